@@ -1,0 +1,1 @@
+"""What is inserted into the IR, and the C runtime that it calls."""

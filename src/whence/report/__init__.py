@@ -1,0 +1,1 @@
+"""Findings to terminal, JSON and HTML."""

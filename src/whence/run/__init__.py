@@ -1,0 +1,1 @@
+"""Cases, oracles, the sandbox, the fork server and the recorder."""

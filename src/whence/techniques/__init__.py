@@ -1,0 +1,1 @@
+"""One module or package for each way of locating a fault; all of them return findings."""

@@ -1,0 +1,1 @@
+"""What a run recorded, as columns: decoding, memory history, dependence, slices."""
