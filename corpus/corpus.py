@@ -1,0 +1,170 @@
+"""The corpus as objects: programs, their cases and their seeded faults; README.md describes the folders.
+
+A fault is kept as a patch. It is applied here, without external tools and without fuzz: a patch whose context is not
+found exactly where its hunk says is an error, since the recorded line numbers would be wrong too.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+
+KINDS = (
+    "wrong operator",
+    "wrong constant",
+    "wrong variable",
+    "missing statement",
+    "missing condition",
+    "extra statement",
+    "off by one",
+    "wrong type",
+    "memory error",
+)
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A seeded fault: ``lines`` are 1-based in the patched source, ``failing`` counts the cases that it breaks."""
+
+    program: str
+    id: str
+    patch: Path
+    kind: str
+    description: str
+    lines: tuple[int, ...]
+    failing: int
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One run: ``number`` counts from 1, ``stdin`` is a file, or None for empty input."""
+
+    program: str
+    number: int
+    text: str  # the line of cases.txt
+    arguments: tuple[str, ...]
+    stdin: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run shows to the outside: its output and status (negative: killed by that signal; None: too long)."""
+
+    stdout: bytes
+    status: int | None
+
+
+def programs() -> list[str]:
+    """Names of all programs, in alphabetical order."""
+    return sorted(p.parent.name for p in ROOT.glob("*/cases.txt"))
+
+
+def source_path(name: str) -> Path:
+    """Path of a program's correct source."""
+    return ROOT / name / f"{name}.c"
+
+
+def faults(name: str) -> list[Fault]:
+    """The faults of a program in the order of its ``faults.toml``."""
+    entries = tomllib.loads((ROOT / name / "faults.toml").read_text())["fault"]
+    return [
+        Fault(
+            program=name,
+            id=entry["id"],
+            patch=ROOT / name / entry["patch"],
+            kind=entry["kind"],
+            description=entry["description"],
+            lines=tuple(entry["lines"]),
+            failing=entry["failing"],
+        )
+        for entry in entries
+    ]
+
+
+def faulty_source(fault: Fault) -> str:
+    """The program's source with the fault's patch applied; ValueError when it does not apply."""
+    return apply_patch(source_path(fault.program).read_text(), fault.patch.read_text())
+
+
+def cases(name: str) -> list[Case]:
+    """The cases of a program; blank lines and lines that start with ``#`` are no cases."""
+    lines = (ROOT / name / "cases.txt").read_text().splitlines()
+    texts = [line for line in lines if line.strip() and not line.startswith("#")]
+    return [_case(name, number, text) for number, text in enumerate(texts, 1)]
+
+
+def _case(name: str, number: int, text: str) -> Case:
+    words = shlex.split(text)
+    if len(words) >= 2 and words[-2] == "<":
+        return Case(name, number, text, tuple(words[:-2]), ROOT / name / words[-1])
+    return Case(name, number, text, tuple(words), None)
+
+
+def apply_patch(text: str, patch: str) -> str:
+    """Applies a unified diff of one file to ``text``; ValueError when a line of it is not where the diff says."""
+    old = text.splitlines(keepends=True)
+    result: list[str] = []
+    taken = 0
+    for start, body in _hunks(patch):
+        result += old[taken:start]
+        taken = start
+        for line in body:
+            if line[0] != "+":
+                if taken >= len(old) or old[taken] != line[1:]:
+                    raise ValueError(f"patch does not apply at line {taken + 1}: expected {line[1:]!r}")
+                taken += 1
+            if line[0] != "-":
+                result.append(line[1:])
+    return "".join(result + old[taken:])
+
+
+def _hunks(patch: str) -> list[tuple[int, list[str]]]:
+    """(0-based line in the old text, the hunk's lines with their marks) for every hunk of a patch."""
+    hunks: list[tuple[int, list[str]]] = []
+    for line in patch.splitlines(keepends=True):
+        if match := _HUNK.match(line):
+            length = int(match[2] or 1)
+            hunks.append((int(match[1]) - (1 if length else 0), []))
+        elif hunks and line[0] in " +-":
+            hunks[-1][1].append(line)
+    if not hunks:
+        raise ValueError("a patch without hunks")
+    return hunks
+
+
+def run(binary: Path, case: Case, seconds: float = 3.0) -> Outcome:
+    """Runs one case in its program's folder; a run that takes longer than ``seconds`` is ended."""
+    try:
+        done = subprocess.run(
+            [str(binary), *case.arguments],
+            input=case.stdin.read_bytes() if case.stdin else b"",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=ROOT / case.program,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        return Outcome(error.stdout or b"", None)
+    return Outcome(done.stdout, done.returncode)
+
+
+def compile_program(source: str, binary: Path, compiler: Sequence[str]) -> None:
+    """Compiles one C source text with ``compiler`` (command and options) into ``binary``."""
+    path = binary.with_suffix(".c")
+    path.write_text(source)
+    subprocess.run([*compiler, "-std=c11", "-g", "-O0", "-o", str(binary), str(path), "-lm"], check=True)
+
+
+def outcomes(name: str, binary: Path) -> list[Outcome]:
+    """The outcomes of all cases of a program, in their order."""
+    return [run(binary, case) for case in cases(name)]
