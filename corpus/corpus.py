@@ -1,7 +1,7 @@
 """The corpus as objects: programs, their cases and their seeded faults; README.md describes the folders.
 
-A fault is kept as a patch. It is applied here, without external tools and without fuzz: a patch whose context is not
-found exactly where its hunk says is an error, since the recorded line numbers would be wrong too.
+A fault is kept as a patch. It is applied here, without external tools and without fuzz: a patch whose context
+is not found exactly where its hunk says is an error, since the recorded line numbers would be wrong too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A seeded fault: ``lines`` are 1-based in the patched source, ``failing`` counts the cases that it breaks."""
+    """A seeded fault: ``lines`` are 1-based in the patched source, ``failing`` counts the broken cases."""
 
     program: str
     id: str
@@ -57,7 +57,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run shows to the outside: its output and status (negative: killed by that signal; None: too long)."""
+    """What a run shows: its output and status (negative: killed by that signal; None: took too long)."""
 
     stdout: bytes
     status: int | None
@@ -110,7 +110,7 @@ def _case(name: str, number: int, text: str) -> Case:
 
 
 def apply_patch(text: str, patch: str) -> str:
-    """Applies a unified diff of one file to ``text``; ValueError when a line of it is not where the diff says."""
+    """Applies a unified diff of one file to ``text``; ValueError when a line is not where the diff says."""
     old = text.splitlines(keepends=True)
     result: list[str] = []
     taken = 0

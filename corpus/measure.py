@@ -26,7 +26,8 @@ def main() -> int:
     parser.add_argument("--cc", default=PINNED_COMPILER, help="compiler command with options")
     parser.add_argument("--write", action="store_true", help="record the counts in faults.toml")
     options = parser.parse_args()
-    differ = [measure(name, shlex.split(options.cc), options.write) for name in options.names or corpus.programs()]
+    compiler = shlex.split(options.cc)
+    differ = [measure(name, compiler, options.write) for name in options.names or corpus.programs()]
     return int(any(differ))
 
 
