@@ -1,0 +1,50 @@
+"""Text of a subject made fit to be shown: whatever a program prints or is called, it stays text.
+
+File names, source lines and values come from the program under diagnosis. A character that would not be seen
+as itself (escape sequences, other control characters, bidirectional overrides, halves of surrogates) is
+replaced by the escape that C or Python would write for it.
+"""
+
+from __future__ import annotations
+
+TAB_WIDTH = 4
+
+
+def visible(text: str) -> str:
+    r"""Text with each unprintable character as an escape: ``\n``, ``\x1b``, ``\u202e``."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def source_line(text: str) -> str:
+    """A line of source without its line end, with tabs as spaces and everything unprintable escaped."""
+    return visible(text.rstrip("\r\n").expandtabs(TAB_WIDTH))
+
+
+def clip(text: str, limit: int) -> str:
+    """At most ``limit`` characters; a longer text ends by saying how many more there were."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}... ({len(text) - limit} more characters)"
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 case``, ``2 cases``, ``3 entries``."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
+
+
+def rank_range(best: int, worst: int) -> str:
+    """``4``, or ``4-9`` for a tie."""
+    return str(best) if best == worst else f"{best}-{worst}"
+
+
+def score_text(score: float) -> str:
+    """A score in three significant digits, without needless zeros: ``0.894``, ``1``, ``18.5``."""
+    return f"{score:.3g}"

@@ -1,0 +1,97 @@
+"""JSON results follow the documented schema, for sample findings and for any findings."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator, ValidationError
+from report_sample import sample
+
+from whence.findings import Findings, Statement, Symptom, rank
+from whence.report.json import SCHEMA_PATH, to_json, to_text
+
+SCHEMA = json.loads(SCHEMA_PATH.read_text())
+VALIDATOR = Draft202012Validator(SCHEMA)
+
+
+def test_the_schema_is_a_schema() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_sample_follows_the_schema() -> None:
+    VALIDATOR.validate(json.loads(to_text(sample())))
+
+
+def test_common_keys_and_parts() -> None:
+    result = to_json(sample())
+    assert result["schema"] == {"name": "whence-findings", "version": 1}
+    assert (result["subject"], result["technique"]) == ("ferry", "locate")
+    assert result["symptom"]["file"] == "src/ferry.c"
+    first = result["ranking"][0]
+    assert list(first) == ["file", "line", "rank", "rank_worst", "score", "evidence"]
+    assert (first["file"], first["rank"], first["rank_worst"]) == ("src/deck.c", 1, 3)
+    assert "refused" in first["evidence"]["text"]
+    assert {"slice", "values", "cases", "formulas", "criterion", "next"} <= result.keys()
+
+
+def test_a_part_cannot_replace_a_common_key() -> None:
+    with pytest.raises(ValueError, match="ranking"):
+        to_json(Findings("t", "s", parts={"ranking": []}))
+
+
+def test_a_score_that_json_cannot_hold_is_refused() -> None:
+    findings = Findings("t", "s", ranking=rank({Statement("a.c", 1): math.inf}))
+    with pytest.raises(ValueError, match="JSON"):
+        to_text(findings)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda r: r.pop("technique"),
+        lambda r: r["schema"].update(version=2),
+        lambda r: r["ranking"][0].pop("rank_worst"),
+        lambda r: r["ranking"][0].update(line=0),
+        lambda r: r["symptom"].update(kind="mystery"),
+        lambda r: r["slice"][0]["edges"][0].update(kind="magic"),
+        lambda r: r["values"].update({"no line": {}}),
+    ],
+)
+def test_the_schema_refuses_what_breaks_the_contract(damage: Any) -> None:
+    result = to_json(sample())
+    damage(result)
+    with pytest.raises(ValidationError):
+        VALIDATOR.validate(result)
+
+
+names = st.text(min_size=1)
+statements = st.builds(Statement, names, st.integers(1, 10**6))
+symptoms = st.builds(Symptom, st.sampled_from(["crash", "timeout"]), names, st.none() | statements)
+notes = st.fixed_dictionaries({"text": st.text(), "failing": st.integers(0, 9)})
+
+
+@given(
+    scores=st.dictionaries(statements, st.floats(allow_nan=False, allow_infinity=False)),
+    note=notes,
+    symptom=st.none() | symptoms,
+    texts=st.tuples(names, st.text(), st.lists(st.text())),
+)
+def test_any_findings_follow_the_schema(
+    scores: dict[Statement, float],
+    note: dict[str, Any],
+    symptom: Symptom | None,
+    texts: tuple[str, str, list[str]],
+) -> None:
+    technique, subject, summary = texts
+    ranking = rank(scores, dict.fromkeys(scores, note))
+    text = to_text(Findings(technique, subject, ranking, symptom, summary))
+    assert text.isascii()
+    result = json.loads(text)
+    VALIDATOR.validate(result)
+    back = {Statement(e["file"], e["line"]): e["score"] for e in result["ranking"]}
+    assert back == scores
