@@ -1,0 +1,75 @@
+"""The cover variant: a counter for each block and for each side of a two-way branch.
+
+Counters are volatile, so that no optimisation moves an increment out of a loop: a killed run keeps its counts. They lie in one
+array of whole pages that the runtime maps onto a shared file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from whence.program.model import Block, Function, Instruction
+
+PAGE_COUNTERS = 1024  # counters of 4 bytes in a page of 4096
+
+
+@dataclass(slots=True, frozen=True)
+class Side:
+    """A side of a two-way branch: the branch, and whether its condition was true."""
+
+    instruction: Instruction
+    taken: bool
+
+
+def branch_sides(block: Block) -> tuple[Side, ...]:
+    """The sides of the block's branch that have counters of their own: (false, true) of a conditional branch."""
+    terminator = block.terminator
+    if terminator.opcode != "br" or not terminator.operands:
+        return ()
+    return Side(terminator, False), Side(terminator, True)
+
+
+def counters_of(function: Function) -> int:
+    """How many counters the function has: one a block, then one a branch side, in the order of the text."""
+    return len(function.blocks) + sum(len(branch_sides(b)) for b in function.blocks)
+
+
+def covered_lines(function: Function, first_counter: int) -> Iterator[str]:
+    """The function's text with its counters; they start at ``first_counter``."""
+    yield function.header
+    side = first_counter + len(function.blocks)
+    for number, block in enumerate(function.blocks):
+        if block.header:
+            yield block.header
+        anchor = _anchor(block, number == 0)
+        yield from block.lines[:anchor]
+        yield from _increment(f"i64 {first_counter + number}", f"b{number}")
+        if branch_sides(block):
+            end = block.positions[-1]
+            yield from block.lines[anchor:end]
+            yield f"%whence.s{number} = zext i1 {block.terminator.operands[0].text} to i64"
+            yield f"%whence.i{number} = add i64 %whence.s{number}, {side}"
+            yield from _increment(f"i64 %whence.i{number}", f"e{number}")
+            yield from block.lines[end:]
+            side += 2
+        else:
+            yield from block.lines[anchor:]
+    yield "}"
+
+
+def _anchor(block: Block, entry: bool) -> int:
+    """The line before which the block's counter is incremented: behind phis and the entry's allocas."""
+    for instruction, position in zip(block.instructions, block.positions, strict=True):
+        if instruction.opcode != "phi" and not (entry and instruction.opcode == "alloca"):
+            return position
+    raise AssertionError("a block has a terminator")
+
+
+def _increment(index: str, name: str) -> Iterator[str]:
+    """Lines that add one to a counter."""
+    pointer, old, new = f"%whence.p{name}", f"%whence.o{name}", f"%whence.n{name}"
+    yield f"{pointer} = getelementptr i32, ptr @__whence_counters, {index}"
+    yield f"{old} = load volatile i32, ptr {pointer}, align 4"
+    yield f"{new} = add i32 {old}, 1"
+    yield f"store volatile i32 {new}, ptr {pointer}, align 4"

@@ -1,0 +1,284 @@
+/* The recorder: hands out chunks of the trace file, notes how the run ended, and takes the effect records.
+
+   The instrumented code reserves words by moving a cursor (see `reserve` in probe/record.py) and calls whence_refill
+   when a chunk is full. Chunks are mapped one at a time, so that a long trace does not count against the subject's
+   address space; the file is a shared mapping and survives whatever ends the process. A process that does not record
+   writes to a scratch chunk over and over. */
+#define _GNU_SOURCE
+#include "whence.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define VERSION 1
+#define CHUNK_WORDS 65536ull
+#define CHUNK_BYTES (CHUNK_WORDS * 8)
+#define HEADER_BYTES 4096
+#define CHUNK_HEADER_WORDS 4
+#define EFFECT_WORDS 4096
+#define KIND_EFFECT (1ull << 16)
+#define STARTS_BLOCK (1ull << 52)
+#define TRACE_DESCRIPTOR 987 /* high, so that the subject's own descriptors keep their numbers */
+
+enum { FLAG_LIMIT = 1, FLAG_RING = 2, FLAG_CHILD = 4, FLAG_THREADS = 8, FLAG_FULL = 16 };
+enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END_THREAD, FINGERPRINT, DROPPED };
+enum { END_EXIT = 1, END_SIGNAL = 2 };
+
+extern const uint64_t __whence_fingerprint __attribute__((weak));
+
+/* The two variables that instrumented code uses. */
+__thread uint64_t *__whence_cursor __attribute__((tls_model("initial-exec")));
+__thread uint64_t *__whence_end __attribute__((tls_model("initial-exec")));
+
+static __thread uint64_t *chunk;
+static __thread uint64_t thread_number;
+static _Atomic uint64_t *header; /* the mapped page; null when nothing is recorded */
+static int descriptor = -1;
+static _Atomic uint64_t sequence;
+static uint64_t scratch[CHUNK_WORDS];
+
+int whence_recording(void) { return header != NULL; }
+
+static uint64_t *use_scratch(uint64_t bytes)
+{
+    chunk = NULL;
+    __whence_end = scratch + CHUNK_WORDS;
+    __whence_cursor = (uint64_t *)((char *)scratch + bytes);
+    return scratch;
+}
+
+static void stop_recording(uint64_t flag)
+{
+    if (header)
+        atomic_fetch_or(&header[FLAGS], flag);
+    header = NULL;
+}
+
+/* How many blocks start in the chunk; a ring needs to know when it drops the chunk, to keep the clock. */
+static uint64_t blocks_in_chunk(void)
+{
+    uint64_t blocks = 0;
+    for (const uint64_t *word = chunk + CHUNK_HEADER_WORDS; word < __whence_cursor; word += *word & 0xFFFF)
+        blocks += (*word & STARTS_BLOCK) != 0;
+    return blocks;
+}
+
+static void close_chunk(void)
+{
+    if (!chunk)
+        return;
+    chunk[2] = (uint64_t)(__whence_cursor - chunk);
+    if (header && header[FLAGS] & FLAG_RING)
+        chunk[3] = blocks_in_chunk();
+    munmap(chunk, CHUNK_BYTES);
+    chunk = NULL;
+}
+
+/* Maps the next chunk of the file, or null when the limit is reached or no room is left. */
+static uint64_t *next_chunk(void)
+{
+    uint64_t number = atomic_fetch_add(&sequence, 1);
+    uint64_t place = number, limit = header[LIMIT];
+    if (number >= limit) {
+        if (!(header[FLAGS] & FLAG_RING)) {
+            stop_recording(FLAG_LIMIT);
+            return NULL;
+        }
+        place = number % limit;
+    }
+    off_t offset = HEADER_BYTES + (off_t)(place * CHUNK_BYTES);
+    if (number < limit && posix_fallocate(descriptor, offset, CHUNK_BYTES) != 0) {
+        stop_recording(FLAG_FULL);
+        return NULL;
+    }
+    uint64_t *mapped = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, offset);
+    if (mapped == MAP_FAILED) {
+        stop_recording(FLAG_FULL);
+        return NULL;
+    }
+    if (number >= limit) { /* a ring takes the oldest chunk: its blocks are counted, its words cleared */
+        atomic_fetch_add(&header[DROPPED], mapped[3]);
+        memset(mapped, 0, CHUNK_BYTES);
+    }
+    mapped[0] = number + 1;
+    mapped[1] = thread_number;
+    atomic_store(&header[CHUNKS], number + 1);
+    return mapped;
+}
+
+/* Called by instrumented code when its chunk cannot take `bytes` more: returns where they go. */
+uint64_t *whence_refill(uint64_t bytes)
+{
+    int saved = errno;
+    close_chunk();
+    if (header)
+        chunk = next_chunk();
+    uint64_t *place;
+    if (chunk) {
+        place = chunk + CHUNK_HEADER_WORDS;
+        __whence_end = chunk + CHUNK_WORDS - 1; /* one zero word always ends a chunk */
+        __whence_cursor = (uint64_t *)((char *)place + bytes);
+    } else {
+        place = use_scratch(bytes);
+        if (bytes > CHUNK_BYTES)
+            abort();
+    }
+    errno = saved;
+    return place;
+}
+
+/* How the run ended. */
+
+static void end_with(uint64_t kind, uint64_t code, uint64_t address)
+{
+    if (!header)
+        return;
+    header[END_KIND] = kind;
+    header[END_CODE] = code;
+    header[END_ADDRESS] = address;
+    header[END_THREAD] = thread_number;
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    end_with(END_SIGNAL, (uint64_t)number, (uint64_t)(uintptr_t)info->si_addr);
+    signal(number, SIG_DFL);
+    if (info->si_code <= 0 || number == SIGABRT) /* sent by a call: a fault happens again by itself */
+        raise(number);
+}
+
+static void on_exit_status(void)
+{
+    if (header && header[END_KIND] == 0)
+        end_with(END_EXIT, 0, 0);
+}
+
+static void catch_signals(void)
+{
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ};
+    size_t size = 65536;
+    stack_t stack = {.ss_size = size};
+    stack.ss_sp = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack.ss_sp != MAP_FAILED)
+        sigaltstack(&stack, NULL);
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        sigaction(fatal[i], &action, NULL);
+}
+
+/* A forked child shares the mapping with its parent: it must not write there. */
+static void on_fork_in_child(void)
+{
+    if (!header)
+        return;
+    atomic_fetch_or(&header[FLAGS], FLAG_CHILD);
+    header = NULL;
+    chunk = NULL;
+    use_scratch(0);
+}
+
+int whence_record_start(const char *path, uint64_t limit, int ring)
+{
+    int opened = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (opened < 0)
+        return -1;
+    descriptor = fcntl(opened, F_DUPFD_CLOEXEC, TRACE_DESCRIPTOR);
+    if (descriptor < 0)
+        descriptor = opened;
+    else
+        close(opened);
+    uint64_t chunks = limit / CHUNK_BYTES ? limit / CHUNK_BYTES : 1;
+    /* The whole size at once: later growth would count against the subject's own limit on file sizes. */
+    if (ftruncate(descriptor, (off_t)(HEADER_BYTES + chunks * CHUNK_BYTES)) != 0)
+        return -1;
+    void *page = mmap(NULL, HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (page == MAP_FAILED)
+        return -1;
+    _Atomic uint64_t *words = page;
+    memcpy(page, "WHNCTRC1", 8);
+    words[FORMAT] = VERSION | CHUNK_WORDS << 32;
+    words[LIMIT] = chunks;
+    words[FLAGS] = ring ? FLAG_RING : 0;
+    words[FINGERPRINT] = &__whence_fingerprint ? __whence_fingerprint : 0;
+    sequence = 0;
+    header = words;
+    catch_signals();
+    atexit(on_exit_status);
+    pthread_atfork(NULL, NULL, on_fork_in_child);
+    __whence_cursor = __whence_end = NULL; /* the first reservation takes the first chunk */
+    return 0;
+}
+
+/* Effect records. */
+
+static __thread uint64_t effect[EFFECT_WORDS];
+static __thread unsigned effect_length;
+
+void whence_effect_begin(uint32_t function)
+{
+    effect[0] = KIND_EFFECT | (uint64_t)function << 20;
+    effect_length = 1;
+}
+
+void whence_effect(enum whence_operation operation, unsigned a, int operands, uint64_t x, uint64_t y, uint64_t z)
+{
+    if (effect_length + 4 > EFFECT_WORDS) { /* one call, several records: the rest goes into another one */
+        uint64_t head = effect[0];
+        whence_effect_end();
+        effect[0] = head;
+        effect_length = 1;
+    }
+    const uint64_t words[3] = {x, y, z};
+    effect[effect_length++] = (uint64_t)operation | (uint64_t)a << 8;
+    for (int i = 0; i < operands; i++)
+        effect[effect_length++] = words[i];
+}
+
+void whence_effect_end(void)
+{
+    if (!whence_recording())
+        return;
+    uint64_t bytes = 8ull * effect_length, *place = __whence_cursor;
+    if (!place || place + effect_length > __whence_end)
+        place = whence_refill(bytes);
+    else
+        __whence_cursor = place + effect_length;
+    memcpy(place + 1, effect + 1, bytes - 8);
+    place[0] = (effect[0] & ~0xFFFFull) | effect_length;
+}
+
+/* Coverage: the cover variant defines the counters in whole pages, so that a shared file can take their place. */
+
+extern uint32_t __whence_counters[] __attribute__((weak));
+extern const uint64_t __whence_counter_bytes __attribute__((weak));
+
+uint32_t *whence_coverage(size_t *sites)
+{
+    *sites = __whence_counters ? __whence_counter_bytes / sizeof(uint32_t) : 0;
+    return *sites ? __whence_counters : NULL;
+}
+
+int whence_coverage_start(const char *path)
+{
+    size_t sites;
+    uint32_t *counters = whence_coverage(&sites);
+    if (!counters)
+        return 0;
+    int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (opened < 0)
+        return -1;
+    int failed = ftruncate(opened, (off_t)(sites * sizeof *counters)) != 0 ||
+                 mmap(counters, sites * sizeof *counters, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, opened, 0) ==
+                     MAP_FAILED;
+    close(opened);
+    return failed ? -1 : 0;
+}

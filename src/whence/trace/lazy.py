@@ -1,0 +1,31 @@
+"""Arrays whose pages the system supplies when they are first touched.
+
+How many events, cells or pages a trace needs is known only at its end. Reserving addresses for the largest case costs nothing, so
+kernels never have to grow an array.
+"""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from whence.errors import TraceError
+
+NORESERVE = 0x4000  # MAP_NORESERVE of Linux
+
+
+def lazy_zeros(length: int, dtype: DTypeLike) -> NDArray[Any]:
+    """A zeroed array of ``length`` items that takes memory only where it is touched.
+
+    Raises TraceError where the system refuses to reserve the addresses.
+    """
+    size = max(1, length) * np.dtype(dtype).itemsize
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE
+    try:
+        return np.frombuffer(mmap.mmap(-1, size, flags=flags), dtype)
+    except (OSError, ValueError) as error:
+        hint = "allow overcommit (vm.overcommit_memory=0) or raise the limit on address space (ulimit -v)"
+        raise TraceError(f"cannot reserve {size >> 30} GiB of addresses: {error}", hint) from error

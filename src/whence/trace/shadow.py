@@ -1,0 +1,137 @@
+"""Shadow memory: for every byte of the subject's memory, what wrote it last and what the byte was.
+
+A writer is a *reference*: 0 nothing recorded, ``event + 1``, or ``-(cell + 1)``. Pages are found through a hash table with
+a small direct-mapped cache in front of it, since accesses stay within few pages for long.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from whence.trace.lazy import lazy_zeros
+
+PAGE = 4096
+MAX_PAGES = 1 << 22  # 16 GiB of touched memory
+TABLE = 1 << 23
+CACHE = 256
+MAX_CELLS = 1 << 30  # definitions below -MAX_CELLS name a list of several definers
+
+
+class Shadow(NamedTuple):
+    """The pages (``writer``, ``content``) and how they are found; ``count[0]`` is the number of pages in use."""
+
+    keys: NDArray[np.int64]
+    places: NDArray[np.int32]
+    cache_keys: NDArray[np.int64]
+    cache_places: NDArray[np.int64]
+    count: NDArray[np.int64]
+    writer: NDArray[np.int32]
+    content: NDArray[np.uint8]
+
+
+def new_shadow() -> Shadow:
+    """An empty shadow memory."""
+    return Shadow(
+        lazy_zeros(TABLE, np.int64),
+        lazy_zeros(TABLE, np.int32),
+        np.zeros(CACHE, np.int64),
+        np.zeros(CACHE, np.int64),
+        np.zeros(1, np.int64),
+        lazy_zeros(MAX_PAGES * PAGE, np.int32),
+        lazy_zeros(MAX_PAGES * PAGE, np.uint8),
+    )
+
+
+@njit(cache=True)
+def page_base(shadow: Shadow, page: int) -> int:
+    """Index of the page's first byte in ``writer`` and ``content``; a new page is made where there is none."""
+    key = page + 1
+    slot = page & (CACHE - 1)
+    if shadow.cache_keys[slot] == key:
+        return int(shadow.cache_places[slot])
+    place = (page * 0x9E3779B1) & (TABLE - 1)
+    while shadow.keys[place] != key:
+        if shadow.keys[place] == 0:
+            if shadow.count[0] >= MAX_PAGES:
+                raise MemoryError
+            shadow.keys[place] = key
+            shadow.places[place] = shadow.count[0]
+            shadow.count[0] += 1
+            break
+        place = (place + 1) & (TABLE - 1)
+    base = np.int64(shadow.places[place]) * PAGE
+    shadow.cache_keys[slot] = key
+    shadow.cache_places[slot] = base
+    return base  # type: ignore[no-any-return]
+
+
+@njit(cache=True)
+def byte_place(shadow: Shadow, address: int) -> int:
+    """Index of one byte of the subject's memory."""
+    return page_base(shadow, address >> 12) + (address & (PAGE - 1))
+
+
+@njit(cache=True)
+def write_word(shadow: Shadow, address: int, size: int, value: int, writer: int) -> None:
+    """Note a write of up to 8 bytes with the bits of ``value``."""
+    offset = address & (PAGE - 1)
+    if offset + size <= PAGE:
+        base = page_base(shadow, address >> 12) + offset
+        for k in range(size):
+            shadow.writer[base + k] = writer
+            shadow.content[base + k] = (value >> (8 * k)) & 255
+        return
+    for k in range(size):
+        place = byte_place(shadow, address + k)
+        shadow.writer[place] = writer
+        shadow.content[place] = (value >> (8 * k)) & 255
+
+
+@njit(cache=True)
+def fill(shadow: Shadow, address: int, length: int, writer: int) -> None:
+    """Note that ``length`` bytes were written by ``writer`` with contents that are not recorded."""
+    done = 0
+    while done < length:
+        offset = (address + done) & (PAGE - 1)
+        take = min(PAGE - offset, length - done)
+        base = page_base(shadow, (address + done) >> 12) + offset
+        shadow.writer[base : base + take] = writer
+        done += take
+
+
+@njit(cache=True)
+def sole_writer(shadow: Shadow, address: int, size: int, mixed: int) -> Any:
+    """The writer of all ``size`` bytes (at most 8), or ``mixed`` where they have several."""
+    offset = address & (PAGE - 1)
+    if offset + size <= PAGE:
+        base = page_base(shadow, address >> 12) + offset
+        writer = shadow.writer[base]
+        for k in range(1, size):
+            if shadow.writer[base + k] != writer:
+                return mixed
+        return np.int64(writer)
+    writer = shadow.writer[byte_place(shadow, address)]
+    for k in range(1, size):
+        if shadow.writer[byte_place(shadow, address + k)] != writer:
+            return mixed
+    return np.int64(writer)
+
+
+@njit(cache=True)
+def holds(shadow: Shadow, address: int, size: int, value: int) -> bool:
+    """Whether the bytes as last recorded equal those of ``value`` (at most 8)."""
+    offset = address & (PAGE - 1)
+    if offset + size <= PAGE:
+        base = page_base(shadow, address >> 12) + offset
+        for k in range(size):
+            if shadow.content[base + k] != (value >> (8 * k)) & 255:
+                return False
+        return True
+    for k in range(size):
+        if shadow.content[byte_place(shadow, address + k)] != (value >> (8 * k)) & 255:
+            return False
+    return True
