@@ -1,7 +1,7 @@
 """One reader for each opcode: from an instruction's printed text to an ``Instruction``.
 
-Operands are cached by their text ("i32 %0" occurs thousands of times), which saves most of the time and of the
-objects of a large module.
+Operands are cached by their text ("i32 %0" occurs thousands of times), which saves most of the time and of
+the objects of a large module.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from whence.program.syntax import (
     vector_like,
 )
 
-_FLAGS = frozenset(
+_FLAG_WORDS = (
     "nuw nsw exact disjoint nneg samesign inbounds nusw inalloca swifterror "
-    "fast nnan ninf nsz arcp contract afn reassoc".split()
+    "fast nnan ninf nsz arcp contract afn reassoc"
 )
+_FLAGS = frozenset(_FLAG_WORDS.split())
 _ORDERING = re.compile(
     r'(?: syncscope\("[^"]*"\))?(?: (?:unordered|monotonic|acquire|release|acq_rel|seq_cst)){1,2}$'
 )
@@ -301,7 +302,8 @@ def _landingpad(reader: InstructionReader, opcode: str, rest: str, result: str |
 _Reader = Callable[[InstructionReader, str, str, "str | None"], Instruction]
 _BINARY = "add sub mul udiv sdiv urem srem shl lshr ashr and or xor fadd fsub fmul fdiv frem"
 _CONVERSIONS = (
-    "trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint ptrtoaddr inttoptr bitcast addrspacecast"
+    "trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint ptrtoaddr inttoptr bitcast "
+    "addrspacecast"
 )
 _READERS: dict[str, _Reader] = {
     **dict.fromkeys(_BINARY.split(), _binary),

@@ -1,7 +1,7 @@
 """Source locations from debug metadata: ``!dbg !N`` to file, line, column and scope.
 
-A ``DILocation`` names the place inside the innermost scope itself; where code was inlined, ``inlinedAt`` only adds
-the call's place, so the node's own line and scope are the answer.
+A ``DILocation`` names the place inside the innermost scope itself; where code was inlined, ``inlinedAt`` only
+adds the call's place, so the node's own line and scope are the answer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|\\)")
 
 
 def unescape(text: str) -> str:
-    """The string that LLVM printed as ``text`` (hexadecimal escapes such as ``\\22``; bytes read as UTF-8)."""
+    """The string that LLVM printed as ``text``: hexadecimal escapes undone, bytes read as UTF-8."""
     if "\\" not in text:
         return text
     raw = _ESCAPE.sub(lambda m: "\\" if m[1] == "\\" else chr(int(m[1], 16)), text)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True, frozen=True)
 class Location:
-    """A place in the C source: ``file`` as absolute path (or as the compiler saw it), 1-based line and column.
+    """A place in the C source: ``file`` as absolute path (or as the compiler saw it), 1-based line and
+    column.
 
     ``line`` is 0 for code that the compiler made up. ``scope`` is the number of the metadata node of the
     lexical scope, which decides which variables are visible.
@@ -28,7 +29,8 @@ class Location:
 class Operand:
     """A typed operand: ``text`` is ``%x``, ``@g``, a constant or a constant expression.
 
-    ``attributes`` holds parameter attributes of a call argument or formal (``byval(%struct.P)``, ``sret(...)``).
+    ``attributes`` holds parameter attributes of a call argument or formal (``byval(%struct.P)``,
+    ``sret(...)``).
     """
 
     type: str
@@ -45,12 +47,13 @@ class Operand:
 class Instruction:
     """One IR instruction.
 
-    ``operands`` by opcode: load ``(pointer,)``; store ``(value, pointer)``; binary, icmp, fcmp ``(left, right)``;
-    conversions ``(value,)``; getelementptr ``(base, *indices)``; select ``(condition, if_true, if_false)``;
-    phi: the incoming values, ``labels`` their blocks in the same order; br: ``()`` or ``(condition,)`` with
-    ``labels`` the successors; switch ``(value, *case constants)`` with ``labels`` the default first, then one a case;
-    indirectbr ``(address,)``; ret ``()`` or ``(value,)``; call: the arguments, with ``callee`` ``@f``, ``%p`` or
-    ``asm``; atomicrmw ``(pointer, value)``; cmpxchg ``(pointer, expected, new)``; alloca ``()`` or ``(count,)``.
+    ``operands`` by opcode: load ``(pointer,)``; store ``(value, pointer)``; binary, icmp, fcmp
+    ``(left, right)``; conversions ``(value,)``; getelementptr ``(base, *indices)``; select
+    ``(condition, if_true, if_false)``; phi: the incoming values, ``labels`` their blocks in the same order;
+    br: ``()`` or ``(condition,)`` with ``labels`` the successors; switch ``(value, *case constants)`` with
+    ``labels`` the default first, then one a case; indirectbr ``(address,)``; ret ``()`` or ``(value,)``;
+    call: the arguments, with ``callee`` ``@f``, ``%p``, ``asm`` or a constant expression; atomicrmw
+    ``(pointer, value)``; cmpxchg ``(pointer, expected, new)``; alloca ``()`` or ``(count,)``.
     """
 
     text: str  # as printed, without indentation; several lines for a switch
@@ -61,7 +64,7 @@ class Instruction:
     labels: tuple[str, ...] = ()  # without the leading "%"
     callee: str | None = None
     predicate: str = ""  # icmp and fcmp; the operation of an atomicrmw
-    element_type: str = ""  # alloca: allocated type; getelementptr: source type; call: function type when variadic
+    element_type: str = ""  # alloca: allocated; getelementptr: source; call: function type when variadic
     volatile: bool = False
     location: Location | None = None
     index: int = -1  # position in the function, in the order of the text
@@ -79,12 +82,12 @@ TERMINATORS = frozenset({"br", "switch", "indirectbr", "ret", "unreachable", "ca
 class Block:
     """A basic block: label without "%", and instructions with the terminator last.
 
-    ``lines`` are the body's lines as printed (instructions and debug records), so that printing loses nothing.
-    ``positions[i]`` is the index in ``lines`` of the first line of ``instructions[i]``.
+    ``lines`` are the body's lines as printed (instructions and debug records), so that printing loses
+    nothing. ``positions[i]`` is the index in ``lines`` of the first line of ``instructions[i]``.
     """
 
     label: str
-    header: str  # the label's line as printed ("entry:" or "for.cond:   ; preds = ..."); "" for an unnamed entry
+    header: str  # the label's line as printed ("entry:", "for.cond:  ; preds = ..."); "" for an unnamed entry
     lines: list[str] = field(default_factory=list)
     instructions: list[Instruction] = field(default_factory=list)
     positions: list[int] = field(default_factory=list)
@@ -143,3 +146,5 @@ class Module:
     metadata: dict[int, str] = field(default_factory=dict)  # number -> text after "!N = "
     datalayout: str = ""
     triple: str = ""
+    # kept by types.py: type -> store size, alloc size, alignment
+    layouts: dict[str, tuple[int, int, int]] = field(default_factory=dict, repr=False, compare=False)

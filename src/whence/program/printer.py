@@ -1,4 +1,4 @@
-"""Prints a module back as the text that LLVM reads; an unchanged module gives the very text it was read from."""
+"""Prints a module as the text that LLVM reads; an unchanged module gives the very text it was read from."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Reads a module of IR from the canonical text that LLVM prints, losing nothing.
 
 Canonical text has one construct a line: instructions are indented by two spaces, debug records by four,
-continuations by ten, and a ``switch`` ends with ``  ]``. So the reader goes by lines, keeps every line as it is, and
-looks inside those that matter.
+continuations by ten, and a ``switch`` ends with ``  ]``. So the reader goes by lines, keeps every line as it
+is, and looks inside those that matter.
 """
 
 from __future__ import annotations

@@ -29,11 +29,12 @@ _VECTOR = re.compile(r"<(?:vscale x )?\d+ x ")
 NAME = re.compile(r'[@%](?:"[^"]*"|[-\w$.]+)')
 
 # The words with which a constant can begin; any other word before a value is an attribute.
-_VALUE_WORDS = frozenset(
-    "true false null undef poison zeroinitializer none c blockaddress dso_local_equivalent no_cfi ptrauth splat asm "
-    "getelementptr ptrtoint ptrtoaddr inttoptr bitcast addrspacecast trunc zext sext add sub mul xor and or shl "
-    "lshr ashr icmp fcmp select extractelement insertelement shufflevector".split()
+_CONSTANT_WORDS = (
+    "true false null undef poison zeroinitializer none c blockaddress dso_local_equivalent no_cfi ptrauth "
+    "splat asm getelementptr ptrtoint ptrtoaddr inttoptr bitcast addrspacecast trunc zext sext add sub mul "
+    "xor and or shl lshr ashr icmp fcmp select extractelement insertelement shufflevector"
 )
+_VALUE_WORDS = frozenset(_CONSTANT_WORDS.split())
 
 
 def closing(text: str, start: int) -> int:
@@ -82,7 +83,7 @@ def type_end(text: str, start: int = 0) -> int:
 
 
 def skip_to_type(text: str, start: int = 0) -> int:
-    """Index of the first type at or after ``start``: flags, linkage, conventions and attributes are passed."""
+    """Index of the first type at or after ``start``, behind flags, linkage, conventions and attributes."""
     while not _TYPE_START.match(text, start):
         _, start = _attribute(text, start)
     return start
