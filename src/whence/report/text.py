@@ -34,10 +34,8 @@ def clip(text: str, limit: int) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """``1 case``, ``2 cases``, ``3 entries``."""
-    if count == 1:
-        return f"1 {noun}"
-    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
+    """``1 case``, ``2,000 cases``."""
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def rank_range(best: int, worst: int) -> str:
@@ -48,3 +46,12 @@ def rank_range(best: int, worst: int) -> str:
 def score_text(score: float) -> str:
     """A score in three significant digits, without needless zeros: ``0.894``, ``1``, ``18.5``."""
     return f"{score:.3g}"
+
+
+def value_text(value: str | float | bool | None, limit: int = 80) -> str:
+    """A value of a result as shown: strings as the technique wrote them, unprintable characters escaped."""
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return clip(visible(str(value)), limit)

@@ -1,0 +1,265 @@
+"""Findings on a terminal: what was done, the symptom, the ranked statements, and what to try next.
+
+Places are written ``path:line`` and spans as rustc draws them, so that editors and terminals can follow them.
+The layout is plain ASCII and complete without colour: a pipe gets the same text. Whatever comes from the
+subject goes through ``visible``, and then through the encoding of the output, before it is printed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+from whence.findings import Entry, Findings, Statement, Symptom
+from whence.report.heat import heats
+from whence.report.text import plural, rank_range, score_text, source_line, value_text, visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: Text of a line of a source file, without line end; None when the file or the line is not there.
+SourceLookup = Callable[[str, int], str | None]
+Segment = tuple[str, str]  # text and style
+
+PIPED_WIDTH = 100
+VALUES_SHOWN = 6
+EDGES_SHOWN = 6
+
+DIM, STRONG, PLACE = "dim", "bold", "cyan"
+HEAT_STYLES = ((0.8, "bold red"), (0.5, "yellow"), (0.0, ""))
+
+
+def make_console(width: int | None = None, file: TextIO | None = None) -> Console:
+    """A console on ``file`` (standard output): colours only on a terminal and without ``NO_COLOR``.
+
+    ``width`` in columns; by default the terminal's, and 100 when piped.
+    """
+    from rich.console import Console
+
+    console = Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+    if width is None and not console.is_terminal:
+        console.width = PIPED_WIDTH
+    return console
+
+
+def print_findings(
+    findings: Findings,
+    source_lookup: SourceLookup,
+    *,
+    console_width: int | None = None,
+    limit: int = 10,
+    console: Console | None = None,
+) -> None:
+    """Print the summary, the symptom, the first ``limit`` ranked statements, and the commands to try next.
+
+    ``source_lookup`` gives the text of a source line. ``console`` is where to print, by default a new one on
+    standard output, ``console_width`` columns wide.
+    """
+    page = _Page(console or make_console(console_width), source_lookup)
+    for line in findings.summary:
+        page.line((line, ""))
+    if findings.symptom:
+        page.line()
+        _print_symptom(page, findings.symptom)
+    page.line()
+    _print_ranking(page, findings, limit)
+    _print_next(page, findings.parts.get("next", []))
+
+
+def print_slice(
+    findings: Findings,
+    source_lookup: SourceLookup,
+    *,
+    console_width: int | None = None,
+    limit: int = 40,
+    console: Console | None = None,
+) -> None:
+    """Print the ``limit`` lines of ``parts["slice"]`` nearest to the criterion, with values and edges."""
+    page = _Page(console or make_console(console_width), source_lookup)
+    for text in findings.summary:
+        page.line((text, ""))
+    lines = sorted(findings.parts.get("slice", []), key=lambda at: (at["depth"], at["file"], at["line"]))
+    criterion = findings.parts.get("criterion", {})
+    page.line()
+    page.line((_slice_title(lines, criterion), STRONG))
+    arrow = "->" if criterion.get("direction") == "forward" else "<-"
+    for at in lines[:limit]:
+        _print_slice_line(page, at, arrow)
+    if len(lines) > limit:
+        page.line()
+        page.line((f"{plural(len(lines) - limit, 'line')} of the slice farther away not shown", DIM))
+    _print_next(page, findings.parts.get("next", []))
+
+
+@contextmanager
+def progress(
+    description: str, total: int | None = None, file: TextIO | None = None
+) -> Iterator[Callable[[int], None]]:
+    """A progress bar on ``file`` (standard error) for the time of a ``with`` block; silent when piped.
+
+    Gives a function to call with the number of steps done since its last call. ``total`` None: unknown.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(file=file or sys.stderr, highlight=False, markup=False)
+    silent = not console.is_terminal or console.is_dumb_terminal
+    words = TextColumn("{task.description}", markup=False)
+    columns = (words, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
+        task = bar.add_task(visible(description), total=total)
+        yield lambda steps: bar.advance(task, steps)
+
+
+class _Page:
+    """Lines of styled text on a console, with everything unprintable made visible."""
+
+    def __init__(self, console: Console, source_lookup: SourceLookup) -> None:
+        self.console = console
+        self.source_lookup = source_lookup
+
+    def line(self, *segments: Segment) -> None:
+        """One line, never broken: places in it stay whole."""
+        from rich.text import Text
+
+        parts = [(self._fit(text), style) for text, style in segments]
+        self.console.print(Text.assemble(*parts), soft_wrap=True)
+
+    def wrapped(self, lead: str, text: str, style: str = "") -> None:
+        """Text broken at the console's width; every further line is indented to the end of ``lead``."""
+        from rich.text import Text
+
+        width = max(20, self.console.width - len(lead))
+        for number, part in enumerate(Text(self._fit(text)).wrap(self.console, width)):
+            self.line((lead if number == 0 else " " * len(lead), DIM), (part.plain.rstrip(), style))
+
+    def source(self, at: Statement, lead: str) -> str:
+        """Print a line of source without its indentation, cut to the width; gives what was printed."""
+        raw = self.source_lookup(at.file, at.line)
+        text = "(source not available)" if raw is None else source_line(raw).lstrip()
+        room = max(20, self.console.width - len(lead))
+        cut = text if len(text) <= room else text[: room - 3] + "..."
+        self.line((lead, DIM), (cut, DIM if raw is None else STRONG))
+        return cut
+
+    def marked(self, at: Statement, lead: str, marks: dict[str, Any]) -> None:
+        """A line of source with its number; the span at ``marks["column"]`` underlined and labelled."""
+        text = self.source(at, f"{at.line:>{len(lead) - 3}} | ")
+        raw = self.source_lookup(at.file, at.line)
+        column = int(marks.get("column", 0))
+        if raw is None or not column:
+            return
+        before = raw.encode(errors="replace")[: column - 1].decode(errors="ignore")
+        start = len(source_line(before + "|").lstrip()) - 1
+        if start < len(text):
+            carets = "^" * max(1, min(int(marks.get("length", 1)), len(text) - start))
+            label = f" {marks['label']}" if "label" in marks else ""
+            self.line((lead, DIM), (" " * start + carets, "bold red"), (label, "red"))
+
+    def _fit(self, text: str) -> str:
+        encoding = self.console.encoding
+        return visible(text).encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _print_symptom(page: _Page, symptom: Symptom) -> None:
+    kind = symptom.kind.replace("-", " ")
+    page.wrapped("", f"{kind}: {symptom.text}", "bold red")
+    if symptom.statement is None:
+        return
+    gutter = " " * max(3, len(str(symptom.statement.line)))
+    column = f":{symptom.details['column']}" if "column" in symptom.details else ""
+    page.line((gutter[1:] + "--> ", DIM), (_place(symptom.statement) + column, PLACE))
+    page.line((gutter + " |", DIM))
+    page.marked(symptom.statement, gutter + " | ", symptom.details)
+
+
+def _print_ranking(page: _Page, findings: Findings, limit: int) -> None:
+    entries = findings.ranking
+    if not entries:
+        page.line((f"{findings.technique} ranked no statement", STRONG))
+        return
+    shown = entries[:limit]
+    count = f"{len(shown)} of {len(entries)}" if len(shown) < len(entries) else f"all {len(entries)}"
+    page.line((f"most suspicious statements by {findings.technique}, {count}:", STRONG))
+    width = max(len(rank_range(e.rank, e.rank_worst)) for e in shown)
+    for entry, heat in zip(shown, heats(entries), strict=False):
+        _print_entry(page, entry, heat, width)
+    _print_rest(page, entries, shown)
+
+
+def _print_entry(page: _Page, entry: Entry, heat: float, width: int) -> None:
+    style = next(style for least, style in HEAT_STYLES if heat >= least)
+    lead = rank_range(entry.rank, entry.rank_worst).rjust(width + 1)
+    page.line()
+    page.line(
+        (f"{lead}  ", style or STRONG),
+        (_place(entry.statement), PLACE),
+        ("  score ", DIM),
+        (score_text(entry.score), style),
+    )
+    page.source(entry.statement, " " * (width + 1) + "  | ")
+    if text := entry.evidence.get("text"):
+        page.wrapped(" " * (width + 1) + "  = ", str(text))
+
+
+def _print_rest(page: _Page, entries: Sequence[Entry], shown: Sequence[Entry]) -> None:
+    """How many statements were left out, and whether the last one shown ties with some of them."""
+    left = len(entries) - len(shown)
+    if not left:
+        return
+    text = f"{plural(left, 'statement')} not shown"
+    if shown and (tied := shown[-1].rank_worst - len(shown)) > 0:
+        text += f", {tied} of them tied with the last one here"
+    page.line()
+    page.line((text, DIM))
+
+
+def _print_next(page: _Page, commands: Sequence[dict[str, str]]) -> None:
+    if not commands:
+        return
+    page.line()
+    page.line(("next:", STRONG))
+    width = max(len(visible(c["command"])) for c in commands)
+    for entry in commands:
+        page.line((f"  {visible(entry['command']):<{width}}  ", PLACE), (entry["why"], DIM))
+
+
+def _slice_title(lines: Sequence[dict[str, Any]], criterion: dict[str, Any]) -> str:
+    files = len({at["file"] for at in lines})
+    size = f"{plural(len(lines), 'line')} in {plural(files, 'file')}"
+    if not criterion:
+        return f"slice: {size}"
+    place = f"{criterion['file']}:{criterion['line']}"
+    return f"{criterion['direction']} slice from {place} ({criterion['text']}): {size}"
+
+
+def _print_slice_line(page: _Page, at: dict[str, Any], arrow: str) -> None:
+    times = f"  {at['instances']:,} times" if at["instances"] > 1 else ""
+    statement = Statement(at["file"], at["line"])
+    page.line()
+    page.line((f"{at['depth']:>4}  ", STRONG), (_place(statement), PLACE), (times, DIM))
+    page.source(statement, "      | ")
+    pairs = dict.fromkeys(f"{v['name']} = {value_text(v['value'])}" for v in at["values"])
+    if pairs:
+        page.wrapped("      = ", _first(list(pairs), VALUES_SHOWN, "value"))
+    for edge in at["edges"][:EDGES_SHOWN]:
+        _print_edge(page, edge, f"     {arrow} ")
+    if len(at["edges"]) > EDGES_SHOWN:
+        page.line((f"     {arrow} {plural(len(at['edges']) - EDGES_SHOWN, 'more edge')}", DIM))
+
+
+def _print_edge(page: _Page, edge: dict[str, Any], lead: str) -> None:
+    place = _place(Statement(edge["to_file"], edge["to_line"]))
+    known = f"{edge['name']} = {value_text(edge['value'])}" if edge["name"] else value_text(edge["value"])
+    page.line((lead, DIM), (f"{edge['kind']:<7} ", DIM), (place, PLACE), (f"  {known}", ""))
+
+
+def _place(statement: Statement) -> str:
+    return f"{statement.file}:{statement.line}"
+
+
+def _first(items: Sequence[str], limit: int, noun: str) -> str:
+    text = ", ".join(items[:limit])
+    return text if len(items) <= limit else f"{text}, and {plural(len(items) - limit, 'more ' + noun)}"

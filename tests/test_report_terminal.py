@@ -1,0 +1,206 @@
+"""The terminal report: content and order, hostile text, colour, width, ties, progress."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from report_sample import at, sample, sources
+from rich.console import Console
+
+from whence.findings import Findings, Statement, Symptom, rank
+from whence.report.heat import heats
+from whence.report.terminal import make_console, print_findings, print_slice, progress
+from whence.report.text import clip, plural, source_line, value_text, visible
+
+
+def lookup(file: str, line: int) -> str | None:
+    lines = sources().get(file, "").splitlines()
+    return lines[line - 1] if 0 < line <= len(lines) else None
+
+
+def printed(findings: Findings, show: Any = print_findings, source: Any = lookup, **options: Any) -> str:
+    out = io.StringIO()
+    show(findings, source, console=make_console(options.pop("width", 100), out), **options)
+    return out.getvalue()
+
+
+def test_parts_come_in_order() -> None:
+    text = printed(sample())
+    order = [
+        "captured 2 modules, ran 212 cases (208 passed, 4 failed)",
+        "wrong output: line 1 of the output",
+        "--> src/ferry.c:44:13",
+        "most suspicious statements by locate, 10 of 27:",
+        "src/deck.c:40  score 0.338",
+        "| return -1;",
+        "= the vehicle was refused here",
+        "17 statements not shown, 3 of them tied with the last one here",
+        "next:",
+        "whence slice ferry src/deck.c:28:rest  where `rest` came from",
+    ]
+    positions = [text.index(part) for part in order]
+    assert positions == sorted(positions)
+
+
+def test_ties_are_ranges() -> None:
+    lines = printed(sample()).splitlines()
+    assert sum(line.startswith("  1-3  src/") for line in lines) == 3
+    assert sum(line.startswith(" 4-13  src/") for line in lines) == 7
+
+
+def test_the_symptom_is_underlined() -> None:
+    text = printed(sample())
+    source = next(line for line in text.splitlines() if line.startswith(" 44 | "))
+    marks = text.splitlines()[text.splitlines().index(source) + 1]
+    assert marks[len(" 44 | ") :].startswith("^" * 32 + " wrote byte 6")
+
+
+def test_a_column_is_found_behind_tabs_and_wide_bytes() -> None:
+    line = '\t\tputs("é\x1b"); bad();'
+    column = len(line[: line.index("bad")].encode()) + 1
+    symptom = Symptom("crash", "t", Statement("a.c", 1), details={"column": column, "length": 3})
+    shown = printed(Findings("t", "s", symptom=symptom), source=lambda *_: line).splitlines()
+    source = next(number for number, text in enumerate(shown) if "bad()" in text)
+    assert shown[source + 1].index("^^^") == shown[source].index("bad")
+
+
+def test_sentences_are_broken_at_the_width_and_places_are_not() -> None:
+    lines = printed(sample(), width=50).splitlines()
+    entries = lines[lines.index(next(line for line in lines if "most suspicious" in line)) + 1 :]
+    assert all(len(line) <= 50 for line in entries if line.startswith("       "))
+    assert "         `lane` is -1; executed by 4 of 4 failing" in entries
+    deep = "very/long/path/" * 8 + "a.c"
+    assert f"{deep}:7  score" in printed(Findings("t", "s", rank({Statement(deep, 7): 1.0})), width=50)
+
+
+def test_limit_and_everything_shown() -> None:
+    assert "1 of 27:" in printed(sample(), limit=1)
+    everything = printed(sample(), limit=100)
+    assert "all 27:" in everything
+    assert "not shown" not in everything
+
+
+def test_an_empty_ranking_says_so() -> None:
+    assert "locate ranked no statement" in printed(Findings("locate", "ferry"))
+
+
+def test_missing_source_is_named() -> None:
+    assert "(source not available)" in printed(sample(), source=lambda *_: None)
+
+
+def test_hostile_text_stays_text() -> None:
+    evil = "\x1b]8;;http://evil\x07\x1b[2J[bold]x[/bold]\u202e\udc80\r"
+    place = Statement(evil, 3)
+    ranking = rank({place: 1.0}, {place: {"text": evil}})
+    findings = Findings("t", "s", ranking, Symptom("crash", evil, place), [evil])
+    findings.parts = {
+        "slice": [
+            {
+                "file": evil,
+                "line": 3,
+                "depth": 0,
+                "instances": 1,
+                "values": [{"clock": 1, "name": evil, "value": evil, "role": "read"}],
+                "edges": [{"to_file": evil, "to_line": 3, "kind": "data", "name": evil, "value": evil}],
+            }
+        ],
+        "criterion": {"file": evil, "line": 3, "direction": "backward", "text": evil},
+        "next": [{"command": evil, "why": evil}],
+    }
+    for show in (print_findings, print_slice):
+        text = printed(findings, show, source=lambda *_: evil, width=400)
+        assert not set("\x1b\x07\r\u202e\udc80") & set(text)
+        assert "[bold]x[/bold]" in text
+        assert r"\x1b]8;;http://evil\x07" in text
+
+
+def test_no_colour_when_piped_and_none_with_no_color(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b" not in printed(sample())
+    for value, coloured in (("", True), ("1", False)):
+        monkeypatch.setenv("NO_COLOR", value)
+        out = io.StringIO()
+        console = Console(file=out, force_terminal=True, width=100, color_system="256", markup=False)
+        print_findings(sample(), lookup, console=console)
+        assert ("\x1b[1;31m" in out.getvalue()) is coloured
+
+
+def test_a_narrow_encoding_is_served() -> None:
+    raw = io.BytesIO()
+    out = io.TextIOWrapper(raw, encoding="ascii")
+    findings = replace(sample(), summary=["Ärger — 漢字"])
+    print_findings(findings, lookup, console=make_console(80, out))
+    out.flush()
+    assert rb"\xc4rger \u2014 \u6f22\u5b57" in raw.getvalue()
+
+
+def test_slice_lists_lines_by_depth_with_values_and_edges() -> None:
+    text = printed(sample(), print_slice)
+    title = "backward slice from src/ferry.c:44 (the first wrong byte of the output): 18 lines in 2 files"
+    assert title in text
+    assert "   8  src/deck.c:28  2 times\n      | if (rest > most) {\n      = rest = 0, most = 0\n" in text
+    assert "     <- data    src/deck.c:27  rest = 0\n" in text
+    depths = [int(line.split()[0]) for line in text.splitlines() if line[:4].strip().isdigit()]
+    assert len(depths) == 18
+    assert depths == sorted(depths)
+
+
+def test_a_long_slice_is_cut_with_a_note() -> None:
+    text = printed(sample(), print_slice, limit=3)
+    assert "15 lines of the slice farther away not shown" in text
+    assert at("deck.c", "int most = 0;").line == 25
+    assert "src/deck.c:25" not in text
+
+
+def test_a_forward_slice_points_forward() -> None:
+    findings = sample()
+    findings.parts["criterion"]["direction"] = "forward"
+    text = printed(findings, print_slice)
+    assert "forward slice from" in text
+    assert "     -> data    src/deck.c:27" in text
+
+
+def test_progress_is_silent_when_piped() -> None:
+    out = io.StringIO()
+    with progress("running cases", 3, out) as advance:
+        advance(2)
+    assert out.getvalue() == ""
+
+
+def test_progress_shows_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    out = Terminal()
+    with progress("running [cases]\x1b", 3, out) as advance:
+        advance(3)
+    assert "running [cases]\\x1b" in out.getvalue()
+    assert "3/3" in out.getvalue()
+
+
+@given(st.text(st.characters()))
+def test_visible_text_is_printable_and_printable_text_is_unchanged(text: str) -> None:
+    assert visible(text).isprintable()
+    assert visible(visible(text)) == visible(text)
+    assert source_line(text).isprintable()
+
+
+def test_small_texts() -> None:
+    assert [plural(1, "case"), plural(2000, "case")] == ["1 case", "2,000 cases"]
+    assert clip("abcdef", 4) == "abcd... (2 more characters)"
+    assert [value_text(v) for v in (None, True, -1, "'a'\n")] == ["unknown", "true", "-1", "'a'\\n"]
+
+
+@given(st.dictionaries(st.integers(1, 50), st.floats(-10, 10), min_size=1))
+def test_heat_is_a_scale_in_the_order_of_the_ranking(scores: dict[int, float]) -> None:
+    ranking = rank({Statement("a.c", n): score for n, score in scores.items()})
+    result = heats(ranking)
+    assert all(0 <= heat <= 1 for heat in result)
+    assert result == sorted(result, reverse=True)
+    assert result[0] == 1
