@@ -1,4 +1,4 @@
-"""The static plan of a program: what every word of its traces means, as flat columns.
+"""The static plan of a program: what every word of its traces means, as flat tables.
 
 The recorder writes segment numbers, addresses and values; everything else about an event is static and stands here: its
 kind, where its words lie, which sites its value comes from, which blocks control its block. Numba kernels read the
@@ -8,9 +8,9 @@ columns; Python asks ``Plan.instruction_of`` what a site is in the source.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,48 +18,45 @@ from numpy.typing import NDArray
 from whence.probe.layout import Kind, Layout, Leaf, Leaves, Segment, Site, lay_out, uses
 from whence.program.cfg import control_dependence
 from whence.program.model import Function, Operand
-from whence.program.program import Program
+from whence.program.program import FunctionRef, Program
 
-Ints = NDArray[np.int32]
-
+NAME = re.compile(r'@("[^"]*"|[-a-zA-Z$._0-9]+)')
 NO_CALLEE = -1  # an indirect call, or a callee that neither the program nor the library table knows
 ENTRY, FIRST, FRAME, ADDRESS, CALLS, RETURNS = 1, 2, 4, 8, 16, 32  # bits of segment_flags
 SAME_BLOCK = -1  # kinds of reference in ref_outer: the same block, a parameter, or k >= 0: the k-th outer block
 PARAMETER = -2
 
 
-class Plan(NamedTuple):
-    """Columns over segments, sites, blocks and functions; ``x_start`` columns delimit runs (CSR), one longer.
+def _table(*names: str) -> np.dtype[Any]:
+    """A record type of int32 fields."""
+    return np.dtype([(name, np.int32) for name in names])
 
-    References of a site (``ref_*``): ``ref_target`` is a site, or a parameter's number where ``ref_outer`` is -2;
-    ``ref_outer`` k >= 0 says that the site lies in the segment's k-th outer block; ``ref_pred`` is the predecessor
-    block for which a phi's reference holds (-1: not a phi's); ``ref_role`` is a ``layout.Role``.
+
+# A ``_start`` field is where a row's own rows in another table begin; they end where the next row's begin, so
+# those tables have one row more than there are items.
+SEGMENT = _table("block", "flags", "words", "site_start", "outer_start")
+SITE = _table("kind", "word", "words", "size", "aux", "callee", "segment", "instruction", "ref_start")
+REF = _table("target", "outer", "pred", "role")
+BLOCK = _table("function", "control_start")
+FUNCTION = _table("block_start", "parameters")
+OTHER = _table("block")
+
+
+class Plan(NamedTuple):
+    """Tables of records. ``callee`` of a CALL: a function's number, -1 unknown, -2 - n library function n.
+
+    References of a site (``refs``): ``target`` is a site, or a parameter's number where ``outer`` is -2; ``outer`` k >= 0
+    says that the site lies in the segment's k-th outer block; ``pred`` is the predecessor block for which a phi's
+    reference holds (-1: not a phi's); ``role`` is a ``layout.Role``.
     """
 
-    segment_block: Ints
-    segment_flags: Ints
-    segment_site_start: Ints
-    segment_words: Ints
-    outer_start: Ints
-    outer_block: Ints
-    site_kind: Ints
-    site_word: Ints
-    site_words: Ints
-    site_size: Ints
-    site_aux: Ints
-    site_callee: Ints  # CALL: function number, -1 unknown, or -2 - n for library function n
-    site_segment: Ints
-    site_instruction: Ints
-    ref_start: Ints
-    ref_target: Ints
-    ref_outer: Ints
-    ref_pred: Ints
-    ref_role: Ints
-    block_function: Ints
-    control_start: Ints
-    control_block: Ints
-    function_block_start: Ints
-    function_parameters: Ints
+    segments: NDArray[Any]
+    sites: NDArray[Any]
+    refs: NDArray[Any]
+    outers: NDArray[Any]
+    blocks: NDArray[Any]
+    controls: NDArray[Any]
+    functions: NDArray[Any]
 
 
 class Numbering:
@@ -81,9 +78,8 @@ def _address_taken(program: Program) -> set[int]:
     """Numbers of the functions whose address is used other than to call them."""
     taken: set[int] = set()
     for index, module in enumerate(program.modules):
-        names = set(program.names_visible_in(index))
         texts = chain(module.globals.values(), _operand_texts(module.functions.values()))
-        for name in _mentioned(texts, names):
+        for name in {name for text in texts for name in NAME.findall(text)}:
             number = program.resolve(index, name)
             if number is not None:
                 taken.add(number)
@@ -100,76 +96,60 @@ def _operand_texts(functions: Iterable[Function]) -> Iterable[str]:
                         yield operand.text
 
 
-def _mentioned(texts: Iterable[str], names: set[str]) -> set[str]:
-    """The names that occur behind an "@" in the texts."""
-    pattern = re.compile(r'@("[^"]*"|[-a-zA-Z$._0-9]+)')
-    return {m for text in texts for m in pattern.findall(text) if m in names}
+class _Tables:
+    """Grows the plan's tables function by function; rows are tuples in the order of the record types."""
 
-
-class _Columns:
-    """Grows the plan's columns function by function."""
-
-    def __init__(self, program: Program, library: dict[str, int]) -> None:
+    def __init__(self, program: Program, library: Mapping[str, int]) -> None:
         self._program = program
         self._library = library
-        self._data: dict[str, list[int]] = {name: [] for name in Plan._fields}
-        for name in self._data:
-            if name.endswith("_start"):
-                self._data[name].append(0)
+        self._segments: list[tuple[int, ...]] = []
+        self._sites: list[tuple[int, ...]] = []
+        self._refs: list[tuple[int, ...]] = []
+        self._outers: list[int] = []
+        self._blocks: list[tuple[int, ...]] = []
+        self._controls: list[int] = []
+        self._functions: list[tuple[int, ...]] = []
 
     def plan(self) -> Plan:
-        """The finished columns."""
-        return Plan(**{name: np.asarray(values, np.int32) for name, values in self._data.items()})
+        """The finished tables, with the rows that end the last item's own rows."""
+        self._segments.append((0, 0, 0, len(self._sites), len(self._outers)))
+        self._sites.append((0,) * 8 + (len(self._refs),))
+        self._functions.append((len(self._blocks), 0))
+        self._blocks.append((-1, len(self._controls)))
+        return Plan(
+            np.array(self._segments, SEGMENT),
+            np.array(self._sites, SITE),
+            np.array(self._refs, REF),
+            np.array([(n,) for n in self._outers], OTHER),
+            np.array(self._blocks, BLOCK),
+            np.array([(n,) for n in self._controls], OTHER),
+            np.array(self._functions, FUNCTION),
+        )
 
     def add_function(self, number: int, layout: Layout) -> None:
         """Append one function's blocks, segments and sites."""
-        data, ref = self._data, self._program.functions[number]
-        first_block = data["function_block_start"][-1]
-        numbers = _site_numbers(layout, len(data["site_kind"]))
-        resolver = _Resolver(ref.function, layout, numbers, first_block)
-        previous = -1
-        for segment in layout.segments:
-            if segment.block != previous:
-                self._add_block(number)
-            previous = segment.block
-            self._add_segment(segment, first_block, ref.first_instruction, ref.module, resolver)
+        ref = self._program.functions[number]
+        self._functions.append((ref.first_block, len(ref.function.parameters)))
         for parents in control_dependence(ref.function):
-            data["control_block"] += [first_block + p for p in parents]
-            data["control_start"].append(len(data["control_block"]))
-        data["function_block_start"].append(first_block + len(ref.function.blocks))
-        data["function_parameters"].append(len(ref.function.parameters))
+            self._blocks.append((number, len(self._controls)))
+            self._controls += [ref.first_block + p for p in parents]
+        resolver = _Resolver(ref, layout, len(self._sites))
+        for segment in layout.segments:
+            self._add_segment(segment, ref, resolver)
 
-    def _add_block(self, function: int) -> None:
-        self._data["block_function"].append(function)
-
-    def _add_segment(
-        self, segment: Segment, first_block: int, first_instruction: int, module: int, resolver: _Resolver
-    ) -> None:
+    def _add_segment(self, segment: Segment, ref: FunctionRef, resolver: _Resolver) -> None:
         """Append a segment and its sites."""
-        data = self._data
-        number = len(data["segment_block"])
-        data["segment_block"].append(first_block + segment.block)
-        data["segment_flags"].append(_flags(segment))
-        data["segment_words"].append(segment.words)
+        number = len(self._segments)
+        block = ref.first_block + segment.block
+        self._segments.append((block, _flags(segment), segment.words, len(self._sites), len(self._outers)))
         outers: list[int] = []
         for site in segment.sites:
-            data["site_kind"].append(site.kind)
-            data["site_word"].append(site.word)
-            data["site_words"].append(site.words)
-            data["site_size"].append(site.size)
-            data["site_aux"].append(site.aux)
-            data["site_segment"].append(number)
-            data["site_instruction"].append(first_instruction + site.instruction.index)
-            data["site_callee"].append(self._callee(site, module))
-            for target, outer, pred, role in resolver.references(site, segment.block, outers):
-                data["ref_target"].append(target)
-                data["ref_outer"].append(outer)
-                data["ref_pred"].append(pred)
-                data["ref_role"].append(role)
-            data["ref_start"].append(len(data["ref_target"]))
-        data["segment_site_start"].append(len(data["site_kind"]))
-        data["outer_block"] += outers
-        data["outer_start"].append(len(data["outer_block"]))
+            callee = self._callee(site, ref.module)
+            instruction = ref.first_instruction + site.instruction.index
+            own = (int(site.kind), site.word, site.words, site.size, site.aux)
+            self._sites.append((*own, callee, number, instruction, len(self._refs)))
+            self._refs += resolver.references(site, segment.block, outers)
+        self._outers += outers
 
     def _callee(self, site: Site, module: int) -> int:
         """What a call calls, as far as the text says."""
@@ -208,12 +188,11 @@ LEAF_KIND = {"load": Kind.LOAD, "phi": Kind.PHI, "atomicrmw": Kind.RMW, "cmpxchg
 class _Resolver:
     """Turns a site's operands into references to the sites and parameters behind them."""
 
-    def __init__(
-        self, function: Function, layout: Layout, numbers: dict[tuple[int, Kind], int], first_block: int
-    ) -> None:
+    def __init__(self, ref: FunctionRef, layout: Layout, first_site: int) -> None:
+        function = ref.function
         self._leaves = Leaves(function)
-        self._numbers = numbers
-        self._first_block = first_block
+        self._numbers = _site_numbers(layout, first_site)
+        self._first_block = ref.first_block
         self._block_of = {id(i): n for n, b in enumerate(function.blocks) for i in b.instructions}
         self._label = {b.label: n for n, b in enumerate(function.blocks)}
 
@@ -250,9 +229,9 @@ class _Resolver:
         return target, outers.index(number)
 
 
-def make_plan(program: Program, numbering: Numbering, library: dict[str, int]) -> Plan:
+def make_plan(program: Program, numbering: Numbering, library: Mapping[str, int]) -> Plan:
     """The plan of a program; ``library`` gives the number of each library function that has a summary."""
-    columns = _Columns(program, library)
+    tables = _Tables(program, library)
     for number, layout in enumerate(numbering.layouts):
-        columns.add_function(number, layout)
-    return columns.plan()
+        tables.add_function(number, layout)
+    return tables.plan()

@@ -1,0 +1,89 @@
+"""Makes the text of a program's variants: for each module, the IR with its probes.
+
+Definitions that exist once in a program (the fingerprint, the counters) go into the first module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+
+from whence.probe.cover import PAGE_COUNTERS, counters_of, covered_lines
+from whence.probe.plan import Numbering
+from whence.probe.record import FRAME_ADDRESS, HOOKS, Recorder
+from whence.probe.symbols import Renaming, program_renaming
+from whence.program.model import Function, Module
+from whence.program.program import Program
+
+
+class Variant(StrEnum):
+    """What a variant is for."""
+
+    COVER = "cover"
+    RECORD = "record"
+
+
+FunctionLines = Callable[[Function], Iterable[str]]
+
+
+def record_texts(program: Program, numbering: Numbering, wrapped: Iterable[str]) -> Iterator[str]:
+    """The modules' texts for the record variant; library functions in ``wrapped`` are redirected to the runtime."""
+    names = program_renaming(_defined(program), wrapped)
+    numbers = iter(range(len(program.functions)))
+
+    def lines(function: Function) -> Iterable[str]:
+        number = next(numbers)
+        return Recorder(numbering.layouts[number], numbering.first_segment[number]).lines()
+
+    for index, module in enumerate(program.modules):
+        extra = [HOOKS]
+        if "llvm.frameaddress.p0" not in module.declarations:
+            extra.append(FRAME_ADDRESS)
+        if index == 0:
+            extra.append(_fingerprint(program))
+        yield _rewrite(module, lines, Renaming(names), extra)
+
+
+def cover_texts(program: Program) -> Iterator[str]:
+    """The modules' texts for the cover variant."""
+    names = program_renaming(_defined(program), ())
+    total = sum(counters_of(ref.function) for ref in program.functions)
+    first = 0
+
+    def lines(function: Function) -> Iterable[str]:
+        nonlocal first
+        start, first = first, first + counters_of(function)
+        return covered_lines(function, start)
+
+    for index, module in enumerate(program.modules):
+        counters = _counters(total) if index == 0 else "@__whence_counters = external hidden global [0 x i32]"
+        extra = [counters, _fingerprint(program)] if index == 0 else [counters]
+        yield _rewrite(module, lines, Renaming(names), extra)
+
+
+def _defined(program: Program) -> set[str]:
+    """All functions that the program defines, for one module or for all."""
+    return {ref.function.name for ref in program.functions}
+
+
+def _fingerprint(program: Program) -> str:
+    value = program.fingerprint()
+    return f"@__whence_fingerprint = hidden constant i64 {value - (1 << 64) if value >> 63 else value}"
+
+
+def _counters(total: int) -> str:
+    """The counters, in whole pages that a shared file can take the place of, and their size in bytes."""
+    padded = -(-max(total, 1) // PAGE_COUNTERS) * PAGE_COUNTERS
+    array = f"@__whence_counters = hidden global [{padded} x i32] zeroinitializer, align 4096"
+    return f"{array}\n@__whence_counter_bytes = hidden constant i64 {4 * padded}"
+
+
+def _rewrite(module: Module, lines: FunctionLines, names: Renaming, extra: list[str]) -> str:
+    """A module's text with every function rewritten, symbols renamed and ``extra`` appended."""
+    text: list[str] = []
+    for chunk in module.chunks:
+        if isinstance(chunk, Function):
+            text += [names.line(line) for line in lines(chunk)]
+        else:
+            text.append(names.line(chunk))
+    return "\n".join([*text, *extra, ""])

@@ -1,0 +1,126 @@
+"""Effect records: what a library call read, wrote, copied, allocated and printed."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from whence.trace.columns import (
+    N_HEAP,
+    N_IN,
+    N_MULTI_REFERENCE,
+    N_OUT,
+    N_PIECE,
+    CellKind,
+    Columns,
+)
+from whence.trace.memory import append_reference, close_list, copy, new_cell, writers_of
+from whence.trace.shadow import Shadow, fill
+
+READ, WRITE, COPY, ALLOC, FREE, OUT, PIECE, IN, STATE = range(1, 10)  # as in probe/runtime/whence.h
+OPERANDS = np.array([0, 2, 2, 3, 2, 2, 2, 2, 2, 1], np.int64)
+CELL_READ, CELL_CALL, CELL_ALLOC, CELL_COPY = (
+    int(CellKind.READ),
+    int(CellKind.CALL),
+    int(CellKind.ALLOC),
+    int(CellKind.COPY),
+)
+STATE_BASE = np.int64(1) << 60  # hidden state of the library lies at addresses that no program has
+
+
+@njit(cache=True)
+def apply_effects(
+    columns: Columns, shadow: Shadow, words: NDArray[np.int64], start: int, end: int, call: int
+) -> int:
+    """Apply one effect record of the call event ``call``; returns the reference to its CALL cell."""
+    reads = _reads(columns, shadow, words, start, end, call)
+    result = new_cell(columns, CELL_CALL, call, reads, 0, 0)
+    position = start + 1
+    while position < end:
+        opcode, a = words[position] & 255, words[position] >> 8
+        x, y, z = words[position + 1], words[min(position + 2, end - 1)], words[min(position + 3, end - 1)]
+        if opcode == WRITE:
+            fill(shadow, x, y, result)
+        elif opcode == COPY:
+            copy(columns, shadow, x, y, z, CELL_COPY, call)
+        elif opcode == ALLOC or opcode == FREE:
+            _heap(columns, shadow, x, y, call, opcode == FREE)
+        elif opcode == OUT:
+            _out(columns, a, x, y, call, result)
+        elif opcode == PIECE:
+            _piece(columns, a, x, y)
+        elif opcode == IN:
+            _in(columns, a, x, y, call)
+        elif opcode == STATE and a & 2:
+            fill(shadow, STATE_BASE | (x & 0xFFFFFFFFFF) << 3, 8, result)
+        position += 1 + OPERANDS[opcode]
+    return result  # type: ignore[no-any-return]
+
+
+@njit(cache=True)
+def _reads(columns: Columns, shadow: Shadow, words: NDArray[np.int64], start: int, end: int, call: int) -> int:
+    """A READ cell for each range read; the definition that stands for them all."""
+    count = 0
+    position = start + 1
+    cells = np.empty(end - start, np.int64)
+    while position < end:
+        opcode, a = words[position] & 255, words[position] >> 8
+        address = np.int64(-1)
+        length = np.int64(8)
+        if opcode == READ:
+            address, length = words[position + 1], words[position + 2]
+        elif opcode == STATE and a & 1:
+            address = STATE_BASE | (words[position + 1] & 0xFFFFFFFFFF) << 3
+        if address != -1:
+            definition = writers_of(columns, shadow, address, length)
+            cells[count] = new_cell(columns, CELL_READ, call, definition, address, length)
+            count += 1
+        position += 1 + OPERANDS[opcode]
+    first = columns.counts[N_MULTI_REFERENCE]
+    for k in range(count):
+        append_reference(columns, first, cells[k])
+    return close_list(columns, first)  # type: ignore[no-any-return]
+
+
+@njit(cache=True)
+def _heap(columns: Columns, shadow: Shadow, address: int, length: int, call: int, freed: bool) -> None:
+    row = columns.counts[N_HEAP]
+    columns.counts[N_HEAP] = row + 1
+    columns.heap[row].event = call
+    columns.heap[row].address = address
+    columns.heap[row].length = length
+    columns.heap[row].freed = freed
+    if not freed:
+        fill(shadow, address, length, new_cell(columns, CELL_ALLOC, call, 0, address, length))
+
+
+@njit(cache=True)
+def _out(columns: Columns, stream: int, offset: int, length: int, call: int, cell: int) -> None:
+    row = columns.counts[N_OUT]
+    columns.counts[N_OUT] = row + 1
+    columns.outs[row].event = call
+    columns.outs[row].cell = cell
+    columns.outs[row].stream = stream
+    columns.outs[row].offset = offset
+    columns.outs[row].length = length
+
+
+@njit(cache=True)
+def _piece(columns: Columns, argument: int, offset: int, length: int) -> None:
+    row = columns.counts[N_PIECE]
+    columns.counts[N_PIECE] = row + 1
+    columns.pieces[row].out = columns.counts[N_OUT] - 1
+    columns.pieces[row].argument = argument
+    columns.pieces[row].offset = offset
+    columns.pieces[row].length = length
+
+
+@njit(cache=True)
+def _in(columns: Columns, stream: int, offset: int, length: int, call: int) -> None:
+    row = columns.counts[N_IN]
+    columns.counts[N_IN] = row + 1
+    columns.ins[row].event = call
+    columns.ins[row].stream = stream
+    columns.ins[row].offset = offset
+    columns.ins[row].length = length
