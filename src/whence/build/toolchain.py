@@ -1,0 +1,140 @@
+"""Which clang compiles and links, and the flags that make it an ordinary one.
+ Key idea: ``zig cc`` is clang with surprises, each of which would make the plain program differ from what gcc
+or clang build, so it is always called with flags in front of the user's that take them back, and that the
+user's flags can still override: it tunes for the build machine's processor, adds traps for undefined
+behaviour and a stack protector to unoptimised code, defines ``NDEBUG`` and refuses ``__DATE__`` in optimised
+code.
+
+This module is imported by ``whence-cc`` on every compiler call, hence no dataclass and no ``pathlib`` here.
+"""
+# ruff: noqa: PTH100, PTH111, PTH113, PTH118
+
+from __future__ import annotations
+
+import os
+import sys
+
+from whence.errors import BuildError
+
+# A contracted multiply-add rounds once instead of twice; without it the -O0 IR and the plain program agree.
+_PLAIN_FLAGS = {
+    "zig": (
+        "-fno-sanitize=all",
+        "-fno-stack-protector",
+        "-mcpu=baseline",
+        "-UNDEBUG",
+        "-Wno-date-time",
+        "-ffp-contract=off",
+    ),
+    "clang": ("-ffp-contract=off",),
+}
+_OLDEST, _NEWEST = 15, 22  # typed pointers before; newer than llvmlite after
+
+
+class Toolchain:
+    """A C compiler driver: ``kind`` is ``zig`` or ``clang``, ``command`` the words that start it."""
+
+    __slots__ = ("_version", "command", "kind")
+
+    def __init__(self, kind: str, command: tuple[str, ...]) -> None:
+        self.kind = kind
+        self.command = command
+        self._version = ""
+
+    @property
+    def plain_flags(self) -> tuple[str, ...]:
+        """Flags that go before the user's in every call."""
+        return _PLAIN_FLAGS[self.kind]
+
+    def call(self, arguments: list[str]) -> list[str]:
+        """The full command line that compiles or links as the user's ``arguments`` ask."""
+        return [*self.command, *self.plain_flags, *arguments]
+
+    def environment(self) -> dict[str, str]:
+        """The environment of a compiler call; zig's caches live in Whence's own folder."""
+        environment = dict(os.environ)
+        if self.kind == "zig":
+            for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"):
+                environment.setdefault(name, os.path.join(whence_home(), "zig"))
+        return environment
+
+    @property
+    def version(self) -> str:
+        """The version of clang, such as ``22.1.8``; asks the compiler once. Raises ``BuildError`` if it does
+        not run.
+        """
+        if not self._version:
+            self._version = _ask_version(self)
+        return self._version
+
+    def check(self) -> None:
+        """Raise ``BuildError`` unless LLVM can read what this clang writes."""
+        major = self.version.partition(".")[0]
+        if not major.isdigit() or not _OLDEST <= int(major) <= _NEWEST:
+            raise BuildError(
+                f"{self.command[0]} is clang {self.version}; Whence needs clang {_OLDEST} to {_NEWEST}",
+                "unset WHENCE_CLANG to use the bundled clang, or name another one",
+            )
+
+
+def whence_home() -> str:
+    """The folder of Whence's store and caches: ``$WHENCE_HOME``, or ``whence`` in the user's cache folder."""
+    home = os.environ.get("WHENCE_HOME")
+    if home:
+        return os.path.abspath(home)
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(cache, "whence")
+
+
+def find_toolchain(setting: str | None = None) -> Toolchain:
+    """The compiler to use: ``setting``, else ``$WHENCE_CLANG`` (a path or name of a clang), else the bundled
+    one.
+
+    ``zig`` names the bundled one. Raises ``BuildError`` if there is no such program.
+    """
+    choice = setting or os.environ.get("WHENCE_CLANG") or "zig"
+    if choice == "zig":
+        return Toolchain("zig", (_bundled_zig(), "cc"))
+    found = _which(choice)
+    if found is None:
+        raise BuildError(
+            f"no compiler {choice!r} was found", "set WHENCE_CLANG to the path of a clang 15 to 22"
+        )
+    return Toolchain("clang", (found,))
+
+
+def _bundled_zig() -> str:
+    # Looked up on the path of imports: running `python -m ziglang` would start Python a second time.
+    for folder in sys.path:
+        zig = os.path.join(folder, "ziglang", "zig")
+        if os.access(zig, os.X_OK):
+            return zig
+    raise BuildError(
+        "the bundled compiler (the package ziglang) is not installed", "pip install ziglang==0.17.0"
+    )
+
+
+def _which(name: str) -> str | None:
+    folders = [""] if os.sep in name else os.environ.get("PATH", os.defpath).split(os.pathsep)
+    for folder in folders:
+        path = os.path.abspath(os.path.join(folder, name))
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def _ask_version(toolchain: Toolchain) -> str:
+    import re
+    import subprocess
+
+    command = [*toolchain.command, "--version"]
+    try:
+        answer = subprocess.run(
+            command, capture_output=True, text=True, env=toolchain.environment(), check=False
+        )
+    except OSError as error:
+        raise BuildError(f"{toolchain.command[0]} cannot be run: {error.strerror}") from error
+    found = re.search(r"clang version (\d+(?:\.\d+)*)", answer.stdout)
+    if found is None:
+        raise BuildError(f"{toolchain.command[0]} is not a clang", "set WHENCE_CLANG to a clang 15 to 22")
+    return found.group(1)

@@ -1,0 +1,319 @@
+"""``whence-cc``: the drop-in compiler. It runs clang on the user's own command line and keeps the IR beside
+it.
+
+Key ideas:
+
+- The user's command runs as it came, so output, diagnostics, dependency files and status are clang's own.
+  Whatever builds no part of a program (``-E``, ``-M``, ``--version``, probes of autoconf and CMake) replaces
+  this process.
+- ``-c``: each C source is compiled to IR at the same time as the plain compile runs; the finished object gets
+  a section that names the IR (see ``records.py``).
+- A link gets one more, tiny object with the record of the link; sources in the same call are compiled to IR
+  first, and their records go into that object.
+- Capturing can fail, the build cannot: what went wrong is recorded in the object and told by
+  ``read_executable``.
+ Start-up time is paid hundreds of times by a configure script, hence no dataclass, no ``pathlib``, no
+``subprocess``.
+"""
+# ruff: noqa: PTH100, PTH108, PTH109, PTH110, PTH113, PTH119, PTH123
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+
+from whence.build.flags import CommandLine, Input
+from whence.build.records import Record, append_section, relocatable
+from whence.build.store import Store, encode, read, sha256
+from whence.build.toolchain import Toolchain, find_toolchain
+from whence.errors import WhenceError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import FrameType
+
+_PROBES = ("conftest.", "CMakeCCompilerId.", "testfile.c", "sanitycheckc.c")
+_PROBE_FOLDERS = ("/CMakeScratch/", "/CMakeTmp", "/CompilerIdC", "/meson-private/")
+_MACHINES = {"x86_64": 62, "aarch64": 183}  # e_machine of a link record's object
+_ENVIRONMENT = (
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "LIBRARY_PATH",
+    "LD_RUN_PATH",
+    "COMPILER_PATH",
+    "SOURCE_DATE_EPOCH",
+)
+
+
+def main() -> int:
+    """The console script: compile as clang would, capture the IR, return clang's exit status."""
+    arguments = sys.argv[1:]
+    try:
+        toolchain = find_toolchain()
+    except WhenceError as error:
+        print(f"whence-cc: error: {error}", file=sys.stderr)
+        return 1
+    line = CommandLine(arguments)
+    if not worth_capturing(line):
+        os.execve(toolchain.command[0], toolchain.call(arguments), toolchain.environment())
+    with _children_end_with_us():
+        return Call(toolchain, line, arguments).run()
+
+
+def worth_capturing(line: CommandLine) -> bool:
+    """Whether the call builds a part of a program, rather than asking the compiler something."""
+    if line.step == "other" or any(i.kind == "foreign" for i in line.sources):
+        return False
+    if line.output is not None and (line.output == "-" or _is_special(line.output)):
+        return False
+    if line.step == "link" and (os.uname().machine not in _MACHINES or _is_cross(line)):
+        return False
+    folder = os.getcwd() + "/"
+    return not (
+        any(name in folder for name in _PROBE_FOLDERS)
+        or any(os.path.basename(i.path).startswith(_PROBES) for i in line.inputs)
+        or any(name in i.path for i in line.inputs for name in _PROBE_FOLDERS)
+    )
+
+
+def _is_special(path: str) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
+def _is_cross(line: CommandLine) -> bool:
+    words = {line.arguments[first] for first, _ in line.options}
+    return bool(words & {"-m32", "-mx32", "-target", "--target"}) or any(
+        w.startswith("--target=") for w in words
+    )
+
+
+class Call:
+    """One compiler call that is captured."""
+
+    def __init__(self, toolchain: Toolchain, line: CommandLine, arguments: list[str]) -> None:
+        self.toolchain = toolchain
+        self.line = line
+        self.arguments = arguments
+        self.store = Store()
+        self.environment = toolchain.environment()
+        self.stdin = _standard_input() if any(i.path == "-" for i in line.sources) else None
+
+    def run(self) -> int:
+        """Do what was asked; returns the exit status."""
+        captures = [SourceCapture(self, i) for i in self.line.sources if i.kind == "c"]
+        try:
+            return self._compile(captures) if self.line.step == "compile" else self._link(captures)
+        finally:
+            for capture in captures:
+                capture.discard()
+
+    def _compile(self, captures: list[SourceCapture]) -> int:
+        limit = os.cpu_count() or 1
+        for capture in captures[:limit]:
+            capture.start()
+        status = self._plain(self.arguments)
+        if status == 0:
+            records = _finish(captures, limit)
+            for source in self.line.sources:
+                self._name(source, records.get(source) or self._missing(source))
+        return status
+
+    def _link(self, captures: list[SourceCapture]) -> int:
+        limit = os.cpu_count() or 1
+        for capture in captures[:limit]:
+            capture.start()
+        found = _finish(captures, limit)
+        records = [found.get(source) or self._missing(source) for source in self.line.sources]
+        try:
+            extra = self._link_object(records)
+        except OSError:  # the link must not fail because the store cannot be written
+            return self._plain(self.arguments)
+        return self._plain(
+            [*self.arguments, "-x", "none", extra] if self._in_language() else [*self.arguments, extra]
+        )
+
+    def _in_language(self) -> bool:
+        return any(self.line.arguments[first].startswith("-x") for first, _ in self.line.options)
+
+    def _plain(self, arguments: list[str]) -> int:
+        return _wait(self.spawn(self.toolchain.call(arguments)))
+
+    def _missing(self, source: Input) -> Record:
+        return Record("missing", "assembly", os.path.abspath(source.path))
+
+    def _name(self, source: Input, record: Record) -> None:
+        """Write the record into the object made from ``source``; an object that takes none is left as it
+        is.
+        """
+        path = self.line.output or source.object_name()
+        with contextlib.suppress(OSError, ValueError), open(path, "r+b") as file:
+            append_section(file, record.encode())
+
+    def _link_object(self, records: list[Record]) -> str:
+        """Store this link's entry; returns the path of an object that names it and the sources compiled
+        here.
+        """
+        kind = "partial" if "-r" in self.line.arguments else "link"
+        output = os.path.abspath(self.line.output or "a.out")
+        entry = {
+            "directory": os.getcwd(),
+            "arguments": self.line.arguments,
+            "output": output,
+            "kind": kind,
+            "toolchain": {"kind": self.toolchain.kind, "command": list(self.toolchain.command)},
+            "environment": {n: os.environ[n] for n in _ENVIRONMENT if n in os.environ},
+        }
+        key = sha256(encode(entry))
+        self.store.write_entry("links", key, entry)
+        records = [*records, Record(kind, key, output)]
+        content = relocatable(b"".join(r.encode() for r in records), _MACHINES[os.uname().machine])
+        path = self.store.path("links", sha256(content), ".o")
+        self.store.write(path, content)
+        return path
+
+    def spawn(self, command: list[str], output: int | None = None) -> int:
+        """Start a command, with both output streams sent to the descriptor ``output``; returns its process
+        id.
+        """
+        actions: list[tuple[int, int, int]] = []
+        if output is not None:
+            actions += [(os.POSIX_SPAWN_DUP2, output, 1), (os.POSIX_SPAWN_DUP2, output, 2)]
+        stdin = None
+        if self.stdin is not None:  # opened anew, so that each reader has a position of its own
+            stdin = os.open(f"/proc/self/fd/{self.stdin}", os.O_RDONLY)
+            actions.append((os.POSIX_SPAWN_DUP2, stdin, 0))
+        pid = os.posix_spawn(command[0], command, self.environment, file_actions=actions)
+        _running.add(pid)
+        if stdin is not None:
+            os.close(stdin)
+        return pid
+
+
+class SourceCapture:
+    """The compilation of one source into the store's IR."""
+
+    def __init__(self, call: Call, source: Input) -> None:
+        self.call = call
+        self.source = source
+        self.path = "<stdin>" if source.path == "-" else os.path.abspath(source.path)
+        self.temporary = ""
+        self.diagnostics = -1
+        self.pid = 0
+        self.error = ""
+
+    def start(self) -> None:
+        """Start clang; what it says goes into memory, since the plain compile says the same."""
+        try:
+            self.temporary = self.call.store.temporary(".bc")
+            arguments = self.call.line.ir_arguments(self.source, self.temporary)
+            self.diagnostics = os.memfd_create("whence-cc")
+            self.pid = self.call.spawn(self.call.toolchain.call(arguments), self.diagnostics)
+        except OSError as error:
+            self.error = _reason(error)
+
+    def finish(self) -> Record:
+        """Wait for clang, move the IR into the store and return the record that names it, or the reason for
+        none.
+        """
+        if self.pid:
+            pid, self.pid = self.pid, 0
+            if _wait(pid):
+                self.error = self._first_error()
+        if not self.error:
+            try:
+                return Record("module", self._store(), self.path)
+            except OSError as error:
+                self.error = _reason(error)
+        return Record("missing", self.error, self.path)
+
+    def _store(self) -> str:
+        store, arguments = self.call.store, self.call.line.arguments
+        digest = store.adopt_bitcode(self.temporary)
+        entry = {"source": self.path, "directory": os.getcwd(), "arguments": arguments, "hash": digest}
+        store.write_entry("captures", digest, entry)
+        return digest
+
+    def _first_error(self) -> str:
+        lines = read(f"/proc/self/fd/{self.diagnostics}").decode(errors="replace").splitlines()
+        return next((text for text in lines if "error:" in text), lines[0] if lines else "clang was killed")
+
+    def discard(self) -> None:
+        """End what still runs and remove what was left behind."""
+        if self.pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+            _wait(self.pid)
+        if self.temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(self.temporary)
+
+
+def _finish(captures: list[SourceCapture], started: int) -> dict[Input, Record]:
+    """Wait for all captures, of which the first ``started`` run; as each ends, the next one starts."""
+    records = {}
+    for index, capture in enumerate(captures):
+        records[capture.source] = capture.finish()
+        for following in captures[index + started : index + started + 1]:
+            following.start()
+    return records
+
+
+def _reason(error: OSError) -> str:
+    return f"the IR could not be stored: {error.strerror} ({error.filename})"
+
+
+def _standard_input() -> int:
+    descriptor = os.memfd_create("stdin")
+    while chunk := os.read(0, 1 << 20):
+        os.write(descriptor, chunk)
+    return descriptor
+
+
+_running: set[int] = set()
+
+
+def _wait(pid: int) -> int:
+    """Wait for a child; returns its exit status as a shell would see it."""
+    _, status = os.waitpid(pid, 0)
+    _running.discard(pid)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+@contextlib.contextmanager
+def _children_end_with_us() -> Iterator[None]:
+    """On a signal that ends us: end the children, let ``finally`` clauses tidy up, and die of the same
+    signal.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise _Stopped(number)
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    for number in numbers:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, stop)
+    try:
+        yield
+    except _Stopped as stopped:
+        _end(_running)
+        signal.signal(stopped.number, signal.SIG_DFL)
+        os.kill(os.getpid(), stopped.number)
+
+
+class _Stopped(BaseException):
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def _end(pids: Iterable[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
