@@ -5,7 +5,7 @@ command line that is not understood is thus compiled correctly, and at worst not
 
 This module is imported by ``whence-cc`` on every compiler call, hence no dataclass and no ``pathlib`` here.
 """
-# ruff: noqa: PTH119, PTH122, PTH123
+# ruff: noqa: PTH118, PTH119, PTH122, PTH123
 
 from __future__ import annotations
 
@@ -54,6 +54,10 @@ class Input:
         self.path = path
         self.language = language
         self.kind = _kind(path, language)
+
+    def absolute(self, directory: str) -> str:
+        """The absolute path, for a compiler that ran in ``directory``; ``<stdin>`` for standard input."""
+        return "<stdin>" if self.path == "-" else os.path.normpath(os.path.join(directory, self.path))
 
     def object_name(self) -> str:
         """The object that ``-c`` without ``-o`` writes for this source."""

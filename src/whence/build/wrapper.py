@@ -131,18 +131,13 @@ class Call:
             extra = self._link_object(records)
         except OSError:  # the link must not fail because the store cannot be written
             return self._plain(self.arguments)
-        return self._plain(
-            [*self.arguments, "-x", "none", extra] if self._in_language() else [*self.arguments, extra]
-        )
-
-    def _in_language(self) -> bool:
-        return any(self.line.arguments[first].startswith("-x") for first, _ in self.line.options)
+        return self._plain([extra, *self.arguments])  # in front, where no -x is in force yet
 
     def _plain(self, arguments: list[str]) -> int:
         return _wait(self.spawn(self.toolchain.call(arguments)))
 
     def _missing(self, source: Input) -> Record:
-        return Record("missing", "assembly", os.path.abspath(source.path))
+        return Record("missing", "assembly", source.absolute(os.getcwd()))
 
     def _name(self, source: Input, record: Record) -> None:
         """Write the record into the object made from ``source``; an object that takes none is left as it
@@ -198,7 +193,7 @@ class SourceCapture:
     def __init__(self, call: Call, source: Input) -> None:
         self.call = call
         self.source = source
-        self.path = "<stdin>" if source.path == "-" else os.path.abspath(source.path)
+        self.path = source.absolute(os.getcwd())
         self.temporary = ""
         self.diagnostics = -1
         self.pid = 0

@@ -1,0 +1,179 @@
+"""What a finished program was made of: its captured modules in link order, and how it was linked.
+ Key idea: everything is read back from the executable itself (the section ``.whence``) and the store, so a
+program may be copied, installed or stripped, and its parts may come through static archives and ``ld -r``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from whence.build.flags import CommandLine
+from whence.build.records import Record, read_records
+from whence.build.store import Store
+from whence.build.toolchain import Toolchain, find_toolchain
+from whence.errors import BuildError
+
+_HOW_TO = (
+    "build it with whence-cc: make CC=whence-cc, ./configure CC=whence-cc, "
+    "or cmake -DCMAKE_C_COMPILER=whence-cc"
+)
+
+
+@dataclass(slots=True)
+class CapturedModule:
+    """A module of the program.
+
+    ``name`` is unique in the program (the source's path below ``directory`` where it lies there), ``source``
+    the absolute path of the source, ``directory`` the folder it was compiled in, ``hash`` the SHA-256 of the
+    bitcode, ``bitcode`` where that lies, ``arguments`` the compiler call.
+    """
+
+    name: str
+    source: str
+    hash: str
+    bitcode: Path
+    directory: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class LinkRecord:
+    """How the program was linked: ``arguments`` (response files expanded) given to the compiler in
+    ``directory``.
+    """
+
+    directory: str
+    arguments: list[str]
+    output: str
+    toolchain: Toolchain
+    environment: dict[str, str]
+
+
+@dataclass(slots=True)
+class Capture:
+    """All that is known of one executable's build.
+
+    ``uncaptured`` names each source or object without IR, with the reason.
+    """
+
+    executable: Path
+    modules: list[CapturedModule]
+    link: LinkRecord
+    uncaptured: list[str]
+
+    @property
+    def toolchain(self) -> Toolchain:
+        """The compiler that linked the program."""
+        return self.link.toolchain
+
+
+def read_executable(path: Path | str, store: Store | None = None) -> Capture:
+    """Read back what ``path`` (an executable, a shared library, or libtool's script for one) was built from.
+
+    Raises ``BuildError`` if the file cannot be read or nothing of it was captured, and says how to build it.
+    """
+    store = store or Store()
+    executable = real_executable(Path(path))
+    records = _records(executable)
+    modules = [_module(r, store) for r in records if r.kind == "module"]
+    uncaptured = [f"{r.path}: {r.key}" for r in records if r.kind == "missing"]
+    if not modules:
+        reason = f" ({uncaptured[0]})" if uncaptured else ""
+        raise BuildError(f"{path} holds no captured IR{reason}", _HOW_TO)
+    link = _link_record(path, records, store)
+    _make_unique(modules)
+    return Capture(executable, modules, link, uncaptured + _foreign_objects(link))
+
+
+def real_executable(path: Path) -> Path:
+    """The executable behind libtool's wrapper script, or ``path`` itself; raises ``BuildError`` if
+    unreadable.
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(4096)
+    except OSError as error:
+        raise BuildError(f"{path} cannot be read: {error.strerror}") from error
+    if not start.startswith(b"#!") or b"libtool" not in start:
+        return path
+    for name in (path.name, "lt-" + path.name):
+        candidate = path.parent / ".libs" / name
+        if candidate.is_file():
+            return candidate
+    raise BuildError(
+        f"{path} is libtool's script, but there is no program in {path.parent / '.libs'}", "run make"
+    )
+
+
+def _records(executable: Path) -> list[Record]:
+    with executable.open("rb") as file:
+        return read_records(file)
+
+
+def _module(record: Record, store: Store) -> CapturedModule:
+    bitcode = Path(store.bitcode(record.key))
+    try:
+        entry = store.read_entry("captures", record.key)
+    except OSError:
+        entry = {}
+    if not entry or not bitcode.is_file():
+        raise BuildError(f"the IR of {record.path} is no longer in {store.root}", "build the program again")
+    return CapturedModule(
+        record.path, record.path, record.key, bitcode, entry["directory"], entry["arguments"]
+    )
+
+
+def _link_record(path: Path | str, records: list[Record], store: Store) -> LinkRecord:
+    keys = [r.key for r in records if r.kind == "link"]
+    if not keys:
+        raise BuildError(
+            f"{path} was not linked by whence-cc", "let the build link through its C compiler, whence-cc"
+        )
+    try:
+        entry = store.read_entry("links", keys[-1])
+    except FileNotFoundError as error:
+        raise BuildError(
+            f"the link of {path} is no longer in {store.root}", "build the program again"
+        ) from error
+    return LinkRecord(
+        entry["directory"],
+        entry["arguments"],
+        entry["output"],
+        _toolchain(entry["toolchain"]),
+        entry["environment"],
+    )
+
+
+def _toolchain(entry: dict[str, Any]) -> Toolchain:
+    """The recorded toolchain; the bundled one is found anew, since a virtual environment may have moved."""
+    command = tuple(entry["command"])
+    return Toolchain(entry["kind"], command) if Path(command[0]).is_file() else find_toolchain(entry["kind"])
+
+
+def _make_unique(modules: list[CapturedModule]) -> None:
+    """Shorten the names to paths below the build's folders; number the modules made from one source."""
+    seen: dict[str, int] = {}
+    for module in modules:
+        source, folder = Path(module.source), Path(module.directory)
+        name = str(source.relative_to(folder)) if source.is_relative_to(folder) else module.source
+        seen[name] = seen.get(name, 0) + 1
+        module.name = name if seen[name] == 1 else f"{name}#{seen[name]}"
+
+
+def _foreign_objects(link: LinkRecord) -> list[str]:
+    """Objects named on the link line that say nothing of their origin (and still exist)."""
+    line = CommandLine(link.arguments)
+    foreign = []
+    for given in line.inputs:
+        path = Path(link.directory, given.path)
+        if (
+            given.kind == "object"
+            and re.search(r"\.l?o$", given.path)
+            and path.is_file()
+            and not _records(path)
+        ):
+            foreign.append(f"{path}: not compiled by whence-cc")
+    return foreign

@@ -1,0 +1,191 @@
+"""Variants of a captured program: rewritten IR compiled to objects and linked by the recorded link line.
+ Key idea: an object is stored under a hash of all that went into it (text, flags, compiler), so a variant
+whose modules have been compiled before is only linked. LLVM verifies each new text before clang sees it. IR
+is always compiled by the bundled clang, which reads what llvmlite prints; the link is done by the compiler
+that linked the program.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from whence.build.capture import Capture
+from whence.build.ir import verify
+from whence.build.relink import link_arguments
+from whence.build.store import Store, sha256
+from whence.build.toolchain import Toolchain, find_toolchain
+from whence.errors import BuildError, ProgramError
+
+Progress = Callable[[int, int], None]
+
+# The IR has said already what the program means; unused flags of the driver are nobody's concern here.
+_IR_FLAGS = ("-fPIC", "-w", "-Qunused-arguments")
+_RUNTIME_FLAGS = ("-O2", "-g0", "-fPIC", "-std=gnu17")
+RUNTIME = Path(__file__).parent.parent / "probe" / "runtime"
+
+
+def build_variant(
+    capture: Capture,
+    kind: str,
+    texts: Sequence[str],
+    runtime_objects: Sequence[Path],
+    out: Path,
+    *,
+    optimise: str = "-O1",
+    progress: Progress | None = None,
+) -> Path:
+    """Compile and link a variant of the captured program; returns ``out``.
+
+    ``kind`` names the variant in messages, ``texts`` holds the IR of each of ``capture.modules`` in their
+    order, ``progress`` is told (modules done, modules in all). Raises ``ProgramError`` if LLVM refuses a text
+    and ``BuildError`` with the linker's first message if the link fails.
+    """
+    if len(texts) != len(capture.modules):
+        raise ValueError(f"{len(texts)} texts for {len(capture.modules)} modules")
+    names = [module.name for module in capture.modules]
+    objects = compile_texts(texts, names, optimise=optimise, progress=progress)
+    link(capture, kind, [*objects, *runtime_objects], out)
+    return out
+
+
+def compile_texts(
+    texts: Sequence[str], names: Sequence[str], *, optimise: str = "-O1", progress: Progress | None = None
+) -> list[Path]:
+    """Objects made from the texts of modules, in their order, on all processors; errors say the module's
+    name.
+    """
+    toolchain = find_toolchain("zig")
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        jobs = [
+            pool.submit(_compile_text, toolchain, t, n, optimise) for t, n in zip(texts, names, strict=True)
+        ]
+        try:
+            for done, job in enumerate(as_completed(jobs), 1):
+                job.result()
+                if progress:
+                    progress(done, len(jobs))
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+    return [job.result() for job in jobs]
+
+
+def _compile_text(toolchain: Toolchain, text: str, name: str, optimise: str) -> Path:
+    def write(source: Path) -> None:
+        try:
+            verify(text)
+        except ProgramError as error:
+            raise ProgramError(f"{name}: {error}") from error
+        source.write_text(text, errors="surrogateescape")
+
+    return _object(toolchain, (optimise, *_IR_FLAGS), text.encode(errors="surrogateescape"), ".ll", write)
+
+
+def compile_c(toolchain: Toolchain, source: Path, flags: Sequence[str], out: Path | None = None) -> Path:
+    """Compile a C file of Whence's own into an object; stored by the content of its folder's C files and
+    headers.
+
+    The object is also copied to ``out`` if that is given. Raises ``BuildError`` with clang's first message.
+    """
+    parts = [source.name.encode(), *(p.read_bytes() for p in sorted(source.parent.glob("*.[ch]")))]
+
+    def write(copy: Path) -> None:
+        copy.write_bytes(f'#include "{source.name}"\n'.encode())
+
+    found = _object(toolchain, (*flags, f"-I{source.parent}"), b"\0".join(parts), ".c", write)
+    if out is not None:
+        out.write_bytes(found.read_bytes())
+        return out
+    return found
+
+
+def runtime_objects(toolchain: Toolchain | None = None, *, with_main: bool = True) -> list[Path]:
+    """The objects of Whence's runtime (``probe/runtime/*.c``), without ``main.c`` for programs whose ``main``
+    is foreign.
+
+    Raises ``BuildError`` with clang's first message if one does not compile.
+    """
+    chosen = toolchain or find_toolchain("zig")
+    sources = [p for p in sorted(RUNTIME.glob("*.c")) if with_main or p.name != "main.c"]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return list(pool.map(lambda source: compile_c(chosen, source, _RUNTIME_FLAGS), sources))
+
+
+def _object(
+    toolchain: Toolchain, flags: tuple[str, ...], content: bytes, suffix: str, write: Callable[[Path], None]
+) -> Path:
+    """The stored object for this content, compiled if there is none; ``write`` makes the file to compile."""
+    store = Store()
+    key = sha256(b"\0".join([content, *(f.encode() for f in toolchain.call([*flags, toolchain.version]))]))
+    path = Path(store.path("objects", key, ".o"))
+    if path.is_file():
+        return path
+    source, target = Path(store.temporary(suffix)), Path(store.temporary(".o"))
+    try:
+        write(source)
+        run(toolchain, [*flags, "-c", str(source), "-o", str(target)], Path.cwd(), "compile a variant")
+        store.adopt(str(target), str(path))
+    finally:
+        source.unlink(missing_ok=True)
+        target.unlink(missing_ok=True)
+    return path
+
+
+def link(capture: Capture, kind: str, objects: Sequence[Path], out: Path) -> None:
+    """Link objects in place of the program's captured modules; ``out`` appears only when the link is done."""
+    record = capture.link
+    out = out.absolute()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    part = out.with_name(f"{out.name}.{os.getpid()}.part")
+    with tempfile.TemporaryDirectory(prefix="whence-link-") as scratch:
+        arguments = link_arguments(capture, objects, part, Path(scratch))
+        try:
+            run(
+                record.toolchain,
+                arguments,
+                Path(record.directory),
+                f"link the {kind} variant",
+                record.environment,
+            )
+            part.replace(out)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def run(
+    toolchain: Toolchain,
+    arguments: list[str],
+    folder: Path,
+    purpose: str,
+    environment: dict[str, str] | None = None,
+) -> None:
+    """Run the compiler; raise ``BuildError`` with its first message, and all of them as the hint, if it
+    fails.
+    """
+    if not folder.is_dir():
+        raise BuildError(f"cannot {purpose}: the folder {folder} is gone", "build the program again")
+    done = subprocess.run(
+        toolchain.call(arguments),
+        cwd=folder,
+        env=toolchain.environment() | (environment or {}),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        raise BuildError(f"cannot {purpose}: {first_message(done.stderr)}", done.stderr.strip())
+
+
+def first_message(diagnostics: str) -> str:
+    """The first error in what a compiler or linker said, else its first line."""
+    lines = [line.strip() for line in diagnostics.splitlines() if line.strip()]
+    return next(
+        (line for line in lines if "error:" in line or "undefined" in line),
+        lines[0] if lines else "no message",
+    )
