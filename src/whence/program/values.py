@@ -17,8 +17,8 @@ def format_value(raw: int, ctype: CType | None) -> str:
     """The value whose bits, zero-extended, are ``raw``, as C would show it.
 
     ``'a' (97)`` for a char, ``true``, ``RED``, ``A | B`` for a combination of flags, ``0x7ffe10`` and
-    ``NULL`` for pointers, the shortest decimal that means the same floating-point number. Without a type: a
-    signed number of the width that the bits need.
+    ``NULL`` for pointers, the shortest decimal that means the same floating-point number. Without a
+    type: the bits as a number.
     """
     if ctype is None:
         return str(raw)
@@ -70,7 +70,7 @@ def format_char(code: int, size: int = 1) -> str:
 
 
 def format_string(data: bytes, limit: int = 40) -> str:
-    """A string constant; bytes that are not printable ASCII are escaped, what exceeds ``limit`` is left out."""
+    """A string constant: bytes other than printable ASCII are escaped, those beyond ``limit`` left out."""
     quotes = {34: '\\"', 39: "'"}
     shown = "".join(quotes.get(byte) or format_char(byte)[1:-1] for byte in data[:limit])
     return f'"{shown}"' + ("..." if len(data) > limit else "")
