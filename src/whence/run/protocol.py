@@ -1,0 +1,174 @@
+"""How jobs travel to a fork server: the messages that ``server.py`` sends and both servers answer.
+
+There are two servers with one protocol: ``probe/runtime/server.c``, linked into instrumented programs, where
+a job is a fork, and ``launcher.py``, for everything else, where a job is a fork and an exec. The parent
+writes jobs ahead (pipelining); the server runs them one at a time, in order, and answers each. All numbers
+are little endian.
+
+    hello    8 bytes magic ``WHNCSRV1``, u32 version, u32 0, u64 number of coverage counters
+    job      u32 length of the message, u32 id, u32 wall limit in ms, u32 CPU limit in s, u64 address space,
+             u64 file size, u32 processes, u32 flags, u64 trace limit in bytes, i64 row of the coverage matrix
+             (-1: none), u32 number of arguments, u32 number of environment variables; then strings, each
+             ended by a NUL: the seven paths of ``Job`` in their order, the arguments, the variables
+             (``NAME=value``)
+    reply    u32 id, u32 flags, i32 exit status, i32 signal, i32 errno, u32 stage, u64 wall time in µs, u64
+    largest
+             resident size in KiB
+
+A limit of 0 is none. The working folder exists and is empty between jobs; with ``PREPARED`` the spare folder
+is moved there for the run. What a run leaves in it is moved to the spare folder (``SPARE_USED``). This module
+is imported by the launcher, so it must stay light.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, fields
+
+HELLO = struct.Struct("<8sIIQ")
+HEADER = struct.Struct("<IIIIQQIIQqII")
+REPLY = struct.Struct("<IIiiiIQQ")
+MAGIC = b"WHNCSRV1"
+VERSION = 1
+
+MESSAGE_MAX = 4 << 20  # as in server.c
+STRINGS_MAX = (1 << 16) - 16
+
+PREPARED, RING = 1, 2  # flags of a job
+TIMED_OUT, SPARE_USED, TOO_MANY_PROCESSES = 1, 2, 4  # flags of a reply
+START_FAILED = 125  # exit status of a child that could not be set up, as in server.h
+
+STAGES = (
+    "",
+    "enter the working folder",
+    "open standard input",
+    "open the output file",
+    "open the error file",
+    "record a trace",
+    "set the limits",
+    "start the program",
+    "make a process",
+    "pass the arguments and environment",
+    "save the coverage",
+)
+(
+    AT_FOLDER,
+    AT_INPUT,
+    AT_OUTPUT,
+    AT_ERRORS,
+    AT_TRACE,
+    AT_LIMITS,
+    AT_PROGRAM,
+    AT_FORK,
+    AT_MESSAGE,
+    AT_MATRIX,
+) = range(1, len(STAGES))
+
+
+@dataclass(slots=True)
+class Paths:
+    """The paths of a job. ``trace`` and ``matrix`` may be empty (``b""``)."""
+
+    work: bytes
+    spare: bytes
+    stdin: bytes
+    stdout: bytes
+    stderr: bytes
+    trace: bytes = b""
+    matrix: bytes = b""
+
+
+PATH_FIELDS = tuple(f.name for f in fields(Paths))
+
+
+@dataclass(slots=True)
+class Job:
+    """One run of the program: all that the server needs to know. Limits of 0 are none."""
+
+    paths: Paths
+    arguments: list[bytes]  # from argv[0] on
+    variables: list[bytes]  # b"NAME=value"
+    id: int = 0
+    wall_ms: int = 10_000
+    cpu_s: int = 0
+    memory: int = 0
+    output: int = 0
+    processes: int = 0
+    flags: int = 0
+    trace_limit: int = 0
+    row: int = -1
+
+    def encode(self) -> bytes:
+        """Return the message. Raises ValueError when it is longer than a server takes."""
+        paths = [getattr(self.paths, name) for name in PATH_FIELDS]
+        body = b"\0".join([*paths, *self.arguments, *self.variables, b""])
+        length = HEADER.size + len(body)
+        if length > MESSAGE_MAX or len(self.arguments) + len(self.variables) > STRINGS_MAX:
+            raise ValueError(
+                f"arguments and environment take {length} bytes, at most {MESSAGE_MAX} are possible"
+            )
+        header = HEADER.pack(
+            length,
+            self.id,
+            self.wall_ms,
+            self.cpu_s,
+            self.memory,
+            self.output,
+            self.processes,
+            self.flags,
+            self.trace_limit,
+            self.row,
+            len(self.arguments),
+            len(self.variables),
+        )
+        return header + body
+
+
+def decode(message: bytes) -> Job:
+    """Return the job of a whole message, the inverse of ``Job.encode``."""
+    _, id_, wall, cpu, memory, output, processes, flags, trace_limit, row, arguments, variables = (
+        HEADER.unpack_from(message)
+    )
+    texts = message[HEADER.size : -1].split(b"\0")
+    count = len(PATH_FIELDS)
+    return Job(
+        Paths(*texts[:count]),
+        texts[count : count + arguments],
+        texts[count + arguments : count + arguments + variables],
+        id_,
+        wall,
+        cpu,
+        memory,
+        output,
+        processes,
+        flags,
+        trace_limit,
+        row,
+    )
+
+
+@dataclass(slots=True)
+class Reply:
+    """How a run ended: an exit status or a signal; ``error`` and ``stage`` tell of a set-up that failed."""
+
+    id: int
+    flags: int = 0
+    status: int = 0
+    signal: int = 0
+    error: int = 0
+    stage: int = 0
+    wall_us: int = 0
+    max_rss_kb: int = 0
+
+    def encode(self) -> bytes:
+        """Return the 40 bytes of the message."""
+        return REPLY.pack(
+            self.id,
+            self.flags,
+            self.status,
+            self.signal,
+            self.error,
+            self.stage,
+            self.wall_us,
+            self.max_rss_kb,
+        )

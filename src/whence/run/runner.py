@@ -1,0 +1,411 @@
+"""Runs cases on a program, through the fork server it holds or through the launcher.
+
+Jobs are handed out ahead of time, so that the server runs the next case while the parent reads and judges the
+last. Every run is private: see ``sandbox.py``. Results come in the order of the cases.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import shutil
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from whence.errors import SubjectError, TraceError
+from whence.run import protocol
+from whence.run.cases import Case
+from whence.run.oracle import Expected, Rule, judge
+from whence.run.protocol import Job, Paths, Reply
+from whence.run.sandbox import DEFAULT_LIMITS, Limits, Sandbox, Slot, copy_files, remove_tree
+from whence.run.server import Server, has_server, interpreter_environment
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Counters = NDArray[np.uint32]
+
+AHEAD = 16  # jobs in flight
+AHEAD_SUITE = 2  # each of them takes a copy of a whole folder
+SHELL = Path("/bin/sh")
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(slots=True, frozen=True)
+class TraceRequest:
+    """Where a run's trace goes (for a command: a folder, one file a process), and how much of it."""
+
+    path: Path
+    limit: int  # bytes
+    ring: bool = False  # keep the end rather than the beginning
+
+
+@dataclass(slots=True)
+class RunResult:
+    """What one run gave. ``status`` is None when a signal ended it; ``wall`` in seconds, ``max_rss`` in KiB.
+
+    ``coverage`` has one uint32 counter a site (in a matrix that all results of a call share), or is None when
+    the program holds no counters or did not run.
+    """
+
+    case: Case
+    status: int | None
+    signal: int
+    timed_out: bool
+    too_many_processes: bool
+    stdout: bytes
+    stderr: bytes
+    wall: float
+    max_rss: int
+    coverage: Counters | None = None
+    trace: Path | None = None
+
+    @property
+    def code(self) -> int:
+        """The status as a shell gives it: 128 and the signal's number when one ended the run."""
+        return 128 + self.signal if self.status is None else self.status
+
+    @property
+    def observed(self) -> tuple[object, ...]:
+        """All that two runs of a deterministic program have in common."""
+        return self.status, self.signal, self.timed_out, self.stdout, self.stderr
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a batch: its children have been ended, ``results`` are those of the cases done."""
+
+    def __init__(self, results: list[RunResult]) -> None:
+        super().__init__()
+        self.results = results
+
+
+@dataclass(slots=True)
+class _Flight:
+    """A job that the server has, and what its result will need."""
+
+    case: Case
+    slot: Slot
+    trace: Path | None
+    row: int
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What the runs of one call share."""
+
+    server: Server
+    slots: list[Slot]
+    native: bool
+    matrix: Counters | None = None
+    matrix_path: Path | None = None
+    flights: deque[_Flight] = field(default_factory=deque)
+
+
+class Runner:
+    """Runs cases on one executable, in a sandbox of its own. Close it, or use it in a ``with`` statement.
+
+    ``name`` is the program's ``argv[0]`` (its file name after ``./`` by default). With ``coverage`` the
+    counters of a cover variant are read. Raises SubjectError when the executable cannot be read.
+    """
+
+    def __init__(
+        self,
+        executable: Path,
+        limits: Limits = DEFAULT_LIMITS,
+        *,
+        name: str | None = None,
+        coverage: bool = False,
+    ) -> None:
+        self.executable = executable.resolve()
+        self.limits = limits
+        self.name = name or f"./{executable.name}"
+        self.coverage = coverage
+        self.native = has_server(self.executable)
+        self.sandbox = Sandbox()
+        self._servers: dict[bool, Server] = {}  # by whether they run the shell
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the servers with all they run, and remove the sandbox."""
+        self._stop_servers()
+        self.sandbox.close()
+
+    def _stop_servers(self) -> None:
+        for server in self._servers.values():
+            server.close()
+        self._servers.clear()
+
+    # ---- Batches -------------------------------------------------------------------------------------------
+
+    def run_case(self, case: Case, trace: TraceRequest | None = None) -> RunResult:
+        """Run one case, with a trace if one is asked for."""
+        return self.run_cases([case], traces=[trace])[0]
+
+    def run_cases(
+        self,
+        cases: Sequence[Case],
+        *,
+        traces: Sequence[TraceRequest | None] | None = None,
+        progress: Progress | None = None,
+    ) -> list[RunResult]:
+        """Run the cases and return their results in order; ``progress`` is called with (done, all) after
+        each.
+
+        Raises SubjectError when a case cannot be run, and Interrupted on Ctrl-C, with the results so far.
+        """
+        results: list[RunResult] = []
+        try:
+            for result in self.iterate(cases, traces):
+                results.append(result)
+                if progress:
+                    progress(len(results), len(cases))
+        except KeyboardInterrupt as interrupt:
+            raise Interrupted(results) from interrupt
+        return results
+
+    def iterate(
+        self, cases: Sequence[Case], traces: Sequence[TraceRequest | None] | None = None
+    ) -> Iterator[RunResult]:
+        """Yield the results of the cases in order, as ``run_cases`` does."""
+        requests = zip(cases, traces or [None] * len(cases), strict=True)
+        for is_command, group in groupby(requests, lambda request: request[0].command is not None):
+            yield from self._run_batch(list(group), is_command)
+
+    def _run_batch(
+        self, requests: list[tuple[Case, TraceRequest | None]], is_command: bool
+    ) -> Iterator[RunResult]:
+        batch = self._new_batch(requests, is_command)
+        try:
+            for row, (case, trace) in enumerate(requests):
+                if len(batch.flights) == len(batch.slots):
+                    yield self._land(batch)
+                self._send(batch, case, trace, row)
+            while batch.flights:
+                yield self._land(batch)
+            remove_tree(batch.slots[0].spare)
+        except EOFError as error:
+            case = batch.flights[0].case if batch.flights else requests[0][0]
+            raise SubjectError(
+                f"case {case.name}: the fork server was ended by the program it ran"
+            ) from error
+        finally:
+            if batch.flights:  # an error or an interrupt: nothing may go on running
+                self._stop_servers()
+
+    def _new_batch(self, requests: list[tuple[Case, TraceRequest | None]], is_command: bool) -> _Batch:
+        ahead = AHEAD
+        if is_command:
+            ahead = 1 if any(_goes_on(case) for case, _ in requests) else AHEAD_SUITE
+        batch = _Batch(self._server(is_command), self.sandbox.slots(ahead), self.native and not is_command)
+        if self.coverage and batch.native and batch.server.sites:
+            batch.matrix_path = self.sandbox.new_path("matrix")
+            batch.matrix = _map_matrix(batch.matrix_path, len(requests), batch.server.sites)
+        return batch
+
+    def _server(self, is_command: bool) -> Server:
+        if is_command not in self._servers:
+            native = self.native and not is_command
+            environment = self.sandbox.environment({}) if native else interpreter_environment()
+            if native and self.coverage:
+                environment.append(b"WHENCE_COVERAGE=" + bytes(self.sandbox.new_path("counters")))
+            executable = SHELL if is_command else self.executable
+            log = self.sandbox.root / "server.err"
+            self._servers[is_command] = Server(executable, native, self.name, environment, log)
+        return self._servers[is_command]
+
+    # ---- A job ---------------------------------------------------------------------------------------------
+
+    def _send(self, batch: _Batch, case: Case, trace: TraceRequest | None, row: int) -> None:
+        slot = batch.slots[row % len(batch.slots)]
+        job = self._job(batch, case, slot, trace)
+        job.row = row if batch.matrix is not None else -1
+        if fill := self._folder_of(case):
+            if not (_goes_on(case) and slot.spare.exists()):
+                self.sandbox.prepare(slot, fill)
+            job.flags |= protocol.PREPARED
+        try:
+            batch.server.send(job)
+        except ValueError as error:
+            raise SubjectError(f"case {case.name}: {error}") from error
+        batch.flights.append(_Flight(case, slot, trace.path if trace else None, row))
+
+    def _job(self, batch: _Batch, case: Case, slot: Slot, trace: TraceRequest | None) -> Job:
+        limits = self.limits
+        stdin = case.stdin if isinstance(case.stdin, Path) else self.sandbox.input_path(case.stdin or b"")
+        paths = Paths(
+            bytes(self.sandbox.work),
+            bytes(slot.spare),
+            bytes(stdin),
+            bytes(slot.stdout),
+            bytes(slot.stderr),
+            trace=bytes(trace.path) if trace and batch.native else b"",
+            matrix=bytes(batch.matrix_path) if batch.matrix_path else b"",
+        )
+        words = [self.name, *case.arguments] if case.command is None else ["sh", "-c", case.command]
+        settings = {} if batch.native else self._settings(case, slot, trace)
+        return Job(
+            paths,
+            [os.fsencode(word) for word in words],
+            self.sandbox.environment({**case.environment, **settings}),
+            wall_ms=math.ceil(limits.time * 1000) or (1 << 32) - 1,
+            cpu_s=math.ceil(limits.time) + 1 if limits.time else 0,
+            memory=limits.memory,
+            output=limits.output,
+            processes=limits.processes,
+            flags=protocol.RING if trace and trace.ring else 0,
+            trace_limit=trace.limit if trace else 0,
+        )
+
+    def _settings(self, case: Case, slot: Slot, trace: TraceRequest | None) -> dict[str, str]:
+        """The variables that tell an instrumented program what to do when no server does."""
+        settings = {}
+        if self.coverage:
+            settings["WHENCE_COVERAGE"] = str(_counters_of(slot))
+        if trace:
+            path = f"{trace.path}/" if case.command is not None else str(trace.path)
+            if case.command is not None:
+                trace.path.mkdir(parents=True, exist_ok=True)
+            settings |= {"WHENCE_TRACE": path, "WHENCE_TRACE_LIMIT": str(trace.limit)}
+            settings["WHENCE_RING"] = str(int(trace.ring))
+        return settings
+
+    def _folder_of(self, case: Case) -> Callable[[Path], None] | None:
+        """What fills the case's working folder, or None when it starts empty."""
+        if case.suite is not None:
+            return partial(self._copy_suite, case)
+        return partial(copy_files, case.files) if case.files else None
+
+    def _copy_suite(self, case: Case, target: Path) -> None:
+        suite = case.suite
+        assert suite is not None
+        shutil.copytree(suite.folder, target, symlinks=True, dirs_exist_ok=True)
+        if suite.program is not None:
+            place = target / suite.program
+            times = place.stat() if place.exists() else None
+            place.unlink(missing_ok=True)
+            shutil.copy2(self.executable, place)
+            if times:  # make must not think that anything has changed
+                os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
+        copy_files(case.files, target)
+
+    # ---- A result ------------------------------------------------------------------------------------------
+
+    def _land(self, batch: _Batch) -> RunResult:
+        """Wait for the oldest job and return its result."""
+        reply = batch.server.receive()
+        flight = batch.flights.popleft()
+        if reply.stage:
+            raise self._failed_start(flight, reply)
+        self.sandbox.check_room()
+        stdout, stderr = flight.slot.output()
+        result = RunResult(
+            flight.case,
+            None if reply.signal else reply.status,
+            reply.signal,
+            bool(reply.flags & protocol.TIMED_OUT) or reply.signal == signal.SIGXCPU,
+            bool(reply.flags & protocol.TOO_MANY_PROCESSES),
+            stdout,
+            stderr,
+            reply.wall_us / 1e6,
+            reply.max_rss_kb,
+            self._coverage(batch, flight),
+            flight.trace,
+        )
+        if result.status == protocol.START_FAILED and stderr.startswith(b"whence: cannot "):
+            raise TraceError(
+                f"case {flight.case.name}: {stderr.decode(errors='replace').splitlines()[0][8:]}"
+            )
+        if reply.flags & protocol.SPARE_USED and not _goes_on(flight.case):
+            remove_tree(flight.slot.spare)
+        return result
+
+    def _failed_start(self, flight: _Flight, reply: Reply) -> SubjectError:
+        if reply.error == errno.ENOSPC:
+            return self.sandbox.full_disk()
+        what = protocol.STAGES[reply.stage]
+        return SubjectError(f"case {flight.case.name}: cannot {what}: {os.strerror(reply.error)}")
+
+    def _coverage(self, batch: _Batch, flight: _Flight) -> Counters | None:
+        if batch.matrix is not None:
+            row: Counters = batch.matrix[flight.row]
+            return row
+        path = _counters_of(flight.slot)
+        if batch.native or not self.coverage or not path.exists():
+            return None
+        import numpy as np
+
+        counters = np.fromfile(path, dtype=np.uint32)
+        path.unlink()
+        return counters
+
+
+def _goes_on(case: Case) -> bool:
+    """Whether the case runs in the folder that the case before it has left."""
+    return case.suite is not None and not case.suite.fresh
+
+
+def _counters_of(slot: Slot) -> Path:
+    """The file that an instrumented program without a server counts into."""
+    return slot.stdout.with_suffix(".counters")
+
+
+def _map_matrix(path: Path, rows: int, sites: int) -> Counters:
+    import numpy as np
+
+    return np.memmap(path, np.uint32, "w+", shape=(rows, sites))
+
+
+# ---- What runs tell about cases ----------------------------------------------------------------------------
+
+
+def learn_expected(cases: Sequence[Case], runner: Runner, progress: Progress | None = None) -> list[Case]:
+    """Return the cases with the expectations that are missing taken from runs of a program that is right.
+
+    That is a reference program, or the subject itself for cases that pass by definition. Raises SubjectError
+    when it crashes or does not end.
+    """
+    open_cases = [case for case in cases if case.expected is None]
+    runs = iter(runner.run_cases(open_cases, progress=progress))
+    return [
+        replace(case, expected=_observed(next(runs))) if case.expected is None else case for case in cases
+    ]
+
+
+def _observed(result: RunResult) -> Expected:
+    if result.timed_out or result.signal:
+        how = judge(result.case, result).text
+        raise SubjectError(
+            f"case {result.case.name}: its own output is right by definition, but the program was {how}",
+            "take the case out of those that pass, or say what it should print",
+        )
+    return Expected(result.stdout, result.stderr, result.status)
+
+
+def find_flaky(cases: Sequence[Case], runner: Runner, progress: Progress | None = None) -> list[Case]:
+    """Run the cases twice and return those whose two runs differ in outcome, status or output.
+
+    Cases whose output is not what is judged (test suites) are compared by outcome alone.
+    """
+    results = runner.run_cases([*cases, *cases], progress=progress)
+    count = len(cases)
+    return [case for i, case in enumerate(cases) if _differ(results[i], results[count + i])]
+
+
+def _differ(first: RunResult, second: RunResult) -> bool:
+    if judge(first.case, first).kind is not judge(second.case, second).kind:
+        return True
+    return first.case.rule is Rule.OUTPUT and first.observed != second.observed

@@ -1,0 +1,247 @@
+"""Where cases run: a private folder in memory, an environment that never varies, limits, and a clean end.
+
+All runs of a sandbox happen in one folder of a fixed path, ``<root>/work``, so that what a program prints
+about its folder, or places on its stack, is the same in every run. The root's own path is
+``whence-<user>-<nn>`` with the first number that no living process holds (a lock file tells), so it seldom
+varies between sessions, and what a killed session left behind is cleared by the next one.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import errno
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from whence.errors import SubjectError
+
+MEMORY_FOLDER = Path("/dev/shm")
+ROOM_WANTED = 256 << 20  # bytes that must be free in memory for the sandbox to live there
+ROOM_NEEDED = 1 << 20  # with less than this a run's output may have been cut off
+ROOTS_MAX = 100
+
+PINNED = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"}
+
+
+@dataclass(slots=True, frozen=True)
+class Limits:
+    """What one run may use: seconds, bytes of address space, bytes a file, processes, bytes of trace; 0 is no
+    limit.
+    """
+
+    time: float = 10.0
+    memory: int = 2 << 30
+    output: int = 16 << 20
+    processes: int = 256
+    trace: int = 4 << 30
+
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(slots=True)
+class Slot:
+    """Files of one job in flight: where its output goes, and the folder that it gets or leaves behind."""
+
+    stdout: Path
+    stderr: Path
+    spare: Path
+    stdout_fd: int
+    stderr_fd: int
+
+    def output(self) -> tuple[bytes, bytes]:
+        """Return what the run wrote to standard output and standard error."""
+        return _read_all(self.stdout_fd), _read_all(self.stderr_fd)
+
+
+def _read_all(fd: int) -> bytes:
+    data = os.pread(fd, 1 << 16, 0)
+    while part := os.pread(fd, 1 << 24, len(data)) if len(data) >= 1 << 16 else b"":
+        data += part
+    return data
+
+
+class Sandbox:
+    """The private folder of one runner. Close it, or use it in a ``with`` statement; it also goes at exit.
+
+    Raises SubjectError when no folder can be made, or when the disk is full.
+    """
+
+    def __init__(self) -> None:
+        self.root, self._lock = _claim_root()
+        self.work = self.root / "work"
+        self._slots: list[Slot] = []
+        self._inputs: dict[bytes, Path] = {}
+        atexit.register(self.close)
+        with self.full_disk_is_clear():
+            self.work.mkdir(0o700)
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the folder with all that is in it."""
+        atexit.unregister(self.close)
+        for slot in self._slots:
+            os.close(slot.stdout_fd)
+            os.close(slot.stderr_fd)
+        self._slots.clear()
+        if self._lock >= 0:
+            remove_tree(self.root)
+            Path(f"{self.root}.lock").unlink(missing_ok=True)
+            os.close(self._lock)
+            self._lock = -1
+
+    def slots(self, count: int) -> list[Slot]:
+        """Return the first ``count`` slots, making those that are missing."""
+        with self.full_disk_is_clear():
+            while len(self._slots) < count:
+                self._slots.append(self._new_slot(len(self._slots)))
+        return self._slots[:count]
+
+    def _new_slot(self, number: int) -> Slot:
+        paths = [self.root / f"{number}.{kind}" for kind in ("out", "err", "spare")]
+        fds = [os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600) for path in paths[:2]]
+        return Slot(paths[0], paths[1], paths[2], fds[0], fds[1])
+
+    def input_path(self, data: bytes) -> Path:
+        """Return a file that holds these bytes; equal inputs share one."""
+        if not data:
+            return Path(os.devnull)
+        if data not in self._inputs:
+            path = self.root / f"{len(self._inputs)}.in"
+            with self.full_disk_is_clear():
+                path.write_bytes(data)
+            self._inputs[data] = path
+        return self._inputs[data]
+
+    def new_path(self, name: str) -> Path:
+        """Return a path in the sandbox that does not exist."""
+        path = self.root / name
+        path.unlink(missing_ok=True)
+        return path
+
+    def prepare(self, slot: Slot, fill: Callable[[Path], None]) -> None:
+        """Make the slot's spare folder and fill it. Raises SubjectError when a file cannot be copied."""
+        try:
+            with self.full_disk_is_clear():
+                remove_tree(slot.spare)
+                slot.spare.mkdir(0o700)
+                fill(slot.spare)
+        except OSError as error:
+            raise SubjectError(f"cannot copy the files of a case: {error}") from error
+
+    def environment(self, own: Mapping[str, str]) -> list[bytes]:
+        """Return the variables of a run: the pinned ones, then the user's own, as ``NAME=value``."""
+        work = str(self.work)
+        variables = {**PINNED, "HOME": work, "PWD": work, "TMPDIR": work, **own}
+        return [os.fsencode(f"{name}={value}") for name, value in variables.items()]
+
+    def check_room(self) -> None:
+        """Raise SubjectError when the disk is so full that outputs may have been cut off."""
+        room = os.statvfs(self.root)
+        if room.f_bavail * room.f_frsize < ROOM_NEEDED:
+            raise self.full_disk()
+
+    @contextlib.contextmanager
+    def full_disk_is_clear(self) -> Iterator[None]:
+        """Turn "no space left" into an error that says where, and what to do."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise self.full_disk() from error
+
+    def full_disk(self) -> SubjectError:
+        """Return the error to raise when the disk is full."""
+        return SubjectError(
+            f"no space left in {self.root.parent}, where the cases run",
+            "free some space there, or name a folder with room in TMPDIR",
+        )
+
+
+# ---- The root folder ---------------------------------------------------------------------------------------
+
+
+def choose_base() -> Path:
+    """Return the folder for sandboxes: memory when it has room and programs may run there, else TMPDIR."""
+    with contextlib.suppress(OSError):
+        room = os.statvfs(MEMORY_FOLDER)
+        roomy = room.f_bavail * room.f_frsize >= ROOM_WANTED
+        if roomy and not room.f_flag & os.ST_NOEXEC and os.access(MEMORY_FOLDER, os.W_OK | os.X_OK):
+            return MEMORY_FOLDER
+    return Path(tempfile.gettempdir())
+
+
+def _claim_root() -> tuple[Path, int]:
+    """Lock and empty the first free root folder; returns it with the lock's descriptor."""
+    base = choose_base()
+    for number in range(ROOTS_MAX):
+        root = base / f"whence-{os.getuid()}-{number:02}"
+        lock = _try_lock(Path(f"{root}.lock"))
+        if lock is None:
+            continue
+        try:
+            remove_tree(root)
+            root.mkdir(0o700)
+        except OSError as error:
+            os.close(lock)
+            raise SubjectError(f"cannot make the folder {root}: {error.strerror}") from error
+        return root, lock
+    raise SubjectError(f"cannot make a folder for the runs in {base}", "name another folder in TMPDIR")
+
+
+def _try_lock(path: Path) -> int | None:
+    """Return a descriptor that holds the lock, or None when another process does."""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return None
+    with contextlib.suppress(OSError):
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(fd).st_ino == path.stat().st_ino:  # else its holder has just removed it
+            return fd
+    os.close(fd)
+    return None
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder whatever a program has done to the permissions in it; one that is missing is fine."""
+    if not path.is_symlink() and not path.exists():
+        return
+    try:
+        shutil.rmtree(path)
+    except PermissionError:
+        _make_accessible(path)
+        shutil.rmtree(path)
+
+
+def _make_accessible(top: Path) -> None:
+    top.chmod(0o700)
+    for folder, names, _ in os.walk(top):
+        for name in names:
+            path = Path(folder, name)
+            if stat.S_ISDIR(path.lstat().st_mode):
+                path.chmod(0o700)
+
+
+def copy_files(files: Iterable[tuple[str, Path]], target: Path) -> None:
+    """Copy files and folders into ``target`` under their relative names, with their modes and times."""
+    for name, source in files:
+        place = target / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, place, symlinks=True, dirs_exist_ok=True)
+        else:
+            shutil.copy2(source, place)

@@ -1,0 +1,176 @@
+"""The parent's side of a fork server: start it, hand out jobs ahead of time, collect replies in order.
+
+See ``protocol.py`` for the messages. A server dies with its parent: it watches the socket, and ends the run
+at hand when that is closed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from whence.errors import SubjectError
+from whence.run import protocol
+from whence.run.protocol import Job, Reply
+
+MARK = b"##WHENCE-FORK-SERVER-1##"  # in executables that main.c is linked into
+ADDR_NO_RANDOMIZE = 0x0040000
+PERSONALITY_QUERY = 0xFFFFFFFF
+HELLO_SECONDS = 30.0
+END_SECONDS = 5.0
+
+LAUNCHER = "import sys; sys.path.insert(0, sys.argv.pop()); from whence.run.launcher import main; main()"
+
+
+def has_server(executable: Path) -> bool:
+    """Whether the executable holds a fork server. Raises SubjectError when it cannot be read."""
+    try:
+        with executable.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return data.find(MARK) >= 0
+    except (OSError, ValueError) as error:
+        raise SubjectError(f"cannot read the program {executable}: {error}") from error
+
+
+@contextlib.contextmanager
+def fixed_addresses() -> Iterator[bool]:
+    """Switch off address randomisation for programs started inside; yields whether the system allows that."""
+    personality = ctypes.CDLL(None).personality
+    before = personality(PERSONALITY_QUERY)
+    allowed = before >= 0 and personality(before | ADDR_NO_RANDOMIZE) >= 0
+    try:
+        yield bool(allowed)
+    finally:
+        if allowed:
+            personality(before)
+
+
+class Server:
+    """A running fork server.
+
+    With ``native`` the executable is its own server, else the launcher runs it. ``environment``
+    (``NAME=value``) is that of the server; jobs bring their own. ``sites`` is the number of coverage counters
+    (0: none). Raises SubjectError when the program does not start.
+    """
+
+    def __init__(
+        self, executable: Path, native: bool, name: str, environment: list[bytes], log: Path
+    ) -> None:
+        self._log = log
+        self._next_id = 0
+        parent, child = socket.socketpair()
+        self._control = parent
+        with child, log.open("wb") as errors, fixed_addresses():
+            self._process = self._start(
+                executable, native, name, environment, child.fileno(), errors.fileno()
+            )
+        self.sites = self._greet(executable)
+
+    def _start(
+        self, executable: Path, native: bool, name: str, environment: list[bytes], control: int, errors: int
+    ) -> subprocess.Popen[bytes]:
+        variables = dict(variable.split(b"=", 1) for variable in environment)
+        if native:
+            command = [name]
+            variables[b"WHENCE_CONTROL"] = b"%d" % control
+        else:
+            package_folder = str(Path(__file__).parents[2])
+            command = [
+                sys.executable,
+                "-I",
+                "-S",
+                "-c",
+                LAUNCHER,
+                str(control),
+                str(executable),
+                package_folder,
+            ]
+        try:
+            return subprocess.Popen(
+                command,
+                executable=executable if native else sys.executable,
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                pass_fds=[control],
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SubjectError(f"cannot start {executable}: {error.strerror}") from error
+
+    def _greet(self, executable: Path) -> int:
+        self._control.settimeout(HELLO_SECONDS)
+        try:
+            hello = self._receive(protocol.HELLO.size)
+            magic, version, _, sites = protocol.HELLO.unpack(hello)
+            if (magic, version) != (protocol.MAGIC, protocol.VERSION):
+                raise SubjectError(
+                    f"{executable} holds a fork server of another version", "build the variant again"
+                )
+        except (TimeoutError, EOFError) as error:
+            self.close()
+            raise SubjectError(f"{executable} did not start its fork server{self._last_words()}") from error
+        self._control.settimeout(None)
+        return int(sites)
+
+    def _last_words(self) -> str:
+        words = self._log.read_bytes().decode(errors="replace").strip()
+        return f": {words.splitlines()[-1]}" if words else ""
+
+    @property
+    def alive(self) -> bool:
+        """Whether the server can take jobs."""
+        return self._control.fileno() >= 0
+
+    def send(self, job: Job) -> None:
+        """Hand out a job. Raises ValueError when it is too large, EOFError when the server has ended."""
+        job.id = self._next_id
+        message = job.encode()
+        try:
+            self._control.sendall(message)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise EOFError from error
+        self._next_id += 1
+
+    def receive(self) -> Reply:
+        """Return the reply to the oldest job without one. Raises EOFError when the server has ended."""
+        return Reply(*protocol.REPLY.unpack(self._receive(protocol.REPLY.size)))
+
+    def _receive(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            try:
+                part = self._control.recv(size - len(data))
+            except ConnectionResetError:
+                part = b""
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+    def close(self) -> None:
+        """End the server and whatever it runs."""
+        self._control.close()
+        try:
+            self._process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def addresses_can_be_fixed() -> bool:
+    """Whether this system lets address randomisation be switched off."""
+    with fixed_addresses() as allowed:
+        return allowed
+
+
+def interpreter_environment() -> list[bytes]:
+    """Return the environment for a launcher: nothing but a search path."""
+    return [b"PATH=" + os.fsencode(os.defpath)]
