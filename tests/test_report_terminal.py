@@ -15,7 +15,7 @@ from rich.console import Console
 from whence.findings import Findings, Statement, Symptom, rank
 from whence.report.heat import heats
 from whence.report.terminal import make_console, print_findings, print_slice, progress
-from whence.report.text import clip, plural, source_line, value_text, visible
+from whence.report.text import clip, plural, score_text, source_line, value_text, visible
 
 
 def lookup(file: str, line: int) -> str | None:
@@ -193,6 +193,7 @@ def test_visible_text_is_printable_and_printable_text_is_unchanged(text: str) ->
 
 def test_small_texts() -> None:
     assert [plural(1, "case"), plural(2000, "case")] == ["1 case", "2,000 cases"]
+    assert [score_text(s) for s in (0.8944, 1.0, -0.25, 20164.0)] == ["0.894", "1", "-0.25", "20,164"]
     assert clip("abcdef", 4) == "abcd... (2 more characters)"
     assert [value_text(v) for v in (None, True, -1, "'a'\n")] == ["unknown", "true", "-1", "'a'\\n"]
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 TEMPLATES = Path(__file__).with_name("templates")
+CHUNK = 50  # rows; page.css knows their height
 
 
 def write_html(findings: Findings, sources: dict[str, str], path: Path) -> None:
@@ -49,7 +50,7 @@ def render_html(findings: Findings, sources: dict[str, str]) -> str:
     return _environment().get_template("page.html.j2").render(
         findings=findings,
         page=page,
-        files=[_rows(page, file) for file in page.files],
+        files=[_chunks(_rows(page, file)) for file in page.files],
         style=style,
         style_hash=_hash(style),
         script=script,
@@ -101,6 +102,11 @@ def _rows(page: Page, file: SourceFile) -> list[dict[str, Any]]:
             marks = _marks(page, Statement(file.name, number))
             rows.append({"gap": 0, "number": number, "code": code} | marks)
     return rows
+
+
+def _chunks(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Rows in groups of a screenful: browsers lay out only the groups that are in view."""
+    return [rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK)]
 
 
 def _marks(page: Page, statement: Statement) -> dict[str, str]:

@@ -44,8 +44,8 @@ def rank_range(best: int, worst: int) -> str:
 
 
 def score_text(score: float) -> str:
-    """A score in three significant digits, without needless zeros: ``0.894``, ``1``, ``18.5``."""
-    return f"{score:.3g}"
+    """A score in three significant digits or as a whole number: ``0.894``, ``1``, ``18.5``, ``20,164``."""
+    return f"{score:.3g}" if abs(score) < 1000 else f"{score:,.0f}"
 
 
 def value_text(value: str | float | bool | None, limit: int = 80) -> str:

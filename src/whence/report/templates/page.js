@@ -169,7 +169,7 @@ function showFile(index) {
 
 /** Marks beside the source: where in the file the suspicious lines and the slice are. */
 function showOverview(index) {
-  const rows = index < 0 ? [] : [...byId(`file${index}`).children];
+  const rows = index < 0 ? [] : [...byId(`file${index}`).querySelectorAll(".l, .gap")];
   const marks = new Map(); // bucket and kind -> heat
   rows.forEach((row, number) => {
     const bucket = Math.floor((number * 200) / rows.length) / 2;
