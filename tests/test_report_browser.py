@@ -173,7 +173,7 @@ def test_search_finds_statements_and_source(visit: Any) -> None:
     at.page.keyboard.type("needed(")
     places = at.page.locator("#list .where").all_inner_texts()
     assert places == ["src/deck.c:27", "src/deck.c:41", "src/deck.c:16"]
-    assert "1 other line" in at.page.locator("#list .group").inner_text()
+    assert at.page.locator("#list .group").inner_text() == "1 other line of the source"
     at.keys("Enter")
     assert at.place == "src/deck.c:27"
     at.keys("/", "Escape")

@@ -6,6 +6,7 @@ import json
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from report_sample import sample
 
 from whence.findings import Findings, Statement, Symptom, rank
 from whence.report.json import SCHEMA_PATH, to_json, to_text
+from whence.techniques.spectrum import Coverage, Level, Site, spectrum
 
 SCHEMA = json.loads(SCHEMA_PATH.read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -25,6 +27,23 @@ def test_the_schema_is_a_schema() -> None:
 
 def test_the_sample_follows_the_schema() -> None:
     VALIDATOR.validate(json.loads(to_text(sample())))
+
+
+@pytest.mark.parametrize("level", ["statement", "branch"])
+def test_spectra_follow_the_schema(level: Level) -> None:
+    place = (Statement("a.c", 1),)
+    sites = [Site(place), Site(place, "true", 4), Site(place, "false", 4)]
+    counts = np.array([[1, 1, 0], [1, 0, 1]], np.uint32)
+    coverage = Coverage(counts, np.array([True, False]), sites, ["bad", "good"])
+    result = json.loads(to_text(spectrum(coverage, level=level)))
+    VALIDATOR.validate(result)
+    assert result["cases"]["names_failed"] == ["bad"]
+    assert ("branches" in result) is (level == "branch")
+
+
+def test_the_documented_example_follows_the_schema() -> None:
+    page = (SCHEMA_PATH.parents[3] / "docs" / "json.md").read_text()
+    VALIDATOR.validate(json.loads(page.split("```json\n")[1].split("```")[0]))
 
 
 def test_common_keys_and_parts() -> None:

@@ -118,7 +118,7 @@ function showList() {
     const others = linesOfSource().filter(([place, text]) => !listed.has(place) && text.includes(query));
     const found = others.slice(0, FOUND_LINES).map(([place]) => place);
     const cut = others.length > found.length ? `, first ${FOUND_LINES}` : "";
-    if (found.length) items.push(element("li", "group", `${others.length} other lines of the source${cut}`));
+    if (found.length) items.push(element("li", "group", `${others.length} other line${others.length === 1 ? "" : "s"} of the source${cut}`));
     items.push(...found.map((place) => item(place, "", null, "")));
     shown = [...wanted, ...found];
   }
