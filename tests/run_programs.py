@@ -1,4 +1,4 @@
-"""Compiles small C programs for the tests of the runner, with the fork server linked in.
+"""A small C program for the tests of the runner, compiled with and without the fork server.
 
 The recorder and the counters are stand-ins: a "trace" is a file that names its limit, and coverage is an
 array of four counters that the program raises by ``hit(n)``.
@@ -7,14 +7,13 @@ array of four counters that the program raises by ``hit(n)``.
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 from whence.build.toolchain import find_toolchain, whence_home
 
 RUNTIME = Path(__file__).parents[1] / "src/whence/probe/runtime"
-SITES = 4
 
 STAND_IN = r"""
 #include <errno.h>
@@ -60,7 +59,8 @@ void hit(int site)
 }
 """
 
-PRELUDE = r"""
+# One program that misbehaves in every way that the runner must stand; the first argument says which.
+SUBJECT = r"""
 #define _GNU_SOURCE
 #include <assert.h>
 #include <fcntl.h>
@@ -69,48 +69,113 @@ PRELUDE = r"""
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#ifdef SERVER
+#define main __whence_main
+#endif
+#ifdef INSTRUMENTED
 void hit(int site);
-#line 1 "subject.c"
+#else
+#define hit(site) (void)(site)
+#endif
+
+extern char **environ;
+static int is(const char *mode, const char *name) { return !strcmp(mode, name); }
+
+static int end(const char *mode, const char *text)
+{
+    if (is(mode, "exit")) return atoi(text);
+    if (is(mode, "assert")) assert(atoi(text) > 0);
+    if (is(mode, "abort")) abort();
+    if (is(mode, "crash")) *(volatile int *)8 = 1;
+    if (is(mode, "signal")) raise(atoi(text));
+    if (is(mode, "kill-group")) kill(0, SIGKILL);
+    if (is(mode, "sleep")) sleep(100);
+    if (is(mode, "spin")) for (volatile int i = 0;; i++) hit(3);
+    if (is(mode, "print-for-ever")) for (;;) puts("and again");
+    return 0;
+}
+
+static int resources(const char *mode)
+{
+    if (is(mode, "eat")) {
+        size_t taken = 0;
+        for (char *block; (block = malloc(1 << 20)); taken++) memset(block, 1, 1 << 20);
+        printf("%d\n", taken > 10 && taken < 5000);
+    }
+    if (is(mode, "bomb")) for (;;) if (fork() == 0) for (;;) if (fork() < 0) usleep(100);
+    if (is(mode, "orphan") && fork() == 0) {
+        setsid();
+        sleep(1);
+        puts("too late");
+        fflush(stdout);
+        sleep(100);
+    }
+    if (is(mode, "child")) {
+        if (fork() == 0) { hit(2); _exit(0); }
+        wait(NULL);
+        hit(2);
+    }
+    if (is(mode, "pid")) printf("%d\n", (int)getpid());
+    if (is(mode, "descriptor")) printf("%d\n", open("/dev/null", O_RDONLY));
+    if (is(mode, "addresses")) printf("%p %p\n", (void *)&mode, malloc(10));
+    return 0;
+}
+
+static int files(const char *mode, const char *name)
+{
+    char text[4096];
+    FILE *file = is(mode, "write") ? fopen(name, "w") : is(mode, "read") ? fopen(name, "r") : NULL;
+    if (is(mode, "write")) { fputs("written", file); puts("ok"); chmod(".", 0500); }
+    if (is(mode, "read")) puts(file && fgets(text, sizeof text, file) ? text : "nothing");
+    if (is(mode, "folder")) puts(getcwd(text, sizeof text));
+    if (is(mode, "list")) return system("ls -A");
+    if (is(mode, "copy")) while (fgets(text, sizeof text, stdin)) fputs(text, stdout);
+    if (is(mode, "environment")) for (char **v = environ; *v; v++) puts(*v);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    hit(0);
+    if (argc < 2 || is(argv[1], "echo")) {
+        for (int i = 0; i < argc; i++) { printf("%s\n", argv[i]); hit(1); }
+        fprintf(stderr, "%d arguments\n", argc);
+        return 0;
+    }
+    const char *text = argc > 2 ? argv[2] : "";
+    int status = end(argv[1], text);
+    resources(argv[1]);
+    files(argv[1], text);
+    return status;
+}
 """
 
+SERVED, STARTED, PLAIN = "served", "started", "plain"  # with a fork server; instrumented without; neither
 
-def compile_c(source: str, *, server: bool = True, instrumented: bool = True) -> Path:
-    """Return an executable of the source, compiled once for all sessions.
 
-    With ``server`` its main becomes the fork server's entry; else, if ``instrumented``, it starts from a
-    constructor.
-    """
-    texts = [PRELUDE + source, STAND_IN, *(path.read_text() for path in sorted(RUNTIME.glob("*er.[ch]")))]
-    texts += [(RUNTIME / "main.c").read_text(), repr((server, instrumented))]
-    key = hashlib.sha256("\0".join(texts).encode()).hexdigest()[:24]
+def subject(kind: str) -> Path:
+    """Return the executable of ``SUBJECT`` of one of the three kinds, compiled once for all sessions."""
+    sources = {"subject.c": SUBJECT}
+    flags = ["-g", "-O0", "-Wall", "-Wextra", "-o", "program"]
+    if kind != PLAIN:
+        names = ["server.c", "server.h", "whence.h", *(["main.c"] if kind == SERVED else [])]
+        sources |= {"stand_in.c": STAND_IN} | {name: (RUNTIME / name).read_text() for name in names}
+        flags += ["-DINSTRUMENTED", *(["-DSERVER"] if kind == SERVED else [])]
+    key = hashlib.sha256(repr((sources, flags)).encode()).hexdigest()[:24]
     target = Path(whence_home()) / "tests" / key
     if not target.exists():
-        _compile(source, target, server, instrumented)
+        _compile(sources, flags, target)
     return target
 
 
-def _compile(source: str, target: Path, server: bool, instrumented: bool) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    own = target.with_suffix(f".{os.getpid()}")
-    own.mkdir()
-    (own / "subject.c").write_text(PRELUDE + source)
-    (own / "stand_in.c").write_text(STAND_IN if instrumented else "void hit(int site) { (void)site; }")
-    sources = ["subject.c", "stand_in.c"]
-    if instrumented:
-        sources.append(str(RUNTIME / "server.c"))
-    if server:
-        sources.append(str(RUNTIME / "main.c"))
-    flags = ["-g", "-O1", "-Wall", "-Wextra", f"-I{RUNTIME}", "-o", "program"]
-    objects = []
+def _compile(sources: dict[str, str], flags: list[str], target: Path) -> None:
     toolchain = find_toolchain("zig")
-    for path in sources:
-        rename = ["-Dmain=__whence_main"] if path == "subject.c" and server else []
-        objects.append(f"{Path(path).stem}.o")
-        _call(toolchain.call([*flags[:-2], *rename, "-c", path, "-o", objects[-1]]), own)
-    _call(toolchain.call([*objects, "-o", "program"]), own)
-    (own / "program").rename(target)
-
-
-def _call(command: list[str], folder: Path) -> None:
-    subprocess.run(command, cwd=folder, env=find_toolchain("zig").environment(), check=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        for name, text in sources.items():
+            Path(folder, name).write_text(text)
+        command = toolchain.call([*flags, *(name for name in sources if name.endswith(".c"))])
+        subprocess.run(command, cwd=folder, env=toolchain.environment(), check=True)
+        Path(folder, "program").rename(target)

@@ -5,7 +5,7 @@ in the child. It runs in an interpreter of its own that has imported next to not
 fork grows with the memory of the process that forks.
 """
 
-# ruff: noqa: PTH
+# ruff: noqa: PTH101, PTH102, PTH104, PTH106, PTH208
 
 from __future__ import annotations
 

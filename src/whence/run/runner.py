@@ -51,7 +51,8 @@ class TraceRequest:
 
 @dataclass(slots=True)
 class RunResult:
-    """What one run gave. ``status`` is None when a signal ended it; ``wall`` in seconds, ``max_rss`` in KiB.
+    """What one run gave. ``status`` is None when a signal ended it; ``wall`` in seconds, ``max_rss`` in KiB
+    (never below the size of the process that forked).
 
     ``coverage`` has one uint32 counter a site (in a matrix that all results of a call share), or is None when
     the program holds no counters or did not run.

@@ -78,7 +78,7 @@ class Server:
         variables = dict(variable.split(b"=", 1) for variable in environment)
         if native:
             command = [name]
-            variables[b"WHENCE_CONTROL"] = b"%d" % control
+            variables |= {b"WHENCE_CONTROL": b"%d" % control, b"LD_BIND_NOW": b"1"}
         else:
             package_folder = str(Path(__file__).parents[2])
             command = [

@@ -1,0 +1,354 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from run_programs import PLAIN, SERVED, STARTED, subject
+
+from whence.errors import SubjectError, TraceError
+from whence.run.cases import Case, Suite
+from whence.run.oracle import Expected, Kind, Rule, judge
+from whence.run.runner import Interrupted, Runner, RunResult, TraceRequest, find_flaky, learn_expected
+from whence.run.sandbox import Limits
+
+LIMITS = Limits(time=5, memory=1 << 28, output=1 << 20, processes=40)
+
+
+@pytest.fixture(scope="module", params=[SERVED, PLAIN, STARTED])
+def runner(request):
+    with Runner(subject(request.param), LIMITS, name="./subject", coverage=request.param != PLAIN) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def served():
+    with Runner(subject(SERVED), LIMITS, name="./subject") as made:
+        yield made
+
+
+def run(runner: Runner, *arguments: str, **more: object) -> RunResult:
+    return runner.run_case(Case("case", arguments, **more))  # type: ignore[arg-type]
+
+
+# ---- What a run gives, alike for the fork server and the launcher ------------------------------------------
+
+
+def test_arguments_output_and_status(runner):
+    result = run(runner, "echo", "a b", "", "ü")
+    assert result.stdout == "./subject\necho\na b\n\nü\n".encode()
+    assert result.stderr == b"5 arguments\n"
+    assert (result.status, result.signal, result.timed_out) == (0, 0, False)
+    assert run(runner, "exit", "7").status == 7
+
+
+def test_standard_input_from_bytes_and_file(runner, tmp_path):
+    (tmp_path / "input").write_bytes(b"from a file\n")
+    assert run(runner, "copy", stdin=b"one\ntwo\n").stdout == b"one\ntwo\n"
+    assert run(runner, "copy", stdin=tmp_path / "input").stdout == b"from a file\n"
+    assert run(runner, "copy").stdout == b""
+
+
+def test_environment_is_pinned(runner, monkeypatch):
+    monkeypatch.setenv("LD_PRELOAD", "")
+    monkeypatch.setenv("LANG", "de_DE")
+    lines = run(runner, "environment", environment={"OWN": "x=y"}).stdout.decode().splitlines()
+    names = {line.partition("=")[0] for line in lines}
+    assert {"LC_ALL=C", "TZ=UTC", "OWN=x=y"} <= set(lines)
+    assert names == {"LC_ALL", "TZ", "PATH", "HOME", "PWD", "TMPDIR", "OWN"}
+
+
+@pytest.mark.parametrize("how, number", [("crash", 11), ("abort", 6), ("assert", 6), ("kill-group", 9)])
+def test_death_by_signal(runner, how, number):
+    result = run(runner, how, "0")
+    assert (result.status, result.signal, result.code) == (None, number, 128 + number)
+    assert run(runner, "echo").status == 0
+
+
+def test_assertion_names_the_program(runner):
+    outcome = judge(Case("c"), run(runner, "assert", "0"))
+    assert outcome.kind is Kind.ASSERTION
+    assert outcome.assertion is not None
+    assert (outcome.assertion.file, outcome.assertion.text) == ("subject.c", "atoi(text) > 0")
+
+
+def test_nothing_stays_in_the_working_folder(runner):
+    assert run(runner, "write", "left-behind").stdout == b"ok\n"
+    assert run(runner, "list").stdout == b""
+
+
+def test_files_are_private_copies(runner, tmp_path):
+    source = tmp_path / "data"
+    source.write_text("mine")
+    files = (("sub/data", source),)
+    assert run(runner, "read", "sub/data", files=files).stdout == b"mine\n"
+    assert run(runner, "write", "sub/data", files=files).stdout == b"ok\n"
+    assert source.read_text() == "mine"
+    assert run(runner, "list", files=files).stdout == b"sub\n"
+
+
+def test_every_run_has_the_same_folder_and_addresses(runner, tmp_path):
+    (tmp_path / "f").write_text("")
+    cases = [Case(str(i), ("folder",), files=(("f", tmp_path / "f"),) * (i % 2)) for i in range(40)]
+    assert len({result.stdout for result in runner.run_cases(cases)}) == 1
+    cases = [Case(str(i), ("addresses",)) for i in range(40)]
+    assert len({result.stdout for result in runner.run_cases(cases)}) == 1
+
+
+def test_program_gets_no_descriptor_of_ours(runner):
+    assert run(runner, "descriptor").stdout == b"3\n"
+
+
+def test_results_come_in_order_with_progress(runner):
+    calls = []
+    cases = [Case(str(i), ("exit", str(i))) for i in range(50)]
+    results = runner.run_cases(cases, progress=lambda done, total: calls.append((done, total)))
+    assert [result.status for result in results] == list(range(50))
+    assert [result.case.name for result in results] == [str(i) for i in range(50)]
+    assert calls == [(i + 1, 50) for i in range(50)]
+
+
+# ---- Limits ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [SERVED, PLAIN])
+@pytest.mark.parametrize("how", ["sleep", "spin"])
+def test_time_limit(kind, how):
+    with Runner(subject(kind), Limits(time=0.3)) as runner:
+        result = run(runner, how)
+        assert result.timed_out
+        assert result.signal == signal.SIGKILL
+        assert 0.25 < result.wall < 3
+        assert judge(result.case, result).kind is Kind.TIMEOUT
+
+
+def test_memory_limit(runner):
+    assert run(runner, "eat").stdout == b"1\n"
+
+
+def test_output_limit(runner):
+    result = run(runner, "print-for-ever")
+    assert result.signal == signal.SIGXFSZ
+    assert len(result.stdout) == LIMITS.output
+    assert judge(result.case, result).text == "wrote more than the limit allows"
+
+
+def test_process_limit_ends_a_fork_bomb(runner):
+    result = run(runner, "bomb")
+    assert result.too_many_processes or (os.geteuid() and result.timed_out)
+    assert judge(result.case, result).failed
+    assert run(runner, "echo").status == 0
+
+
+def test_children_that_outlive_the_program_are_ended(runner):
+    assert run(runner, "orphan").status == 0
+    assert not in_folder(runner.sandbox.root)
+
+
+# ---- Coverage and traces -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [SERVED, STARTED])
+def test_coverage_of_each_run(kind):
+    with Runner(subject(kind), LIMITS, coverage=True) as runner:
+        results = runner.run_cases([Case(str(n), ("echo", *"x" * n)) for n in range(5)])
+        for n, result in enumerate(results):
+            assert list(result.coverage[:4]) == [1, n + 2, 0, 0]
+        assert run(runner, "child").coverage[2] == 2  # processes add up
+        assert run(runner, "crash").coverage[0] == 1
+
+
+def test_coverage_of_a_killed_run():
+    with Runner(subject(SERVED), Limits(time=0.2), coverage=True) as runner:
+        killed, after = runner.run_cases([Case("spin", ("spin",)), Case("echo", ("echo",))])
+        assert killed.coverage[3] > 0
+        assert list(after.coverage[:4]) == [1, 2, 0, 0]
+
+
+def test_no_coverage_of_a_plain_program():
+    with Runner(subject(PLAIN), LIMITS, coverage=True) as runner:
+        assert run(runner, "echo").coverage is None
+
+
+@pytest.mark.parametrize("kind", [SERVED, STARTED])
+def test_trace_is_requested(kind, tmp_path):
+    path = tmp_path / "trace"
+    with Runner(subject(kind), LIMITS) as runner:
+        result = runner.run_case(Case("c", ("environment",)), TraceRequest(path, 4096, ring=True))
+        assert result.trace == path
+        assert path.read_text() == "limit 4096 ring 1"
+        assert b"WHENCE" not in result.stdout
+        with pytest.raises((TraceError, SubjectError), match=r"case c: cannot record .*No such file"):
+            runner.run_case(Case("c", ("echo",)), TraceRequest(tmp_path / "none" / "t", 1))
+
+
+# ---- Test suites -------------------------------------------------------------------------------------------
+
+
+def suite_case(folder: Path, command: str, fresh: bool = True, **more: object) -> Case:
+    suite = Suite(folder, "bin/prog", fresh)
+    return Case("s", command=command, suite=suite, rule=Rule.STATUS, expected=Expected(), **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def suite_folder(tmp_path):
+    folder = tmp_path / "suite"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin/prog").write_text("#!/bin/sh\necho the user's own\n")
+    os.utime(folder / "bin/prog", (1000, 1000))
+    return folder
+
+
+def test_suite_runs_our_program_in_a_copy(runner, suite_folder):
+    result = runner.run_case(
+        suite_case(suite_folder, "bin/prog echo x && echo y > new && stat -c %Y bin/prog")
+    )
+    assert result.stdout == b"bin/prog\necho\nx\n1000\n"
+    assert [path.name for path in suite_folder.iterdir()] == ["bin"]
+    assert (suite_folder / "bin/prog").read_text().startswith("#!/bin/sh")
+
+
+def test_suite_copies_are_fresh_unless_said_otherwise(served, suite_folder):
+    count = "echo x >> log; wc -l < log"
+    fresh = served.run_cases([suite_case(suite_folder, count) for _ in range(3)])
+    assert [result.stdout for result in fresh] == [b"1\n"] * 3
+    for _ in range(2):
+        once = served.run_cases([suite_case(suite_folder, count, fresh=False) for _ in range(3)])
+        assert [result.stdout for result in once] == [b"1\n", b"2\n", b"3\n"]
+
+
+def test_suite_accumulates_coverage_and_traces(suite_folder, tmp_path):
+    with Runner(subject(SERVED), LIMITS, coverage=True) as runner:
+        case = suite_case(suite_folder, "bin/prog echo; bin/prog crash; bin/prog exit 3")
+        result = runner.run_case(case, TraceRequest(tmp_path / "traces", 4096))
+        assert result.status == 3
+        assert list(result.coverage[:4]) == [3, 2, 0, 0]
+        assert len(list((tmp_path / "traces").iterdir())) == 3
+        assert judge(case, result).kind is Kind.WRONG_STATUS
+        assert runner.run_case(suite_case(suite_folder, "true")).coverage is None
+
+
+def test_skipped_test_is_no_failure(served, suite_folder):
+    case = suite_case(suite_folder, "exit 77", skip_statuses=(77,))
+    outcome = judge(case, served.run_case(case))
+    assert outcome.kind is Kind.SKIPPED
+    assert not outcome.failed
+    assert not outcome.passed
+
+
+# ---- What runs tell about cases ----------------------------------------------------------------------------
+
+
+def test_flaky_cases_are_named(runner):
+    cases = [Case("steady", ("echo",), expected=Expected()), Case("flaky", ("pid",), expected=Expected())]
+    assert [case.name for case in find_flaky(cases, runner)] == ["flaky"]
+
+
+def test_expectations_are_learned_where_missing(served):
+    given = Case("given", ("echo",), expected=Expected(b"other"))
+    learned = learn_expected([given, Case("open", ("exit", "3"))], served)
+    assert learned[0] is given
+    assert learned[1].expected == Expected(b"", b"", 3)
+    with pytest.raises(SubjectError, match=r"case bad: .* right by definition.* SIGSEGV"):
+        learn_expected([Case("bad", ("crash",))], served)
+
+
+# ---- What goes wrong ---------------------------------------------------------------------------------------
+
+
+def test_missing_input_is_named(runner):
+    with pytest.raises(SubjectError, match="case case: cannot open standard input: No such file"):
+        run(runner, "copy", stdin=Path("/nowhere/in"))
+    assert run(runner, "echo").status == 0
+
+
+def test_missing_file_is_named(served):
+    with pytest.raises(SubjectError, match=r"cannot copy the files of a case: .*nowhere"):
+        run(served, "echo", files=(("a", Path("/nowhere/a")),))
+
+
+def test_arguments_beyond_the_limit(served):
+    with pytest.raises(SubjectError, match="case case: arguments and environment take"):
+        run(served, "echo", "x" * (5 << 20))
+    assert run(served, "echo").status == 0
+
+
+def test_missing_program():
+    with pytest.raises(SubjectError, match="cannot read the program /nowhere/program"):
+        Runner(Path("/nowhere/program"))
+
+
+def test_program_that_cannot_be_executed(tmp_path):
+    path = tmp_path / "text"
+    path.write_text("no program")
+    path.chmod(0o755)
+    with (
+        Runner(path) as runner,
+        pytest.raises(SubjectError, match="cannot start the program: Exec format error"),
+    ):
+        run(runner)
+
+
+def test_interrupt_ends_children_and_keeps_results():
+    with Runner(subject(SERVED), Limits(time=60)) as runner:
+        cases = [Case("one", ("echo",)), Case("hangs", ("sleep",)), Case("three", ("echo",))]
+
+        def interrupt(done: int, total: int) -> None:
+            raise KeyboardInterrupt
+
+        start = time.monotonic()
+        with pytest.raises(Interrupted) as caught:
+            runner.run_cases(cases, progress=interrupt)
+        assert [result.case.name for result in caught.value.results] == ["one"]
+        assert time.monotonic() - start < 5
+        assert run(runner, "echo").status == 0  # a new server is started
+
+
+CTRL_C = """
+import sys
+from pathlib import Path
+from whence.run.cases import Case
+from whence.run.runner import Runner
+from whence.run.sandbox import Limits
+runner = Runner(Path(sys.argv[1]), Limits(time=60))
+print(runner.sandbox.root, flush=True)
+runner.run_cases([Case("hangs", ("sleep",))])
+"""
+
+
+@pytest.mark.parametrize("kind", [SERVED, PLAIN])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_outlives_the_session(kind, number):
+    process = subprocess.Popen(
+        [sys.executable, "-c", CTRL_C, str(subject(kind))], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert process.stdout is not None
+    root = Path(process.stdout.readline().decode().strip())
+    deadline = time.monotonic() + 10
+    while not in_folder(root) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert in_folder(root)
+    process.send_signal(number)
+    process.wait(10)
+    while in_folder(root) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not in_folder(root)
+    assert not root.exists() or number == signal.SIGKILL
+    with Runner(subject(kind)) as runner:  # clears what a killed session has left
+        assert runner.sandbox.root <= root
+
+
+def in_folder(root: Path) -> list[str]:
+    """Processes that work in the sandbox."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str((process / "cwd").readlink()).startswith(str(root / "work")):
+                found.append(process.name)
+        except OSError:
+            continue
+    return found
