@@ -168,7 +168,7 @@ class CType:
             return target.declare(text) if target else f"void {text}"
         if self.kind == "array":
             suffix = "".join(f"[{count if count >= 0 else ''}]" for count in self.counts)
-            return target.declare(declarator + (suffix if declarator else f" {suffix}")) if target else inner
+            return target.declare(declarator + suffix) if target else inner
         if self.kind == "function":
             return self._declare_function(declarator)
         if self.kind == "restrict":
@@ -177,7 +177,7 @@ class CType:
             return self._declare_qualified(declarator, _QUALIFIERS[self.kind])
         keyword = f"{self.kind} " if self.kind in ("struct", "union", "enum") else ""
         name = keyword + (self.name or ("{...}" if keyword else ""))
-        return f"{name} {declarator}" if declarator and not declarator.startswith(" [") else name + declarator
+        return f"{name} {declarator}" if declarator else name
 
     def _declare_function(self, declarator: str) -> str:
         result, *parameters = self.signature or (None,)

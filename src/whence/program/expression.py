@@ -9,9 +9,9 @@ wrote.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from whence.program.cfg import immediate_post_dominators, successors
+from whence.program.constants import floating_constant, integer_constant
 from whence.program.debug import CType, DebugInfo
 from whence.program.model import Block, Function, Instruction, Module, Operand
 from whence.program.paths import (
@@ -36,14 +36,7 @@ from whence.program.paths import (
     bare_name,
 )
 from whence.program.program import plain_name
-from whence.program.values import (
-    format_constant,
-    format_extended,
-    format_float,
-    format_quad,
-    format_value,
-    to_integer,
-)
+from whence.program.values import format_constant, format_value
 
 __all__ = ["AccessPath", "Expressions", "format_value"]
 
@@ -176,9 +169,9 @@ class Expressions:
     def _constant(self, function: Function, operand: Operand, expected: CType | None) -> Value:
         text, type_ = operand.text, operand.type
         if _INTEGER.fullmatch(text):
-            return Value(_integer(int(text), type_, expected), UNARY if text[0] == "-" else POSTFIX)
+            return Value(integer_constant(int(text), type_, expected), UNARY if text[0] == "-" else POSTFIX)
         if type_ in ("float", "double", "half", "bfloat", "x86_fp80", "fp128"):
-            return Value(_floating(text))
+            return Value(floating_constant(text))
         if text in ("null", "true", "false"):
             return Value("NULL" if text == "null" else text)
         if (instruction := self.paths.constant(text)) is not None:
@@ -269,9 +262,9 @@ class Expressions:
         first, second = instruction.operands
         unsigned = instruction.predicate.startswith("u")
         if _INTEGER.fullmatch(second.text):
-            right = Value(_integer(int(second.text), second.type, left.type, unsigned))
+            right = Value(integer_constant(int(second.text), second.type, left.type, unsigned))
         elif _INTEGER.fullmatch(first.text):
-            left = Value(_integer(int(first.text), first.type, right.type, unsigned))
+            left = Value(integer_constant(int(first.text), first.type, right.type, unsigned))
         level = EQUAL if relation in ("==", "!=") else LESS
         return Value(f"{left.at(level)} {relation} {right.at(level + 1)}", level)
 
@@ -475,30 +468,3 @@ def _is_letter(left: Value, right: Operand) -> bool:
     if left.type is None or left.type.plain.kind != "char" or not _INTEGER.fullmatch(right.text):
         return False
     return 32 <= int(right.text) < 127
-
-
-def _integer(number: int, llvm_type: str, expected: CType | None, unsigned: bool = False) -> str:
-    """An integer constant as C would write it where a type is expected, or an unsigned number."""
-    raw = number & (1 << int(llvm_type[1:])) - 1
-    integral = expected is not None and expected.plain.kind in ("bool", "enum", "int", "char")
-    if expected is None or not integral or to_integer(raw, expected) not in (raw, number):  # type too narrow
-        return str(raw if unsigned else number)
-    return format_constant(raw, expected)
-
-
-def _floating(text: str) -> str:
-    """A floating-point constant from LLVM's notation: decimal, or ``0x``, a letter for the format, and the
-    bits."""
-    if not text.startswith("0x"):
-        return repr(float(text))
-    if text[2] in _FLOAT_FORMATS:
-        return _FLOAT_FORMATS[text[2]](int(text[3:], 16))
-    return format_float(int(text[2:], 16), 8)
-
-
-_FLOAT_FORMATS: dict[str, Callable[[int], str]] = {
-    "K": format_extended,
-    "L": lambda raw: format_quad((raw & (1 << 64) - 1) << 64 | raw >> 64),  # the low word is printed first
-    "H": lambda raw: format_float(raw, 2),
-    "R": lambda raw: format_float(raw << 16, 4),
-}

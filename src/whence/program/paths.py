@@ -175,8 +175,9 @@ class Paths:
         if name.startswith("__const."):
             return AccessPath("{...}")
         plain = plain_name(name)
+        ctype = self._debug.function_type(name)
         known = name in self._module.functions or name in self._module.declarations
-        return AccessPath(plain, self._debug.function_type(name), address=Value(plain) if known else None)
+        return AccessPath(plain, ctype, address=Value(plain, pointee=ctype) if known else None)
 
     def refine(self, path: AccessPath, llvm_type: str) -> AccessPath:
         """The part of an aggregate that an access of a scalar LLVM type means; the path itself otherwise."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from whence.program.model import Operand
 
@@ -130,13 +131,20 @@ def vector_like(model: str, element: str) -> str:
     return f"{count[0]}{element}>" if count else element
 
 
+@lru_cache(maxsize=4096)
+def struct_members(body: str) -> tuple[str, ...] | None:
+    """The member types of a struct type ``{ ... }`` or ``<{ ... }>``; None for any other type."""
+    if not body.startswith(("{", "<{")):
+        return None
+    inner = body.strip("<>")[1:-1].strip()
+    return tuple(split(inner)) if inner else ()
+
+
 def member_type(type_: str, index: int, named: Mapping[str, str]) -> str:
     """The type of member ``index`` of a struct, array or vector type; ``named`` resolves ``%struct.P``."""
     body = named.get(type_, type_)
-    if body.startswith("<{"):
-        return split(body[2:-2].strip())[index]
-    if body.startswith("{"):
-        return split(body[1:-1].strip())[index]
+    if (members := struct_members(body)) is not None:
+        return members[index]
     if body[:1] in ("[", "<"):
         return body[1:-1].split(" x ", 1)[1].removeprefix("vscale x ")
     raise Unreadable(f"{type_} has no members")

@@ -12,7 +12,7 @@ import re
 
 from whence.errors import ProgramError
 from whence.program.model import Module
-from whence.program.syntax import split
+from whence.program.syntax import struct_members
 
 _SCALARS = {  # store size, alloc size, alignment
     "ptr": (8, 8, 8),
@@ -54,14 +54,13 @@ def layout(type_text: str, module: Module) -> Layout:
     return found
 
 
-def members(type_text: str, module: Module) -> tuple[list[str], bool]:
+def members(type_text: str, module: Module) -> tuple[tuple[str, ...], bool]:
     """The member types of a struct type, and whether it is packed; ProgramError for any other type."""
     body = module.types.get(type_text, type_text)
-    if body.startswith("<{"):
-        return _listed(body[2:-2]), True
-    if body.startswith("{"):
-        return _listed(body[1:-1]), False
-    raise ProgramError(f"{module.name}: {type_text} is not a struct")
+    found = struct_members(body)
+    if found is None:
+        raise ProgramError(f"{module.name}: {type_text} is not a struct")
+    return found, body.startswith("<")
 
 
 def member_offset(type_text: str, index: int, module: Module) -> int:
@@ -119,10 +118,6 @@ def _sequence(vector: bool, count: int, element: str, module: Module) -> Layout:
     packed = (bits + 7) // 8
     alignment = 1 << max(packed - 1, 0).bit_length()
     return packed, _round_up(packed, alignment), alignment
-
-
-def _listed(text: str) -> list[str]:
-    return split(text.strip()) if text.strip() else []
 
 
 def _round_up(value: int, alignment: int) -> int:

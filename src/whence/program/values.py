@@ -133,11 +133,17 @@ def _shortest(number: float, code: str, digits: int) -> str:
     """The shortest decimal that a narrower format still reads as the same number."""
     if not math.isfinite(number):
         return _decimal(number)
-    for precision in range(1, digits):
-        candidate = float(f"{number:.{precision}g}")
-        if abs(candidate) < 3.4e38 and struct.unpack(code, struct.pack(code, candidate))[0] == number:
-            return _decimal(candidate)
-    return _decimal(number)
+    candidates = (float(f"{number:.{precision}g}") for precision in range(1, digits + 1))
+    return _decimal(next(c for c in candidates if _rounded(c, code) == number))
+
+
+def _rounded(number: float, code: str) -> float:
+    """The number in a narrower format; infinite when it is too large for it."""
+    try:
+        rounded: float = struct.unpack(code, struct.pack(code, number))[0]
+    except OverflowError:
+        return math.inf
+    return rounded
 
 
 def _decimal(number: float) -> str:
