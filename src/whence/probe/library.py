@@ -1,4 +1,4 @@
-"""What Whence knows about functions of the C library, read from ``library.def``.
+"""What Whence knows about functions of the C library, read from ``runtime/library_table.h``.
 
 The same file gives the wrappers in ``runtime/library_*.c`` their numbers, so the two sides cannot disagree. A
 function that is not in the table is unknown: its result and all memory that it could reach depend on all its
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-DEFINITIONS = Path(__file__).with_name("library.def")
+DEFINITIONS = Path(__file__).with_name("runtime") / "library_table.h"
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ENTRY = re.compile(r"(WRAPPED|PURE|SAME)\((\w+)((?:, *[\w=]+)*)\)")
 

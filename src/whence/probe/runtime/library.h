@@ -1,6 +1,6 @@
 /* What the wrappers of library functions share. A wrapper calls the real function and then says in an effect record
    what the call read, wrote and copied (docs/architecture.md, "Effect records"). The functions, their numbers and what
-   else is known of them stand in ../library.def.
+   else is known of them stand in library_table.h.
 
    One convention beyond what the page says: a READ right after a PIECE names the bytes that the piece was made from, byte
    for byte the same when the READ is as long as the piece, or one longer (the terminating NUL). */
@@ -24,7 +24,7 @@ enum library_number {
 #define WRAPPED(name, ...) LIBRARY_##name,
 #define PURE(name, ...) LIBRARY_##name,
 #define SAME(name, target)
-#include "../library.def"
+#include "library_table.h"
 #undef WRAPPED
 #undef PURE
 #undef SAME

@@ -1,4 +1,4 @@
-/* The functions of the C library that Whence knows: read by C (runtime/library.h) and by Python (library.py).
+/* The functions of the C library that Whence knows: read by C (library.h) and by Python (probe/library.py).
 
    WRAPPED(name, ...)    calls go to a wrapper of the runtime, which writes an effect record
    PURE(name, ...)       the result depends on the arguments alone, and no memory of the program is read or written
