@@ -315,7 +315,9 @@ def line_of(text: str, keys: tuple[str, ...]) -> int:
     """Return the line of a key, of its section when it has no line of its own (an inline table), else 1."""
     best, best_depth = 1, 0
     for line, path in _keys_of_lines(text):
-        depth = len(path) if path == keys[: len(path)] else 0
+        depth = min(len(path), len(keys))
+        if path[:depth] != keys[:depth]:
+            continue
         if depth > best_depth:
             best, best_depth = line, depth
     return best

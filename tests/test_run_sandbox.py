@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from whence.errors import SubjectError
+from whence.run import sandbox
+from whence.run.sandbox import Sandbox, choose_base, copy_files, remove_tree
+
+
+def test_sandboxes_do_not_share_a_folder_and_go():
+    with Sandbox() as one, Sandbox() as two:
+        assert one.root != two.root
+        assert one.work.is_dir() and two.work.is_dir()
+        roots = [one.root, two.root]
+    for root in roots:
+        assert not root.exists()
+        assert not Path(f"{root}.lock").exists()
+
+
+def test_the_folder_seldom_varies():
+    with Sandbox() as first:
+        root = first.root
+    with Sandbox() as second:
+        assert second.root <= root
+
+
+def test_what_a_killed_session_left_is_cleared():
+    code = """if True:
+        import os
+        from whence.run.sandbox import Sandbox
+        box = Sandbox()
+        box.work.joinpath("x").touch()
+        print(box.root, flush=True)
+        os._exit(0)
+    """
+    root = Path(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip())
+    assert (root / "work/x").exists()
+    made = []
+    try:
+        while not made or made[-1].root < root:
+            made.append(Sandbox())
+        assert made[-1].root == root
+        assert not (root / "work/x").exists()
+    finally:
+        for box in made:
+            box.close()
+
+
+def test_a_sandbox_goes_at_exit():
+    code = "from whence.run.sandbox import Sandbox; print(Sandbox().root); raise SystemExit(3)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 3
+    assert run.stdout.strip()
+    assert not Path(run.stdout.strip()).exists()
+
+
+def test_inputs_are_kept_once():
+    with Sandbox() as box:
+        path = box.input_path(b"abc")
+        assert path.read_bytes() == b"abc"
+        assert box.input_path(b"abc") == path
+        assert box.input_path(b"abd") != path
+        assert box.input_path(b"") == Path("/dev/null")
+
+
+def test_own_variables_win():
+    with Sandbox() as box:
+        variables = box.environment({"TZ": "X", "A": "ü"})
+        assert b"TZ=X" in variables and b"TZ=UTC" not in variables
+        assert "A=ü".encode() in variables
+        assert b"HOME=" + bytes(box.work) in variables
+
+
+def test_folders_without_permission_are_removed(tmp_path):
+    deep = tmp_path / "top/a/b"
+    deep.mkdir(parents=True)
+    (deep / "file").touch()
+    for folder in (deep, deep.parent, tmp_path / "top"):
+        folder.chmod(0)
+    remove_tree(tmp_path / "top")
+    assert not (tmp_path / "top").exists()
+    remove_tree(tmp_path / "top")
+
+
+def test_copies_keep_modes_and_times(tmp_path):
+    script = tmp_path / "script"
+    script.write_text("x")
+    script.chmod(0o750)
+    os.utime(script, (5, 5))
+    (tmp_path / "from").mkdir()
+    (tmp_path / "from/link").symlink_to("nowhere")
+    target = tmp_path / "to"
+    target.mkdir()
+    copy_files([("a/script", script), ("from", tmp_path / "from")], target)
+    assert (target / "a/script").stat().st_mode & 0o777 == 0o750
+    assert (target / "a/script").stat().st_mtime == 5
+    assert (target / "from/link").is_symlink()
+
+
+def test_memory_is_preferred_when_it_has_room(monkeypatch):
+    monkeypatch.setattr(sandbox, "ROOM_WANTED", 1 << 60)
+    assert choose_base() != sandbox.MEMORY_FOLDER
+    monkeypatch.setattr(sandbox, "MEMORY_FOLDER", Path("/nowhere"))
+    assert choose_base().is_dir()
+
+
+def test_full_disk_is_one_clear_line(monkeypatch):
+    with Sandbox() as box:
+        with (
+            pytest.raises(SubjectError, match=r"no space left in .*, where the cases run") as caught,
+            box.full_disk_is_clear(),
+        ):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        assert "TMPDIR" in caught.value.hint
+        monkeypatch.setattr(sandbox, "ROOM_NEEDED", 1 << 60)
+        with pytest.raises(SubjectError, match="no space left"):
+            box.check_room()
