@@ -113,6 +113,9 @@ int main(void) { p->u.f = 2; p->u.c[1] = 'x'; g.b = 4; return g.n; }"""
     assert described == [
         ("p->u.f", "float", None), ("p->u.c[1]", "char", None), ("g.b", "unsigned int", (3, 9)),
     ]  # fmt: skip
+    stored = (0x40000000, 120, 0b100_101)
+    shown = [path.show(raw) for path, raw in zip(paths, stored, strict=True) if path]
+    assert shown == ["2.0", "'x' (120)", "4"]
 
 
 def test_phis_in_a_cycle_end() -> None:

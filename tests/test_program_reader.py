@@ -72,7 +72,8 @@ int indirect(callback f, int n) { return f(n, 2.0, "x") + many(1); }
 int dynamic(int n) { int a[n]; char *c = __builtin_alloca(n);
   *c = a[0] = n; return sizeof a + a[0]; }
 double _Complex product(double _Complex a, double _Complex b) { return a * b; }
-int choose(unsigned char c) { switch (c) { case 'a': case 'b': return 1; case 200 ... 205: return 2; } return 3; }
+int choose(unsigned char c) {
+  switch (c) { case 'a': case 'b': return 1; case 200 ... 205: return 2; } return 3; }
 int nothing(int c) { switch (c) { default: return 1; } }
 int unnamed(int x, int) { return x ? -x : ~x; }
 void assign(struct tight *p) { p->i = 5; struct tight q = *p; p[1] = q; }

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from whence.program import read_module
 from whence.program.constants import floating_constant, integer_constant
 from whence.program.debug import CType, DebugInfo
-from whence.program.values import format_char, format_float, format_quad, format_string, format_value
+from whence.program.values import (
+    format_char,
+    format_float,
+    format_quad,
+    format_string,
+    format_untyped,
+    format_value,
+)
 
 METADATA = """
 !0 = !DIBasicType(name: "int", size: 32, encoding: DW_ATE_signed)
@@ -57,7 +64,7 @@ def ctype(name: str) -> CType:
     ("raw", "name", "text"),
     [
         (0xFFFFFFFF, "int", "-1"), (0xFFFFFFFF, "unsigned", "4294967295"), (7, "typedef", "7"),
-        (97, "char", "'a' (97)"), (0, "char", r"'\0' (0)"), (10, "char", r"'\n' (10)"), 
+        (97, "char", "'a' (97)"), (0, "char", r"'\0' (0)"), (10, "char", r"'\n' (10)"),
         (0xFF, "char", r"'\xff' (-1)"),
         (39, "char", r"'\'' (39)"), (1, "bool", "true"), (0, "bool", "false"),
         (0, "pointer", "NULL"), (0x7FFE10, "pointer", "0x7ffe10"),
@@ -103,12 +110,24 @@ def test_long_doubles_read_back_to_the_nearest(significand: int, exponent: int) 
     assert abs(Fraction(text) - exact) <= Fraction(2) ** (exponent - 16383 - 64)
 
 
+@pytest.mark.parametrize(
+    ("raw", "llvm_type", "text"),
+    [
+        (0xFFFFFFFF, "i32", "-1"), (5, "i8", "5"), (1, "i1", "1"), (0, "ptr", "NULL"), (16, "ptr", "0x10"),
+        (0x3FF8000000000000, "double", "1.5"), (0x3FFFA000000000000000, "x86_fp80", "1.25"),
+        (0x3FFF8 << 108, "fp128", "1.5"),
+    ],
+)  # fmt: skip
+def test_values_by_the_llvm_type_alone(raw: int, llvm_type: str, text: str) -> None:
+    assert format_untyped(raw, llvm_type) == text
+
+
 def test_other_formats() -> None:
     assert format_float(0x3C00, 2) == "1.0"
     assert format_quad(0x3FFF8 << 108) == "1.5"
-    assert list(map(floating_constant, ["2.500000e+00", "0x7FF0000000000000", "0xK3FFFA000000000000000"])) == [
-        "2.5", "inf", "1.25",
-    ]  # fmt: skip
+    assert floating_constant("2.500000e+00") == "2.5"
+    assert floating_constant("0x7FF0000000000000") == "inf"
+    assert floating_constant("0xK3FFFA000000000000000") == "1.25"
     assert floating_constant("0xL00000000000000003FFF800000000000") == "1.5"
     assert (floating_constant("0xH3C00"), floating_constant("0xR3F80")) == ("1.0", "1.0")
 

@@ -18,7 +18,7 @@ from whence.program.instructions import InstructionReader
 from whence.program.model import Function, Instruction, Operand
 from whence.program.program import plain_name
 from whence.program.syntax import Unreadable, member_type
-from whence.program.values import format_string
+from whence.program.values import format_string, format_value
 
 # Levels of precedence, a higher one binds tighter.
 COMMA, ASSIGN, CONDITION, EITHER, BOTH, OR, XOR, AND = range(8)
@@ -74,6 +74,15 @@ class AccessPath:
     def postfix(self) -> str:
         """The text to which ``[i]`` or ``.member`` can be appended."""
         return f"({self.text})" if self.text.startswith("*") else self.text
+
+    def show(self, raw: int) -> str:
+        """The value there, as C shows it, from the bits that a load read or a store wrote (zero-extended)."""
+        if self.bits is not None:
+            shift, width = self.bits
+            raw = raw >> shift & (1 << width) - 1
+            if self.type is not None and self.type.plain.signed and raw >> (width - 1):
+                raw -= 1 << width
+        return format_value(raw, self.type)
 
     @property
     def prefix(self) -> str:

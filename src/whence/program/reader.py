@@ -57,6 +57,7 @@ class _ModuleReader:
         self.at = 0  # index of the line being read
 
     def read(self) -> Module:
+        """The whole module; ProgramError where the text is not understood."""
         self._read_metadata()
         try:
             while self.at < len(self.lines):
@@ -125,7 +126,7 @@ class _ModuleReader:
             self.at += 1
             line = lines[self.at]
             if line.startswith("  "):
-                if line.startswith("    "):  # a debug record: kept, not an instruction
+                if line.startswith("    #dbg_"):  # a debug record: kept, not an instruction
                     block.lines.append(line)
                     continue
                 block.positions.append(len(block.lines))

@@ -11,6 +11,7 @@ from whence.program.debug import CType
 
 _ESCAPES = {0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 92: "\\\\"}
 _WIDE_DIGITS = {63: 21, 112: 36}  # by bits of fraction: enough to tell any two numbers apart
+_FLOAT_SIZES = {"half": 2, "float": 4, "double": 8, "x86_fp80": 16, "fp128": 16}
 
 
 def format_value(raw: int, ctype: CType | None) -> str:
@@ -27,6 +28,18 @@ def format_value(raw: int, ctype: CType | None) -> str:
         number = to_integer(raw, plain)
         return f"{format_char(number, plain.size)} ({number})"
     return format_constant(raw, plain)
+
+
+def format_untyped(raw: int, llvm_type: str) -> str:
+    """The value of a register whose C type is not known, by its LLVM type: integers are signed."""
+    if llvm_type in _FLOAT_SIZES:
+        return format_quad(raw) if llvm_type == "fp128" else format_float(raw, _FLOAT_SIZES[llvm_type])
+    if llvm_type.startswith("ptr"):
+        return hex(raw) if raw else "NULL"
+    if not llvm_type.startswith("i") or llvm_type == "i1":
+        return str(raw)
+    bits = int(llvm_type[1:])
+    return str(raw - (1 << bits) if raw >> (bits - 1) else raw)
 
 
 def format_constant(raw: int, ctype: CType) -> str:
