@@ -1,29 +1,33 @@
 """Where a function is probed: its blocks cut into segments, and the sites of each segment.
 
 The key idea: a stretch of a block without a call (a *segment*) executes as a whole, so one reservation at its start holds
-the words of all its events at fixed offsets. A block is one segment, and one more after each call. What a segment's words mean is
-therefore static, and only the segment's number is written at run time.
+what all its events record, at fixed offsets. A block is one segment, and one more after each call. What a segment's units (of 32
+bits) mean is therefore static, and only the segment's number is written at run time.
+
+A *private* local is a scalar whose address goes nowhere but into loads and stores of its whole type. Only its stores can change
+it, so a store records the value alone and a load nothing: most of what -O0 code does costs little to record.
 
 A *site* is an instruction's point that becomes an event when it executes: a load, a store, each argument of a call, the call, its
-result, a conditional branch, a return, a phi. Pure instructions are no sites: ``leaves`` finds the sites behind an operand.
+result, a conditional branch, a return, a phi. Pure instructions are no sites: ``Leaves`` finds the sites behind an operand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 from whence.program.model import Block, Function, Instruction, Module, Operand
 from whence.program.types import size_of
 
-MAX_SEGMENT_SITES = 1000  # keeps a segment's size within the 16 bits of its header and far below a chunk
+MAX_SEGMENT_SITES = 1000  # keeps a segment far below a chunk of the trace file
 RETURNS_TWICE = frozenset({"@setjmp", "@_setjmp", "@sigsetjmp", "@__sigsetjmp", "@vfork"})
-POINTER_BYTES = 8
+ADDRESS_UNITS = 2
+NO_SLOT = -1
 
 
 class Kind(IntEnum):
-    """What a site does; the numbers are those of the plan's ``site_kind`` column."""
+    """What a site does; the numbers are those of the plan's ``kind`` field."""
 
     LOAD = 1
     STORE = 2
@@ -31,13 +35,16 @@ class Kind(IntEnum):
     COPY = 4  # llvm.memcpy, llvm.memmove, llvm.va_copy
     SET = 5  # llvm.memset
     VASTART = 6
-    ARG = 7
-    CALL = 8
-    RESULT = 9
-    BRANCH = 10
-    RET = 11
-    PHI = 12
-    BYVAL = 13  # the callee's copy of a structure argument, made by the call
+    BYVAL = 7  # the callee's copy of a structure argument, made by the call
+    ARG = 8
+    CALL = 9
+    RESULT = 10
+    BRANCH = 11
+    RET = 12
+    PHI = 13
+
+
+ACCESSES = frozenset(k for k in Kind if k <= Kind.BYVAL)  # the kinds that touch memory
 
 
 class Role(IntEnum):
@@ -49,26 +56,26 @@ class Role(IntEnum):
 
 @dataclass(slots=True)
 class Site:
-    """One site: ``word`` is its first word in the segment (0: none), ``words`` how many it has.
+    """One site: ``unit`` is its first unit in the segment (0: none), ``units`` how many it has.
 
-    ``size`` is the number of bytes accessed (loads, stores, byval copies), ``aux`` the argument or parameter
-    number (ARG, BYVAL) or the number of arguments (CALL).
+    ``size`` is the number of bytes accessed (loads, stores, byval copies). ``aux`` is the argument or parameter
+    number (ARG, BYVAL), the number of arguments (CALL), or the slot of a private local (LOAD, STORE; -1: not private).
     """
 
     kind: Kind
     instruction: Instruction
-    word: int = 0
-    words: int = 0
+    unit: int = 0
+    units: int = 0
     size: int = 0
-    aux: int = 0
+    aux: int = NO_SLOT
 
 
 @dataclass(slots=True)
 class Segment:
-    """A stretch of a block: its sites in order, and the words that it reserves (header included).
+    """A stretch of a block: its sites in order, and the units that it reserves (header included).
 
-    ``entry``: starts the function. ``address``: word 1 holds the function's address. ``frame``: the next word
-    holds the frame's address, so that a return by longjmp finds its frame. ``after`` is the call behind which the segment
+    ``entry``: starts the function. ``address``: two units hold the function's address. ``frame``: the next two
+    hold the frame's address, so that a return by longjmp finds its frame. ``after`` is the call behind which the segment
     starts (None: the block's start or a cut without a call).
     """
 
@@ -78,21 +85,22 @@ class Segment:
     address: bool = False
     frame: bool = False
     after: Instruction | None = None
-    words: int = 1
+    units: int = 1
     sites: list[Site] = field(default_factory=list)
 
-    def add(self, kind: Kind, instruction: Instruction, words: int, size: int = 0, aux: int = 0) -> None:
-        """Append a site and reserve its words."""
-        self.sites.append(Site(kind, instruction, self.words if words else 0, words, size, aux))
-        self.words += words
+    def add(self, kind: Kind, instruction: Instruction, units: int, size: int = 0, aux: int = NO_SLOT) -> None:
+        """Append a site and reserve its units."""
+        self.sites.append(Site(kind, instruction, self.units if units else 0, units, size, aux))
+        self.units += units
 
 
 @dataclass(slots=True)
 class Layout:
-    """A function's segments in the order of its text."""
+    """A function's segments in the order of its text, and its private locals with their slots."""
 
     function: Function
     segments: list[Segment]
+    slots: dict[str, int]
 
 
 def is_probed_call(instruction: Instruction) -> bool:
@@ -101,101 +109,155 @@ def is_probed_call(instruction: Instruction) -> bool:
     return instruction.opcode == "call" and callee != "asm" and not callee.startswith("@llvm.")
 
 
-def value_words(type_text: str, module: Module) -> int:
-    """Words that a value of the type takes in the trace: 0 for aggregates and vectors, 2 above 8 bytes."""
+def value_units(type_text: str, module: Module) -> int:
+    """Units that a value of the type takes in the trace: 0 for aggregates and vectors, 4 above 8 bytes."""
     if type_text in {"void", "metadata", "token", "label"} or type_text[0] in "{[<%":
         return 0
-    return 1 if size_of(type_text, module) <= POINTER_BYTES else 2
+    size = size_of(type_text, module)
+    return 1 if size <= 4 else 2 if size <= 8 else 4
 
 
-def lay_out(function: Function, module: Module, address_taken: bool) -> Layout:
-    """Cut the function into segments; ``address_taken`` makes its entry record its address."""
-    returns_twice = any(i.callee in RETURNS_TWICE for i in function.instructions() if i.opcode == "call")
-    segments: list[Segment] = []
-    for number, block in enumerate(function.blocks):
-        segments.extend(_cut(block, number, module, returns_twice))
+def private_locals(function: Function) -> dict[str, str]:
+    """The private locals ("%x" -> type): scalar allocas of the entry that are only loaded and stored as a whole."""
+    found = {
+        i.result: i.element_type
+        for i in function.blocks[0].instructions
+        if i.opcode == "alloca" and not i.operands and i.result and i.element_type[0] not in "{[<%"
+    }
+    for instruction in function.instructions():
+        pointer = _plain_pointer(instruction)
+        for operand in instruction.operands:
+            if operand is not pointer or found.get(operand.text) != instruction.type:
+                found.pop(operand.text, None)
+    return found
+
+
+def _plain_pointer(instruction: Instruction) -> Operand | None:
+    """The pointer operand of an ordinary load or store."""
+    if instruction.volatile or instruction.opcode not in {"load", "store"}:
+        return None
+    return instruction.operands[-1]
+
+
+class _Cutter:
+    """Cuts one function's blocks into segments."""
+
+    def __init__(self, function: Function, module: Module, is_defined: Callable[[str], bool]) -> None:
+        self._module = module
+        self._is_defined = is_defined
+        self.returns_twice = any(i.callee in RETURNS_TWICE for i in function.instructions() if i.opcode == "call")
+        # After a longjmp, what a local holds depends on whether it lived in memory: there all stay in memory.
+        private = {} if self.returns_twice else private_locals(function)
+        self.slots = {name: slot for slot, name in enumerate(private)}
+
+    def cut(self, block: Block, number: int) -> Iterator[Segment]:
+        """The segments of one block."""
+        segment = Segment(number, first=True)
+        for instruction in block.instructions:
+            if len(segment.sites) >= MAX_SEGMENT_SITES and instruction.opcode != "phi":
+                yield segment
+                segment = Segment(number, first=False)
+            if not is_probed_call(instruction):
+                self._add_site(segment, instruction)
+                continue
+            self._add_call(segment, instruction)
+            yield segment
+            segment = Segment(number, first=False, after=instruction)
+            if self.returns_twice and instruction.callee in RETURNS_TWICE:
+                segment.frame = True
+                segment.units += ADDRESS_UNITS
+            segment.add(Kind.RESULT, instruction, value_units(instruction.type, self._module))
+        yield segment
+
+    def _add_call(self, segment: Segment, call: Instruction) -> None:
+        """A site for each argument, then the call's own; an indirect call records where it goes.
+
+        What the program's own functions are given is seen there: for them only structures passed by value record where they lie.
+        """
+        callee = call.callee or ""
+        own = callee.startswith("@") and not call.element_type and self._is_defined(callee[1:])
+        for index, argument in enumerate(call.operands):
+            by_value = any(a.startswith("byval(") for a in argument.attributes)
+            units = 0 if own and not by_value else value_units(argument.type, self._module)
+            segment.add(Kind.ARG, call, units, aux=index)
+        units = 0 if callee.startswith("@") else ADDRESS_UNITS
+        segment.add(Kind.CALL, call, units, aux=len(call.operands))
+
+    def _add_site(self, segment: Segment, instruction: Instruction) -> None:
+        """The site of an instruction that is no probed call, if it has one."""
+        opcode = instruction.opcode
+        if opcode in {"load", "store"}:
+            self._add_access(segment, instruction)
+        elif opcode in {"atomicrmw", "cmpxchg"}:
+            type_text = instruction.operands[1].type
+            units = ADDRESS_UNITS + value_units(type_text, self._module)
+            segment.add(Kind.RMW, instruction, units, size_of(type_text, self._module))
+        elif opcode == "phi":
+            segment.add(Kind.PHI, instruction, 0)
+        elif opcode == "ret":
+            segment.add(Kind.RET, instruction, 0)
+        elif opcode in {"switch", "indirectbr", "callbr"} or (opcode == "br" and instruction.operands):
+            segment.add(Kind.BRANCH, instruction, 0)
+        elif opcode == "call":
+            _add_intrinsic(segment, instruction)
+
+    def _add_access(self, segment: Segment, instruction: Instruction) -> None:
+        """A load or store: of a private local, or of memory by address."""
+        load = instruction.opcode == "load"
+        slot = self.slots.get(instruction.operands[-1].text, NO_SLOT)
+        units = value_units(instruction.type, self._module)
+        if slot == NO_SLOT:
+            units += ADDRESS_UNITS
+        elif load:
+            units = 0
+        kind = Kind.LOAD if load else Kind.STORE
+        segment.add(kind, instruction, units, size_of(instruction.type, self._module), slot)
+
+
+def lay_out(function: Function, module: Module, address_taken: bool, is_defined: Callable[[str], bool]) -> Layout:
+    """Cut the function into segments.
+
+    ``address_taken`` makes its entry record its address; ``is_defined`` tells whether the program defines the
+    function that a name means in this module.
+    """
+    cutter = _Cutter(function, module, is_defined)
+    segments = [s for number, block in enumerate(function.blocks) for s in cutter.cut(block, number)]
     entry = segments[0]
     entry.entry = True
-    _shift(entry, address=address_taken, frame=returns_twice)
+    _shift(entry, address=address_taken, frame=cutter.returns_twice)
     for index, parameter in enumerate(function.parameters):
         if any(a.startswith("byval(") for a in parameter.attributes):
             _add_byval(entry, function, module, index)
-    return Layout(function, segments)
+    return Layout(function, segments, cutter.slots)
 
 
 def _shift(entry: Segment, address: bool, frame: bool) -> None:
-    """Make room for the entry's own words in front of its sites."""
+    """Make room for the entry's own units in front of its sites."""
     entry.address, entry.frame = address, frame
-    extra = int(address) + int(frame)
-    entry.words += extra
+    extra = ADDRESS_UNITS * (int(address) + int(frame))
+    entry.units += extra
     for site in entry.sites:
-        site.word += extra if site.words else 0
+        site.unit += extra if site.units else 0
 
 
 def _add_byval(entry: Segment, function: Function, module: Module, index: int) -> None:
     """Let the entry record where the copy of parameter ``index`` lies."""
     attribute = next(a for a in function.parameters[index].attributes if a.startswith("byval("))
     size = size_of(attribute[len("byval(") : -1], module)
-    entry.sites.insert(0, Site(Kind.BYVAL, function.blocks[0].instructions[0], entry.words, 1, size, index))
-    entry.words += 1
-
-
-def _cut(block: Block, number: int, module: Module, returns_twice: bool) -> Iterator[Segment]:
-    """The segments of one block."""
-    segment = Segment(number, first=True)
-    for instruction in block.instructions:
-        if len(segment.sites) >= MAX_SEGMENT_SITES and instruction.opcode != "phi":
-            yield segment
-            segment = Segment(number, first=False)
-        if is_probed_call(instruction):
-            _add_call(segment, instruction, module)
-            yield segment
-            segment = Segment(number, first=False, after=instruction)
-            if returns_twice and instruction.callee in RETURNS_TWICE:
-                segment.frame = True
-                segment.words += 1
-            segment.add(Kind.RESULT, instruction, value_words(instruction.type, module))
-        else:
-            _add_site(segment, instruction, module)
-    yield segment
-
-
-def _add_call(segment: Segment, call: Instruction, module: Module) -> None:
-    """A site for each argument, then the call's own; an indirect call records where it goes."""
-    for index, argument in enumerate(call.operands):
-        segment.add(Kind.ARG, call, value_words(argument.type, module), aux=index)
-    indirect = not (call.callee or "").startswith("@")
-    segment.add(Kind.CALL, call, int(indirect), aux=len(call.operands))
-
-
-def _add_site(segment: Segment, instruction: Instruction, module: Module) -> None:
-    """The site of an instruction that is no probed call, if it has one."""
-    opcode = instruction.opcode
-    if opcode in {"load", "store"}:
-        kind = Kind.LOAD if opcode == "load" else Kind.STORE
-        words = 1 + value_words(instruction.type, module)
-        segment.add(kind, instruction, words, size_of(instruction.type, module))
-    elif opcode in {"atomicrmw", "cmpxchg"}:
-        segment.add(Kind.RMW, instruction, 2, size_of(instruction.operands[1].type, module))
-    elif opcode == "phi":
-        segment.add(Kind.PHI, instruction, 0)
-    elif opcode == "ret":
-        segment.add(Kind.RET, instruction, 0)
-    elif opcode in {"switch", "indirectbr", "callbr"} or (opcode == "br" and instruction.operands):
-        segment.add(Kind.BRANCH, instruction, 0)
-    elif opcode == "call":
-        _add_intrinsic(segment, instruction)
+    site = Site(Kind.BYVAL, function.blocks[0].instructions[0], entry.units, ADDRESS_UNITS, size, index)
+    entry.sites.insert(0, site)
+    entry.units += ADDRESS_UNITS
 
 
 def _add_intrinsic(segment: Segment, call: Instruction) -> None:
-    """Intrinsics that touch memory have a site; the rest are pure."""
+    """Intrinsics that touch memory have a site (three addresses or lengths, four for va_start); the rest are pure."""
     callee = call.callee or ""
     if callee.startswith(("@llvm.memcpy", "@llvm.memmove", "@llvm.va_copy")):
-        segment.add(Kind.COPY, call, 3)
+        segment.add(Kind.COPY, call, 3 * ADDRESS_UNITS)
     elif callee.startswith("@llvm.memset"):
-        segment.add(Kind.SET, call, 3)
+        segment.add(Kind.SET, call, 3 * ADDRESS_UNITS)
     elif callee.startswith("@llvm.va_start"):
-        segment.add(Kind.VASTART, call, 4)
+        segment.add(Kind.VASTART, call, 4 * ADDRESS_UNITS)
 
 
 # The operands behind which a site's dependences lie, by role.

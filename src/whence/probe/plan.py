@@ -1,7 +1,7 @@
-"""The static plan of a program: what every word of its traces means, as flat tables.
+"""The static plan of a program: what every unit of its traces means, as flat tables.
 
 The recorder writes segment numbers, addresses and values; everything else about an event is static and stands here: its
-kind, where its words lie, which sites its value comes from, which blocks control its block. Numba kernels read the
+kind, where its units lie, which sites its value comes from, which blocks control its block. Numba kernels read the
 columns; Python asks ``Plan.instruction_of`` what a site is in the source.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.probe.layout import Kind, Layout, Leaf, Leaves, Segment, Site, lay_out, uses
+from whence.probe.layout import ACCESSES, Kind, Layout, Leaf, Leaves, Segment, Site, lay_out, uses
 from whence.program.cfg import control_dependence
 from whence.program.model import Function, Operand
 from whence.program.program import FunctionRef, Program
@@ -34,16 +34,17 @@ def _table(*names: str) -> np.dtype[Any]:
 
 # A ``_start`` field is where a row's own rows in another table begin; they end where the next row's begin, so
 # those tables have one row more than there are items.
-SEGMENT = _table("block", "flags", "words", "site_start", "outer_start")
-SITE = _table("kind", "word", "words", "size", "aux", "callee", "segment", "instruction", "ref_start")
+SEGMENT = _table("block", "function", "flags", "units", "site_start", "outer_start", "access_start")
+SITE = _table("kind", "unit", "units", "size", "aux", "callee", "segment", "instruction", "ref_start")
+ACCESS = _table("site", "kind", "unit", "units", "size", "slot")
 REF = _table("target", "outer", "pred", "role")
 BLOCK = _table("function", "control_start")
-FUNCTION = _table("block_start", "parameters")
+FUNCTION = _table("block_start", "parameters", "slots")
 OTHER = _table("block")
 
 
 class Plan(NamedTuple):
-    """Tables of records. ``callee`` of a CALL: a function's number, -1 unknown, -2 - n library function n.
+    """Tables of records. ``accesses`` repeats the sites that touch memory, for the decoder's innermost loop. ``callee`` of a CALL: a function's number, -1 unknown, -2 - n library function n.
 
     References of a site (``refs``): ``target`` is a site, or a parameter's number where ``outer`` is -2; ``outer`` k >= 0
     says that the site lies in the segment's k-th outer block; ``pred`` is the predecessor block for which a phi's
@@ -52,6 +53,7 @@ class Plan(NamedTuple):
 
     segments: NDArray[Any]
     sites: NDArray[Any]
+    accesses: NDArray[Any]
     refs: NDArray[Any]
     outers: NDArray[Any]
     blocks: NDArray[Any]
@@ -68,7 +70,12 @@ class Numbering:
         self.first_segment: list[int] = []
         count = 0
         for number, ref in enumerate(program.functions):
-            layout = lay_out(ref.function, program.modules[ref.module], number in taken)
+            module = ref.module
+
+            def is_defined(name: str, module: int = module) -> bool:
+                return program.resolve(module, name) is not None
+
+            layout = lay_out(ref.function, program.modules[module], number in taken, is_defined)
             self.layouts.append(layout)
             self.first_segment.append(count)
             count += len(layout.segments)
@@ -104,6 +111,7 @@ class _Tables:
         self._library = library
         self._segments: list[tuple[int, ...]] = []
         self._sites: list[tuple[int, ...]] = []
+        self._accesses: list[tuple[int, ...]] = []
         self._refs: list[tuple[int, ...]] = []
         self._outers: list[int] = []
         self._blocks: list[tuple[int, ...]] = []
@@ -112,13 +120,14 @@ class _Tables:
 
     def plan(self) -> Plan:
         """The finished tables, with the rows that end the last item's own rows."""
-        self._segments.append((0, 0, 0, len(self._sites), len(self._outers)))
+        self._segments.append((-1, -1, 0, 0, len(self._sites), len(self._outers), len(self._accesses)))
         self._sites.append((0,) * 8 + (len(self._refs),))
-        self._functions.append((len(self._blocks), 0))
+        self._functions.append((len(self._blocks), 0, 0))
         self._blocks.append((-1, len(self._controls)))
         return Plan(
             np.array(self._segments, SEGMENT),
             np.array(self._sites, SITE),
+            np.array(self._accesses, ACCESS),
             np.array(self._refs, REF),
             np.array([(n,) for n in self._outers], OTHER),
             np.array(self._blocks, BLOCK),
@@ -129,7 +138,7 @@ class _Tables:
     def add_function(self, number: int, layout: Layout) -> None:
         """Append one function's blocks, segments and sites."""
         ref = self._program.functions[number]
-        self._functions.append((ref.first_block, len(ref.function.parameters)))
+        self._functions.append((ref.first_block, len(ref.function.parameters), len(layout.slots)))
         for parents in control_dependence(ref.function):
             self._blocks.append((number, len(self._controls)))
             self._controls += [ref.first_block + p for p in parents]
@@ -141,12 +150,16 @@ class _Tables:
         """Append a segment and its sites."""
         number = len(self._segments)
         block = ref.first_block + segment.block
-        self._segments.append((block, _flags(segment), segment.words, len(self._sites), len(self._outers)))
+        starts = (len(self._sites), len(self._outers), len(self._accesses))
+        self._segments.append((block, ref.id, _flags(segment), segment.units, *starts))
         outers: list[int] = []
         for site in segment.sites:
             callee = self._callee(site, ref.module)
             instruction = ref.first_instruction + site.instruction.index
-            own = (int(site.kind), site.word, site.words, site.size, site.aux)
+            own = (int(site.kind), site.unit, site.units, site.size, site.aux)
+            if site.kind in ACCESSES:
+                place = len(self._sites) - starts[0]
+                self._accesses.append((place, *own))
             self._sites.append((*own, callee, number, instruction, len(self._refs)))
             self._refs += resolver.references(site, segment.block, outers)
         self._outers += outers

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from whence.probe.layout import Kind, Layout, Segment, Site
-from whence.program.model import Block, Function, Instruction
+from whence.probe.layout import ADDRESS_UNITS, NO_SLOT, Kind, Layout, Segment, Site
+from whence.program.model import Block, Function, Instruction, Operand
 
-STARTS_BLOCK = 1 << 52
+UNIT = 4  # bytes
+
 BARRIER = 'call void asm sideeffect "", "~{memory}"()'
 
 FRAME_ADDRESS = "declare ptr @llvm.frameaddress.p0(i32 immarg)"
@@ -22,7 +23,7 @@ HOOKS = """
 @__whence_cursor = external thread_local(initialexec) global ptr
 @__whence_end = external thread_local(initialexec) global ptr
 declare ptr @whence_refill(i64) nounwind
-define internal ptr @__whence_reserve(i64 %header, i64 %bytes) alwaysinline nounwind {
+define internal ptr @__whence_reserve(i32 %header, i64 %bytes) alwaysinline nounwind {
   %cursor = load ptr, ptr @__whence_cursor, align 8
   %next = getelementptr i8, ptr %cursor, i64 %bytes
   %end = load ptr, ptr @__whence_end, align 8
@@ -36,7 +37,7 @@ slow:
   br label %done
 done:
   %place = phi ptr [ %cursor, %fast ], [ %fresh, %slow ]
-  store i64 %header, ptr %place, align 8
+  store i32 %header, ptr %place, align 4
   ret ptr %place
 }
 """
@@ -80,9 +81,8 @@ class Recorder:
         behind: dict[int, list[str]] = {}
         for number, segment in segments:
             place = self._name()
-            header = segment.words | number << 20 | (STARTS_BLOCK if segment.first else 0)
-            start = [f"{place} = call ptr @__whence_reserve(i64 {header}, i64 {8 * segment.words})"]
-            start += self._own_words(segment, place)
+            start = [f"{place} = call ptr @__whence_reserve(i32 {number + 1}, i64 {UNIT * segment.units})"]
+            start += self._own_units(segment, place)
             for site in segment.sites:
                 self._probe(site, place, start if site.kind is Kind.BYVAL else None, before, behind)
             anchor = self._anchor(block, segment)
@@ -103,18 +103,18 @@ class Recorder:
                 return instruction.index
         raise AssertionError("a block has a terminator")
 
-    def _own_words(self, segment: Segment, place: str) -> list[str]:
+    def _own_units(self, segment: Segment, place: str) -> list[str]:
         """The function's address and the frame's, where the segment records them; and the entry's barrier."""
         lines: list[str] = []
-        word = 1
+        unit = 1
         if segment.address:
             name = self._layout.function.header.split("@", 1)[1].split("(", 1)[0]
-            lines += self._put(place, word, "ptr", f"@{name}")
-            word += 1
+            lines += self._put(place, unit, "ptr", f"@{name}")
+            unit += ADDRESS_UNITS
         if segment.frame:
             frame = self._name()
             lines.append(f"{frame} = call ptr @llvm.frameaddress.p0(i32 0)")
-            lines += self._put(place, word, "ptr", frame)
+            lines += self._put(place, unit, "ptr", frame)
         if segment.entry:
             lines += self._unknown_contents()
         return lines
@@ -139,41 +139,48 @@ class Recorder:
         behind: dict[int, list[str]],
     ) -> None:
         """Add the lines of one site."""
-        if not site.words:
+        if not site.units:
             return
         instruction = site.instruction
         if entry is not None:
             parameter = self._layout.function.parameters[site.aux]
-            entry += self._put(place, site.word, "ptr", parameter.text)
+            entry += self._put(place, site.unit, "ptr", parameter.text)
             return
         ahead = before.setdefault(instruction.index, [])
         after = behind.setdefault(instruction.index, [])
         kind = site.kind
-        if kind is Kind.LOAD or kind is Kind.RMW:
-            ahead += self._address(place, site.word, instruction)
-            value = self._loaded(instruction, after)
-            if site.words > 1:
-                after += self._put(place, site.word + 1, value[0], value[1])
-        elif kind is Kind.STORE:
-            ahead += self._address(place, site.word, instruction)
-            if site.words > 1:
-                after += self._put(place, site.word + 1, instruction.type, instruction.operands[0].text)
+        if kind in {Kind.LOAD, Kind.STORE, Kind.RMW}:
+            self._access(site, place, ahead, after)
         elif kind in {Kind.COPY, Kind.SET}:
             ahead += self._memory_intrinsic(place, site)
         elif kind is Kind.VASTART:
             after += self._va_start(place, site)
         elif kind is Kind.ARG:
             argument = instruction.operands[site.aux]
-            ahead += self._put(place, site.word, argument.type, argument.text)
+            ahead += self._put(place, site.unit, argument.type, argument.text)
         elif kind is Kind.CALL:
-            ahead += self._put(place, site.word, "ptr", instruction.callee or "null")
+            ahead += self._put(place, site.unit, "ptr", instruction.callee or "null")
         elif kind is Kind.RESULT:
-            after += self._put(place, site.word, instruction.type, instruction.result or "")
+            after += self._put(place, site.unit, instruction.type, instruction.result or "")
 
-    def _address(self, place: str, word: int, instruction: Instruction) -> list[str]:
+    def _access(self, site: Site, place: str, ahead: list[str], after: list[str]) -> None:
+        """A load or store: its address before it, its value behind it; a private local's store has its value alone."""
+        instruction, unit = site.instruction, site.unit
+        units = site.units
+        if site.aux == NO_SLOT:
+            ahead += self._address(place, unit, instruction)
+            unit, units = unit + ADDRESS_UNITS, units - ADDRESS_UNITS
+        if not units:
+            return
+        if site.kind is Kind.STORE:
+            after += self._put(place, unit, instruction.type, instruction.operands[0].text)
+        else:
+            after += self._put(place, unit, *self._loaded(instruction, after))
+
+    def _address(self, place: str, unit: int, instruction: Instruction) -> list[str]:
         """Writes the address that a load, store or atomic operation goes to."""
         pointer = instruction.operands[1] if instruction.opcode == "store" else instruction.operands[0]
-        lines = self._put(place, word, "ptr", pointer.text)
+        lines = self._put(place, unit, "ptr", pointer.text)
         if pointer.text not in self._safe and pointer.is_register:
             lines.append(BARRIER)
         return lines
@@ -189,72 +196,75 @@ class Recorder:
     def _memory_intrinsic(self, place: str, site: Site) -> list[str]:
         """Destination, source (or byte) and length of a copy or fill."""
         operands = site.instruction.operands
-        length = operands[2] if len(operands) > 2 else None
-        lines: list[str] = []
-        if site.kind is Kind.COPY:
-            lines += self._put(place, site.word, "ptr", operands[0].text)
-            lines += self._put(place, site.word + 1, "ptr", operands[1].text)
-            count = (length.type, length.text) if length else ("i64", "24")  # a va_list has 24 bytes
-            lines += self._put(place, site.word + 2, *count)
-        else:
-            lines += self._put(place, site.word, "ptr", operands[0].text)
-            lines += self._put(place, site.word + 1, operands[2].type, operands[2].text)
-            lines += self._put(place, site.word + 2, operands[1].type, operands[1].text)
-        lines.append(BARRIER)
-        return lines
+        if site.kind is Kind.SET:
+            fields = [operands[0], operands[1], operands[2]]
+        else:  # a va_list has 24 bytes
+            fields = [operands[0], operands[1], operands[2] if len(operands) > 2 else Operand("i64", "24")]
+        return [*self._put_wide(place, site.unit, fields), BARRIER]
 
     def _va_start(self, place: str, site: Site) -> list[str]:
         """Where the list lies, its offsets word, and the two areas that the variadic arguments were put into."""
-        pointer = site.instruction.operands[0].text
-        lines = self._put(place, site.word, "ptr", pointer)
+        pointer = site.instruction.operands[0]
+        lines: list[str] = []
+        fields = [pointer]
         for index in range(3):
             field, value = self._name(), self._name()
-            lines.append(f"{field} = getelementptr i64, ptr {pointer}, i64 {index}")
+            lines.append(f"{field} = getelementptr i64, ptr {pointer.text}, i64 {index}")
             lines.append(f"{value} = load i64, ptr {field}, align 8")
-            lines += self._put(place, site.word + 1 + index, "i64", value)
-        return lines
+            fields.append(Operand("i64", value))
+        return lines + self._put_wide(place, site.unit, fields)
 
-    def _put(self, place: str, word: int, type_text: str, value: str) -> list[str]:
-        """Lines that write a scalar's bits at a word of the segment (two words above 64 bits)."""
+    def _put_wide(self, place: str, unit: int, fields: list[Operand]) -> list[str]:
+        """Lines that write integers or pointers one after the other, two units each."""
         lines: list[str] = []
-        bits = self._bits(type_text, value, lines)
-        for offset, word_value in enumerate(bits):
-            slot = self._name()
-            lines.append(f"{slot} = getelementptr inbounds i64, ptr {place}, i64 {word + offset}")
-            lines.append(f"store i64 {word_value}, ptr {slot}, align 8")
+        for number, operand in enumerate(fields):
+            text, type_text = operand.text, operand.type
+            if type_text not in {"ptr", "i64"}:
+                text = self._name()
+                lines.append(f"{text} = zext {type_text} {operand.text} to i64")
+                type_text = "i64"
+            lines += self._put(place, unit + ADDRESS_UNITS * number, type_text, text)
         return lines
 
-    def _bits(self, type_text: str, value: str, lines: list[str]) -> list[str]:
-        """The value's bits as one or two i64 values; conversions are appended to ``lines``."""
-        if type_text == "i64":
-            return [value]
-        result = self._name()
-        if type_text == "ptr":
-            lines.append(f"{result} = ptrtoint ptr {value} to i64")
-            return [result]
+    def _put(self, place: str, unit: int, type_text: str, value: str) -> list[str]:
+        """Lines that write a scalar's bits at a unit of the segment: 1, 2 or 4 units by its size."""
+        lines: list[str] = []
+        for word_type, word in self._bits(type_text, value, lines):
+            slot = self._name()
+            lines.append(f"{slot} = getelementptr inbounds i32, ptr {place}, i64 {unit}")
+            lines.append(f"store {word_type} {word}, ptr {slot}, align 4")
+            unit += 2
+        return lines
+
+    def _bits(self, type_text: str, value: str, lines: list[str]) -> list[tuple[str, str]]:
+        """The value's bits as one i32, or one or two i64; conversions are appended to ``lines``."""
+        if type_text in {"i64", "i32", "ptr", "float", "double"}:
+            return [(type_text, value)]
         width = FLOAT_BITS.get(type_text)
         if width is not None:
-            lines.append(f"{result} = bitcast {type_text} {value} to i{width}")
-            value, result = result, self._name()
+            lines.append(f"{(integer := self._name())} = bitcast {type_text} {value} to i{width}")
+            value = integer
         else:
             width = int(type_text[1:])
-        if width == 64:
-            return [value]
+        if width in {32, 64}:
+            return [(f"i{width}", value)]
+        result = self._name()
         if width < 64:
-            lines.append(f"{result} = zext i{width} {value} to i64")
-            return [result]
+            target = "i32" if width < 32 else "i64"
+            lines.append(f"{result} = zext i{width} {value} to {target}")
+            return [(target, result)]
         shifted, high = self._name(), self._name()
         lines.append(f"{result} = trunc i{width} {value} to i64")
         lines.append(f"{shifted} = lshr i{width} {value}, 64")
         lines.append(f"{high} = trunc i{width} {shifted} to i64")
-        return [result, high]
+        return [("i64", result), ("i64", high)]
 
     def _name(self) -> str:
         self._fresh += 1
         return f"%whence.{self._fresh}"
 
 
-FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64, "x86_fp80": 80, "fp128": 128}
+FLOAT_BITS = {"half": 16, "bfloat": 16, "x86_fp80": 80, "fp128": 128}
 
 
 def _safe_pointers(function: Function) -> frozenset[str]:

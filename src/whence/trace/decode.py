@@ -1,13 +1,16 @@
-"""From the words of a trace to columns: frames, control dependence and memory dependence in one pass.
+"""From the units of a trace to tables: frames, control dependence and memory dependence in one pass.
 
 Each thread has a stack of frames. A frame knows the last segment that each block of its function executed, which answers both
 questions that are left to run time: which branch instance controls a block (the latest among the static candidates), and which
-instance of another block made a value.
+instance of another block made a value. It also knows the last store to each of its private locals.
+
+The kernel ``decode`` does what nearly every record needs by itself; the rest is called. (Passing tables to functions costs more than the
+work on a plain load or store.)
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -18,54 +21,54 @@ from whence.probe.plan import ADDRESS, CALLS, ENTRY, FIRST, FRAME, RETURNS, Plan
 from whence.trace.columns import N_EVENT, N_FRAME, N_OUTER, N_SEGMENT, CellKind, Columns, FrameKind
 from whence.trace.effects import apply_effects
 from whence.trace.lazy import lazy_zeros
-from whence.trace.memory import copy, load, new_cell, store, writers_of
-from whence.trace.shadow import Shadow, fill
+from whence.trace.memory import copy, load, new_cell, store, wide, writers_of
+from whence.trace.shadow import CACHE, PAGE, Int, Shadow, fill
 
-CHUNK_HEADER_WORDS = 4
+CHUNK_HEADER_UNITS = 8
 DEPTH = 1 << 24  # frames on one thread's stack
-POOL = 1 << 28  # blocks of all frames on one thread's stack
-THREADS = 256
+POOL = 1 << 28  # blocks and private locals of all frames on one thread's stack
 
 DIRECT, CALLBACK, ROOT, SIGNAL = (int(k) for k in FrameKind)
-LOAD, STORE, RMW, COPY, SET, VASTART, CALL, RET, BYVAL = (
-    int(k)
-    for k in (
-        Kind.LOAD, Kind.STORE, Kind.RMW, Kind.COPY, Kind.SET, Kind.VASTART, Kind.CALL, Kind.RET, Kind.BYVAL,
-    )
+LOAD, STORE, RMW, COPY, SET, VASTART, BYVAL = (
+    int(k) for k in (Kind.LOAD, Kind.STORE, Kind.RMW, Kind.COPY, Kind.SET, Kind.VASTART, Kind.BYVAL)
 )
 CELL_COPY, CELL_SET, CELL_VARIADIC, CELL_BYVAL = (
-    int(CellKind.COPY),
-    int(CellKind.SET),
-    int(CellKind.VARIADIC),
-    int(CellKind.BYVAL),
+    int(k) for k in (CellKind.COPY, CellKind.SET, CellKind.VARIADIC, CellKind.BYVAL)
 )
 REGISTER_AREA = 176  # bytes that a variadic function saves its register arguments in (System V ABI, x86-64)
 OVERFLOW_AREA = 128  # bytes of arguments on the stack that are taken to be variadic ones
+KIND_SHIFT, IDENTITY, EFFECT = 30, (1 << 30) - 1, 1
+
+ACTIVE = np.dtype(
+    [
+        ("frame", np.int32),
+        ("function", np.int32),
+        ("last", np.int32),  # its last segment instance, -1
+        ("source", np.int32),  # reference to what the result of the call it waits for comes from
+        ("place", np.int64),  # where its blocks and locals begin in the pool
+        ("address", np.int64),  # of its stack frame, where recorded
+    ]
+)
 
 
 class Stacks(NamedTuple):
-    """The threads' stacks, a row a thread: frame number, its place in ``pool``, its address and its pending source."""
+    """The threads' stacks: ``depth`` of each, ``active`` frames (ACTIVE records, a row a thread), and the ``pool``.
+
+    The pool holds, for each active frame, last segment + 1 of each block, then event + 1 of each private local's last store.
+    ``unknown[0]`` is the last call event without a summary, -1.
+    """
 
     depth: NDArray[np.int64]
-    frame: NDArray[np.int32]
-    place: NDArray[np.int64]
-    address: NDArray[np.int64]
-    source: NDArray[np.int32]
-    last: NDArray[np.int32]  # last segment of the frame, -1
-    pool: NDArray[np.int32]  # last segment + 1 of each block of each frame
-    unknown: NDArray[np.int64]  # [0]: the last call without a summary, -1
+    active: NDArray[Any]
+    pool: NDArray[np.int32]
+    unknown: NDArray[np.int64]
 
 
 def new_stacks(threads: int) -> Stacks:
     """Empty stacks for that many threads."""
-    shape = (threads, DEPTH)
     return Stacks(
         np.zeros(threads, np.int64),
-        lazy_zeros(threads * DEPTH, np.int32).reshape(shape),
-        lazy_zeros(threads * (DEPTH + 1), np.int64).reshape(threads, DEPTH + 1),
-        lazy_zeros(threads * DEPTH, np.int64).reshape(shape),
-        lazy_zeros(threads * DEPTH, np.int32).reshape(shape),
-        lazy_zeros(threads * DEPTH, np.int32).reshape(shape),
+        lazy_zeros(threads * DEPTH, ACTIVE).reshape(threads, DEPTH),
         lazy_zeros(threads * POOL, np.int32).reshape(threads, POOL),
         np.full(1, -1, np.int64),
     )
@@ -73,147 +76,193 @@ def new_stacks(threads: int) -> Stacks:
 
 @njit(cache=True)
 def decode(
-    words: NDArray[np.int64],
-    chunks: NDArray[np.int64],
-    plan: Plan,
-    columns: Columns,
-    shadow: Shadow,
-    stacks: Stacks,
-) -> int:
-    """Decode chunks, whose first words are at ``chunks`` in order of time; returns how many records were read."""
+    units: NDArray[np.uint32], chunks: NDArray[np.int64], plan: Plan, columns: Columns, shadow: Shadow, stacks: Stacks
+) -> Int:
+    """Decode chunks, whose first units are at ``chunks`` in order of time; returns how many records were read."""
+    plan_segments, accesses, functions = plan.segments, plan.accesses, plan.functions
+    blocks, controls, outers = plan.blocks, plan.controls, plan.outers
+    counts, segments, events, outer_rows = columns.counts, columns.segments, columns.events, columns.outer
+    depths, all_active, all_pool = stacks.depth, stacks.active, stacks.pool
+    cache_keys, cache_places = shadow.cache_keys, shadow.cache_places
+    writers, contents = shadow.writer, shadow.content
     records = 0
     for chunk in chunks:
-        thread = words[chunk + 1]
-        used = words[chunk + 2]
-        position = chunk + CHUNK_HEADER_WORDS
-        end = chunk + used if used else len(words)
-        while position < end and words[position] != 0:
-            header = words[position]
-            size = header & 0xFFFF
-            kind = (header >> 16) & 15
-            identity = (header >> 20) & 0xFFFFFFFF
-            if kind == 0:
-                _segment(words, position, identity, thread, plan, columns, shadow, stacks)
-            elif kind == 1 and stacks.depth[thread]:
-                _effect(words, position, position + size, thread, plan, columns, shadow, stacks)
+        thread = wide(units, chunk + 2)
+        used = wide(units, chunk + 4)
+        position = chunk + CHUNK_HEADER_UNITS
+        end = chunk + used if used else len(units)
+        active, pool = all_active[thread], all_pool[thread]
+        while position < end:
+            header = np.int64(units[position])
+            if header == 0:
+                break
             records += 1
-            position += size
+            if header >> KIND_SHIFT == EFFECT:
+                size = header & IDENTITY
+                if depths[thread]:
+                    _effect(units, position, position + size, active[depths[thread] - 1], plan, columns, shadow)
+                position += size
+                continue
+            identity = header - 1
+            static = plan_segments[identity]
+            flags, function, block = static.flags, static.function, static.block
+            # The frame.
+            depth = depths[thread]
+            if flags & ENTRY:
+                _enter(units, position, thread, flags, function, plan, columns, stacks)
+            elif depth == 0 or flags & FRAME or active[depth - 1].function != function or (not flags & FIRST and segments[active[depth - 1].last].id + 1 != identity):
+                _find_frame(units, position, thread, identity, plan, columns, stacks)
+            top = active[depths[thread] - 1]
+            first_block = functions[function].block_start
+            place = top.place
+            slots = place + functions[function + 1].block_start - first_block
+            # The segment.
+            segment = counts[N_SEGMENT]
+            counts[N_SEGMENT] = segment + 1
+            event = counts[N_EVENT]
+            last = top.last
+            row = segments[segment]
+            row.id = identity
+            row.frame = top.frame
+            row.word = position
+            row.event = event
+            if flags & FIRST:
+                control = 0
+                for k in range(blocks[block].control_start, blocks[block + 1].control_start):
+                    control = max(control, pool[place + controls[k].block - first_block])
+                row.previous = -1
+                row.pred = last
+                row.control = control - 1
+            else:
+                row.previous = last
+                row.pred = -1
+                row.control = segments[last].control if last >= 0 else -1
+                row.source = top.source
+            after = plan_segments[identity + 1]
+            outer = counts[N_OUTER]
+            row.outer = outer
+            for k in range(static.outer_start, after.outer_start):
+                outer_rows[outer] = pool[place + outers[k].block - first_block] - 1
+                outer += 1
+            counts[N_OUTER] = outer
+            pool[place + block - first_block] = segment + 1
+            top.last = segment
+            # Its events.
+            stop = event + after.site_start - static.site_start
+            for k in range(event, stop):
+                events[k].segment = segment
+            counts[N_EVENT] = stop
+            for k in range(static.access_start, after.access_start):
+                access = accesses[k]
+                number = event + access.site
+                kind = access.kind
+                if access.slot >= 0 and kind <= STORE:
+                    if kind == LOAD:
+                        events[number].definition = pool[slots + access.slot]
+                    else:
+                        pool[slots + access.slot] = number + 1
+                    continue
+                unit = position + access.unit
+                address = wide(units, unit)
+                if address == 0:  # never reached
+                    continue
+                size = np.int64(access.size)
+                offset = address & (PAGE - 1)
+                page = address >> 12
+                cached = page & (CACHE - 1)
+                if kind <= STORE and size <= 8 and offset + size <= PAGE and cache_keys[cached] == page + 1:
+                    value = np.int64(units[unit + 2])
+                    if access.units > 3:
+                        value |= np.int64(units[unit + 3]) << 32
+                    base = cache_places[cached] + offset
+                    if kind == STORE and access.units > 2:
+                        for b in range(size):
+                            writers[base + b] = number + 1
+                            contents[base + b] = (value >> (8 * b)) & 255
+                        continue
+                    writer = writers[base]
+                    plain = kind == LOAD and access.units > 2
+                    for b in range(size):
+                        same = contents[base + b] == (value >> (8 * b)) & 255
+                        plain = plain and writers[base + b] == writer and (writer <= 0 or same)
+                    if plain:
+                        events[number].definition = writer
+                        continue
+                _access(units, unit, k, number, segment, plan, columns, shadow, stacks.unknown[0])
+            if flags & CALLS:
+                top.source = 0
+                if plan.sites[after.site_start - 1].callee == -1:
+                    stacks.unknown[0] = stop - 1
+            elif flags & RETURNS:
+                _leave(thread, stop - 1, stacks)
+            position += static.units
     return records
 
 
 @njit(cache=True)
-def _last_event(plan: Plan, columns: Columns, segment: int) -> int:
+def _last_event(plan: Plan, columns: Columns, segment: Int) -> Int:
     """The last event of a segment instance: its call, branch or return."""
-    identity = columns.segments[segment].id
-    sites = plan.segments[identity + 1].site_start - plan.segments[identity].site_start
-    return columns.segments[segment].event + sites - 1  # type: ignore[no-any-return]
+    row = columns.segments[segment]
+    sites = plan.segments[row.id + 1].site_start - plan.segments[row.id].site_start
+    return row.event + sites - 1
 
 
 @njit(cache=True)
 def _effect(
-    words: NDArray[np.int64],
-    start: int,
-    end: int,
-    thread: int,
-    plan: Plan,
-    columns: Columns,
-    shadow: Shadow,
-    stacks: Stacks,
+    units: NDArray[np.uint32], start: Int, end: Int, top: Any, plan: Plan, columns: Columns, shadow: Shadow
 ) -> None:
     """An effect record belongs to the call that the thread's top frame waits for."""
-    top = stacks.depth[thread] - 1
-    segment = stacks.last[thread, top]
-    if segment >= 0 and plan.segments[columns.segments[segment].id].flags & CALLS:
-        call = _last_event(plan, columns, segment)
-        stacks.source[thread, top] = apply_effects(columns, shadow, words, start, end, call)
-
-
-@njit(cache=True)
-def _segment(
-    words: NDArray[np.int64],
-    position: int,
-    identity: int,
-    thread: int,
-    plan: Plan,
-    columns: Columns,
-    shadow: Shadow,
-    stacks: Stacks,
-) -> None:
-    """One segment instance: find its frame, resolve what controls it, then its events."""
-    flags = plan.segments[identity].flags
-    block = plan.segments[identity].block
-    function = plan.blocks[block].function
-    word = position + 1
-    target = np.int64(0)
-    if flags & ADDRESS:
-        target = words[word]
-        word += 1
-    address = words[word] if flags & FRAME else np.int64(0)
-    if flags & ENTRY:
-        _enter(words, thread, function, target, address, plan, columns, stacks)
-    else:
-        _find_frame(thread, identity, function, flags, address, plan, columns, stacks)
-    segment = _append_segment(position, identity, thread, flags, block, plan, columns, stacks)
-    top = stacks.depth[thread] - 1
-    local = block - plan.functions[function].block_start
-    stacks.pool[thread, stacks.place[thread, top] + local] = segment + 1
-    stacks.last[thread, top] = segment
-    _events(words, position, identity, segment, plan, columns, shadow, stacks.unknown)
-    if flags & CALLS:
-        stacks.source[thread, top] = 0
-        if _calls_unknown(plan, identity):
-            stacks.unknown[0] = _last_event(plan, columns, segment)
-    elif flags & RETURNS:
-        _leave(thread, _last_event(plan, columns, segment), stacks)
-
-
-@njit(cache=True)
-def _calls_unknown(plan: Plan, identity: int) -> bool:
-    """Whether the segment ends with a call of which nothing is known: indirect, or without a summary."""
-    return plan.sites[plan.segments[identity + 1].site_start - 1].callee == -1  # type: ignore[no-any-return]
+    if top.last >= 0 and plan.segments[columns.segments[top.last].id].flags & CALLS:
+        call = _last_event(plan, columns, top.last)
+        top.source = apply_effects(columns, shadow, units, start, end, call)
 
 
 @njit(cache=True)
 def _enter(
-    words: NDArray[np.int64],
-    thread: int,
-    function: int,
-    target: int,
-    address: int,
+    units: NDArray[np.uint32],
+    position: Int,
+    thread: Int,
+    flags: Int,
+    function: Int,
     plan: Plan,
     columns: Columns,
     stacks: Stacks,
 ) -> None:
     """Push a frame; the frame below tells by its last segment how it was entered."""
+    unit = position + 1
+    target = np.int64(0)
+    if flags & ADDRESS:
+        target = wide(units, unit)
+        unit += 2
+    address = wide(units, unit) if flags & FRAME else np.int64(0)
     depth = stacks.depth[thread]
-    call, kind = -1, ROOT
+    call, kind = np.int64(-1), ROOT
     if depth:
-        call = stacks.last[thread, depth - 1]
-        kind = _entry_kind(words, call, function, target, plan, columns)
+        call = np.int64(stacks.active[thread, depth - 1].last)
+        kind = _entry_kind(units, call, function, target, plan, columns)
     _push(thread, function, call, kind, address, plan, columns, stacks)
 
 
 @njit(cache=True)
 def _entry_kind(
-    words: NDArray[np.int64], call: int, function: int, target: int, plan: Plan, columns: Columns
-) -> int:
+    units: NDArray[np.uint32], call: Int, function: Int, target: Int, plan: Plan, columns: Columns
+) -> Int:
     """How ``function`` was entered while the segment ``call`` was the last one of the frame below."""
-    identity = columns.segments[call].id
-    if not plan.segments[identity].flags & CALLS:
+    row = columns.segments[call]
+    if not plan.segments[row.id].flags & CALLS:
         return SIGNAL
-    site = plan.segments[identity + 1].site_start - 1
-    callee = plan.sites[site].callee
-    if callee >= 0:
-        return DIRECT if callee == function else CALLBACK
-    if plan.sites[site].word == 0:
+    site = plan.sites[plan.segments[row.id + 1].site_start - 1]
+    if site.callee >= 0:
+        return DIRECT if site.callee == function else CALLBACK
+    if site.unit == 0:
         return CALLBACK
-    pointer = words[columns.segments[call].word + plan.sites[site].word]
-    return DIRECT if target in (0, pointer) else CALLBACK
+    pointer = wide(units, row.word + site.unit)
+    return DIRECT if target == 0 or target == pointer else CALLBACK
 
 
 @njit(cache=True)
 def _push(
-    thread: int, function: int, call: int, kind: int, address: int, plan: Plan, columns: Columns, stacks: Stacks
+    thread: Int, function: Int, call: Int, kind: Int, address: Int, plan: Plan, columns: Columns, stacks: Stacks
 ) -> None:
     """A new frame on top of the thread's stack."""
     depth = stacks.depth[thread]
@@ -222,197 +271,126 @@ def _push(
     columns.frames[frame].function = function
     columns.frames[frame].call = call
     columns.frames[frame].kind = kind
-    blocks = plan.functions[function + 1].block_start - plan.functions[function].block_start
-    place = stacks.place[thread, depth]
-    stacks.pool[thread, place : place + blocks] = 0
-    stacks.place[thread, depth + 1] = place + blocks
-    stacks.frame[thread, depth] = frame
-    stacks.address[thread, depth] = address
-    stacks.source[thread, depth] = 0
-    stacks.last[thread, depth] = -1
+    static = plan.functions[function]
+    size = plan.functions[function + 1].block_start - static.block_start + static.slots
+    top = stacks.active[thread, depth]
+    pool = stacks.pool[thread]
+    for k in range(top.place, top.place + size):
+        pool[k] = 0
+    stacks.active[thread, depth + 1].place = top.place + size
+    top.frame = frame
+    top.function = function
+    top.last = -1
+    top.source = 0
+    top.address = address
     stacks.depth[thread] = depth + 1
 
 
 @njit(cache=True)
-def _leave(thread: int, returned: int, stacks: Stacks) -> None:
+def _leave(thread: Int, returned: Int, stacks: Stacks) -> None:
     """Pop the frame that returned; the one below may take the result."""
     depth = stacks.depth[thread] - 1
     stacks.depth[thread] = depth
     if depth:
-        stacks.source[thread, depth - 1] = returned + 1
+        stacks.active[thread, depth - 1].source = returned + 1
 
 
 @njit(cache=True)
 def _find_frame(
-    thread: int,
-    identity: int,
-    function: int,
-    flags: int,
-    address: int,
+    units: NDArray[np.uint32],
+    position: Int,
+    thread: Int,
+    identity: Int,
     plan: Plan,
     columns: Columns,
     stacks: Stacks,
 ) -> None:
     """Make the frame that a segment belongs to the top one: longjmp leaves frames, a ring starts amid them."""
+    static = plan.segments[identity]
+    address = wide(units, position + 1) if static.flags & FRAME else np.int64(0)
     depth = stacks.depth[thread]
     while depth:
-        segment = stacks.last[thread, depth - 1]
-        same = columns.frames[stacks.frame[thread, depth - 1]].function == function
-        if flags & FRAME:
-            same = same and stacks.address[thread, depth - 1] == address
-        elif not flags & FIRST:
-            same = same and segment >= 0 and columns.segments[segment].id + 1 == identity
+        active = stacks.active[thread, depth - 1]
+        same = active.function == static.function
+        if static.flags & FRAME:
+            same = same and active.address == address
+        elif not static.flags & FIRST:
+            same = same and active.last >= 0 and columns.segments[active.last].id + 1 == identity
         if same:
             break
         depth -= 1
     stacks.depth[thread] = depth
     if depth == 0:
-        _push(thread, function, -1, ROOT, address, plan, columns, stacks)
-
-
-@njit(cache=True)
-def _append_segment(
-    position: int, identity: int, thread: int, flags: int, block: int, plan: Plan, columns: Columns, stacks: Stacks
-) -> int:
-    """Append the row of a segment instance."""
-    counts = columns.counts
-    segment = counts[N_SEGMENT]
-    counts[N_SEGMENT] = segment + 1
-    top = stacks.depth[thread] - 1
-    last = stacks.last[thread, top]
-    columns.segments[segment].id = identity
-    columns.segments[segment].frame = stacks.frame[thread, top]
-    columns.segments[segment].word = position
-    columns.segments[segment].event = counts[N_EVENT]
-    columns.segments[segment].outer = counts[N_OUTER]
-    if flags & FIRST:
-        columns.segments[segment].previous = -1
-        columns.segments[segment].pred = last
-        columns.segments[segment].control = _controlling(block, thread, plan, stacks)
-    else:
-        columns.segments[segment].previous = last
-        columns.segments[segment].pred = -1
-        columns.segments[segment].control = columns.segments[last].control if last >= 0 else -1
-        columns.segments[segment].source = stacks.source[thread, top]
-    _resolve_outer(identity, thread, plan, columns, stacks)
-    return segment  # type: ignore[no-any-return]
-
-
-@njit(cache=True)
-def _last_of(block: int, thread: int, plan: Plan, stacks: Stacks) -> int:
-    """The last segment instance of a block in the top frame, -1."""
-    place = stacks.place[thread, stacks.depth[thread] - 1]
-    local = block - plan.functions[plan.blocks[block].function].block_start
-    return stacks.pool[thread, place + local] - 1  # type: ignore[no-any-return]
-
-
-@njit(cache=True)
-def _controlling(block: int, thread: int, plan: Plan, stacks: Stacks) -> int:
-    """The latest instance among the branches that the block is control dependent on."""
-    latest = -1
-    for k in range(plan.blocks[block].control_start, plan.blocks[block + 1].control_start):
-        latest = max(latest, _last_of(plan.controls[k].block, thread, plan, stacks))
-    return latest
-
-
-@njit(cache=True)
-def _resolve_outer(identity: int, thread: int, plan: Plan, columns: Columns, stacks: Stacks) -> None:
-    """Note which instances of other blocks the segment's values come from."""
-    for k in range(plan.segments[identity].outer_start, plan.segments[identity + 1].outer_start):
-        row = columns.counts[N_OUTER]
-        columns.counts[N_OUTER] = row + 1
-        columns.outer[row] = _last_of(plan.outers[k].block, thread, plan, stacks)
-
-
-@njit(cache=True)
-def _events(
-    words: NDArray[np.int64],
-    position: int,
-    identity: int,
-    segment: int,
-    plan: Plan,
-    columns: Columns,
-    shadow: Shadow,
-    unknown: NDArray[np.int64],
-) -> None:
-    """The segment's events: those that touch memory are carried out on the shadow memory."""
-    counts = columns.counts
-    event = counts[N_EVENT]
-    for site in range(plan.segments[identity].site_start, plan.segments[identity + 1].site_start):
-        columns.events[event].segment = segment
-        kind = plan.sites[site].kind
-        if kind <= VASTART or kind == BYVAL:
-            word = position + plan.sites[site].word
-            if words[word] != 0:  # the access was reached
-                _access(words, word, site, kind, event, segment, plan, columns, shadow, unknown[0])
-        event += 1
-    counts[N_EVENT] = event
+        _push(thread, static.function, -1, ROOT, address, plan, columns, stacks)
 
 
 @njit(cache=True)
 def _access(
-    words: NDArray[np.int64],
-    word: int,
-    site: int,
-    kind: int,
-    event: int,
-    segment: int,
+    units: NDArray[np.uint32],
+    unit: Int,
+    number: Int,
+    event: Int,
+    segment: Int,
     plan: Plan,
     columns: Columns,
     shadow: Shadow,
-    unknown: int,
+    unknown: Int,
 ) -> None:
-    """One access to memory."""
-    address, size, has = words[word], plan.sites[site].size, plan.sites[site].words
-    if kind == LOAD and has == 2:
-        columns.events[event].definition = load(columns, shadow, address, size, words[word + 1], unknown)
-    elif kind == LOAD:
-        columns.events[event].definition = writers_of(columns, shadow, address, size)
+    """One access to memory, whatever its kind."""
+    access = plan.accesses[number]
+    kind, size, has = access.kind, access.size, access.units - 2
+    address = wide(units, unit)
+    low = np.int64(units[unit + 2]) if has == 1 else wide(units, unit + 2)
+    if kind == LOAD or kind == RMW:
+        if has:
+            columns.events[event].definition = load(columns, shadow, address, size, low, unknown)
+        else:
+            columns.events[event].definition = writers_of(columns, shadow, address, size)
+        if kind == RMW:
+            fill(shadow, address, size, new_cell(columns, CELL_SET, event, event + 1, address, size))
     elif kind == STORE:
-        store(columns, shadow, address, size, words[word + 1], words[word + 2], has, event)
-    elif kind == RMW:
-        columns.events[event].definition = load(columns, shadow, address, size, words[word + 1], unknown)
-        fill(shadow, address, size, new_cell(columns, CELL_SET, event, event + 1, address, size))
+        high = wide(units, unit + 4) if has == 4 else np.int64(0)
+        store(columns, shadow, address, size, low, high, has > 0, event)
     elif kind == COPY:
-        copy(columns, shadow, address, words[word + 1], words[word + 2], CELL_COPY, event)
+        copy(columns, shadow, address, low, wide(units, unit + 4), CELL_COPY, event)
     elif kind == SET:
-        length = words[word + 2]
+        length = wide(units, unit + 4)
         fill(shadow, address, length, new_cell(columns, CELL_SET, event, event + 1, address, length))
     elif kind == VASTART:
-        _variadic(columns, shadow, words, word, event)
+        _variadic(columns, shadow, address, wide(units, unit + 4), wide(units, unit + 6), event)
     elif kind == BYVAL:
-        _by_value(words, address, site, event, segment, plan, columns, shadow)
+        _by_value(units, address, number, event, segment, plan, columns, shadow)
 
 
 @njit(cache=True)
-def _variadic(columns: Columns, shadow: Shadow, words: NDArray[np.int64], word: int, event: int) -> None:
+def _variadic(columns: Columns, shadow: Shadow, address: Int, stacked: Int, saved: Int, event: Int) -> None:
     """va_start: the list and both areas of arguments come from the call's variadic arguments."""
-    cell = new_cell(columns, CELL_VARIADIC, event, event + 1, words[word], 24)
-    fill(shadow, words[word], 24, cell)
-    if words[word + 3]:
-        fill(shadow, words[word + 3], REGISTER_AREA, cell)
-    if words[word + 2]:
-        fill(shadow, words[word + 2], OVERFLOW_AREA, cell)
+    cell = new_cell(columns, CELL_VARIADIC, event, event + 1, address, 24)
+    fill(shadow, address, 24, cell)
+    if saved:
+        fill(shadow, saved, REGISTER_AREA, cell)
+    if stacked:
+        fill(shadow, stacked, OVERFLOW_AREA, cell)
 
 
 @njit(cache=True)
 def _by_value(
-    words: NDArray[np.int64],
-    address: int,
-    site: int,
-    event: int,
-    segment: int,
+    units: NDArray[np.uint32],
+    address: Int,
+    number: Int,
+    event: Int,
+    segment: Int,
     plan: Plan,
     columns: Columns,
     shadow: Shadow,
 ) -> None:
     """A structure argument: the call copied it from where the caller's argument points."""
-    frame = columns.segments[segment].frame
-    call = columns.frames[frame].call
-    if columns.frames[frame].kind != DIRECT or call < 0:
+    access = plan.accesses[number]
+    frame = columns.frames[columns.segments[segment].frame]
+    if frame.kind != DIRECT or frame.call < 0:
         return
-    identity = columns.segments[call].id
-    last = plan.segments[identity + 1].site_start - 1
-    argument = last - plan.sites[last].aux + plan.sites[site].aux
-    source = words[columns.segments[call].word + plan.sites[argument].word]
-    copy(columns, shadow, address, source, plan.sites[site].size, CELL_BYVAL, event)
+    call = columns.segments[frame.call]
+    last = plan.segments[call.id + 1].site_start - 1
+    argument = plan.sites[last - plan.sites[last].aux + access.slot]
+    source = wide(units, call.word + argument.unit)
+    copy(columns, shadow, address, source, access.size, CELL_BYVAL, event)

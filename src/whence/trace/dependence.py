@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from whence.probe.layout import Kind
 from whence.probe.plan import PARAMETER, SAME_BLOCK, Plan
 from whence.trace.columns import CellKind, Columns, FrameKind
-from whence.trace.shadow import MAX_CELLS
+from whence.trace.shadow import MAX_CELLS, Int
 
 BUFFER = 1 << 16  # dependences of one node that are looked at; a node with more is cut off there
 
@@ -41,23 +41,23 @@ CELL_SET, CELL_BYVAL, CELL_VARIADIC = int(CellKind.SET), int(CellKind.BYVAL), in
 
 
 @njit(cache=True)
-def site_of(plan: Plan, columns: Columns, event: int) -> int:
+def site_of(plan: Plan, columns: Columns, event: Int) -> Int:
     """The static site of an event."""
     segment = columns.events[event].segment
     first = plan.segments[columns.segments[segment].id].site_start
-    return first + event - columns.segments[segment].event  # type: ignore[no-any-return]
+    return first + event - columns.segments[segment].event
 
 
 @njit(cache=True)
-def last_event(plan: Plan, columns: Columns, segment: int) -> int:
+def last_event(plan: Plan, columns: Columns, segment: Int) -> Int:
     """The last event of a segment instance."""
     identity = columns.segments[segment].id
     sites = plan.segments[identity + 1].site_start - plan.segments[identity].site_start
-    return columns.segments[segment].event + sites - 1  # type: ignore[no-any-return]
+    return columns.segments[segment].event + sites - 1
 
 
 @njit(cache=True)
-def _put(buffer: NDArray[np.int64], count: int, reference: int, kind: int) -> int:
+def _put(buffer: NDArray[np.int64], count: Int, reference: Int, kind: Int) -> Int:
     """Append one dependence; returns the new count."""
     if reference == 0 or count >= len(buffer) // 2:
         return count
@@ -68,11 +68,11 @@ def _put(buffer: NDArray[np.int64], count: int, reference: int, kind: int) -> in
 
 @njit(cache=True)
 def _put_definition(
-    columns: Columns, buffer: NDArray[np.int64], count: int, definition: int, kind: int
-) -> int:
+    columns: Columns, buffer: NDArray[np.int64], count: Int, definition: Int, kind: Int
+) -> Int:
     """Append a definition: nothing, one reference, or a list of them."""
     if definition >= -MAX_CELLS:
-        return _put(buffer, count, definition, kind)  # type: ignore[no-any-return]
+        return _put(buffer, count, definition, kind)
     number = -definition - MAX_CELLS - 1
     for k in range(columns.multi_start[number], columns.multi_start[number + 1]):
         count = _put(buffer, count, columns.multi_reference[k], kind)
@@ -80,20 +80,20 @@ def _put_definition(
 
 
 @njit(cache=True)
-def _event_in_block(plan: Plan, columns: Columns, segment: int, site: int) -> int:
+def _event_in_block(plan: Plan, columns: Columns, segment: Int, site: Int) -> Int:
     """The event of a site in the block instance that the segment belongs to, at or before the segment; -1: none."""
     home = plan.sites[site].segment
     while segment >= 0 and columns.segments[segment].id > home:
         segment = columns.segments[segment].previous
     if segment < 0 or columns.segments[segment].id != home:
         return -1
-    return columns.segments[segment].event + site - plan.segments[home].site_start  # type: ignore[no-any-return]
+    return columns.segments[segment].event + site - plan.segments[home].site_start
 
 
 @njit(cache=True)
 def _put_arguments(
-    plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: int, call: int, first: int, kind: int
-) -> int:
+    plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: Int, call: Int, first: Int, kind: Int
+) -> Int:
     """Append the arguments of a call event from number ``first`` on."""
     arguments = plan.sites[site_of(plan, columns, call)].aux
     for k in range(first, arguments):
@@ -103,8 +103,8 @@ def _put_arguments(
 
 @njit(cache=True)
 def _put_parameter(
-    plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: int, frame: int, number: int, kind: int
-) -> int:
+    plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: Int, frame: Int, number: Int, kind: Int
+) -> Int:
     """Append what a parameter comes from: the argument, or all arguments of a library call that called back."""
     call_segment = columns.frames[frame].call
     if call_segment < 0 or columns.frames[frame].kind > CALLBACK:
@@ -112,16 +112,16 @@ def _put_parameter(
     call = last_event(plan, columns, call_segment)
     arguments = plan.sites[site_of(plan, columns, call)].aux
     if columns.frames[frame].kind == CALLBACK:
-        return _put_arguments(plan, columns, buffer, count, call, 0, kind)  # type: ignore[no-any-return]
+        return _put_arguments(plan, columns, buffer, count, call, 0, kind)
     if number >= arguments:
         return count
-    return _put(buffer, count, call - arguments + number + 1, kind)  # type: ignore[no-any-return]
+    return _put(buffer, count, call - arguments + number + 1, kind)
 
 
 @njit(cache=True)
 def _put_uses(
-    plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: int, site: int, segment: int
-) -> int:
+    plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: Int, site: Int, segment: Int
+) -> Int:
     """Append what the site's operands come from: sites of the block, of other blocks, parameters."""
     kind = plan.sites[site].kind
     pred_block = -1
@@ -142,7 +142,7 @@ def _put_uses(
 
 
 @njit(cache=True)
-def _put_result(plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: int, segment: int) -> int:
+def _put_result(plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: Int, segment: Int) -> Int:
     """Append what a call's result comes from: the callee's return, or the library's effects and the arguments."""
     previous = columns.segments[segment].previous
     if previous < 0:
@@ -156,11 +156,11 @@ def _put_result(plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: 
             if plan.sites[site_of(plan, columns, call)].callee == -1:
                 count = _put(buffer, count, call + 1, CALL_EDGE)
             return count
-    return _put_arguments(plan, columns, buffer, count, call, 0, LIBRARY)  # type: ignore[no-any-return]
+    return _put_arguments(plan, columns, buffer, count, call, 0, LIBRARY)
 
 
 @njit(cache=True)
-def control_of(plan: Plan, columns: Columns, segment: int) -> int:
+def control_of(plan: Plan, columns: Columns, segment: Int) -> Int:
     """Reference to the branch, or the call, that let the segment's block execute; 0: none."""
     control = columns.segments[segment].control
     if control >= 0:
@@ -170,21 +170,21 @@ def control_of(plan: Plan, columns: Columns, segment: int) -> int:
 
 
 @njit(cache=True)
-def _put_phi_control(plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: int, segment: int) -> int:
+def _put_phi_control(plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: Int, segment: Int) -> Int:
     """Append what chose a phi's predecessor: its branch, or what let it execute."""
     pred = columns.segments[segment].pred
     if pred < 0:
         return count
     last = last_event(plan, columns, pred)
     if last >= columns.segments[pred].event and plan.sites[site_of(plan, columns, last)].kind == BRANCH:
-        return _put(buffer, count, last + 1, CONTROL)  # type: ignore[no-any-return]
-    return _put(buffer, count, control_of(plan, columns, pred), CONTROL)  # type: ignore[no-any-return]
+        return _put(buffer, count, last + 1, CONTROL)
+    return _put(buffer, count, control_of(plan, columns, pred), CONTROL)
 
 
 @njit(cache=True)
 def gather_event(
-    plan: Plan, columns: Columns, event: int, control: bool, buffer: NDArray[np.int64]
-) -> int:
+    plan: Plan, columns: Columns, event: Int, control: bool, buffer: NDArray[np.int64]
+) -> Int:
     """Write an event's dependences into ``buffer`` as pairs (reference, ``Edge``); returns how many."""
     segment = columns.events[event].segment
     site = site_of(plan, columns, event)
@@ -210,7 +210,7 @@ def gather_event(
 
 
 @njit(cache=True)
-def gather_cell(plan: Plan, columns: Columns, cell: int, buffer: NDArray[np.int64]) -> int:
+def gather_cell(plan: Plan, columns: Columns, cell: Int, buffer: NDArray[np.int64]) -> Int:
     """Write a cell's dependences into ``buffer``: what defined it, and the event that made it.
 
     What a library call made depends on all arguments of the call; a copy depends on where its addresses and length come from.
@@ -219,6 +219,6 @@ def gather_cell(plan: Plan, columns: Columns, cell: int, buffer: NDArray[np.int6
     parent = columns.cells[cell].parent
     count = _put_definition(columns, buffer, 0, columns.cells[cell].definition, MEMORY)
     if plan.sites[site_of(plan, columns, parent)].kind != CALL:
-        return _put(buffer, count, parent + 1, LIBRARY) if kind != CELL_SET else count  # type: ignore[no-any-return]
+        return _put(buffer, count, parent + 1, LIBRARY) if kind != CELL_SET else count
     count = _put_arguments(plan, columns, buffer, count, parent, 0, LIBRARY)
-    return _put(buffer, count, parent + 1, LIBRARY)  # type: ignore[no-any-return]
+    return _put(buffer, count, parent + 1, LIBRARY)

@@ -15,8 +15,8 @@ from whence.trace.columns import (
     CellKind,
     Columns,
 )
-from whence.trace.memory import append_reference, close_list, copy, new_cell, writers_of
-from whence.trace.shadow import Shadow, fill
+from whence.trace.memory import append_reference, close_list, copy, new_cell, wide, writers_of
+from whence.trace.shadow import Int, Shadow, fill
 
 READ, WRITE, COPY, ALLOC, FREE, OUT, PIECE, IN, STATE = range(1, 10)  # as in probe/runtime/whence.h
 OPERANDS = np.array([0, 2, 2, 3, 2, 2, 2, 2, 2, 1], np.int64)
@@ -31,15 +31,18 @@ STATE_BASE = np.int64(1) << 60  # hidden state of the library lies at addresses 
 
 @njit(cache=True)
 def apply_effects(
-    columns: Columns, shadow: Shadow, words: NDArray[np.int64], start: int, end: int, call: int
-) -> int:
+    columns: Columns, shadow: Shadow, units: NDArray[np.uint32], start: Int, end: Int, call: Int
+) -> Int:
     """Apply one effect record of the call event ``call``; returns the reference to its CALL cell."""
-    reads = _reads(columns, shadow, words, start, end, call)
+    reads = _reads(columns, shadow, units, start, end, call)
     result = new_cell(columns, CELL_CALL, call, reads, 0, 0)
-    position = start + 1
+    position = start + 2
     while position < end:
-        opcode, a = words[position] & 255, words[position] >> 8
-        x, y, z = words[position + 1], words[min(position + 2, end - 1)], words[min(position + 3, end - 1)]
+        opcode, a = wide(units, position) & 255, wide(units, position) >> 8
+        operands = OPERANDS[opcode]
+        x = wide(units, position + 2)
+        y = wide(units, position + 4) if operands > 1 else np.int64(0)
+        z = wide(units, position + 6) if operands > 2 else np.int64(0)
         if opcode == WRITE:
             fill(shadow, x, y, result)
         elif opcode == COPY:
@@ -54,37 +57,37 @@ def apply_effects(
             _in(columns, a, x, y, call)
         elif opcode == STATE and a & 2:
             fill(shadow, STATE_BASE | (x & 0xFFFFFFFFFF) << 3, 8, result)
-        position += 1 + OPERANDS[opcode]
-    return result  # type: ignore[no-any-return]
+        position += 2 * (1 + OPERANDS[opcode])
+    return result
 
 
 @njit(cache=True)
-def _reads(columns: Columns, shadow: Shadow, words: NDArray[np.int64], start: int, end: int, call: int) -> int:
+def _reads(columns: Columns, shadow: Shadow, units: NDArray[np.uint32], start: Int, end: Int, call: Int) -> Int:
     """A READ cell for each range read; the definition that stands for them all."""
     count = 0
-    position = start + 1
+    position = start + 2
     cells = np.empty(end - start, np.int64)
     while position < end:
-        opcode, a = words[position] & 255, words[position] >> 8
+        opcode, a = wide(units, position) & 255, wide(units, position) >> 8
         address = np.int64(-1)
         length = np.int64(8)
         if opcode == READ:
-            address, length = words[position + 1], words[position + 2]
+            address, length = wide(units, position + 2), wide(units, position + 4)
         elif opcode == STATE and a & 1:
-            address = STATE_BASE | (words[position + 1] & 0xFFFFFFFFFF) << 3
+            address = STATE_BASE | (wide(units, position + 2) & 0xFFFFFFFFFF) << 3
         if address != -1:
             definition = writers_of(columns, shadow, address, length)
             cells[count] = new_cell(columns, CELL_READ, call, definition, address, length)
             count += 1
-        position += 1 + OPERANDS[opcode]
+        position += 2 * (1 + OPERANDS[opcode])
     first = columns.counts[N_MULTI_REFERENCE]
     for k in range(count):
         append_reference(columns, first, cells[k])
-    return close_list(columns, first)  # type: ignore[no-any-return]
+    return close_list(columns, first)
 
 
 @njit(cache=True)
-def _heap(columns: Columns, shadow: Shadow, address: int, length: int, call: int, freed: bool) -> None:
+def _heap(columns: Columns, shadow: Shadow, address: Int, length: Int, call: Int, freed: bool) -> None:
     row = columns.counts[N_HEAP]
     columns.counts[N_HEAP] = row + 1
     columns.heap[row].event = call
@@ -96,7 +99,7 @@ def _heap(columns: Columns, shadow: Shadow, address: int, length: int, call: int
 
 
 @njit(cache=True)
-def _out(columns: Columns, stream: int, offset: int, length: int, call: int, cell: int) -> None:
+def _out(columns: Columns, stream: Int, offset: Int, length: Int, call: Int, cell: Int) -> None:
     row = columns.counts[N_OUT]
     columns.counts[N_OUT] = row + 1
     columns.outs[row].event = call
@@ -107,7 +110,7 @@ def _out(columns: Columns, stream: int, offset: int, length: int, call: int, cel
 
 
 @njit(cache=True)
-def _piece(columns: Columns, argument: int, offset: int, length: int) -> None:
+def _piece(columns: Columns, argument: Int, offset: Int, length: Int) -> None:
     row = columns.counts[N_PIECE]
     columns.counts[N_PIECE] = row + 1
     columns.pieces[row].out = columns.counts[N_OUT] - 1
@@ -117,7 +120,7 @@ def _piece(columns: Columns, argument: int, offset: int, length: int) -> None:
 
 
 @njit(cache=True)
-def _in(columns: Columns, stream: int, offset: int, length: int, call: int) -> None:
+def _in(columns: Columns, stream: Int, offset: Int, length: Int, call: Int) -> None:
     row = columns.counts[N_IN]
     columns.counts[N_IN] = row + 1
     columns.ins[row].event = call

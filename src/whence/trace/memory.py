@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from whence.trace.columns import (
     N_CELL,
@@ -12,7 +13,7 @@ from whence.trace.columns import (
     CellKind,
     Columns,
 )
-from whence.trace.shadow import MAX_CELLS, Shadow, byte_place, fill, holds, sole_writer, write_word
+from whence.trace.shadow import MAX_CELLS, Int, Shadow, byte_place, fill, holds, sole_writer, write_word
 
 MIXED = np.int64(1) << 40
 COPY, SET, UNKNOWN = int(CellKind.COPY), int(CellKind.SET), int(CellKind.UNKNOWN)
@@ -20,7 +21,13 @@ NO_EVENT = -1
 
 
 @njit(cache=True)
-def new_cell(columns: Columns, kind: int, parent: int, definition: int, address: int, length: int) -> int:
+def wide(units: NDArray[np.uint32], position: Int) -> Int:
+    """Two units as one 64-bit number."""
+    return np.int64(units[position]) | np.int64(units[position + 1]) << 32
+
+
+@njit(cache=True)
+def new_cell(columns: Columns, kind: Int, parent: Int, definition: Int, address: Int, length: Int) -> Int:
     """Append a cell; returns the reference to it."""
     cell = columns.counts[N_CELL]
     columns.counts[N_CELL] = cell + 1
@@ -29,11 +36,11 @@ def new_cell(columns: Columns, kind: int, parent: int, definition: int, address:
     columns.cells[cell].definition = definition
     columns.cells[cell].address = address
     columns.cells[cell].length = length
-    return -(cell + 1)  # type: ignore[no-any-return]
+    return -(cell + 1)
 
 
 @njit(cache=True)
-def append_reference(columns: Columns, start: int, reference: int) -> None:
+def append_reference(columns: Columns, start: Int, reference: Int) -> None:
     """Add a reference to the list that begins at ``start``, unless it is 0 or there already (looked for among the last 16)."""
     end = columns.counts[N_MULTI_REFERENCE]
     if reference == 0:
@@ -46,28 +53,28 @@ def append_reference(columns: Columns, start: int, reference: int) -> None:
 
 
 @njit(cache=True)
-def close_list(columns: Columns, start: int) -> int:
+def close_list(columns: Columns, start: Int) -> Int:
     """The definition that stands for the references gathered since ``start``: none, the one, or their list."""
     length = columns.counts[N_MULTI_REFERENCE] - start
     if length == 0:
         return 0
     if length == 1:
         columns.counts[N_MULTI_REFERENCE] = start
-        return columns.multi_reference[start]  # type: ignore[no-any-return]
+        return columns.multi_reference[start]
     number = columns.counts[N_MULTI]
     columns.counts[N_MULTI] = number + 1
     columns.multi_start[number] = start
     columns.multi_start[number + 1] = start + length
-    return -MAX_CELLS - 1 - number  # type: ignore[no-any-return]
+    return -MAX_CELLS - 1 - number
 
 
 @njit(cache=True)
-def writers_of(columns: Columns, shadow: Shadow, address: int, length: int) -> int:
+def writers_of(columns: Columns, shadow: Shadow, address: Int, length: Int) -> Int:
     """The definition of a range of bytes: whatever last wrote any of them."""
     if 0 < length <= 8:
         writer = sole_writer(shadow, address, length, MIXED)
         if writer != MIXED:
-            return writer  # type: ignore[no-any-return]
+            return writer
     start = columns.counts[N_MULTI_REFERENCE]
     last = 0
     for k in range(length):
@@ -75,11 +82,11 @@ def writers_of(columns: Columns, shadow: Shadow, address: int, length: int) -> i
         if writer != last:
             append_reference(columns, start, writer)
             last = writer
-    return close_list(columns, start)  # type: ignore[no-any-return]
+    return close_list(columns, start)
 
 
 @njit(cache=True)
-def load(columns: Columns, shadow: Shadow, address: int, size: int, value: int, unknown: int) -> int:
+def load(columns: Columns, shadow: Shadow, address: Int, size: Int, value: Int, unknown: Int) -> Int:
     """The definition of a load of a recorded value.
 
     Where the value differs from the bytes as they were last stored, something unrecorded wrote them: ``unknown``, the last
@@ -90,13 +97,15 @@ def load(columns: Columns, shadow: Shadow, address: int, size: int, value: int, 
         writer = 0 if unknown == NO_EVENT else new_cell(columns, UNKNOWN, unknown, 0, address, size)
         write_word(shadow, address, size, value, writer)
         return writer
-    return definition  # type: ignore[no-any-return]
+    return definition
 
 
 @njit(cache=True)
-def store(columns: Columns, shadow: Shadow, address: int, size: int, low: int, high: int, words: int, event: int) -> None:
-    """Note a store by ``event``; a value that is not recorded (``words`` 1: the address alone) leaves a cell as the writer."""
-    if words == 1:
+def store(
+    columns: Columns, shadow: Shadow, address: Int, size: Int, low: Int, high: Int, known: bool, event: Int
+) -> None:
+    """Note a store by ``event``; where its value is not recorded (not ``known``), it leaves a cell as the writer."""
+    if not known:
         fill(shadow, address, size, new_cell(columns, SET, event, event + 1, address, size))
         return
     write_word(shadow, address, min(size, 8), low, event + 1)
@@ -106,7 +115,7 @@ def store(columns: Columns, shadow: Shadow, address: int, size: int, low: int, h
 
 @njit(cache=True)
 def _copy_stretch(
-    columns: Columns, shadow: Shadow, target: int, source: int, length: int, kind: int, event: int
+    columns: Columns, shadow: Shadow, target: Int, source: Int, length: Int, kind: Int, event: Int
 ) -> None:
     """Copy up to 8 bytes: one cell, defined by what wrote the source."""
     definition = writers_of(columns, shadow, source, length)
@@ -118,7 +127,7 @@ def _copy_stretch(
 
 
 @njit(cache=True)
-def copy(columns: Columns, shadow: Shadow, target: int, source: int, length: int, kind: int, event: int) -> None:
+def copy(columns: Columns, shadow: Shadow, target: Int, source: Int, length: Int, kind: Int, event: Int) -> None:
     """Copy bytes in cells that end at multiples of 8 of the target; overlapping ranges as memmove treats them."""
     if source < target < source + length:
         end = target + length

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from whence.trace.lazy import lazy_zeros
 
+Int = Any  # an integer inside a kernel: int64 there, whatever Python passes outside
+
 PAGE = 4096
 MAX_PAGES = 1 << 22  # 16 GiB of touched memory
 TABLE = 1 << 23
@@ -47,7 +49,7 @@ def new_shadow() -> Shadow:
 
 
 @njit(cache=True)
-def page_base(shadow: Shadow, page: int) -> int:
+def page_base(shadow: Shadow, page: Int) -> Int:
     """Index of the page's first byte in ``writer`` and ``content``; a new page is made where there is none."""
     key = page + 1
     slot = page & (CACHE - 1)
@@ -66,17 +68,17 @@ def page_base(shadow: Shadow, page: int) -> int:
     base = np.int64(shadow.places[place]) * PAGE
     shadow.cache_keys[slot] = key
     shadow.cache_places[slot] = base
-    return base  # type: ignore[no-any-return]
+    return base
 
 
 @njit(cache=True)
-def byte_place(shadow: Shadow, address: int) -> int:
+def byte_place(shadow: Shadow, address: Int) -> Int:
     """Index of one byte of the subject's memory."""
     return page_base(shadow, address >> 12) + (address & (PAGE - 1))
 
 
 @njit(cache=True)
-def write_word(shadow: Shadow, address: int, size: int, value: int, writer: int) -> None:
+def write_word(shadow: Shadow, address: Int, size: Int, value: Int, writer: Int) -> None:
     """Note a write of up to 8 bytes with the bits of ``value``."""
     offset = address & (PAGE - 1)
     if offset + size <= PAGE:
@@ -92,7 +94,7 @@ def write_word(shadow: Shadow, address: int, size: int, value: int, writer: int)
 
 
 @njit(cache=True)
-def fill(shadow: Shadow, address: int, length: int, writer: int) -> None:
+def fill(shadow: Shadow, address: Int, length: Int, writer: Int) -> None:
     """Note that ``length`` bytes were written by ``writer`` with contents that are not recorded."""
     done = 0
     while done < length:
@@ -104,7 +106,7 @@ def fill(shadow: Shadow, address: int, length: int, writer: int) -> None:
 
 
 @njit(cache=True)
-def sole_writer(shadow: Shadow, address: int, size: int, mixed: int) -> Any:
+def sole_writer(shadow: Shadow, address: Int, size: Int, mixed: Int) -> Int:
     """The writer of all ``size`` bytes (at most 8), or ``mixed`` where they have several."""
     offset = address & (PAGE - 1)
     if offset + size <= PAGE:
@@ -122,7 +124,7 @@ def sole_writer(shadow: Shadow, address: int, size: int, mixed: int) -> Any:
 
 
 @njit(cache=True)
-def holds(shadow: Shadow, address: int, size: int, value: int) -> bool:
+def holds(shadow: Shadow, address: Int, size: Int, value: Int) -> bool:
     """Whether the bytes as last recorded equal those of ``value`` (at most 8)."""
     offset = address & (PAGE - 1)
     if offset + size <= PAGE:

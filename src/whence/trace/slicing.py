@@ -17,6 +17,7 @@ from whence.probe.plan import Plan
 from whence.trace.columns import N_CELL, N_EVENT, Columns
 from whence.trace.dependence import BUFFER, gather_cell, gather_event
 from whence.trace.lazy import lazy_zeros
+from whence.trace.shadow import Int
 
 UNREACHED = 0  # depths are stored one higher, so that untouched pages stay untouched
 
@@ -48,7 +49,7 @@ def _backward(
     cell_depth: NDArray[np.int32],
     queue: NDArray[np.int32],
     buffer: NDArray[np.int64],
-) -> int:
+) -> Int:
     """Breadth-first search from the criteria (references); returns the number of nodes reached."""
     head, tail = 0, 0
     for reference in criteria:
@@ -69,13 +70,13 @@ def _backward(
 
 @njit(cache=True)
 def _reach(
-    reference: int,
-    depth: int,
+    reference: Int,
+    depth: Int,
     event_depth: NDArray[np.int32],
     cell_depth: NDArray[np.int32],
     queue: NDArray[np.int32],
-    tail: int,
-) -> int:
+    tail: Int,
+) -> Int:
     """Enqueue a node that is reached for the first time; returns the queue's new end."""
     if reference > 0:
         if event_depth[reference - 1]:
@@ -94,7 +95,7 @@ def _forward(
     plan: Plan,
     columns: Columns,
     control: bool,
-    first: int,
+    first: Int,
     event_depth: NDArray[np.int32],
     cell_depth: NDArray[np.int32],
     buffer: NDArray[np.int64],
@@ -115,8 +116,8 @@ def _forward(
 
 @njit(cache=True)
 def _least(
-    buffer: NDArray[np.int64], count: int, event_depth: NDArray[np.int32], cell_depth: NDArray[np.int32]
-) -> int:
+    buffer: NDArray[np.int64], count: Int, event_depth: NDArray[np.int32], cell_depth: NDArray[np.int32]
+) -> Int:
     """One more than the least depth among the dependences, 0 when none is in the slice."""
     least = np.int64(0)
     for k in range(count):
@@ -124,7 +125,7 @@ def _least(
         depth = np.int64(event_depth[reference - 1] if reference > 0 else cell_depth[-reference - 1])
         if depth and (least == 0 or depth + 1 < least):
             least = depth + 1
-    return least  # type: ignore[return-value]
+    return least
 
 
 def backward_slice(

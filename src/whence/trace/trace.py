@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.errors import TraceError
-from whence.probe.layout import Kind
-from whence.probe.plan import FIRST, Plan
-from whence.program.model import Instruction, Location
+from whence.probe.layout import ACCESSES, ADDRESS_UNITS, NO_SLOT, Kind
+from whence.probe.plan import FIRST, SAME_BLOCK, Plan
+from whence.program.model import Instruction, Location, Operand
 from whence.program.program import Program
 from whence.trace.columns import N_CELL, N_EVENT, N_SEGMENT, Columns, new_columns
 
 MAGIC = int.from_bytes(b"WHNCTRC1", "little")
 VERSION = 1
-HEADER_WORDS = 512  # a page
-CHUNK_WORDS = 65536
+HEADER_UNITS = 1024  # a page
+CHUNK_UNITS = 131072
 LIMIT_REACHED, RING, CHILD, THREADS, FULL = 1, 2, 4, 8, 16
 END_KINDS = {0: "killed", 1: "exit", 2: "signal"}
 
@@ -36,44 +37,44 @@ class Header:
     address: int
     thread: int
     fingerprint: int
-    dropped_blocks: int
 
 
-def open_words(path: Path) -> NDArray[np.int64]:
-    """The words of a trace file as int64, mapped; raises TraceError where it is no trace, or cut off in its header."""
+def open_units(path: Path) -> NDArray[np.uint32]:
+    """The units of a trace file, mapped; raises TraceError where it is no trace, or cut off in its header."""
     size = path.stat().st_size
-    if size < HEADER_WORDS * 8:
+    if size < HEADER_UNITS * 4:
         raise TraceError(f"{path}: no trace, or cut off in its header ({size} bytes)", "record the run again")
-    words = np.memmap(path, np.int64, "r", shape=(size // 8,))
+    units = np.asarray(np.memmap(path, np.uint32, "r", shape=(size // 4,)))
+    words = units[:HEADER_UNITS].view(np.uint64)
     if int(words[0]) != MAGIC:
         raise TraceError(f"{path}: not a trace file of whence", "give a file that `whence record` wrote")
-    version, chunk_words = int(words[1]) & 0xFFFFFFFF, int(words[1]) >> 32
-    if (version, chunk_words) != (VERSION, CHUNK_WORDS):
+    version, chunk_units = int(words[1]) & 0xFFFFFFFF, int(words[1]) >> 32
+    if (version, chunk_units) != (VERSION, CHUNK_UNITS):
         raise TraceError(f"{path}: trace version {version}, this whence reads {VERSION}", "record the run again")
-    return words
+    return units
 
 
-def read_header(words: NDArray[np.int64]) -> Header:
+def read_header(units: NDArray[np.uint32]) -> Header:
     """The header of an opened trace."""
-    row = [int(w) for w in words[:11]]
+    row = [int(w) for w in units[:20].view(np.uint64)]
     end = END_KINDS.get(row[5], "killed")
-    return Header(row[2], row[3], row[4], end, row[6], row[7], row[8], row[9] & (2**64 - 1), row[10])
+    return Header(row[2], row[3], row[4], end, row[6], row[7], row[8], row[9])
 
 
-def _chunk_starts(words: NDArray[np.int64], header: Header, path: Path) -> NDArray[np.int64]:
+def _chunk_starts(units: NDArray[np.uint32], header: Header, path: Path) -> NDArray[np.int64]:
     """Where the chunks begin, in order of time; raises TraceError where the file ends before them."""
     kept = min(header.chunks, header.limit)
-    starts = HEADER_WORDS + CHUNK_WORDS * np.arange(kept, dtype=np.int64)
-    if kept and starts[-1] + CHUNK_WORDS > len(words):
+    starts = HEADER_UNITS + CHUNK_UNITS * np.arange(kept, dtype=np.int64)
+    if kept and starts[-1] + CHUNK_UNITS > len(units):
         raise TraceError(f"{path}: cut off: {kept} chunks recorded, the file holds fewer", "record the run again")
-    order = np.argsort(words[starts], kind="stable") if kept else starts
+    order = np.argsort(units[starts], kind="stable") if kept else starts
     return np.asarray(starts[order] if kept else starts, np.int64)
 
 
 class Trace:
     """A decoded trace together with the program and plan that give it meaning.
 
-    ``words`` are the file's words (int64); ``columns`` what decoding made of them. Events are numbered from 0 in order of time.
+    ``units`` are the file's units (uint32); ``columns`` what decoding made of them. Events are numbered from 0 in order of time.
     """
 
     def __init__(self, path: Path, program: Program, plan: Plan, fingerprint: int) -> None:
@@ -81,14 +82,14 @@ class Trace:
         from whence.trace.shadow import new_shadow
 
         self.path, self.program, self.plan = path, program, plan
-        self.words = open_words(path)
-        self.header = read_header(self.words)
+        self.units = open_units(path)
+        self.header = read_header(self.units)
         if self.header.fingerprint != fingerprint:
             raise TraceError(f"{path}: recorded from another version of the program", "record the run again")
-        chunks = _chunk_starts(self.words, self.header, path)
+        chunks = _chunk_starts(self.units, self.header, path)
         self.columns: Columns = new_columns()
-        threads = int(self.words[chunks + 1].max()) + 1 if len(chunks) else 1
-        self.records = decode(self.words, chunks, plan, self.columns, new_shadow(), new_stacks(threads))
+        threads = int(self.units[chunks + 2].max()) + 1 if len(chunks) else 1
+        self.records = decode(self.units, chunks, plan, self.columns, new_shadow(), new_stacks(threads))
 
     @property
     def events(self) -> int:
@@ -107,13 +108,13 @@ class Trace:
 
     @cached_property
     def segment_clock(self) -> NDArray[np.int64]:
-        """For each segment instance the clock of its block: how many blocks had started before, from 0."""
+        """For each segment instance the clock of its block: how many recorded blocks had started before, from 0."""
         first = self.plan.segments["flags"][self.columns.segments["id"][: self.segments]] & FIRST != 0
-        return np.cumsum(first) - 1 + self.header.dropped_blocks
+        return np.cumsum(first) - 1
 
     @property
     def blocks(self) -> int:
-        """Number of blocks that were executed, those that a ring dropped included."""
+        """Number of blocks that were recorded."""
         return int(self.segment_clock[-1]) + 1 if self.segments else 0
 
     def clock(self, event: int) -> int:
@@ -142,31 +143,73 @@ class Trace:
         """Where the event's instruction stands in the source."""
         return self.instruction(event).location
 
-    def word(self, event: int, offset: int = 0) -> int | None:
-        """A word of the event as an unsigned number; None where it has no such word."""
+    def _recorded(self, event: int, unit: int, units: int) -> int:
+        """A number of 1, 2 or 4 units that the event recorded, from its ``unit`` on, as an unsigned number."""
         site = self.plan.sites[self.site(event)]
-        if offset >= site["words"]:
-            return None
         segment = self.columns.segments[self.columns.events[event]["segment"]]
-        place = segment["word"] + site["word"] + offset
-        return int(self.words[place]) & (2**64 - 1)
+        place = int(segment["word"] + site["unit"]) + unit
+        return int.from_bytes(self.units[place : place + units].tobytes(), "little")
 
     def address(self, event: int) -> int | None:
-        """The address that a load, store, copy or fill goes to; None for other events."""
-        return self.word(event) if self.kind(event) <= Kind.VASTART else None
+        """The address that an access to memory goes to; None for other events, and for private locals."""
+        site = self.plan.sites[self.site(event)]
+        if site["kind"] not in ACCESSES or self.is_private(event):
+            return None
+        return self._recorded(event, 0, ADDRESS_UNITS)
+
+    def is_private(self, event: int) -> bool:
+        """Whether the event loads or stores a private local, which has no address."""
+        site = self.plan.sites[self.site(event)]
+        return bool(site["kind"] <= Kind.STORE and site["aux"] != NO_SLOT)
+
+    def target(self, event: int) -> int | None:
+        """The address that an indirect call goes to."""
+        site = self.plan.sites[self.site(event)]
+        if site["kind"] != Kind.CALL or not site["units"]:
+            return None
+        return self._recorded(event, 0, ADDRESS_UNITS)
 
     def value(self, event: int) -> int | None:
-        """The bits of the value loaded, stored, passed or returned, zero-extended; None where none is recorded."""
-        kind = self.kind(event)
+        """The bits of the value loaded, stored, passed or returned, zero-extended; None where none is known."""
+        site = self.plan.sites[self.site(event)]
+        kind, units = Kind(int(site["kind"])), int(site["units"])
         if kind in {Kind.LOAD, Kind.STORE, Kind.RMW}:
-            first = 1
-        elif kind in {Kind.ARG, Kind.RESULT}:
-            first = 0
-        else:
+            if not self.is_private(event):
+                return self._recorded(event, ADDRESS_UNITS, units - ADDRESS_UNITS) if units > ADDRESS_UNITS else None
+            if kind is Kind.LOAD:
+                definition = int(self.columns.events[event]["definition"])
+                return self.value(definition - 1) if definition > 0 else None
+        if kind is Kind.ARG and not units:
+            return self._operand_value(event, self.instruction(event).operands[int(site["aux"])])
+        if kind not in {Kind.STORE, Kind.ARG, Kind.RESULT} or not units:
             return None
-        low, high = self.word(event, first), self.word(event, first + 1)
-        return low if low is None or high is None else low | high << 64
+        return self._recorded(event, 0, units)
+
+    def _operand_value(self, event: int, operand: Operand) -> int | None:
+        """The value of an operand that an event's instruction takes unchanged from a site of its block, or a constant."""
+        if not operand.is_register:
+            return _constant_bits(operand)
+        site = self.site(event)
+        start, end = self.plan.sites["ref_start"][site : site + 2]
+        if end - start != 1 or self.plan.refs[start]["outer"] != SAME_BLOCK:
+            return None
+        source = event - (site - int(self.plan.refs[start]["target"]))
+        same_segment = self.plan.sites[site]["segment"] == self.plan.sites[self.plan.refs[start]["target"]]["segment"]
+        if not same_segment or self.instruction(source).result != operand.text:
+            return None
+        return self.value(source)
 
     def reached(self, event: int) -> bool:
-        """Whether a load, store or copy was reached before the run ended (its address was written)."""
-        return self.kind(event) > Kind.VASTART or bool(self.word(event))
+        """Whether an access to memory by address was reached before the run ended."""
+        return self.address(event) != 0
+
+
+def _constant_bits(operand: Operand) -> int | None:
+    """The bits of an integer or null constant."""
+    if operand.text in {"null", "false", "zeroinitializer"}:
+        return 0
+    if operand.text == "true":
+        return 1
+    if re.fullmatch(r"-?\d+", operand.text) and re.fullmatch(r"i\d+", operand.type):
+        return int(operand.text) & ((1 << int(operand.type[1:])) - 1)
+    return None

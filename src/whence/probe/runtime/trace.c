@@ -19,39 +19,39 @@
 #include <unistd.h>
 
 #define VERSION 1
-#define CHUNK_WORDS 65536ull
-#define CHUNK_BYTES (CHUNK_WORDS * 8)
+#define CHUNK_UNITS 131072ull
+#define CHUNK_BYTES (CHUNK_UNITS * 4)
 #define HEADER_BYTES 4096
-#define CHUNK_HEADER_WORDS 4
-#define EFFECT_WORDS 4096
-#define KIND_EFFECT (1ull << 16)
-#define STARTS_BLOCK (1ull << 52)
+#define CHUNK_HEADER_UNITS 8
+#define EFFECT_UNITS 8192
+#define KIND_EFFECT (1u << 30)
 #define TRACE_DESCRIPTOR 987 /* high, so that the subject's own descriptors keep their numbers */
 
 enum { FLAG_LIMIT = 1, FLAG_RING = 2, FLAG_CHILD = 4, FLAG_THREADS = 8, FLAG_FULL = 16 };
-enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END_THREAD, FINGERPRINT, DROPPED };
+enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END_THREAD, FINGERPRINT };
 enum { END_EXIT = 1, END_SIGNAL = 2 };
 
 extern const uint64_t __whence_fingerprint __attribute__((weak));
 
 /* The two variables that instrumented code uses. */
-__thread uint64_t *__whence_cursor __attribute__((tls_model("initial-exec")));
-__thread uint64_t *__whence_end __attribute__((tls_model("initial-exec")));
+__thread uint32_t *__whence_cursor __attribute__((tls_model("initial-exec")));
+__thread uint32_t *__whence_end __attribute__((tls_model("initial-exec")));
 
-static __thread uint64_t *chunk;
+static __thread uint32_t *chunk;
 static __thread uint64_t thread_number;
 static _Atomic uint64_t *header; /* the mapped page; null when nothing is recorded */
 static int descriptor = -1;
 static _Atomic uint64_t sequence;
-static uint64_t scratch[CHUNK_WORDS];
+static uint32_t scratch[CHUNK_UNITS];
+static uint64_t used_before; /* chunks that an earlier run left in the file: they are cleared when taken */
 
 int whence_recording(void) { return header != NULL; }
 
-static uint64_t *use_scratch(uint64_t bytes)
+static uint32_t *use_scratch(uint64_t bytes)
 {
     chunk = NULL;
-    __whence_end = scratch + CHUNK_WORDS;
-    __whence_cursor = (uint64_t *)((char *)scratch + bytes);
+    __whence_end = scratch + CHUNK_UNITS;
+    __whence_cursor = (uint32_t *)((char *)scratch + bytes);
     return scratch;
 }
 
@@ -62,28 +62,17 @@ static void stop_recording(uint64_t flag)
     header = NULL;
 }
 
-/* How many blocks start in the chunk; a ring needs to know when it drops the chunk, to keep the clock. */
-static uint64_t blocks_in_chunk(void)
-{
-    uint64_t blocks = 0;
-    for (const uint64_t *word = chunk + CHUNK_HEADER_WORDS; word < __whence_cursor; word += *word & 0xFFFF)
-        blocks += (*word & STARTS_BLOCK) != 0;
-    return blocks;
-}
-
 static void close_chunk(void)
 {
     if (!chunk)
         return;
-    chunk[2] = (uint64_t)(__whence_cursor - chunk);
-    if (header && header[FLAGS] & FLAG_RING)
-        chunk[3] = blocks_in_chunk();
+    ((uint64_t *)chunk)[2] = (uint64_t)(__whence_cursor - chunk);
     munmap(chunk, CHUNK_BYTES);
     chunk = NULL;
 }
 
 /* Maps the next chunk of the file, or null when the limit is reached or no room is left. */
-static uint64_t *next_chunk(void)
+static uint32_t *next_chunk(void)
 {
     uint64_t number = atomic_fetch_add(&sequence, 1);
     uint64_t place = number, limit = header[LIMIT];
@@ -104,28 +93,26 @@ static uint64_t *next_chunk(void)
         stop_recording(FLAG_FULL);
         return NULL;
     }
-    if (number >= limit) { /* a ring takes the oldest chunk: its blocks are counted, its words cleared */
-        atomic_fetch_add(&header[DROPPED], mapped[3]);
+    if (number >= limit || place < used_before) /* a ring takes the oldest chunk again */
         memset(mapped, 0, CHUNK_BYTES);
-    }
     mapped[0] = number + 1;
     mapped[1] = thread_number;
     atomic_store(&header[CHUNKS], number + 1);
-    return mapped;
+    return (uint32_t *)mapped;
 }
 
 /* Called by instrumented code when its chunk cannot take `bytes` more: returns where they go. */
-uint64_t *whence_refill(uint64_t bytes)
+uint32_t *whence_refill(uint64_t bytes)
 {
     int saved = errno;
     close_chunk();
     if (header)
         chunk = next_chunk();
-    uint64_t *place;
+    uint32_t *place;
     if (chunk) {
-        place = chunk + CHUNK_HEADER_WORDS;
-        __whence_end = chunk + CHUNK_WORDS - 1; /* one zero word always ends a chunk */
-        __whence_cursor = (uint64_t *)((char *)place + bytes);
+        place = chunk + CHUNK_HEADER_UNITS;
+        __whence_end = chunk + CHUNK_UNITS - 1; /* a zero unit always ends a chunk */
+        __whence_cursor = (uint32_t *)((char *)place + bytes);
     } else {
         place = use_scratch(bytes);
         if (bytes > CHUNK_BYTES)
@@ -188,7 +175,7 @@ static void on_fork_in_child(void)
 
 int whence_record_start(const char *path, uint64_t limit, int ring)
 {
-    int opened = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (opened < 0)
         return -1;
     descriptor = fcntl(opened, F_DUPFD_CLOEXEC, TRACE_DESCRIPTOR);
@@ -204,8 +191,11 @@ int whence_record_start(const char *path, uint64_t limit, int ring)
     if (page == MAP_FAILED)
         return -1;
     _Atomic uint64_t *words = page;
+    /* A file that is recorded into again keeps its pages, which are far cheaper to take than fresh ones. */
+    used_before = words[CHUNKS] < chunks ? words[CHUNKS] : chunks;
+    memset(page, 0, HEADER_BYTES);
     memcpy(page, "WHNCTRC1", 8);
-    words[FORMAT] = VERSION | CHUNK_WORDS << 32;
+    words[FORMAT] = VERSION | CHUNK_UNITS << 32;
     words[LIMIT] = chunks;
     words[FLAGS] = ring ? FLAG_RING : 0;
     words[FINGERPRINT] = &__whence_fingerprint ? __whence_fingerprint : 0;
@@ -220,40 +210,44 @@ int whence_record_start(const char *path, uint64_t limit, int ring)
 
 /* Effect records. */
 
-static __thread uint64_t effect[EFFECT_WORDS];
+static __thread uint32_t effect[EFFECT_UNITS];
 static __thread unsigned effect_length;
 
 void whence_effect_begin(uint32_t function)
 {
-    effect[0] = KIND_EFFECT | (uint64_t)function << 20;
-    effect_length = 1;
+    effect[1] = function;
+    effect_length = 2;
+}
+
+static void append(uint64_t word)
+{
+    memcpy(effect + effect_length, &word, sizeof word);
+    effect_length += 2;
 }
 
 void whence_effect(enum whence_operation operation, unsigned a, int operands, uint64_t x, uint64_t y, uint64_t z)
 {
-    if (effect_length + 4 > EFFECT_WORDS) { /* one call, several records: the rest goes into another one */
-        uint64_t head = effect[0];
+    if (effect_length + 8 > EFFECT_UNITS) { /* one call, several records: the rest goes into another one */
         whence_effect_end();
-        effect[0] = head;
-        effect_length = 1;
+        effect_length = 2;
     }
     const uint64_t words[3] = {x, y, z};
-    effect[effect_length++] = (uint64_t)operation | (uint64_t)a << 8;
+    append((uint64_t)operation | (uint64_t)a << 8);
     for (int i = 0; i < operands; i++)
-        effect[effect_length++] = words[i];
+        append(words[i]);
 }
 
 void whence_effect_end(void)
 {
     if (!whence_recording())
         return;
-    uint64_t bytes = 8ull * effect_length, *place = __whence_cursor;
+    uint32_t *place = __whence_cursor;
     if (!place || place + effect_length > __whence_end)
-        place = whence_refill(bytes);
+        place = whence_refill(sizeof *place * effect_length);
     else
         __whence_cursor = place + effect_length;
-    memcpy(place + 1, effect + 1, bytes - 8);
-    place[0] = (effect[0] & ~0xFFFFull) | effect_length;
+    effect[0] = KIND_EFFECT | effect_length;
+    memcpy(place, effect, sizeof *place * effect_length);
 }
 
 /* Coverage: the cover variant defines the counters in whole pages, so that a shared file can take their place. */
