@@ -551,6 +551,7 @@ def test_table() -> None:
     assert FUNCTIONS["strcpy"].returns == 0 and FUNCTIONS["strcpy"].wrapped and not FUNCTIONS["strcpy"].pure
     assert FUNCTIONS["fprintf"].format == 1 and FUNCTIONS["sscanf"].scan == 1
     assert FUNCTIONS["isalpha"].pure and not FUNCTIONS["isalpha"].wrapped
+    assert FUNCTIONS["putc"].prints and not FUNCTIONS["sprintf"].prints
     assert FUNCTIONS["exit"].noreturn and FUNCTIONS["read"].may_block
     assert FUNCTIONS["getc"].number == FUNCTIONS["fgetc"].number
     assert "__xstat" in wrapped() and "__xstat" not in wrapped(musl=True)

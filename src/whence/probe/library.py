@@ -34,13 +34,14 @@ class LibraryFunction:
     format: int = -1  # the argument that is a printf format
     scan: int = -1  # the argument that is a scanf format
     may_block: bool = False
+    prints: bool = False  # puts bytes out
     noreturn: bool = False
     glibc_only: bool = False
 
 
 def _properties(text: str) -> dict[str, int | bool]:
     """The fields that follow a name: ``, returns=0, blocks`` gives ``{"returns": 0, "may_block": True}``."""
-    flags = {"blocks": "may_block", "noreturn": "noreturn", "glibc": "glibc_only"}
+    flags = {"blocks": "may_block", "prints": "prints", "noreturn": "noreturn", "glibc": "glibc_only"}
     found: dict[str, int | bool] = {}
     for word in filter(None, re.split(r", *", text)):
         key, _, value = word.partition("=")
