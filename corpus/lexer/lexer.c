@@ -557,7 +557,7 @@ static int list_tokens(struct lexer *lexer, const struct options *options)
 
 /* ---- the command line ---- */
 
-static void usage(void)
+static _Noreturn void usage(void)
 {
     fputs("usage: lexer [-s] [-c] [-b] [-e] [-t WIDTH] [-m MAX] < script\n", stderr);
     exit(2);

@@ -528,7 +528,7 @@ static void release(struct system *system)
     free(system);
 }
 
-static void usage(void)
+static _Noreturn void usage(void)
 {
     fputs("usage: sched [-v] [-f] [-q TICKS] [-l LEVELS] [-a TICKS] < commands\n", stderr);
     exit(2);

@@ -66,7 +66,7 @@ struct options {
     int limit;
 };
 
-static void fail(const char *format, ...)
+static _Noreturn void fail(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
