@@ -16,10 +16,7 @@ from whence.build.store import Store
 from whence.build.toolchain import Toolchain, find_toolchain
 from whence.errors import BuildError
 
-_HOW_TO = (
-    "build it with whence-cc: make CC=whence-cc, ./configure CC=whence-cc, "
-    "or cmake -DCMAKE_C_COMPILER=whence-cc"
-)
+_HOW_TO = "build it with whence-cc: make CC=whence-cc, ./configure CC=whence-cc, or cmake -DCMAKE_C_COMPILER=whence-cc"
 
 
 @dataclass(slots=True)
@@ -103,9 +100,7 @@ def real_executable(path: Path) -> Path:
         candidate = path.parent / ".libs" / name
         if candidate.is_file():
             return candidate
-    raise BuildError(
-        f"{path} is libtool's script, but there is no program in {path.parent / '.libs'}", "run make"
-    )
+    raise BuildError(f"{path} is libtool's script, but there is no program in {path.parent / '.libs'}", "run make")
 
 
 def _records(executable: Path) -> list[Record]:
@@ -121,23 +116,17 @@ def _module(record: Record, store: Store) -> CapturedModule:
         entry = {}
     if not entry or not bitcode.is_file():
         raise BuildError(f"the IR of {record.path} is no longer in {store.root}", "build the program again")
-    return CapturedModule(
-        record.path, record.path, record.key, bitcode, entry["directory"], entry["arguments"]
-    )
+    return CapturedModule(record.path, record.path, record.key, bitcode, entry["directory"], entry["arguments"])
 
 
 def _link_record(path: Path | str, records: list[Record], store: Store) -> LinkRecord:
     keys = [r.key for r in records if r.kind == "link"]
     if not keys:
-        raise BuildError(
-            f"{path} was not linked by whence-cc", "let the build link through its C compiler, whence-cc"
-        )
+        raise BuildError(f"{path} was not linked by whence-cc", "let the build link through its C compiler, whence-cc")
     try:
         entry = store.read_entry("links", keys[-1])
     except FileNotFoundError as error:
-        raise BuildError(
-            f"the link of {path} is no longer in {store.root}", "build the program again"
-        ) from error
+        raise BuildError(f"the link of {path} is no longer in {store.root}", "build the program again") from error
     return LinkRecord(
         entry["directory"],
         entry["arguments"],
@@ -150,7 +139,7 @@ def _link_record(path: Path | str, records: list[Record], store: Store) -> LinkR
 def _toolchain(entry: dict[str, Any]) -> Toolchain:
     """The recorded toolchain; the bundled one is found anew, since a virtual environment may have moved."""
     command = tuple(entry["command"])
-    return Toolchain(entry["kind"], command) if Path(command[0]).is_file() else find_toolchain(entry["kind"])
+    return Toolchain(entry["kind"], command) if Path(command[0]).is_file() else find_toolchain("bundled")
 
 
 def _make_unique(modules: list[CapturedModule]) -> None:
@@ -169,11 +158,6 @@ def _foreign_objects(link: LinkRecord) -> list[str]:
     foreign = []
     for given in line.inputs:
         path = Path(link.directory, given.path)
-        if (
-            given.kind == "object"
-            and re.search(r"\.l?o$", given.path)
-            and path.is_file()
-            and not _records(path)
-        ):
+        if given.kind == "object" and re.search(r"\.l?o$", given.path) and path.is_file() and not _records(path):
             foreign.append(f"{path}: not compiled by whence-cc")
     return foreign

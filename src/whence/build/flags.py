@@ -32,9 +32,7 @@ _LANGUAGES = {
     **dict.fromkeys((".c", ".i"), "c"),
     **dict.fromkeys((".s", ".S", ".sx", ".asm"), "assembly"),
     **dict.fromkeys((".h", ".H", ".hh", ".hpp", ".hxx", ".pch", ".gch"), "header"),
-    **dict.fromkeys(
-        (".C", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".CPP", ".CC", ".ii", ".m", ".mm", ".M"), "foreign"
-    ),
+    **dict.fromkeys((".C", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".CPP", ".CC", ".ii", ".m", ".mm", ".M"), "foreign"),
     **dict.fromkeys((".ll", ".bc", ".zig", ".cu", ".f", ".F", ".f90", ".F90", ".d"), "foreign"),
 }
 _X_LANGUAGES = {"c": "c", "cpp-output": "c", "assembler": "assembly", "assembler-with-cpp": "assembly"}
@@ -134,8 +132,7 @@ IR_FLAGS = (
 )
 
 _IR_DROPPED_WORDS = (
-    "-c -s -r -shared -static -rdynamic -pie -pg -v --verbose -Xlinker -Xassembler -o -x -l -L -T -u -z -e "
-    "-h -aux-info"
+    "-c -s -r -shared -static -rdynamic -pie -pg -v --verbose -Xlinker -Xassembler -o -x -l -L -T -u -z -e -h -aux-info"
 )
 _IR_DROPPED_NAMES = frozenset(_IR_DROPPED_WORDS.split())
 _IR_DROPPED_STARTS_WORDS = (

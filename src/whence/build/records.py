@@ -145,9 +145,7 @@ def append_section(file: BinaryIO, content: bytes) -> None:
     sections.append((len(elf.names), _SHT_NOTE, _ALLOC, 0, at_content, len(content), 0, 0, 4, 0))
     at_headers = (at_names + len(names) + 7) & ~7
     padding = bytes(at_headers - at_names - len(names))
-    file.write(
-        bytes(at_content - end) + content + names + padding + b"".join(_SECTION.pack(*s) for s in sections)
-    )
+    file.write(bytes(at_content - end) + content + names + padding + b"".join(_SECTION.pack(*s) for s in sections))
     elf.header[6], elf.header[12] = at_headers, count + 1
     file.seek(0)
     file.write(_HEADER.pack(*elf.header))

@@ -24,9 +24,7 @@ from whence.errors import BuildError
 _DROPPED = frozenset(("-o", "-MF", "-MT", "-MQ", "-MJ", "-s", "-c", "-save-temps", "-v", "--verbose"))
 _DROPPED_STARTS = ("-M", "-g", "-save-temps=", "-flto", "-ftime-trace", "-fprofile-", "--coverage")
 # Options of the linker that strip, or write to other places than the program; then those with a value.
-_LINKER_DROPPED = frozenset(
-    ("-s", "-S", "--strip-all", "--strip-debug", "-M", "--print-map", "--trace", "-t")
-)
+_LINKER_DROPPED = frozenset(("-s", "-S", "--strip-all", "--strip-debug", "-M", "--print-map", "--trace", "-t"))
 _LINKER_DROPPED_VALUES = ("-Map", "--Map", "--dependency-file", "--out-implib", "--cref")
 
 
@@ -86,9 +84,7 @@ class _Surgery:
                 self.whole = word == "--whole-archive"
             if word in _LINKER_DROPPED_VALUES:
                 next(rest, None)
-            elif word not in _LINKER_DROPPED and not word.startswith(
-                tuple(n + "=" for n in _LINKER_DROPPED_VALUES)
-            ):
+            elif word not in _LINKER_DROPPED and not word.startswith(tuple(n + "=" for n in _LINKER_DROPPED_VALUES)):
                 kept.append(word)
         return ["-Wl," + ",".join(kept)] if kept else []
 

@@ -1,13 +1,18 @@
 """Which clang compiles and links, and the flags that make it an ordinary one.
- Key idea: ``zig cc`` is clang with surprises, each of which would make the plain program differ from what gcc
-or clang build, so it is always called with flags in front of the user's that take them back, and that the
-user's flags can still override: it tunes for the build machine's processor, adds traps for undefined
-behaviour and a stack protector to unoptimised code, defines ``NDEBUG`` and refuses ``__DATE__`` in optimised
-code.
+
+Key idea: the package ``ziglang`` holds a whole clang, and it is used in one of two ways.
+
+- ``zig clang`` is the plain clang driver. It takes headers, start files and linker from the system, so it is
+  used where the system can build C programs at all. It compiles exactly as any clang does.
+- ``zig cc`` brings a C library and a linker along, for machines without them. It has surprises, each of which
+  would make the plain program differ from what gcc or clang build: it tunes for the build machine's
+  processor, adds traps for undefined behaviour and a stack protector to unoptimised code, defines ``NDEBUG``
+  and refuses ``__DATE__`` in optimised code. Flags in front of the user's take that back. (It also shows a
+  source's warnings only until it has compiled that source once.)
 
 This module is imported by ``whence-cc`` on every compiler call, hence no dataclass and no ``pathlib`` here.
 """
-# ruff: noqa: PTH100, PTH111, PTH113, PTH118
+# ruff: noqa: PTH100, PTH110, PTH111, PTH113, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -28,11 +33,14 @@ _PLAIN_FLAGS = {
     ),
     "clang": ("-ffp-contract=off",),
 }
+_GCC_TRIPLES = ("linux-gnu", "redhat-linux", "suse-linux", "pc-linux-gnu", "unknown-linux-gnu")
 _OLDEST, _NEWEST = 15, 22  # typed pointers before; newer than llvmlite after
 
 
 class Toolchain:
-    """A C compiler driver: ``kind`` is ``zig`` or ``clang``, ``command`` the words that start it."""
+    """A C compiler driver: ``kind`` is ``clang`` or ``zig`` (``zig cc``), ``command`` the words that start
+    it.
+    """
 
     __slots__ = ("_version", "command", "kind")
 
@@ -47,8 +55,13 @@ class Toolchain:
         return _PLAIN_FLAGS[self.kind]
 
     def call(self, arguments: list[str]) -> list[str]:
-        """The full command line that compiles or links as the user's ``arguments`` ask."""
-        return [*self.command, *self.plain_flags, *arguments]
+        """The full command line that compiles or links as the user's ``arguments`` ask.
+
+        Only link-time optimisation is left out: its objects are not ELF files, and need a plug-in of the
+        linker.
+        """
+        end = ["-fno-lto"] if any(a.startswith("-flto") for a in arguments) else []
+        return [*self.command, *self.plain_flags, *arguments, *end]
 
     def environment(self) -> dict[str, str]:
         """The environment of a compiler call; zig's caches live in Whence's own folder."""
@@ -92,25 +105,38 @@ def find_toolchain(setting: str | None = None) -> Toolchain:
 
     ``zig`` names the bundled one. Raises ``BuildError`` if there is no such program.
     """
-    choice = setting or os.environ.get("WHENCE_CLANG") or "zig"
-    if choice == "zig":
-        return Toolchain("zig", (_bundled_zig(), "cc"))
+    choice = setting or os.environ.get("WHENCE_CLANG") or "bundled"
+    if choice in ("bundled", "zig"):
+        return _bundled(choice)
     found = _which(choice)
     if found is None:
-        raise BuildError(
-            f"no compiler {choice!r} was found", "set WHENCE_CLANG to the path of a clang 15 to 22"
-        )
+        raise BuildError(f"no compiler {choice!r} was found", "set WHENCE_CLANG to the path of a clang 15 to 22")
     return Toolchain("clang", (found,))
 
 
-def _bundled_zig() -> str:
+def _bundled(choice: str) -> Toolchain:
     # Looked up on the path of imports: running `python -m ziglang` would start Python a second time.
     for folder in sys.path:
         zig = os.path.join(folder, "ziglang", "zig")
         if os.access(zig, os.X_OK):
-            return zig
-    raise BuildError(
-        "the bundled compiler (the package ziglang) is not installed", "pip install ziglang==0.17.0"
+            break
+    else:
+        raise BuildError("the bundled compiler (the package ziglang) is not installed", "pip install ziglang==0.17.0")
+    machine = os.uname().machine
+    if choice == "zig" or not _system_builds_c(machine):
+        return Toolchain("zig", (zig, "cc"))
+    resources = os.path.join(os.path.dirname(zig), "lib")
+    return Toolchain("clang", (zig, "clang", "-resource-dir", resources, f"--target={machine}-linux-gnu"))
+
+
+def _system_builds_c(machine: str) -> bool:
+    """Whether there are glibc's headers and start files, gcc's support library, and a linker."""
+    start_files = (f"/usr/lib/{machine}-linux-gnu/crt1.o", "/usr/lib64/crt1.o", "/usr/lib/crt1.o")
+    return (
+        os.path.exists("/usr/include/stdio.h")
+        and any(map(os.path.exists, start_files))
+        and any(map(os.path.isdir, (f"/usr/lib/gcc/{machine}-{name}" for name in _GCC_TRIPLES)))
+        and _which("ld") is not None
     )
 
 
@@ -129,9 +155,7 @@ def _ask_version(toolchain: Toolchain) -> str:
 
     command = [*toolchain.command, "--version"]
     try:
-        answer = subprocess.run(
-            command, capture_output=True, text=True, env=toolchain.environment(), check=False
-        )
+        answer = subprocess.run(command, capture_output=True, text=True, env=toolchain.environment(), check=False)
     except OSError as error:
         raise BuildError(f"{toolchain.command[0]} cannot be run: {error.strerror}") from error
     found = re.search(r"clang version (\d+(?:\.\d+)*)", answer.stdout)

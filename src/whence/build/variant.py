@@ -59,11 +59,9 @@ def compile_texts(
     """Objects made from the texts of modules, in their order, on all processors; errors say the module's
     name.
     """
-    toolchain = find_toolchain("zig")
+    toolchain = find_toolchain("bundled")
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        jobs = [
-            pool.submit(_compile_text, toolchain, t, n, optimise) for t, n in zip(texts, names, strict=True)
-        ]
+        jobs = [pool.submit(_compile_text, toolchain, t, n, optimise) for t, n in zip(texts, names, strict=True)]
         try:
             for done, job in enumerate(as_completed(jobs), 1):
                 job.result()
@@ -109,7 +107,7 @@ def runtime_objects(toolchain: Toolchain | None = None, *, with_main: bool = Tru
 
     Raises ``BuildError`` with clang's first message if one does not compile.
     """
-    chosen = toolchain or find_toolchain("zig")
+    chosen = toolchain or find_toolchain("bundled")
     sources = [p for p in sorted(RUNTIME.glob("*.c")) if with_main or p.name != "main.c"]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return list(pool.map(lambda source: compile_c(chosen, source, _RUNTIME_FLAGS), sources))

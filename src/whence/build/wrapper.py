@@ -35,17 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import FrameType
 
-_PROBES = ("conftest.", "CMakeCCompilerId.", "testfile.c", "sanitycheckc.c")
+_PROBES = ("conftest.", "CMakeCCompilerId.")
 _PROBE_FOLDERS = ("/CMakeScratch/", "/CMakeTmp", "/CompilerIdC", "/meson-private/")
 _MACHINES = {"x86_64": 62, "aarch64": 183}  # e_machine of a link record's object
-_ENVIRONMENT = (
-    "CPATH",
-    "C_INCLUDE_PATH",
-    "LIBRARY_PATH",
-    "LD_RUN_PATH",
-    "COMPILER_PATH",
-    "SOURCE_DATE_EPOCH",
-)
+_ENVIRONMENT = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "LD_RUN_PATH", "COMPILER_PATH")
 
 
 def main() -> int:
@@ -65,7 +58,7 @@ def main() -> int:
 
 def worth_capturing(line: CommandLine) -> bool:
     """Whether the call builds a part of a program, rather than asking the compiler something."""
-    if line.step == "other" or any(i.kind == "foreign" for i in line.sources):
+    if line.step == "other":
         return False
     if line.output is not None and (line.output == "-" or _is_special(line.output)):
         return False
@@ -85,9 +78,7 @@ def _is_special(path: str) -> bool:
 
 def _is_cross(line: CommandLine) -> bool:
     words = {line.arguments[first] for first, _ in line.options}
-    return bool(words & {"-m32", "-mx32", "-target", "--target"}) or any(
-        w.startswith("--target=") for w in words
-    )
+    return bool(words & {"-m32", "-mx32", "-target", "--target"}) or any(w.startswith("--target=") for w in words)
 
 
 class Call:
@@ -137,7 +128,8 @@ class Call:
         return _wait(self.spawn(self.toolchain.call(arguments)))
 
     def _missing(self, source: Input) -> Record:
-        return Record("missing", "assembly", source.absolute(os.getcwd()))
+        reason = "assembly" if source.kind == "assembly" else "not a C source"
+        return Record("missing", reason, source.absolute(os.getcwd()))
 
     def _name(self, source: Input, record: Record) -> None:
         """Write the record into the object made from ``source``; an object that takes none is left as it
@@ -306,8 +298,9 @@ class _Stopped(BaseException):
 
 def _end(pids: Iterable[int]) -> None:
     for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGTERM)
+            os.waitpid(pid, 0)
 
 
 if __name__ == "__main__":
