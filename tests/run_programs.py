@@ -171,7 +171,7 @@ def subject(kind: str) -> Path:
 
 
 def _compile(sources: dict[str, str], flags: list[str], target: Path) -> None:
-    toolchain = find_toolchain("zig")
+    toolchain = find_toolchain("bundled")
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         for name, text in sources.items():

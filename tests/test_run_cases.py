@@ -26,12 +26,10 @@ def load(tmp_path):
     return load
 
 
-# ---- Command lines -----------------------------------------------------------------------------------------
+# ---- Command lines ---------------------------------------------------------------------------------------------------
 
 
-@given(
-    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"))), st.text("ab <'\"", min_size=1)
-)
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"))), st.text("ab <'\"", min_size=1))
 def test_quoted_words_come_back(arguments, name):
     line = shlex.join(arguments)
     assert split_line(line, "w") == (tuple(arguments), None)
@@ -80,7 +78,7 @@ def test_cases_from_options(tmp_path, monkeypatch):
         cases_from_options([], [], ["< none"])
 
 
-# ---- A folder of cases -------------------------------------------------------------------------------------
+# ---- A folder of cases -----------------------------------------------------------------------------------------------
 
 
 def test_folder_of_subfolders(load, tmp_path):
@@ -120,9 +118,7 @@ def test_folder_of_file_groups(load, tmp_path):
 
 
 def test_files_that_arguments_name_are_put_into_the_working_folder(load, tmp_path):
-    (case,) = load(
-        'folder = "cases"', {"data/x": "", "cases/a.args": "data/x --in=data/x ../out /etc/passwd data"}
-    )
+    (case,) = load('folder = "cases"', {"data/x": "", "cases/a.args": "data/x --in=data/x ../out /etc/passwd data"})
     assert case.files == (("data/x", tmp_path / "data/x"),)
 
 
@@ -150,7 +146,7 @@ def test_folder_that_cannot_be_used(load, files, message):
         load('folder = "cases"', files)
 
 
-# ---- A file of command lines -------------------------------------------------------------------------------
+# ---- A file of command lines -----------------------------------------------------------------------------------------
 
 
 def test_file_with_reference(load, tmp_path):
@@ -176,7 +172,7 @@ def test_wrong_line_of_a_file_is_named(load):
         load('file = "cases.txt"\nreference = "good"', {"cases.txt": "a\n\nb < none\n"})
 
 
-# ---- Commands ----------------------------------------------------------------------------------------------
+# ---- Commands --------------------------------------------------------------------------------------------------------
 
 
 def test_command_alone(load, tmp_path):
@@ -188,9 +184,7 @@ def test_command_alone(load, tmp_path):
 
 
 def test_command_with_names(load):
-    cases = load(
-        'command = "make check TESTS={name}"\nnames = ["a b", "c"]\nverdict = "automake"\ncopy = "once"'
-    )
+    cases = load('command = "make check TESTS={name}"\nnames = ["a b", "c"]\nverdict = "automake"\ncopy = "once"')
     assert [case.command for case in cases] == ["make check TESTS='a b'", "make check TESTS=c"]
     assert {case.rule for case in cases} == {Rule.AUTOMAKE}
     assert not any(case.suite.fresh for case in cases if case.suite)

@@ -88,9 +88,7 @@ def test_abort_without_message_is_a_crash():
 
 def test_rules_of_reports():
     assert outcome_of(rule=Rule.TAP, stdout=b"1..1\nok 1\n").passed
-    assert (
-        outcome_of(rule=Rule.TAP, stdout=b"1..1\nnot ok 1 - sum\n").text == "1 of 1 test points failed: sum"
-    )
+    assert outcome_of(rule=Rule.TAP, stdout=b"1..1\nnot ok 1 - sum\n").text == "1 of 1 test points failed: sum"
     assert outcome_of(rule=Rule.AUTOMAKE, stdout=b"SKIP: c\n").kind is Kind.SKIPPED
 
 

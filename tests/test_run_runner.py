@@ -35,7 +35,7 @@ def run(runner: Runner, *arguments: str, **more: object) -> RunResult:
     return runner.run_case(Case("case", arguments, **more))  # type: ignore[arg-type]
 
 
-# ---- What a run gives, alike for the fork server and the launcher ------------------------------------------
+# ---- What a run gives, alike for the fork server and the launcher ----------------------------------------------------
 
 
 def test_arguments_output_and_status(runner):
@@ -112,7 +112,7 @@ def test_results_come_in_order_with_progress(runner):
     assert calls == [(i + 1, 50) for i in range(50)]
 
 
-# ---- Limits ------------------------------------------------------------------------------------------------
+# ---- Limits ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [SERVED, PLAIN])
@@ -149,7 +149,7 @@ def test_children_that_outlive_the_program_are_ended(runner):
     assert not in_folder(runner.sandbox.root)
 
 
-# ---- Coverage and traces -----------------------------------------------------------------------------------
+# ---- Coverage and traces ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [SERVED, STARTED])
@@ -186,7 +186,7 @@ def test_trace_is_requested(kind, tmp_path):
             runner.run_case(Case("c", ("echo",)), TraceRequest(tmp_path / "none" / "t", 1))
 
 
-# ---- Test suites -------------------------------------------------------------------------------------------
+# ---- Test suites -----------------------------------------------------------------------------------------------------
 
 
 def suite_case(folder: Path, command: str, fresh: bool = True, **more: object) -> Case:
@@ -204,9 +204,7 @@ def suite_folder(tmp_path):
 
 
 def test_suite_runs_our_program_in_a_copy(runner, suite_folder):
-    result = runner.run_case(
-        suite_case(suite_folder, "bin/prog echo x && echo y > new && stat -c %Y bin/prog")
-    )
+    result = runner.run_case(suite_case(suite_folder, "bin/prog echo x && echo y > new && stat -c %Y bin/prog"))
     assert result.stdout == b"bin/prog\necho\nx\n1000\n"
     assert [path.name for path in suite_folder.iterdir()] == ["bin"]
     assert (suite_folder / "bin/prog").read_text().startswith("#!/bin/sh")
@@ -240,7 +238,7 @@ def test_skipped_test_is_no_failure(served, suite_folder):
     assert not outcome.passed
 
 
-# ---- What runs tell about cases ----------------------------------------------------------------------------
+# ---- What runs tell about cases --------------------------------------------------------------------------------------
 
 
 def test_flaky_cases_are_named(runner):
@@ -257,7 +255,7 @@ def test_expectations_are_learned_where_missing(served):
         learn_expected([Case("bad", ("crash",))], served)
 
 
-# ---- What goes wrong ---------------------------------------------------------------------------------------
+# ---- What goes wrong -------------------------------------------------------------------------------------------------
 
 
 def test_missing_input_is_named(runner):

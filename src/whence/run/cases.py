@@ -33,9 +33,7 @@ class Suite:
 
     folder: Path
     program: str | None  # relative path of the program in the folder
-    fresh: bool = (
-        True  # whether each case gets a copy of its own; else one copy serves all, one after another
-    )
+    fresh: bool = True  # whether each case gets a copy of its own; else one copy serves all, one after another
 
 
 @dataclass(slots=True, frozen=True)
@@ -60,12 +58,10 @@ class Case:
     skip_statuses: tuple[int, ...] = ()
 
 
-# ---- From the command line ---------------------------------------------------------------------------------
+# ---- From the command line -------------------------------------------------------------------------------------------
 
 
-def cases_from_options(
-    fails: Sequence[str], expects: Sequence[str | None], passes: Sequence[str]
-) -> list[Case]:
+def cases_from_options(fails: Sequence[str], expects: Sequence[str | None], passes: Sequence[str]) -> list[Case]:
     """Return the cases of ``--fails``, ``--expect`` and ``--passes``, failing ones first.
 
     Each text holds arguments as in a shell, with an optional ``< file``. ``expects[i]`` is the right output
@@ -98,9 +94,7 @@ def split_line(line: str, where: str) -> tuple[tuple[str, ...], str | None]:
     for token in UNQUOTED.finditer(line):
         if token["other"]:
             hint = "an argument is meant literally in quotes; standard input comes from a file"
-            raise UsageError(
-                f"{where}: only '< file' can be redirected, not '{token['other']}': {line}", hint
-            )
+            raise UsageError(f"{where}: only '< file' can be redirected, not '{token['other']}': {line}", hint)
     marks = [token.start() for token in UNQUOTED.finditer(line) if token["input"]]
     try:
         parts = [shlex.split(line[a + 1 : b]) for a, b in pairwise([-1, *marks, len(line)])]
@@ -126,7 +120,7 @@ def _files_named(arguments: Iterable[str], folder: Path) -> list[tuple[str, Path
     return list(found.items())
 
 
-# ---- From a configuration ----------------------------------------------------------------------------------
+# ---- From a configuration --------------------------------------------------------------------------------------------
 
 
 def load_cases(config: SubjectConfig) -> list[Case]:
@@ -199,9 +193,7 @@ def _case_of_parts(name: str, parts: Mapping[str, Path], folder: Path) -> Case:
     line = _text(parts["arguments"]) if "arguments" in parts else ""
     arguments, stdin = split_line(" ".join(line.splitlines()), str(parts.get("arguments", name)))
     if stdin is not None:
-        raise SubjectError(
-            f"{parts['arguments']}: standard input belongs into a file of its own, {name}/stdin"
-        )
+        raise SubjectError(f"{parts['arguments']}: standard input belongs into a file of its own, {name}/stdin")
     files = parts.get("files")
     own = [(path.name, path) for path in sorted(files.iterdir())] if files else []
     return Case(
@@ -307,13 +299,9 @@ def _names_printed(command: str, config: SubjectConfig) -> list[str]:
     """Names that a command prints, one a line, or as the test points of a TAP stream. It runs in the user's
     folder.
     """
-    run = subprocess.run(
-        command, shell=True, cwd=config.folder, capture_output=True, stdin=subprocess.DEVNULL
-    )
+    run = subprocess.run(command, shell=True, cwd=config.folder, capture_output=True, stdin=subprocess.DEVNULL)
     if run.returncode:
         words = run.stderr.decode(errors="replace").strip().splitlines()
-        raise SubjectError(
-            f"names_from: `{command}` ended with status {run.returncode}", words[-1] if words else ""
-        )
+        raise SubjectError(f"names_from: `{command}` ended with status {run.returncode}", words[-1] if words else "")
     names = tap_names(run.stdout) or run.stdout.decode(errors="surrogateescape").split("\n")
     return list(dict.fromkeys(name.strip() for name in names if name.strip()))

@@ -81,7 +81,7 @@ def read_config(path: Path) -> SubjectConfig:
     return _Reader(text, file).read()
 
 
-# ---- Values ------------------------------------------------------------------------------------------------
+# ---- Values ----------------------------------------------------------------------------------------------------------
 
 
 class _Wrong(Exception):
@@ -211,7 +211,7 @@ BELONGS = {
 }
 
 
-# ---- Reading -----------------------------------------------------------------------------------------------
+# ---- Reading ---------------------------------------------------------------------------------------------------------
 
 
 class _Reader:
@@ -276,13 +276,9 @@ class _Reader:
             raise self._error(("cases",), "[cases] needs one of folder, file and command")
         for key, source in BELONGS.items():
             if key in cases and source != given[0]:
-                raise self._error(
-                    ("cases", key), f"{key} belongs to {source}, but the cases come from {given[0]}"
-                )
+                raise self._error(("cases", key), f"{key} belongs to {source}, but the cases come from {given[0]}")
         if "file" in cases and ("reference" in cases) == ("outputs" in cases):
-            raise self._error(
-                ("cases", "file"), "file needs either reference or outputs, to know what is right"
-            )
+            raise self._error(("cases", "file"), "file needs either reference or outputs, to know what is right")
         if len(lists := [key for key in ("names", "scripts", "names_from") if key in cases]) > 1:
             raise self._error(("cases", lists[1]), f"only one of {' and '.join(lists)} can be used")
         for key in ("folder", "file", "outputs"):  # a reference may be made by the build
@@ -304,7 +300,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-# ---- Lines of keys -----------------------------------------------------------------------------------------
+# ---- Lines of keys ---------------------------------------------------------------------------------------------------
 
 HEADER = re.compile(r"\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?$")
 NAME = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""

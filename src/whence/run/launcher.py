@@ -76,7 +76,7 @@ def _run_job(control: socket.socket, executable: bytes, job: Job) -> Reply:
     return reply
 
 
-# ---- The child ---------------------------------------------------------------------------------------------
+# ---- The child -------------------------------------------------------------------------------------------------------
 
 
 def _fork(executable: bytes, job: Job, reply: Reply) -> int:
@@ -134,7 +134,7 @@ def _set_limits(job: Job) -> None:
             resource.setrlimit(kind, (bound, bound))
 
 
-# ---- Waiting -----------------------------------------------------------------------------------------------
+# ---- Waiting ---------------------------------------------------------------------------------------------------------
 
 
 def _await_end(control: socket.socket, pid: int, job: Job) -> int:

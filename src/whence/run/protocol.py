@@ -104,9 +104,7 @@ class Job:
         body = b"\0".join([*paths, *self.arguments, *self.variables, b""])
         length = HEADER.size + len(body)
         if length > MESSAGE_MAX or len(self.arguments) + len(self.variables) > STRINGS_MAX:
-            raise ValueError(
-                f"arguments and environment take {length} bytes, at most {MESSAGE_MAX} are possible"
-            )
+            raise ValueError(f"arguments and environment take {length} bytes, at most {MESSAGE_MAX} are possible")
         header = HEADER.pack(
             length,
             self.id,
@@ -126,8 +124,8 @@ class Job:
 
 def decode(message: bytes) -> Job:
     """Return the job of a whole message, the inverse of ``Job.encode``."""
-    _, id_, wall, cpu, memory, output, processes, flags, trace_limit, row, arguments, variables = (
-        HEADER.unpack_from(message)
+    _, id_, wall, cpu, memory, output, processes, flags, trace_limit, row, arguments, variables = HEADER.unpack_from(
+        message
     )
     texts = message[HEADER.size : -1].split(b"\0")
     count = len(PATH_FIELDS)

@@ -150,7 +150,7 @@ class Runner:
             server.close()
         self._servers.clear()
 
-    # ---- Batches -------------------------------------------------------------------------------------------
+    # ---- Batches -----------------------------------------------------------------------------------------------------
 
     def run_case(self, case: Case, trace: TraceRequest | None = None) -> RunResult:
         """Run one case, with a trace if one is asked for."""
@@ -186,9 +186,7 @@ class Runner:
         for is_command, group in groupby(requests, lambda request: request[0].command is not None):
             yield from self._run_batch(list(group), is_command)
 
-    def _run_batch(
-        self, requests: list[tuple[Case, TraceRequest | None]], is_command: bool
-    ) -> Iterator[RunResult]:
+    def _run_batch(self, requests: list[tuple[Case, TraceRequest | None]], is_command: bool) -> Iterator[RunResult]:
         batch = self._new_batch(requests, is_command)
         try:
             for row, (case, trace) in enumerate(requests):
@@ -200,9 +198,7 @@ class Runner:
             remove_tree(batch.slots[0].spare)
         except EOFError as error:
             case = batch.flights[0].case if batch.flights else requests[0][0]
-            raise SubjectError(
-                f"case {case.name}: the fork server was ended by the program it ran"
-            ) from error
+            raise SubjectError(f"case {case.name}: the fork server was ended by the program it ran") from error
         finally:
             if batch.flights:  # an error or an interrupt: nothing may go on running
                 self._stop_servers()
@@ -228,7 +224,7 @@ class Runner:
             self._servers[is_command] = Server(executable, native, self.name, environment, log)
         return self._servers[is_command]
 
-    # ---- A job ---------------------------------------------------------------------------------------------
+    # ---- A job -------------------------------------------------------------------------------------------------------
 
     def _send(self, batch: _Batch, case: Case, trace: TraceRequest | None, row: int) -> None:
         slot = batch.slots[row % len(batch.slots)]
@@ -303,7 +299,7 @@ class Runner:
                 os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
         copy_files(case.files, target)
 
-    # ---- A result ------------------------------------------------------------------------------------------
+    # ---- A result ----------------------------------------------------------------------------------------------------
 
     def _land(self, batch: _Batch) -> RunResult:
         """Wait for the oldest job and return its result."""
@@ -327,9 +323,7 @@ class Runner:
             flight.trace,
         )
         if result.status == protocol.START_FAILED and stderr.startswith(b"whence: cannot "):
-            raise TraceError(
-                f"case {flight.case.name}: {stderr.decode(errors='replace').splitlines()[0][8:]}"
-            )
+            raise TraceError(f"case {flight.case.name}: {stderr.decode(errors='replace').splitlines()[0][8:]}")
         if reply.flags & protocol.SPARE_USED and not _goes_on(flight.case):
             remove_tree(flight.slot.spare)
         return result
@@ -370,7 +364,7 @@ def _map_matrix(path: Path, rows: int, sites: int) -> Counters:
     return np.memmap(path, np.uint32, "w+", shape=(rows, sites))
 
 
-# ---- What runs tell about cases ----------------------------------------------------------------------------
+# ---- What runs tell about cases --------------------------------------------------------------------------------------
 
 
 def learn_expected(cases: Sequence[Case], runner: Runner, progress: Progress | None = None) -> list[Case]:
@@ -381,9 +375,7 @@ def learn_expected(cases: Sequence[Case], runner: Runner, progress: Progress | N
     """
     open_cases = [case for case in cases if case.expected is None]
     runs = iter(runner.run_cases(open_cases, progress=progress))
-    return [
-        replace(case, expected=_observed(next(runs))) if case.expected is None else case for case in cases
-    ]
+    return [replace(case, expected=_observed(next(runs))) if case.expected is None else case for case in cases]
 
 
 def _observed(result: RunResult) -> Expected:

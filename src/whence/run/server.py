@@ -59,17 +59,13 @@ class Server:
     (0: none). Raises SubjectError when the program does not start.
     """
 
-    def __init__(
-        self, executable: Path, native: bool, name: str, environment: list[bytes], log: Path
-    ) -> None:
+    def __init__(self, executable: Path, native: bool, name: str, environment: list[bytes], log: Path) -> None:
         self._log = log
         self._next_id = 0
         parent, child = socket.socketpair()
         self._control = parent
         with child, log.open("wb") as errors, fixed_addresses():
-            self._process = self._start(
-                executable, native, name, environment, child.fileno(), errors.fileno()
-            )
+            self._process = self._start(executable, native, name, environment, child.fileno(), errors.fileno())
         self.sites = self._greet(executable)
 
     def _start(
@@ -111,9 +107,7 @@ class Server:
             hello = self._receive(protocol.HELLO.size)
             magic, version, _, sites = protocol.HELLO.unpack(hello)
             if (magic, version) != (protocol.MAGIC, protocol.VERSION):
-                raise SubjectError(
-                    f"{executable} holds a fork server of another version", "build the variant again"
-                )
+                raise SubjectError(f"{executable} holds a fork server of another version", "build the variant again")
         except (TimeoutError, EOFError) as error:
             self.close()
             raise SubjectError(f"{executable} did not start its fork server{self._last_words()}") from error

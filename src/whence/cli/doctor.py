@@ -1,0 +1,201 @@
+"""``whence doctor``: check everything that Whence needs from the machine, and say what is missing.
+
+Each check is a function that returns what it found, or raises: a WhenceError (or OSError) is a failure, a
+Weakness something that Whence can work without.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from whence.errors import BuildError, SubjectError, WhenceError
+
+OLDEST_PYTHON = (3, 11)
+ROOM_FOR_TRACES = 1 << 30
+
+HELLO = """
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    printf("hello %s\\n", argc > 1 ? argv[1] : "nobody");
+    return 0;
+}
+"""
+
+
+class Weakness(Exception):
+    """Something that is missing, but that Whence can work without: ``hint`` says what is lost."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+@dataclass(slots=True, frozen=True)
+class Report:
+    """The result of one check: ``state`` is ``ok``, ``weak`` or ``FAIL``."""
+
+    name: str
+    state: str
+    detail: str
+    hint: str = ""
+
+
+@click.command()
+def doctor() -> None:
+    """Check the set-up and say what is missing."""
+    colours = {"ok": "green", "weak": "yellow", "FAIL": "red"}
+    reports = []
+    for report in examine():
+        reports.append(report)
+        click.echo(f"{click.style(f'{report.state:<5}', fg=colours[report.state])}{report.name}: {report.detail}")
+        if report.hint:
+            click.echo(f"     help: {report.hint}")
+    failed = sum(report.state == "FAIL" for report in reports)
+    click.echo(f"{failed} of {len(reports)} checks failed" if failed else "everything that Whence needs is here")
+    sys.exit(1 if failed else 0)
+
+
+def examine() -> Iterator[Report]:
+    """Yield the result of each check, in an order in which the first failure explains the later ones."""
+    for name, check in CHECKS.items():
+        yield run_check(name, check)
+
+
+def run_check(name: str, check: Callable[[], str]) -> Report:
+    """Return the report of one check; whatever it raises is reported, never passed on."""
+    try:
+        return Report(name, "ok", check())
+    except Weakness as weakness:
+        return Report(name, "weak", str(weakness), weakness.hint)
+    except WhenceError as error:
+        return Report(name, "FAIL", str(error), error.hint)
+    except Exception as error:  # a broken package may raise anything
+        return Report(name, "FAIL", f"{type(error).__name__}: {error}")
+
+
+def check_python() -> str:
+    """The version of Python."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info < OLDEST_PYTHON:
+        raise SubjectError(f"version {version} is too old", "install Python 3.11 or newer")
+    return f"{version} ({sys.executable})"
+
+
+def check_compiler() -> str:
+    """The C compiler that the environment chooses."""
+    from whence.build.toolchain import find_toolchain
+
+    toolchain = find_toolchain()
+    toolchain.check()
+    return f"clang {toolchain.version} ({toolchain.command[0]})"
+
+
+def check_llvm() -> str:
+    """The library that reads IR."""
+    from llvmlite import __version__, binding
+
+    version = ".".join(map(str, binding.llvm_version_info))
+    if binding.llvm_version_info[0] != 22:
+        raise BuildError(f"llvmlite {__version__} has LLVM {version}, not 22", "pip install llvmlite==0.50.0")
+    return f"llvmlite {__version__}, LLVM {version}"
+
+
+def check_store() -> str:
+    """The folder for captured IR, compiled variants and caches."""
+    from whence.build.toolchain import whence_home
+
+    home = Path(whence_home())
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=home):
+            pass
+    except OSError as error:
+        raise BuildError(f"cannot write in {home}: {error.strerror}", "name another folder in WHENCE_HOME") from error
+    return f"{home} is writable"
+
+
+def check_room() -> str:
+    """Where cases run and traces are written."""
+    from whence.run.sandbox import MEMORY_FOLDER, choose_base
+
+    base = choose_base()
+    room = os.statvfs(base)
+    free = room.f_bavail * room.f_frsize
+    detail = f"{base} has {free >> 20} MiB free"
+    if base != MEMORY_FOLDER:
+        raise Weakness(detail, f"{MEMORY_FOLDER} is missing, full or forbids programs; runs on a disk are slower")
+    if free < ROOM_FOR_TRACES:
+        raise Weakness(detail, "traces of long runs will not fit; free some memory, or enlarge /dev/shm")
+    return detail
+
+
+def check_addresses() -> str:
+    """Whether runs can have the same addresses every time."""
+    from whence.run.server import addresses_can_be_fixed
+
+    if not addresses_can_be_fixed():
+        hint = "programs whose output depends on addresses will be flaky; allow personality() in the container"
+        raise Weakness("address randomisation cannot be switched off", hint)
+    return "address randomisation can be switched off"
+
+
+def check_running() -> str:
+    """Compile, link and run a program, plainly and in the fork server."""
+    from whence.build.variant import runtime_objects
+    from whence.run.cases import Case
+    from whence.run.runner import Runner
+
+    cases = [Case(str(number), (str(number),)) for number in range(100)]
+    expected = [b"hello %d\n" % number for number in range(100)]
+    with tempfile.TemporaryDirectory() as folder:
+        plain = _compile(Path(folder), "plain", [])
+        served = _compile(Path(folder), "served", ["-Dmain=__whence_main", *map(str, runtime_objects())])
+        for program in (plain, served):
+            with Runner(program) as runner:
+                if [result.stdout for result in runner.run_cases(cases)] != expected:
+                    raise SubjectError(f"a {program.name} test program did not print what it should")
+        with Runner(served) as runner:
+            wall = sum(result.wall for result in runner.run_cases(cases))
+    return f"a program compiles and links; a run in the fork server takes {wall / len(cases) * 1e6:.0f} µs"
+
+
+def _compile(folder: Path, name: str, more: list[str]) -> Path:
+    from whence.build.toolchain import find_toolchain
+    from whence.build.variant import run
+
+    (folder / "hello.c").write_text(HELLO)
+    run(find_toolchain(), ["hello.c", *more, "-o", name], folder, "compile a test program")
+    return folder / name
+
+
+def check_kernels() -> str:
+    """Whether compiled analysis code can be kept between sessions."""
+    import numba
+
+    package = Path(__file__).parents[1]
+    places = [os.environ.get("NUMBA_CACHE_DIR"), package, Path.home() / ".cache"]
+    writable = [str(place) for place in places if place and os.access(place, os.W_OK)]
+    if not writable:
+        hint = "the analyses compile at every start; name a folder in NUMBA_CACHE_DIR"
+        raise Weakness(f"numba {numba.__version__} finds no folder for its cache", hint)
+    return f"numba {numba.__version__}, cache in {writable[0]}"
+
+
+CHECKS: dict[str, Callable[[], str]] = {
+    "Python": check_python,
+    "compiler": check_compiler,
+    "IR library": check_llvm,
+    "store": check_store,
+    "room": check_room,
+    "addresses": check_addresses,
+    "running": check_running,
+    "kernels": check_kernels,
+}

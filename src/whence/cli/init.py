@@ -1,0 +1,243 @@
+"""``whence init``: write a commented ``whence.toml`` from what a folder holds.
+
+Nothing is built or run: the folder is surveyed, and what was found becomes the values; what could not be
+found is written as the reader's next step, in a comment.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from whence.errors import UsageError
+from whence.run.cases import PARTS, natural_key
+from whence.run.config import FILE_NAME
+
+ELF_EXECUTABLES = {2, 3}  # the types of an ELF file that can be run: fixed and position-independent
+CASE_FOLDERS = ("cases", "tests", "test", "testcases", "t", "inputs")
+CASE_FILES = ("cases.txt", "tests.txt", "suite.txt", "cases", "suite", "universe", "testplan.txt")
+OUTPUT_FOLDERS = ("outputs", "expected", "output", "golden")
+SCRIPTS = ("*.sh", "*.test", "*.t", "*.bats")
+TARGETS = re.compile(r"^(?:PROGRAMS?|PROG|TARGET|BIN|EXE|bin_PROGRAMS)\s*[:?]?=\s*([\w./-]+)", re.M)
+FIRST_OF_ALL = re.compile(r"^all\s*:\s*([\w./-]+)", re.M)
+CHECK_TARGET = re.compile(r"^(check|test)\s*:", re.M)
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a folder holds: paths relative to it, as text."""
+
+    name: str
+    sources: list[str]
+    executables: list[str]
+    build: str | None  # the command
+    made: str | None  # the program that the makefile names
+    case_folder: str | None
+    case_file: str | None
+    outputs: str | None
+    scripts: str | None  # a pattern
+    check: str | None  # the command of the build's own tests
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
+def init(folder: Path) -> None:
+    """Write a commented whence.toml from what FOLDER holds."""
+    for line in write_configuration(folder):
+        click.echo(line)
+
+
+def write_configuration(folder: Path) -> list[str]:
+    """Write ``whence.toml`` into the folder; returns lines that say what was found and what to do next.
+
+    Raises UsageError when the file is there already, or when the folder holds no C program.
+    """
+    path = folder / FILE_NAME
+    found = survey(folder)
+    if not (found.sources or found.executables or found.build):
+        raise UsageError(f"{folder} holds no C files, no makefile and no executable", "run it in the program's folder")
+    text = configuration(found)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise UsageError(f"{path} exists already", "edit it, or remove it to start again") from error
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+    return [f"wrote {path}", *_summary(found)]
+
+
+def _summary(found: Survey) -> Iterable[str]:
+    yield f"program: {_program_value(found)}"
+    source = found.case_folder or found.case_file or found.scripts or found.check
+    yield f"cases: {source or 'none found; the file says how to add some'}"
+    yield "next: read through it, then `whence locate`" if source else "next: add cases, then `whence locate`"
+
+
+# ---- The survey ------------------------------------------------------------------------------------------------------
+
+
+def survey(folder: Path) -> Survey:
+    """Return what the folder holds, without running anything."""
+    folder = folder.resolve()
+    makefile = next((folder / n for n in ("GNUmakefile", "makefile", "Makefile") if (folder / n).is_file()), None)
+    rules = makefile.read_text(errors="replace") if makefile else ""
+    check = CHECK_TARGET.search(rules)
+    target = TARGETS.search(rules) or FIRST_OF_ALL.search(rules)
+    return Survey(
+        name=folder.name,
+        sources=sorted(path.name for path in folder.glob("*.c")),
+        executables=_executables(folder),
+        build=_build_command(folder, makefile is not None),
+        made=target[1] if target else None,
+        case_folder=next((n for n in CASE_FOLDERS if _holds_cases(folder / n)), None),
+        case_file=next((n for n in CASE_FILES if (folder / n).is_file()), None),
+        outputs=next((n for n in OUTPUT_FOLDERS if (folder / n).is_dir()), None),
+        scripts=_scripts(folder),
+        check=f"make {check[1]}" if check else None,
+    )
+
+
+def _executables(folder: Path) -> list[str]:
+    """Programs in the folder and one level below; the one with the folder's own name comes first."""
+    candidates = [*folder.glob("*"), *folder.glob("[!.]*/*")]
+    found = [path.relative_to(folder) for path in candidates if _is_program(path)]
+    found.sort(key=lambda path: (path.name != folder.name, len(path.parts), natural_key(str(path))))
+    return [str(path) for path in found]
+
+
+def _is_program(path: Path) -> bool:
+    if ".so" in path.suffixes or not path.is_file() or not os.access(path, os.X_OK):
+        return False
+    with path.open("rb") as file:
+        header = file.read(18)
+    return header[:4] == b"\x7fELF" and int.from_bytes(header[16:18], "little") in ELF_EXECUTABLES
+
+
+def _build_command(folder: Path, has_makefile: bool) -> str | None:
+    if has_makefile:
+        return "make CC=whence-cc"
+    if (folder / "configure").is_file():
+        return "./configure CC=whence-cc && make"
+    if (folder / "CMakeLists.txt").is_file():
+        return "cmake -B build -DCMAKE_C_COMPILER=whence-cc && cmake --build build"
+    return None
+
+
+def _holds_cases(folder: Path) -> bool:
+    """Whether a folder holds cases as subfolders (``a/args``, ``a/expected``) or groups (``a.in``,
+    ``a.out``).
+    """
+    if not folder.is_dir():
+        return False
+    outputs = {name for name, part in PARTS.items() if part in ("stdout", "status")}
+    if any(any((sub / name).is_file() for name in outputs) for sub in folder.iterdir() if sub.is_dir()):
+        return True
+    groups: dict[str, set[str]] = {}
+    for path in folder.iterdir():
+        groups.setdefault(path.stem, set()).add(path.suffix[1:])
+    return any(kinds & outputs and (kinds & PARTS.keys()) - outputs for kinds in groups.values())
+
+
+def _scripts(folder: Path) -> str | None:
+    for name in ("tests", "test", "t"):
+        for pattern in SCRIPTS:
+            if next((folder / name).glob(pattern), None):
+                return f"{name}/{pattern}"
+    return None
+
+
+# ---- The text --------------------------------------------------------------------------------------------------------
+
+
+def configuration(found: Survey) -> str:
+    """Return the text of the ``whence.toml``."""
+    return "\n".join(
+        [
+            "# What Whence runs, and what is right. All keys: docs/configuration.md",
+            "",
+            "[program]",
+            *_program_lines(found),
+            "",
+            "[cases]",
+            *_case_lines(found),
+            "",
+            "# Uncomment what should differ; these are the defaults.",
+            "[limits]",
+            "# time = 10             # seconds a run",
+            '# memory = "2 GiB"',
+            '# output = "16 MiB"     # each of standard output and standard error',
+            "# processes = 256",
+            '# trace = "4 GiB"       # the recording of one run',
+            "",
+            "[compare]",
+            "# status_only = false   # true: outputs are not compared",
+            "# white_space = true    # false: any white space equals any other",
+            '# mask = []             # regular expressions for what varies, such as ["[0-9]+ ms"]',
+            "# tolerance = 0.0       # numbers may differ by this much, absolutely or relative",
+            "# stderr = false        # true: standard error is compared too",
+            "",
+        ]
+    )
+
+
+def _program_value(found: Survey) -> str:
+    if found.executables:
+        return found.executables[0]
+    if found.build:
+        return found.made or found.name
+    return ", ".join(found.sources)
+
+
+def _program_lines(found: Survey) -> Iterable[str]:
+    if not found.executables and not found.build:
+        yield f"sources = [{', '.join(quoted(name) for name in found.sources)}]"
+        yield '# flags = ["-O1", "-lm"]   # for compiling and linking them'
+        return
+    guessed = not found.executables and not found.made
+    yield f"path = {quoted(_program_value(found))}" + (
+        "   # a guess: the program that the build makes" if guessed else ""
+    )
+    if found.executables[1:]:
+        yield f"# other executables: {', '.join(found.executables[1:6])}"
+    if found.build:
+        yield f"build = {quoted(found.build)}"
+    else:
+        yield '# build = "make CC=whence-cc"   # the program must have been built with whence-cc'
+
+
+def _case_lines(found: Survey) -> Iterable[str]:
+    if found.case_folder:
+        yield "# A folder of cases: a subfolder each (args, stdin, files/, env, expected, status), or a.in and a.out"
+        yield f"folder = {quoted(found.case_folder)}"
+    elif found.case_file:
+        yield "# A case a line: arguments as in a shell, `< file` for standard input."
+        yield f"file = {quoted(found.case_file)}"
+        if found.outputs:
+            yield f"outputs = {quoted(found.outputs)}   # a file a case, in the natural order of their names"
+        else:
+            yield 'reference = "./good"   # a program that is right, or: outputs = "folder of right outputs"'
+    elif found.scripts:
+        yield "# Each script is a case; its exit status is the verdict (77: skipped)."
+        runner = "bats" if found.scripts.endswith(".bats") else "sh"
+        yield f"command = {quoted(runner + ' {name}')}"
+        yield f"scripts = {quoted(found.scripts)}"
+    elif found.check:
+        yield "# Whether this command succeeds is the verdict of one case; with {name} in it, a case a name."
+        yield f"command = {quoted(found.check)}"
+        yield '# names = ["one", "two"]'
+    else:
+        yield "# No cases were found. Make a folder with a subfolder a case, for example"
+        yield "#   cases/empty/args  cases/empty/stdin  cases/empty/expected"
+        yield 'folder = "cases"'
+
+
+def quoted(text: str) -> str:
+    """Return a text as TOML writes it."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

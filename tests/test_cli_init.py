@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from click.testing import CliRunner
+
+from whence.cli.init import configuration, init, quoted, survey, write_configuration
+from whence.errors import UsageError
+from whence.run.config import KEYS, read_config
+
+ELF = b"\x7fELF" + bytes(12) + b"\x03\x00"
+
+
+@pytest.fixture
+def make(tmp_path):
+    folder = tmp_path / "calc"
+
+    def make(**files):
+        folder.mkdir(exist_ok=True)
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            if content[:4] == b"\x7fELF":
+                path.chmod(0o755)
+        return folder
+
+    return make
+
+
+def test_sources_alone(make):
+    folder = make(**{"b.c": "", "a.c": "", "cases/one/args": "1", "cases/one/expected": "x"})
+    lines = write_configuration(folder)
+    config = read_config(folder)
+    assert config.program.sources == ("a.c", "b.c")
+    assert config.cases.folder == folder / "cases"
+    assert lines[0] == f"wrote {folder}/whence.toml"
+    assert lines[1:] == ["program: a.c, b.c", "cases: cases", "next: read through it, then `whence locate`"]
+
+
+def test_makefile_executable_and_pairs(make):
+    files = {"Makefile": "TARGET = other\n", "calc": ELF, "aaa": ELF, "lib.so.1": ELF, "script": "#!/bin/sh\n"}
+    folder = make(**files, **{"tests/a.in": "", "tests/a.out": ""})
+    write_configuration(folder)
+    config = read_config(folder)
+    assert (config.program.path, config.program.build) == (folder / "calc", "make CC=whence-cc")
+    assert config.cases.folder == folder / "tests"
+    assert "# other executables: aaa\n" in (folder / "whence.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    "files, path, build",
+    [
+        ({"Makefile": "PROG := bin/run\n"}, "bin/run", "make CC=whence-cc"),
+        ({"Makefile": "all: tool\n"}, "tool", "make CC=whence-cc"),
+        ({"Makefile": "x:\n"}, "calc", "make CC=whence-cc"),
+        ({"configure": ""}, "calc", "./configure CC=whence-cc && make"),
+        ({"CMakeLists.txt": ""}, "calc", "cmake -B build -DCMAKE_C_COMPILER=whence-cc && cmake --build build"),
+    ],
+)
+def test_program_of_a_build(make, files, path, build):
+    found = survey(make(**files, **{"calc.c": ""}))
+    program = tomllib.loads(configuration(found))["program"]
+    assert (program["path"], program["build"]) == (path, build)
+
+
+@pytest.mark.parametrize(
+    "files, cases",
+    [
+        ({"cases.txt": "a\n"}, {"file": "cases.txt", "reference": "./good"}),
+        ({"suite.txt": "a\n", "outputs/1": "x"}, {"file": "suite.txt", "outputs": "outputs"}),
+        ({"tests/a.sh": ""}, {"command": "sh {name}", "scripts": "tests/*.sh"}),
+        ({"test/a.bats": ""}, {"command": "bats {name}", "scripts": "test/*.bats"}),
+        ({"Makefile": "all: x\ncheck: all\n"}, {"command": "make check"}),
+        ({"tests/a.in": ""}, {"folder": "cases"}),
+        ({}, {"folder": "cases"}),
+    ],
+)
+def test_where_the_cases_are(make, files, cases):
+    assert tomllib.loads(configuration(survey(make(**files, **{"a.c": ""}))))["cases"] == cases
+
+
+def test_the_comments_name_real_keys(make):
+    lines = configuration(survey(make(**{"a.c": ""}))).splitlines()
+    data = tomllib.loads("\n".join(line.removeprefix("# ") if " = " in line else line for line in lines))
+    for section, table in data.items():
+        assert set(table) <= set(KEYS[section])
+    assert set(data["limits"]) == set(KEYS["limits"])
+    assert set(data["compare"]) == set(KEYS["compare"])
+
+
+def test_nothing_is_overwritten(make):
+    folder = make(**{"a.c": "", "whence.toml": "mine"})
+    with pytest.raises(UsageError, match="exists already"):
+        write_configuration(folder)
+    assert (folder / "whence.toml").read_text() == "mine"
+
+
+def test_a_folder_without_a_program(make):
+    with pytest.raises(UsageError, match="holds no C files"):
+        write_configuration(make(**{"notes": ""}))
+
+
+def test_command(make):
+    result = CliRunner().invoke(init, [str(make(**{"a.c": ""}))])
+    assert result.exit_code == 0
+    assert "cases: none found" in result.output
+
+
+def test_quoted_texts_come_back():
+    text = 'say "x" \\ y'
+    assert tomllib.loads(f"a = {quoted(text)}")["a"] == text
