@@ -51,14 +51,14 @@ class Plan(NamedTuple):
     reference holds (-1: not a phi's); ``role`` is a ``layout.Role``.
     """
 
-    segments: NDArray[Any]
-    sites: NDArray[Any]
-    accesses: NDArray[Any]
-    refs: NDArray[Any]
-    outers: NDArray[Any]
-    blocks: NDArray[Any]
-    controls: NDArray[Any]
-    functions: NDArray[Any]
+    segments: Any
+    sites: Any
+    accesses: Any
+    refs: Any
+    outers: Any
+    blocks: Any
+    controls: Any
+    functions: Any
 
 
 class Numbering:

@@ -84,7 +84,7 @@ PIECE = np.dtype([("out", np.int32), ("argument", np.int32), ("offset", np.int64
 IN = np.dtype([("event", np.int32), ("stream", np.int32), ("offset", np.int64), ("length", np.int64)])
 HEAP = np.dtype([("event", np.int32), ("freed", np.int32), ("address", np.int64), ("length", np.int64)])
 
-Table = NDArray[Any]  # of one of the record types above
+Table = Any  # an array of one of the record types above; type checkers know no fields of records
 
 
 class Columns(NamedTuple):

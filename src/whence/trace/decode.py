@@ -59,7 +59,7 @@ class Stacks(NamedTuple):
     """
 
     depth: NDArray[np.int64]
-    active: NDArray[Any]
+    active: Any
     pool: NDArray[np.int32]
     unknown: NDArray[np.int64]
 

@@ -24,13 +24,13 @@ MAX_CELLS = 1 << 30  # definitions below -MAX_CELLS name a list of several defin
 
 
 class Shadow(NamedTuple):
-    """The pages (``writer``, ``content``) and how they are found; ``count[0]`` is the number of pages in use."""
+    """The pages (``writer``, ``content``) and how they are found; ``pages[0]`` is the number of pages in use."""
 
     keys: NDArray[np.int64]
     places: NDArray[np.int32]
     cache_keys: NDArray[np.int64]
     cache_places: NDArray[np.int64]
-    count: NDArray[np.int64]
+    pages: NDArray[np.int64]
     writer: NDArray[np.int32]
     content: NDArray[np.uint8]
 
@@ -58,11 +58,11 @@ def page_base(shadow: Shadow, page: Int) -> Int:
     place = (page * 0x9E3779B1) & (TABLE - 1)
     while shadow.keys[place] != key:
         if shadow.keys[place] == 0:
-            if shadow.count[0] >= MAX_PAGES:
+            if shadow.pages[0] >= MAX_PAGES:
                 raise MemoryError
             shadow.keys[place] = key
-            shadow.places[place] = shadow.count[0]
-            shadow.count[0] += 1
+            shadow.places[place] = shadow.pages[0]
+            shadow.pages[0] += 1
             break
         place = (place + 1) & (TABLE - 1)
     base = np.int64(shadow.places[place]) * PAGE

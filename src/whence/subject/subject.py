@@ -1,0 +1,189 @@
+"""A subject: the captured program, its variants (made when first needed, kept by content) and its cases."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from whence.build.capture import Capture, read_executable
+from whence.build.ir import canonical_text
+from whence.build.quick import build_sources
+from whence.build.toolchain import whence_home
+from whence.build.variant import build_variant, first_message, runtime_objects
+from whence.errors import BuildError, SubjectError
+from whence.probe.instrument import Variant, cover_texts, record_texts
+from whence.probe.library import numbers, wrapped
+from whence.probe.plan import Numbering, Plan, make_plan
+from whence.program.model import Location
+from whence.program.program import Program
+from whence.program.reader import read_module
+from whence.run.cases import Case, load_cases
+from whence.run.config import SubjectConfig
+from whence.run.runner import Runner, learn_expected
+from whence.run.sandbox import DEFAULT_LIMITS, Limits
+
+PROBES_VERSION = "1"  # part of a variant's key: raised when the probes or the runtime change what they write
+Progress = Callable[[int, int], None]
+
+
+@dataclass
+class Subject:
+    """One program with its cases.
+
+    ``folder`` is what statements' files are relative to, ``executable`` the plain program with captured IR, ``name`` its
+    ``argv[0]``. Properties raise BuildError or ProgramError when the program cannot be used.
+    """
+
+    folder: Path
+    executable: Path
+    cases: list[Case]
+    limits: Limits = DEFAULT_LIMITS
+    name: str = ""
+    progress: Progress | None = None
+    _relative: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.name = self.name or f"./{self.executable.name}"
+
+    @cached_property
+    def capture(self) -> Capture:
+        """The captured modules and the link."""
+        return read_executable(self.executable)
+
+    @cached_property
+    def program(self) -> Program:
+        """The program model of all captured modules."""
+        return Program([read_module(canonical_text(m.bitcode.read_bytes())) for m in self.capture.modules])
+
+    @cached_property
+    def fingerprint(self) -> int:
+        """The program's fingerprint, as its traces bear it."""
+        return self.program.fingerprint()
+
+    @cached_property
+    def numbering(self) -> Numbering:
+        """The layouts of the program's functions."""
+        return Numbering(self.program)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The static plan that gives traces their meaning."""
+        return make_plan(self.program, self.numbering, numbers())
+
+    def variant(self, kind: Variant) -> Path:
+        """The executable of a variant, built when there is none for this program yet."""
+        out = Path(whence_home()) / "variants" / self._key(kind) / self.executable.name
+        if not out.exists():
+            out.parent.mkdir(parents=True, exist_ok=True)
+            build_variant(self.capture, kind, list(self._texts(kind)), self._runtime(), out, progress=self.progress)
+        return out
+
+    def _key(self, kind: Variant) -> str:
+        """What a variant's executable depends on: modules, link, runtime and probes."""
+        digest = hashlib.sha256(f"{PROBES_VERSION} {kind} {self.capture.link}".encode())
+        for module in self.capture.modules:
+            digest.update(module.hash.encode())
+        for item in self._runtime():
+            digest.update(str(item).encode())
+        return digest.hexdigest()[:32]
+
+    def _texts(self, kind: Variant) -> Iterable[str]:
+        if kind is Variant.COVER:
+            return cover_texts(self.program)
+        return record_texts(self.program, self.numbering, self._wrapped())
+
+    def _wrapped(self) -> list[str]:
+        return wrapped(musl="musl" in self.program.modules[0].triple)
+
+    def _runtime(self) -> list[Path]:
+        has_main = any(ref.name == "main" for ref in self.program.functions)
+        return runtime_objects(with_main=has_main)
+
+    def runner(self, kind: Variant | None = None) -> Runner:
+        """A runner of the plain program, or of a variant; close it after use."""
+        executable = self.executable if kind is None else self.variant(kind)
+        return Runner(executable, self.limits, name=self.name, coverage=kind is Variant.COVER)
+
+    def relative(self, location: Location | None) -> tuple[str, int] | None:
+        """File, relative to the subject's folder where it lies there, and line; None for code without a place."""
+        if location is None or location.line == 0:
+            return None
+        if location.file not in self._relative:
+            self._relative[location.file] = _relative_to(location.file, self.folder)
+        return self._relative[location.file], location.line
+
+
+def _relative_to(file: str, folder: Path) -> str:
+    path = os.path.normpath(file)
+    try:
+        return str(Path(path).relative_to(folder))
+    except ValueError:
+        return path
+
+
+def subject_from_config(config: SubjectConfig) -> Subject:
+    """The subject that a ``whence.toml`` describes: built if need be, its cases loaded, missing expectations learned.
+
+    Raises BuildError with the compiler's message first, UsageError or SubjectError for cases that cannot be used.
+    """
+    if config.toolchain:
+        os.environ["WHENCE_CLANG"] = config.toolchain
+    executable = _executable_of(config)
+    subject = Subject(config.folder, executable, load_cases(config), config.limits, config.program.name or "")
+    if any(case.expected is None for case in subject.cases) and config.cases.command is None:
+        reference = config.cases.reference or executable
+        if not reference.exists():
+            raise SubjectError(f"no reference program {reference}", "build it, or give expected outputs instead")
+        with Runner(reference, config.limits, name=subject.name) as runner:
+            subject.cases = learn_expected(subject.cases, runner)
+    return subject
+
+
+def _executable_of(config: SubjectConfig) -> Path:
+    """Build what the configuration says, and return the executable."""
+    program = config.program
+    if program.sources:
+        sources = sorted(p for pattern in program.sources for p in config.folder.glob(pattern))
+        if not sources:
+            raise BuildError(f"no source file matches {', '.join(program.sources)} in {config.folder}")
+        return build_sources(sources, program.flags, quick_folder(sources))
+    if program.path is None:
+        raise BuildError(f"{config.folder}: whence.toml names neither a program nor its sources")
+    if program.build:
+        done = subprocess.run(
+            program.build, shell=True, cwd=config.folder, capture_output=True, text=True, errors="replace", check=False
+        )
+        if done.returncode:
+            raise BuildError(first_message(done.stderr) or f"`{program.build}` failed", done.stderr.strip())
+    if not program.path.exists():
+        raise BuildError(f"no program {program.path}", "build it with CC=whence-cc, or set `build` in whence.toml")
+    return program.path
+
+
+def quick_folder(sources: Sequence[Path]) -> Path:
+    """Where the executable of loose sources is built: a folder of Whence's own for each set of sources."""
+    names = "\0".join(str(s.resolve()) for s in sources)
+    return Path(whence_home()) / "quick" / hashlib.sha256(names.encode()).hexdigest()[:16]
+
+
+def subject_from_sources(sources: Sequence[Path], flags: Sequence[str], cases: list[Case], limits: Limits) -> Subject:
+    """The subject of loose C files and of cases given on the command line; passing cases tell what is right."""
+    sources = [s.resolve() for s in sources]
+    executable = build_sources(sources, flags, quick_folder(sources))
+    subject = Subject(sources[0].parent, executable, cases, limits)
+    passing = [case for case in cases if case.expected is None]
+    if passing:
+        with subject.runner() as runner:
+            learned = iter(learn_expected(passing, runner))
+        subject.cases = [next(learned) if case.expected is None else case for case in cases]
+    return subject
+
+
+def with_cases(subject: Subject, cases: list[Case]) -> Subject:
+    """The same program with other cases."""
+    return replace(subject, cases=cases)
