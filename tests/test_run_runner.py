@@ -139,7 +139,7 @@ def test_output_limit(runner):
 
 def test_process_limit_ends_a_fork_bomb(runner):
     result = run(runner, "bomb")
-    assert result.too_many_processes or (os.geteuid() and result.timed_out)
+    assert result.too_many_processes
     assert judge(result.case, result).failed
     assert run(runner, "echo").status == 0
 

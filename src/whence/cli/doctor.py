@@ -157,7 +157,7 @@ def check_running() -> str:
     expected = [b"hello %d\n" % number for number in range(100)]
     with tempfile.TemporaryDirectory() as folder:
         plain = _compile(Path(folder), "plain", [])
-        served = _compile(Path(folder), "served", ["-Dmain=__whence_main", *map(str, runtime_objects())])
+        served = _compile(Path(folder), "served", ["-Dmain=__whence_main", *map(str, runtime_objects()), "-lm"])
         for program in (plain, served):
             with Runner(program) as runner:
                 if [result.stdout for result in runner.run_cases(cases)] != expected:

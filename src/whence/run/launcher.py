@@ -123,7 +123,6 @@ def _set_limits(job: Job) -> None:
     limits = (
         (resource.RLIMIT_CPU, job.cpu_s),
         (resource.RLIMIT_FSIZE, job.output and max(job.output, job.trace_limit + TRACE_HEADER)),
-        (resource.RLIMIT_NPROC, job.processes if os.geteuid() else 0),
         (resource.RLIMIT_AS, job.memory and job.memory + OWN_MEMORY),
     )
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

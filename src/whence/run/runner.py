@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 AHEAD = 16  # jobs in flight
 AHEAD_SUITE = 2  # each of them takes a copy of a whole folder
 SHELL = Path("/bin/sh")
+HISTORY = shutil.ignore_patterns(".git", ".hg", ".svn")  # large, and no part of a program
 
 Progress = Callable[[int, int], None]
 
@@ -289,7 +290,7 @@ class Runner:
     def _copy_suite(self, case: Case, target: Path) -> None:
         suite = case.suite
         assert suite is not None
-        shutil.copytree(suite.folder, target, symlinks=True, dirs_exist_ok=True)
+        shutil.copytree(suite.folder, target, symlinks=True, dirs_exist_ok=True, ignore=HISTORY)
         if suite.program is not None:
             place = target / suite.program
             times = place.stat() if place.exists() else None

@@ -183,7 +183,6 @@ static void set_limits(const struct job *job)
     setrlimit(RLIMIT_CORE, &none);
     limit(RLIMIT_CPU, job->cpu_s);
     limit(RLIMIT_FSIZE, job->output);
-    limit(RLIMIT_NPROC, geteuid() ? job->processes : 0);
     if (job->memory)
         limit(RLIMIT_AS, job->memory + OWN_MEMORY);
 }
@@ -300,8 +299,8 @@ static unsigned tasks_of_system(void)
     return sysinfo(&info) ? 0 : info.procs;
 }
 
-/* RLIMIT_NPROC counts all processes of a user and does not bind root, so the group is counted too; the system's own
-   count tells cheaply whether that is worth while. */
+/* RLIMIT_NPROC counts all processes of a user and does not bind root, so the run's own session is counted; the
+   system's count tells cheaply whether that is worth while. */
 static int too_many_processes(pid_t pid, const struct job *job, unsigned tasks_before)
 {
     unsigned tasks = tasks_of_system();
