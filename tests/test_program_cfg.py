@@ -85,9 +85,7 @@ def test_every_node_reaches_the_virtual_exit_by_few_new_edges(graph: Graph) -> N
 @given(graphs())
 def test_predecessors_reverse(graph: Graph) -> None:
     reverse = predecessors(graph)
-    assert {(a, b) for a, ts in enumerate(graph) for b in ts} == {
-        (a, b) for b, ps in enumerate(reverse) for a in ps
-    }
+    assert {(a, b) for a, ts in enumerate(graph) for b in ts} == {(a, b) for b, ps in enumerate(reverse) for a in ps}
 
 
 def test_a_while_loop_decides_its_body_and_itself() -> None:

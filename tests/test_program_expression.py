@@ -1,8 +1,10 @@
+from pathlib import Path
+
 import pytest
 from test_program_reader import compile_ir
 
-from whence.program import read_module
-from whence.program.expression import Expressions
+from whence.program import Program, read_module
+from whence.program.expression import Expressions, explain
 
 SOURCE = r"""
 #include <stdarg.h>
@@ -96,9 +98,7 @@ def test_what_the_compiler_adds_is_silent(tmp_path_factory: pytest.TempPathFacto
     source = "int f(int n, int) { int a[n]; if (n) return a[0]; return 1; }"
     module = read_module(compile_ir(tmp_path_factory.mktemp("silent"), source))
     function, expressions = module.functions["f"], Expressions(module)
-    shown = [
-        expressions.expression(function, i) for i in function.instructions() if i.opcode in ("store", "call")
-    ]
+    shown = [expressions.expression(function, i) for i in function.instructions() if i.opcode in ("store", "call")]
     assert [text for text in shown if text] == ["parameter n", "return a[0]", "return 1"]
 
 
@@ -116,6 +116,19 @@ int main(void) { p->u.f = 2; p->u.c[1] = 'x'; g.b = 4; return g.n; }"""
     stored = (0x40000000, 120, 0b100_101)
     shown = [path.show(raw) for path, raw in zip(paths, stored, strict=True) if path]
     assert shown == ["2.0", "'x' (120)", "4"]
+
+
+def test_other_modules_tell_the_types_of_what_they_define(tmp_path: Path) -> None:
+    user = "enum color { RED, BLUE }; extern enum color now; extern int cells[]; int paint(enum color);\n"
+    user += "int main(void) { now = 1; return paint(BLUE) + cells[3]; }"
+    owner = "enum color { RED, BLUE } now; int cells[4]; int paint(enum color c) { return c; }"
+    modules = [read_module(compile_ir(tmp_path, source)) for source in (user, owner)]
+    main = modules[0].functions["main"]
+    expected = {True: ["now = BLUE", "return paint(BLUE) + cells[3]"], False: ["now = 1", "return paint(1) + cells[3]"]}
+    for linked, texts in expected.items():
+        explained = explain(Program(modules))[0] if linked else Expressions(modules[0])
+        shown = [explained.expression(main, i) for i in main.instructions() if i.opcode in ("store", "ret")]
+        assert shown[1:] == texts
 
 
 def test_phis_in_a_cycle_end() -> None:

@@ -77,9 +77,7 @@ def test_fingerprint_changes_with_the_program(program: Program) -> None:
     assert program.fingerprint() != changed.fingerprint()
 
 
-TYPES = read_module(
-    "%struct.P = type { i8, i32, [3 x i16], ptr }\n%struct.Q = type <{ i8, %struct.P, x86_fp80 }>\n"
-)
+TYPES = read_module("%struct.P = type { i8, i32, [3 x i16], ptr }\n%struct.Q = type <{ i8, %struct.P, x86_fp80 }>\n")
 
 
 @pytest.mark.parametrize(

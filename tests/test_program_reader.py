@@ -29,9 +29,7 @@ def compile_ir(folder: Path, source: str, *flags: str) -> str:
 
 def body(code: str, head: str = "") -> list[Instruction]:
     """The instructions of a function written in IR."""
-    text = canonical(
-        f"{head}\ndefine void @f(i32 %a, i32 %b, ptr %p, double %d, <4 x i32> %v) {{\n{code}\n}}"
-    )
+    text = canonical(f"{head}\ndefine void @f(i32 %a, i32 %b, ptr %p, double %d, <4 x i32> %v) {{\n{code}\n}}")
     module = read_module(text)
     assert print_module(module) == text
     return module.functions["f"].instructions()
@@ -179,9 +177,7 @@ def test_memory() -> None:
     assert (parts(atomic), atomic.volatile) == (("load", "i32", ["ptr %p"]), True)
     assert parts(one("store atomic i32 %a, ptr %p seq_cst, align 4"))[2] == ["i32 %a", "ptr %p"]
     assert parts(one("store { i32, [2 x i8] } zeroinitializer, ptr %p"))[1] == "{ i32, [2 x i8] }"
-    folded = one(
-        "store i32 1, ptr getelementptr inbounds ([4 x i32], ptr @g, i64 1, i64 2)", "@g = global i32 0"
-    )
+    folded = one("store i32 1, ptr getelementptr inbounds ([4 x i32], ptr @g, i64 1, i64 2)", "@g = global i32 0")
     assert folded.operands[1].text.startswith("getelementptr ")
     alloca = one("%x = alloca [3 x i32], i32 %a, align 16")
     assert (alloca.element_type, parts(alloca)[2]) == ("[3 x i32]", ["i32 %a"])
@@ -217,9 +213,7 @@ def test_addresses_and_aggregates() -> None:
 
 def test_calls() -> None:
     head = "declare i32 @printf(ptr, ...)\ndeclare void @s(ptr sret([9 x i8]), ptr)"
-    call = one(
-        "%x = tail call noundef i32 (ptr, ...) @printf(ptr noundef captures(none) %p, i32 %a) #0", head
-    )
+    call = one("%x = tail call noundef i32 (ptr, ...) @printf(ptr noundef captures(none) %p, i32 %a) #0", head)
     assert (call.opcode, call.callee, call.element_type) == ("call", "@printf", "i32 (ptr, ...)")
     assert call.operands[0].attributes == ("noundef", "captures(none)")
     result = one("call void @s(ptr sret([9 x i8]) align 8 %p, ptr dereferenceable(4) null)", head).operands
@@ -230,9 +224,7 @@ def test_calls() -> None:
     text = '%x = call i32 asm sideeffect "f(x), !dbg !1", "=r,r,~{memory}"(i32 %a), !srcloc !0'
     opaque = one(text, "!0 = !{i64 1}")
     assert (opaque.callee, [o.text for o in opaque.operands]) == ("asm", ["%a"])
-    bundled = one(
-        'call void @llvm.assume(i1 true) [ "align"(ptr %p, i64 16) ]', "declare void @llvm.assume(i1)"
-    )
+    bundled = one('call void @llvm.assume(i1 true) [ "align"(ptr %p, i64 16) ]', "declare void @llvm.assume(i1)")
     assert [o.text for o in bundled.operands] == ["true"]
     assert one("call void inttoptr (i64 64 to ptr)(i32 1)").callee == "inttoptr (i64 64 to ptr)"
 
@@ -277,9 +269,7 @@ def test_positions_point_at_the_first_line_of_each_instruction(everything: str) 
                 assert block.lines[position][2:] == instruction.text.split("\n")[0]
 
 
-@pytest.mark.parametrize(
-    "line", ["%x = frobnicate i32 %a", "%x = load i32", "%x = icmp eq i32 %a", "br label"]
-)
+@pytest.mark.parametrize("line", ["%x = frobnicate i32 %a", "%x = load i32", "%x = icmp eq i32 %a", "br label"])
 def test_what_is_not_understood_names_its_line(line: str) -> None:
     text = f"; ModuleID = 'm.c'\ndefine void @f(i32 %a) {{\n  {line}\n  ret void\n}}\n"
     with pytest.raises(ProgramError, match=r"m\.c: IR line 3: .*"):

@@ -216,16 +216,23 @@ class Variable:
 
 
 class DebugInfo:
-    """The types and variables that a module's metadata describes."""
+    """The types and variables that a module's metadata describes.
+
+    ``siblings`` are the other modules of the program: clang describes a variable or function only where it is
+    defined.
+    """
 
     def __init__(self, module: Module) -> None:
         self.module = module
+        self.siblings: list[DebugInfo] = []
         self.void = CType(self, "void", "void", {})
         self._types: dict[str, CType | None] = {}
         self._locations = Locations(module.metadata)
         self._locals: dict[str, dict[str, Variable]] = {}
         self._globals: dict[str, Variable] | None = None
         self._tags: dict[str, CType] | None = None
+        self._elsewhere: dict[str, Variable | None] = {}
+        self._functions: dict[str, CType | None] = {}
 
     def node(self, number: str) -> tuple[str, dict[str, str]]:
         """The kind of node ``!number`` (``DIFile``) and its fields as text; ("", {}) when it is none."""
@@ -276,7 +283,17 @@ class DebugInfo:
         return Member(_string(fields.get("name", "")), type_, offset, bits, storage)
 
     def function_type(self, name: str) -> CType | None:
-        """The type of the function ``name`` (without "@"), where the module knows it."""
+        """The type of the function ``name`` (without "@"), where the program tells it."""
+        if name not in self._functions:
+            external = (s._described_type(name) for s in self.siblings if s._exports_function(name))
+            self._functions[name] = self._described_type(name) or next(external, None)
+        return self._functions[name]
+
+    def _exports_function(self, name: str) -> bool:
+        function = self.module.functions.get(name)
+        return function is not None and not function.internal
+
+    def _described_type(self, name: str) -> CType | None:
         function = self.module.functions.get(name)
         number = function.subprogram if function else None
         declaration = self.module.declarations.get(name)
@@ -309,7 +326,7 @@ class DebugInfo:
     def variable_at(self, function: Function | None, register: str) -> Variable | None:
         """The variable that ``register`` (``%x.addr``) or global (``@g``) holds; None when it holds none."""
         if register.startswith("@"):
-            return self.globals.get(register[1:])
+            return self.global_variable(register[1:])
         return self._variables(function).get(register) if function else None
 
     def _variables(self, function: Function) -> dict[str, Variable]:
@@ -321,6 +338,19 @@ class DebugInfo:
                     if (match := _DECLARE.match(line)) and match[3] in ("", "DW_OP_deref"):
                         found.setdefault(match[1], self._variable(match[2], match[1], bool(match[3])))
         return found
+
+    def global_variable(self, name: str) -> Variable | None:
+        """The global or static variable that ``name`` (without "@") means in this module."""
+        found = self.globals.get(name)
+        if found is not None:
+            return found
+        if name not in self._elsewhere:
+            self._elsewhere[name] = next((v for s in self.siblings if (v := s._exported(name))), None)
+        return self._elsewhere[name]
+
+    def _exported(self, name: str) -> Variable | None:
+        hidden = self.module.globals.get(name, "private ").startswith(("internal ", "private "))
+        return None if hidden else self.globals.get(name)
 
     @property
     def globals(self) -> dict[str, Variable]:

@@ -35,10 +35,10 @@ from whence.program.paths import (
     address_of,
     bare_name,
 )
-from whence.program.program import plain_name
+from whence.program.program import Program, plain_name
 from whence.program.values import format_constant, format_value
 
-__all__ = ["AccessPath", "Expressions", "format_value"]
+__all__ = ["AccessPath", "Expressions", "explain", "format_value"]
 
 _LIMIT = 160  # characters of one value's text
 _DEPTH = 60  # of nested values
@@ -69,6 +69,14 @@ _CONVERSIONS = frozenset(
 _INTEGER = re.compile(r"-?\d+")
 _HIDDEN = re.compile(r"%(?:saved_stack|cleanup\.dest\.slot|__vla_expr)\d*$")  # clang's own bookkeeping
 _INTRINSIC = re.compile(r"llvm\.([a-z_]+)")
+
+
+def explain(program: Program) -> list[Expressions]:
+    """The explainer of each module, knowing the types of what the other modules define."""
+    infos = [DebugInfo(module) for module in program.modules]
+    for info in infos:
+        info.siblings = [other for other in infos if other is not info]
+    return [Expressions(info.module, info) for info in infos]
 
 
 class Expressions:
@@ -307,9 +315,7 @@ class Expressions:
         arguments = ", ".join(self._arguments(function, instruction, signature))
         return Value(f"{target.at(POSTFIX)}({arguments})", POSTFIX, signature[0] if signature else None)
 
-    def _arguments(
-        self, function: Function, call: Instruction, signature: tuple[CType | None, ...]
-    ) -> list[str]:
+    def _arguments(self, function: Function, call: Instruction, signature: tuple[CType | None, ...]) -> list[str]:
         """The arguments as C passes them: hidden result pointers left out, structs by their place."""
         texts: list[str] = []
         for operand in call.operands:

@@ -27,9 +27,7 @@ _FLAG_WORDS = (
     "fast nnan ninf nsz arcp contract afn reassoc"
 )
 _FLAGS = frozenset(_FLAG_WORDS.split())
-_ORDERING = re.compile(
-    r'(?: syncscope\("[^"]*"\))?(?: (?:unordered|monotonic|acquire|release|acq_rel|seq_cst)){1,2}$'
-)
+_ORDERING = re.compile(r'(?: syncscope\("[^"]*"\))?(?: (?:unordered|monotonic|acquire|release|acq_rel|seq_cst)){1,2}$')
 _FENCE = re.compile(r'(?:syncscope\("[^"]*"\) )?(?:acquire|release|acq_rel|seq_cst)')
 _LABEL = re.compile(r'label %("[^"]*"|[-\w$.]+)')
 _CASE = re.compile(r'    (i\d+ \S+), label %("[^"]*"|[-\w$.]+)')
@@ -302,8 +300,7 @@ def _landingpad(reader: InstructionReader, opcode: str, rest: str, result: str |
 _Reader = Callable[[InstructionReader, str, str, "str | None"], Instruction]
 _BINARY = "add sub mul udiv sdiv urem srem shl lshr ashr and or xor fadd fsub fmul fdiv frem"
 _CONVERSIONS = (
-    "trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint ptrtoaddr inttoptr bitcast "
-    "addrspacecast"
+    "trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint ptrtoaddr inttoptr bitcast addrspacecast"
 )
 _READERS: dict[str, _Reader] = {
     **dict.fromkeys(_BINARY.split(), _binary),

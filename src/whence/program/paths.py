@@ -173,7 +173,7 @@ class Paths:
             return None
 
     def _global(self, name: str) -> AccessPath:
-        variable = self._debug.globals.get(name)
+        variable = self._debug.global_variable(name)
         if variable is not None:
             return AccessPath(variable.name, variable.type, variable)
         text = self._module.globals.get(name, "")
@@ -186,7 +186,8 @@ class Paths:
         plain = plain_name(name)
         ctype = self._debug.function_type(name)
         known = name in self._module.functions or name in self._module.declarations
-        return AccessPath(plain, ctype, address=Value(plain, pointee=ctype) if known else None)
+        decays = known or " global [" in f" {text}"
+        return AccessPath(plain, ctype, address=Value(plain, pointee=ctype) if decays else None)
 
     def refine(self, path: AccessPath, llvm_type: str) -> AccessPath:
         """The part of an aggregate that an access of a scalar LLVM type means; the path itself otherwise."""
@@ -213,13 +214,12 @@ class Paths:
                 type_ = member_type(type_, 0, self._module.types)
         return path
 
-    def _neighbour(
-        self, function: Function, path: AccessPath, index: Operand, step: Instruction
-    ) -> AccessPath | None:
+    def _neighbour(self, function: Function, path: AccessPath, index: Operand, step: Instruction) -> AccessPath | None:
         """The first index: the object itself (0), or another one beside it (pointer arithmetic)."""
         size = types.alloc_size_of(step.element_type, self._module)
         type_ = path.type.plain if path.type else None
-        if type_ is not None and type_.kind == "array" and type_.size != size:
+        unbounded = step.element_type.startswith("[0 x ")  # extern int a[];
+        if type_ is not None and type_.kind == "array" and type_.size != size and not unbounded:
             return self._item(function, path, "", index, step)
         base = address_of(path)
         if len(step.operands) == 2 and type_ is not None and type_.size not in (0, size) and size == 1:
@@ -244,7 +244,7 @@ class Paths:
         """An element of an array."""
         if llvm_type and path.type is not None:
             size = types.alloc_size_of(llvm_type, self._module)
-            exact = path.type.plain.kind == "array" and path.type.size in (0, size)
+            exact = path.type.plain.kind == "array" and (size == 0 or path.type.size in (0, size))
             if not exact:
                 path = self._narrow(path, lambda t: t.kind == "array" and t.size == size) or path
         plain = path.type.plain if path.type else None
