@@ -228,9 +228,16 @@ class Expressions:
         return Value(path.text, UNARY if path.text.startswith("*") else POSTFIX, path.type)
 
     def _stored_before(self, function: Function, register: str, load: Instruction) -> Instruction | None:
-        """The last store into a temporary of the compiler's own before a load of it."""
-        stores = self._stores(function).get(register, ())
-        return next((store for store in reversed(stores) if store.index < load.index), None)
+        """The store whose value a load from a temporary of the compiler's own reads; None: not certain.
+
+        That is the only store, or the last one before the load in the same block.
+        """
+        stores = self._stores(function).get(register, [])
+        if len(stores) < 2:
+            return stores[0] if stores else None
+        home = next(block for block in function.blocks if _holds(block, load))
+        before = [store for store in stores if _holds(home, store) and store.index < load.index]
+        return before[-1] if before else None
 
     def _stores(self, function: Function) -> dict[str, list[Instruction]]:
         """The stores into each temporary: a local that is no variable of the program's."""
