@@ -19,7 +19,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whence.errors import SubjectError, TraceError
+from whence.errors import SubjectError, TraceError, WhenceError
 from whence.run import protocol
 from whence.run.cases import Case
 from whence.run.oracle import Expected, Rule, judge
@@ -329,11 +329,12 @@ class Runner:
             remove_tree(flight.slot.spare)
         return result
 
-    def _failed_start(self, flight: _Flight, reply: Reply) -> SubjectError:
+    def _failed_start(self, flight: _Flight, reply: Reply) -> WhenceError:
         if reply.error == errno.ENOSPC:
             return self.sandbox.full_disk()
         what = protocol.STAGES[reply.stage]
-        return SubjectError(f"case {flight.case.name}: cannot {what}: {os.strerror(reply.error)}")
+        kind = TraceError if reply.stage == protocol.AT_TRACE else SubjectError
+        return kind(f"case {flight.case.name}: cannot {what}: {os.strerror(reply.error)}")
 
     def _coverage(self, batch: _Batch, flight: _Flight) -> Counters | None:
         if batch.matrix is not None:

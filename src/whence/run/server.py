@@ -118,11 +118,6 @@ class Server:
         words = self._log.read_bytes().decode(errors="replace").strip()
         return f": {words.splitlines()[-1]}" if words else ""
 
-    @property
-    def alive(self) -> bool:
-        """Whether the server can take jobs."""
-        return self._control.fileno() >= 0
-
     def send(self, job: Job) -> None:
         """Hand out a job. Raises ValueError when it is too large, EOFError when the server has ended."""
         job.id = self._next_id
