@@ -49,6 +49,9 @@ class Toolchain:
         self.command = command
         self._version = ""
 
+    def __repr__(self) -> str:
+        return f"Toolchain({self.kind!r}, {self.command!r})"
+
     @property
     def plain_flags(self) -> tuple[str, ...]:
         """Flags that go before the user's in every call."""
