@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
+COMPILER = (sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=all", "-ffp-contract=off")
 
 KINDS = (
     "wrong operator",
@@ -65,7 +68,7 @@ class Outcome:
 
 def programs() -> list[str]:
     """Names of all programs, in alphabetical order."""
-    return sorted(p.parent.name for p in ROOT.glob("*/cases.txt"))
+    return sorted(p.parent.name for p in ROOT.glob("*/faults.toml"))
 
 
 def source_path(name: str) -> Path:
@@ -158,7 +161,7 @@ def run(binary: Path, case: Case, seconds: float = 3.0) -> Outcome:
     return Outcome(done.stdout, done.returncode)
 
 
-def compile_program(source: str, binary: Path, compiler: Sequence[str]) -> None:
+def compile_program(source: str, binary: Path, compiler: Sequence[str] = COMPILER) -> None:
     """Compiles one C source text with ``compiler`` (command and options) into ``binary``."""
     path = binary.with_suffix(".c")
     path.write_text(source)
@@ -168,3 +171,11 @@ def compile_program(source: str, binary: Path, compiler: Sequence[str]) -> None:
 def outcomes(name: str, binary: Path) -> list[Outcome]:
     """The outcomes of all cases of a program, in their order."""
     return [run(binary, case) for case in cases(name)]
+
+
+def prepare(fault: Fault, folder: Path) -> None:
+    """Makes a subject in ``folder``: the faulty source, the cases, and the correct program as ``reference``."""
+    shutil.copytree(ROOT / fault.program, folder, ignore=shutil.ignore_patterns("faults*"), dirs_exist_ok=True)
+    compile_program(source_path(fault.program).read_text(), folder / "reference")
+    (folder / "reference.c").unlink()
+    (folder / f"{fault.program}.c").write_text(faulty_source(fault))

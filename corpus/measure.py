@@ -15,7 +15,6 @@ from pathlib import Path
 
 import corpus
 
-PINNED_COMPILER = f"{sys.executable} -m ziglang cc -fno-sanitize=all"
 LARGEST_SHARE = 0.4
 
 
@@ -23,7 +22,7 @@ def main() -> int:
     """Measures the named programs (all without names); returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("names", nargs="*", metavar="NAME", help="programs to measure (all)")
-    parser.add_argument("--cc", default=PINNED_COMPILER, help="compiler command with options")
+    parser.add_argument("--cc", default=shlex.join(corpus.COMPILER), help="compiler command with options")
     parser.add_argument("--write", action="store_true", help="record the counts in faults.toml")
     options = parser.parse_args()
     compiler = shlex.split(options.cc)
