@@ -58,9 +58,7 @@ def test_default_object_name() -> None:
 
 
 def test_ir_keeps_what_the_preprocessor_and_the_language_need() -> None:
-    words = ir(
-        """-c '-DNAME="a b"' -I inc -include pre.h -std=c99 -fno-common -funsigned-char -pthread a.c"""
-    )
+    words = ir("""-c '-DNAME="a b"' -I inc -include pre.h -std=c99 -fno-common -funsigned-char -pthread a.c""")
     for word in ('-DNAME="a b"', "-I", "inc", "-include", "pre.h", "-std=c99", "-funsigned-char", "-pthread"):
         assert word in words
 

@@ -24,9 +24,7 @@ def thing(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder = tmp_path_factory.mktemp("thing")
     with pytest.MonkeyPatch.context() as patch:
         project = Project(folder, patch)
-        project.write(
-            a_c="int shared = 1; static int own; int f(void) { return own++; } int g(void) { return f(); }"
-        )
+        project.write(a_c="int shared = 1; static int own; int f(void) { return own++; } int g(void) { return f(); }")
         project.plain("-g -ffunction-sections -c a.c")
     return (project.folder / "a.o").read_bytes()
 
@@ -78,8 +76,7 @@ def test_weakened_definitions_are_no_longer_strong(thing: bytes) -> None:
     weak = weakened(thing)
     assert defined_globals(weak) == set()
     symbols = {
-        s.name: s["st_info"]["bind"]
-        for s in ELFFile(io.BytesIO(weak)).get_section_by_name(".symtab").iter_symbols()
+        s.name: s["st_info"]["bind"] for s in ELFFile(io.BytesIO(weak)).get_section_by_name(".symtab").iter_symbols()
     }
     assert symbols["f"] == "STB_WEAK"
     assert symbols["own"] == "STB_LOCAL"

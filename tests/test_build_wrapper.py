@@ -47,9 +47,7 @@ def test_questions_are_answered_by_the_compiler_itself(project: Project, argumen
 
 
 def test_preprocessing_standard_input(project: Project) -> None:
-    assert (
-        project.cc("-E -", stdin="X __LINE__\n").stdout == project.plain("-E -", stdin="X __LINE__\n").stdout
-    )
+    assert project.cc("-E -", stdin="X __LINE__\n").stdout == project.plain("-E -", stdin="X __LINE__\n").stdout
 
 
 def test_errors_and_warnings_are_shown_once_and_unchanged(project: Project) -> None:
@@ -74,9 +72,7 @@ def test_object_is_the_plain_one_with_a_section_more(project: Project) -> None:
     project.plain("-O2 -c twice.c -o plain.o")
     project.cc("-O2 -c twice.c")
     code = [
-        subprocess.run(
-            ["objdump", "-dr", name], cwd=project.folder, capture_output=True, text=True, check=True
-        )
+        subprocess.run(["objdump", "-dr", name], cwd=project.folder, capture_output=True, text=True, check=True)
         for name in ("plain.o", "twice.o")
     ]
     assert code[0].stdout.replace("plain.o", "twice.o") == code[1].stdout
