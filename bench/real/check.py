@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 import tempfile
 import threading
@@ -19,15 +20,9 @@ from pathlib import Path
 
 from programs import Recipe, check, chosen_recipes, ensure_built, make, work_folder
 
-from whence.build.capture import read_executable
-from whence.build.ir import canonical_text
-from whence.build.variant import build_variant, runtime_objects
 from whence.errors import WhenceError
-from whence.probe.instrument import record_texts
-from whence.probe.library import wrapped
-from whence.probe.plan import Numbering
-from whence.program.program import Program
-from whence.program.reader import read_module
+from whence.probe.instrument import Variant
+from whence.subject.subject import Subject
 
 RING_BYTES = 8 << 20
 SWEEP_SECONDS = 0.5
@@ -55,7 +50,7 @@ def recorded_verdicts(recipe: Recipe, work: Path) -> tuple[Verdicts, float, int]
     try:
         for executable, kept in plain.items():
             executable.rename(kept)
-            record_variant(kept, executable)
+            shutil.copy(Subject(tree, kept, []).variant(Variant.RECORD), executable)
         with Traces() as traces:
             verdicts, seconds = check(recipe, tree, traces.environment)
         return verdicts, seconds, traces.count
@@ -63,15 +58,6 @@ def recorded_verdicts(recipe: Recipe, work: Path) -> tuple[Verdicts, float, int]
         for executable, kept in plain.items():
             if kept.exists():
                 kept.replace(executable)
-
-
-def record_variant(executable: Path, out: Path) -> None:
-    """Build the record variant of a program that ``whence-cc`` built."""
-    capture = read_executable(executable)
-    texts = [canonical_text(module.bitcode.read_bytes()) for module in capture.modules]
-    program = Program([read_module(text) for text in texts])
-    rewritten = list(record_texts(program, Numbering(program), wrapped()))
-    build_variant(capture, "record", rewritten, runtime_objects(), out)
 
 
 class Traces:

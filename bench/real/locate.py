@@ -5,8 +5,7 @@
 Each program is built once by its own configure and make with ``whence-cc``; each fault is planted there, made
 again and given its cases as a folder beside a ``whence.toml``. Prints a table with a line for each fault:
 whether a faulty line is in the slice, its rank (best, average, worst of the tie) in both rankings with the
-lines ranked, and the seconds of each step; ``--json FILE`` keeps the same figures. ``whence`` and
-``whence-cc`` must be on the PATH.
+lines ranked, and the seconds of each step; ``--json FILE`` keeps the same figures.
 """
 
 from __future__ import annotations
@@ -112,7 +111,7 @@ def whence(command: str, tree: Path) -> tuple[Report, float]:
     """
     start = time.perf_counter()
     done = subprocess.run(
-        ["whence", command, "--json"],
+        [Path(sys.executable).with_name("whence"), command, "--json"],
         cwd=tree,
         stdin=subprocess.DEVNULL,
         capture_output=True,

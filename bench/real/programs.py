@@ -30,6 +30,8 @@ from whence.errors import BuildError, WhenceError
 HERE = Path(__file__).resolve().parent
 TIMEOUT = 3 * 3600
 Environment = Mapping[str, str] | None  # added to the caller's own
+# `whence` and `whence-cc` lie beside the interpreter that runs this.
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ def make(recipe: Recipe, tree: Path) -> float:
 def ensure_built(recipe: Recipe, work: Path, build_name: str, cc: str, cflags: str = "-g -O2") -> Path:
     """Return the tree of the named build, which is made unless an earlier call finished it."""
     tree = work / build_name / recipe.folder
-    stamp = tree.with_suffix(".built")
+    stamp = tree.parent / f"{tree.name}.built"
     if not stamp.exists():
         build(recipe, unpack(recipe, work, build_name), cc, cflags)
         stamp.touch()
@@ -165,7 +167,7 @@ def run_step(
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **(environment or {})},
+            env={**os.environ, "PATH": PATH, **(environment or {})},
             timeout=TIMEOUT,
             check=False,
         ).returncode
@@ -213,7 +215,7 @@ def _output_digest(recipe: Recipe, tree: Path, script: Path, environment: Enviro
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env={**os.environ, **(environment or {})},
+        env={**os.environ, "PATH": PATH, **(environment or {})},
         timeout=TIMEOUT,
         check=False,
     )
