@@ -1,0 +1,425 @@
+"""What the symptom search asks of a trace: who wrote a byte, how a run ended, which branches decided over printing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.probe.layout import ACCESSES, Leaves
+from whence.probe.layout import Kind as Site
+from whence.probe.library import FUNCTIONS
+from whence.probe.plan import FIRST, RETURNS, Plan
+from whence.trace.columns import N_OUT, N_PIECE, CellKind
+
+if TYPE_CHECKING:
+    from whence.program.expression import Expressions
+    from whence.program.model import Instruction, Location
+    from whence.program.program import FunctionRef
+    from whence.trace.trace import Trace
+
+MOST_BRANCHES = 16  # that a missing or misplaced output is traced back to
+WINDOW = 20_000  # segment instances before the end in which an endless loop is looked for
+DIVISIONS = frozenset({"sdiv", "udiv", "srem", "urem"})
+
+
+@dataclass(slots=True)
+class Source:
+    """What made a byte of an output stream.
+
+    ``event`` is the argument's event, the call's where the text is literal (``argument`` -1). ``start`` and
+    ``length`` are the piece's range in the stream; ``previous`` is the call that wrote to the stream before, -1.
+    ``criteria`` are the references to slice from.
+    """
+
+    call: int
+    event: int
+    argument: int
+    start: int
+    length: int
+    previous: int
+    criteria: list[int] = field(default_factory=list)
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether the byte is constant text."""
+        return self.argument < 0
+
+
+class Evidence:
+    """Questions about one trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace, self.plan, self.columns = trace, trace.plan, trace.columns
+        self._expressions: dict[int, Expressions] = {}
+
+    # ---- Events --------------------------------------------------------------------------------------------
+
+    def segment_of(self, event: int) -> int:
+        """The segment instance of an event."""
+        return int(self.columns.events[event]["segment"])
+
+    def frame(self, event: int) -> int:
+        """The frame in which an event happened."""
+        return int(self.columns.segments[self.segment_of(event)]["frame"])
+
+    def last_event(self, segment: int) -> int:
+        """The last event of a segment instance: its call, branch or return; -1 for a segment without events."""
+        row = self.columns.segments[segment]
+        sites = self._sites_in(int(row["id"]))
+        return int(row["event"]) + sites - 1 if sites else -1
+
+    def _sites_in(self, segment: int) -> int:
+        starts = self.plan.segments["site_start"]
+        return int(starts[segment + 1] - starts[segment])
+
+    def arguments(self, call: int) -> range:
+        """The events of a call's arguments."""
+        count = int(self.plan.sites[self.trace.site(call)]["aux"])
+        return range(call - count, call)
+
+    def control(self, event: int) -> int:
+        """The branch that let the event's block execute in its frame, -1."""
+        control = int(self.columns.segments[self.segment_of(event)]["control"])
+        return self.last_event(control) if control >= 0 else -1
+
+    def open_frames(self, segment: int) -> set[int]:
+        """The frame of a segment instance and those that it was called from."""
+        frames: set[int] = set()
+        while segment >= 0:
+            frame = int(self.columns.segments[segment]["frame"])
+            frames.add(frame)
+            segment = int(self.columns.frames[frame]["call"])
+        return frames
+
+    # ---- Words ---------------------------------------------------------------------------------------------
+
+    def _explain(self, event: int) -> Expressions:
+        from whence.program.expression import Expressions
+
+        number = self.function_of(event).module
+        if number not in self._expressions:
+            self._expressions[number] = Expressions(self.trace.program.modules[number])
+        return self._expressions[number]
+
+    def function_of(self, event: int) -> FunctionRef:
+        """The function that an event's instruction belongs to."""
+        instruction = int(self.plan.sites[self.trace.site(event)]["instruction"])
+        return self.trace.program.function_of_instruction(instruction)
+
+    def expression(self, event: int, instruction: Instruction | None = None) -> str:
+        """What the event's instruction does (or another one of its function), as C text."""
+        shown = instruction or self.trace.instruction(event)
+        return self._explain(event).expression(self.function_of(event).function, shown)
+
+    def argument_text(self, source: Source) -> str:
+        """The C text of the argument that made a byte."""
+        operand = self.trace.instruction(source.call).operands[source.argument]
+        return self._explain(source.call).value(self.function_of(source.call).function, operand).text
+
+    def accessed(self, event: int) -> str:
+        """The place that a load or store accesses, as C text."""
+        path = self._explain(event).accessed(self.function_of(event).function, self.trace.instruction(event))
+        return f"`{path.text}`" if path else "memory"
+
+    def callee_name(self, call: int) -> str:
+        """The name of the function that a call calls, or words for one that has none."""
+        name = self.trace.instruction(call).callee or ""
+        return name[1:] if name.startswith("@") else "a function called through a pointer"
+
+    def place(self, event: int) -> Location | None:
+        """Where an event stands in the source; a return where the value was set that it returns."""
+        if self.trace.kind(event) is Site.RET and event:
+            before = event - 1
+            if self.segment_of(before) == self.segment_of(event) and self.trace.kind(before) is Site.LOAD:
+                definition = int(self.columns.events[before]["definition"])
+                if definition > 0:
+                    return self.trace.location(definition - 1)
+        return self.trace.location(event)
+
+    # ---- Output --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _outs(self) -> Any:
+        return self.columns.outs[: self.columns.counts[N_OUT]]
+
+    def last_output(self, stream: int) -> int:
+        """The call that wrote last to a stream, -1."""
+        rows = np.flatnonzero(self._outs["stream"] == stream)
+        return int(self._outs[rows[-1]]["event"]) if len(rows) else -1
+
+    def source_of(self, stream: int, offset: int) -> Source | None:
+        """What made a byte of the stream; None where no recorded call wrote it."""
+        outs = self._outs
+        holds = (outs["stream"] == stream) & (outs["offset"] <= offset) & (offset < outs["offset"] + outs["length"])
+        rows = np.flatnonzero(holds)
+        if not len(rows):
+            return None
+        row = int(rows[-1])
+        earlier = np.flatnonzero(outs["stream"][:row] == stream)
+        previous = int(outs[earlier[-1]]["event"]) if len(earlier) else -1
+        return self._piece(row, offset, previous) or self._literal(row, previous)
+
+    def _literal(self, row: int, previous: int) -> Source:
+        out = self._outs[row]
+        call = int(out["event"])
+        return Source(call, call, -1, int(out["offset"]), int(out["length"]), previous, [call + 1])
+
+    def _piece(self, row: int, offset: int, previous: int) -> Source | None:
+        """The argument whose piece of an output holds the byte; None for text that is constant."""
+        start = int(self._outs[row]["offset"])
+        pieces = self.columns.pieces[: self.columns.counts[N_PIECE]]
+        begins = start + pieces["offset"]
+        hits = np.flatnonzero((pieces["out"] == row) & (begins <= offset) & (offset < begins + pieces["length"]))
+        if not len(hits):
+            return None
+        piece = pieces[hits[0]]
+        call, argument = int(self._outs[row]["event"]), int(piece["argument"])
+        events = self.arguments(call)
+        if argument >= len(events):
+            return None
+        event, first, length = events[argument], int(begins[hits[0]]), int(piece["length"])
+        reads = self._read_by(int(self._outs[row]["cell"]), event, offset - first, length)
+        if not reads and not self.trace.instruction(call).operands[argument].is_register:
+            return None
+        return Source(call, event, argument, first, length, previous, [event + 1, *reads])
+
+    def _read_by(self, cell: int, argument: int, index: int, length: int) -> list[int]:
+        """References to what wrote byte ``index`` of the string that an argument points to, or the string as a whole.
+
+        Nothing where the argument is a number, or a string that nothing wrote. What an argument list (va_list) leads to
+        is not known one by one: all that the call read stands for it.
+        """
+        reads = [-r - 1 for r in self._listed(int(self.columns.cells[-cell - 1]["definition"])) if r < 0]
+        address = self.trace.value(argument)
+        found: list[int] = []
+        for read in reads:
+            row = self.columns.cells[read]
+            if int(row["kind"]) != CellKind.READ or int(row["address"]) != address:
+                continue
+            writers = self._listed(int(row["definition"]))
+            exact = int(row["length"]) - length in (0, 1)
+            covering = [w for w in writers if self._covers(w, address + index)] if exact and address else []
+            found += [max(covering, key=self._time)] if covering else writers
+        if not found and self._is_list(argument):
+            return [cell]
+        return found
+
+    def _is_list(self, argument: int) -> bool:
+        """Whether an argument is the va_list of a function such as vprintf."""
+        instruction = self.trace.instruction(argument)
+        function = FUNCTIONS.get((instruction.callee or "@")[1:])
+        return function is not None and function.format >= 0 and function.name.lstrip("_").startswith("v")
+
+    def _listed(self, definition: int) -> list[int]:
+        """The references that a definition stands for."""
+        from whence.trace.shadow import MAX_CELLS
+
+        if definition >= -MAX_CELLS:
+            return [definition] if definition else []
+        number = -definition - MAX_CELLS - 1
+        first, end = self.columns.multi_start[number], self.columns.multi_start[number + 1]
+        return [int(r) for r in self.columns.multi_reference[first:end]]
+
+    def _time(self, reference: int) -> int:
+        """The event that a reference names, or that made the cell that it names."""
+        return reference - 1 if reference > 0 else int(self.columns.cells[-reference - 1]["parent"])
+
+    def _covers(self, reference: int, address: int) -> bool:
+        """Whether what a reference names wrote the byte at an address."""
+        if reference > 0:
+            start = self.trace.address(reference - 1)
+            size = int(self.plan.sites[self.trace.site(reference - 1)]["size"])
+        else:
+            row = self.columns.cells[-reference - 1]
+            start, size = int(row["address"]), int(row["length"])
+        return start is not None and start <= address < start + size
+
+    # ---- Branches ------------------------------------------------------------------------------------------
+
+    def deciding(self, first: int, end: int) -> list[int]:
+        """Branch events that decided over printing, in segment instances from ``first`` to before ``end``.
+
+        Of each branch the last event, latest first, at most ``MOST_BRANCHES``.
+        """
+        deciders = deciding_blocks(self.plan)
+        blocks = self.plan.segments["block"][self.columns.segments["id"][first:end]]
+        found: list[int] = []
+        seen: set[int] = set()
+        for index in np.flatnonzero(deciders[blocks])[::-1]:
+            event, block = self.last_event(first + int(index)), int(blocks[index])
+            if block in seen or event < 0 or self.trace.kind(event) is not Site.BRANCH:
+                continue
+            seen.add(block)
+            found.append(event)
+            if len(found) == MOST_BRANCHES:
+                break
+        return found
+
+    def endless_branch(self) -> int:
+        """The branch of the outermost loop that went round in the last part of the run; without one the last event.
+
+        A loop's branch is the one that decides over its own next execution.
+        """
+        end = self.trace.segments
+        first = max(0, end - max(WINDOW, end // 10))
+        controls = self.columns.segments["control"][first:end]
+        identities = self.columns.segments["id"]
+        rounds = np.flatnonzero((controls >= first) & (identities[controls] == identities[first:end]))
+        loops = np.unique(controls[rounds])
+        if not len(loops):
+            return self.last_event(end - 1) if end else -1
+        frames = self.columns.segments["frame"][loops]
+        outer = loops[frames == frames.min()]
+        return self.last_event(int(self._least_repeated(outer)))
+
+    def _least_repeated(self, segments: NDArray[np.int32]) -> int:
+        """The last instance of the static segment that occurs least: of nested loops, the outer one."""
+        identities = self.columns.segments["id"][segments]
+        kinds, counts = np.unique(identities, return_counts=True)
+        return int(segments[identities == kinds[counts.argmin()]][-1])
+
+    # ---- Ends ----------------------------------------------------------------------------------------------
+
+    def last_call(self) -> int:
+        """The call that the run was in when it ended, -1."""
+        event = self.last_event(self.trace.segments - 1) if self.trace.segments else -1
+        return event if event >= 0 and self.trace.kind(event) is Site.CALL else -1
+
+    def ending(self) -> int:
+        """The argument of the call that ended the program, or the return of ``main``; -1: neither is in the trace."""
+        call, returned = self._last_exit(), self._last_return_of_main()
+        if call > returned:
+            arguments = self.arguments(call)
+            return arguments[0] if len(arguments) else call
+        return returned
+
+    def _last_exit(self) -> int:
+        exits = {-2 - f.number for f in FUNCTIONS.values() if f.noreturn}
+        last = self.plan.segments["site_start"][1:] - 1
+        ends = np.isin(self.plan.sites["callee"][last], list(exits)) & (self.plan.sites["kind"][last] == Site.CALL)
+        return self._last_instance(ends)
+
+    def _last_return_of_main(self) -> int:
+        main = [ref.id for ref in self.trace.program.functions if ref.name == "main"]
+        segments = self.plan.segments[:-1]
+        in_main = np.isin(self.plan.blocks["function"][segments["block"]], main)
+        return self._last_instance(in_main & (segments["flags"] & RETURNS != 0))
+
+    def _last_instance(self, chosen: NDArray[np.bool_]) -> int:
+        """The last event of the latest instance of the chosen static segments, -1."""
+        instances = np.flatnonzero(chosen[self.columns.segments["id"][: self.trace.segments]])
+        return self.last_event(int(instances[-1])) if len(instances) else -1
+
+    def faulting(self, address: int) -> int:
+        """The event that crashed: the access at the address, else the call that was entered, else the last access.
+
+        An access at address 0 looks as if it had not been reached: the first of those is meant.
+        """
+        last = self.last_event(self.trace.segments - 1) if self.trace.segments else -1
+        if last < 0:
+            return -1
+        first = int(self.columns.segments[self.trace.segments - 1]["event"])
+        accesses = [e for e in range(first, last + 1) if self._is_recorded_access(e)]
+        reached = [e for e in accesses if self.trace.reached(e)]
+        at_null = [e for e in accesses if e not in reached][:1]
+        for event in [*at_null, *reversed(reached)]:
+            start, size = self.trace.address(event), int(self.plan.sites[self.trace.site(event)]["size"])
+            if start is not None and start <= address < start + max(size, 1):
+                return event
+        if reached == accesses and self.trace.kind(last) is Site.CALL:
+            return last
+        return reached[-1] if reached else self.control(last)
+
+    def _is_recorded_access(self, event: int) -> bool:
+        """Whether the event is a load, store or copy whose address the trace holds."""
+        return self.trace.kind(event) in ACCESSES and self.trace.address(event) is not None
+
+    def entry(self) -> int:
+        """The call by which the last frame was entered, -1."""
+        frame = self.columns.segments[self.trace.segments - 1]["frame"]
+        call = int(self.columns.frames[frame]["call"])
+        return self.last_event(call) if call >= 0 else -1
+
+    def division(self) -> tuple[Instruction, list[int]] | None:
+        """The integer division that raised SIGFPE, in the last segment, with the events that its divisor comes from.
+
+        One by what is known to be 0, else the first by what is not known to be another number.
+        """
+        segment = self.trace.segments - 1
+        divisions = [i for i in self._last_instructions(segment) if i.opcode in DIVISIONS]
+        candidates = [(i, self._leaves(segment, i)) for i in divisions]
+        divisors = [self._loaded(c[1], c[0].operands[1].text) for c in candidates]
+        by = {value: c for c, value in zip(candidates[::-1], divisors[::-1], strict=True)}
+        return by.get(0) or by.get(None)
+
+    def _loaded(self, events: list[int], register: str) -> int | None:
+        """The value of a register that one of the events made; None where it was computed."""
+        return next((self.trace.value(e) for e in events if self.trace.instruction(e).result == register), None)
+
+    def _last_instructions(self, segment: int) -> Iterator[Instruction]:
+        """The instructions of a segment instance, in order."""
+        identity = int(self.columns.segments[segment]["id"])
+        row = self.plan.segments[identity]
+        start, end = int(row["site_start"]), int(self.plan.segments[identity + 1]["site_start"])
+        first = int(self.trace.program.block_starts[int(row["block"])])
+        if not row["flags"] & FIRST:
+            first = int(self.plan.sites[start - 1]["instruction"]) + 1
+        for number in range(first, int(self.plan.sites[end - 1]["instruction"]) + 1):
+            yield self.trace.program.instruction(number)
+
+    def _leaves(self, segment: int, division: Instruction) -> list[int]:
+        """The events of the segment from which a division's divisor comes."""
+        divisor = division.operands[1]
+        if not divisor.is_register:
+            return []
+        leaves = Leaves(self.function_of(self.last_event(segment)).function).of(divisor.text)
+        wanted = {id(leaf.instruction) for leaf in leaves if leaf.instruction is not None}
+        first = int(self.columns.segments[segment]["event"])
+        made = (Site.LOAD, Site.RMW, Site.RESULT, Site.PHI)
+        events = range(first, self.last_event(segment) + 1)
+        return [e for e in events if self.trace.kind(e) in made and id(self.trace.instruction(e)) in wanted]
+
+
+# ---- Static ------------------------------------------------------------------------------------------------
+
+
+def deciding_blocks(plan: Plan) -> NDArray[np.bool_]:
+    """For each block of the program: whether its branch decides over printing something, or over ending the run.
+
+    Calls whose callee nobody knows count as printing. A block decides when one that prints or decides is control
+    dependent on it.
+    """
+    prints = {-2 - f.number for f in FUNCTIONS.values() if f.prints or f.noreturn} | {-1}
+    sites = plan.sites[:-1]
+    calls = sites[sites["kind"] == Site.CALL]
+    blocks = plan.segments["block"][calls["segment"]]
+    functions = plan.blocks["function"][blocks]
+    does = np.isin(calls["callee"], list(prints))
+    printing = np.zeros(len(plan.functions), bool)
+    known = calls["callee"] >= 0
+    while True:
+        before = printing.sum()
+        printing[functions[does]] = True
+        does[known] |= printing[calls["callee"][known]]
+        if printing.sum() == before:
+            break
+    return _controllers(plan, blocks[does])
+
+
+def _controllers(plan: Plan, blocks: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """The blocks that some of ``blocks`` are control dependent on, directly or by way of others."""
+    count = len(plan.blocks)
+    owners = np.repeat(np.arange(count - 1), np.diff(plan.blocks["control_start"]))
+    parents = plan.controls["block"][: len(owners)]
+    reached, deciding = np.zeros(count, bool), np.zeros(count, bool)
+    reached[blocks] = True
+    while True:
+        deciding[parents[reached[owners]]] = True
+        if not (deciding & ~reached).any():
+            return deciding
+        reached |= deciding

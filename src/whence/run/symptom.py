@@ -1,0 +1,284 @@
+"""The symptom of a failing run: the instruction instance at which the failure shows, found without the user's help.
+
+Each outcome leads to a place in the trace. A wrong byte of the output leads to the call that wrote it and, by the
+pieces of its text, to the argument; output that is missing to the last branches that decided over printing; a crash to
+the access at the faulting address; a wrong status to what was returned; a time-out to the loop that was still running.
+
+A symptom's ``details["criteria"]`` are the references (see ``trace/columns.py``) from which a slice is to start.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from whence.findings import Statement, Symptom
+from whence.probe.layout import Kind as Site
+from whence.run.evidence import Evidence, Source
+from whence.run.oracle import Kind, Outcome, signal_name
+from whence.run.runner import RunResult
+
+if TYPE_CHECKING:
+    from whence.program.model import Location
+    from whence.trace.trace import Trace
+
+SHOWN = 60  # characters of a line of output
+DEEP = 5_000  # open calls from which on a crash may be a stack overflow
+STACK_PREFIX = 0x7F  # bits 40 and up of addresses on the stack
+STREAMS = {1: "standard output", 2: "standard error"}
+
+
+@dataclass(slots=True)
+class Point:
+    """Where a failure shows: an event (-1: unknown), what to slice from, and words for people."""
+
+    event: int = -1
+    criteria: list[int] = field(default_factory=list)
+    text: str = ""
+    label: str = ""  # what happened at the event's place in the source
+    details: dict[str, int | str] = field(default_factory=dict)
+    location: Location | None = None  # where it is not the event's own
+
+
+def find_symptom(trace: Trace, result: RunResult, outcome: Outcome, folder: Path) -> Symptom:
+    """The symptom of a failing run, from its trace, its result and its judgement.
+
+    File names are given relative to ``folder``. Where the trace does not hold the place (it was cut off, or code
+    without IR is at fault), the symptom has neither event nor statement.
+    """
+    return _Finder(trace, result, outcome).symptom(folder)
+
+
+class _Finder:
+    def __init__(self, trace: Trace, result: RunResult, outcome: Outcome) -> None:
+        self.evidence = Evidence(trace)
+        self.trace, self.result, self.outcome = trace, result, outcome
+
+    def symptom(self, folder: Path) -> Symptom:
+        kind, point = self._find()
+        text = point.text or self.outcome.text
+        details: dict[str, object] = {"criteria": point.criteria, **point.details}
+        if point.event < 0:
+            return Symptom(kind, text, details=details)
+        location = point.location or self.evidence.place(point.event)
+        if location is not None and location.column:
+            details["column"] = location.column
+        if point.label:
+            details["label"] = point.label
+        statement = statement_of(location, folder)
+        return Symptom(kind, text, statement, self.trace.clock(point.event), point.event, details)
+
+    def _find(self) -> tuple[str, Point]:
+        """The kind of symptom, as ``findings.Symptom`` names it, and the point."""
+        outcome = self.outcome
+        if outcome.kind is Kind.WRONG_OUTPUT and outcome.difference:
+            return self._find_output()
+        by_kind: dict[Kind, Callable[[], Point]] = {
+            Kind.WRONG_STATUS: self._status,
+            Kind.CRASH: self._crash,
+            Kind.ASSERTION: self._assertion,
+            Kind.TIMEOUT: self._timeout,
+        }
+        find = by_kind.get(outcome.kind, Point)
+        return outcome.kind.value.replace(" ", "-"), find()
+
+    # ---- Output --------------------------------------------------------------------------------------------
+
+    def _find_output(self) -> tuple[str, Point]:
+        assert self.outcome.difference is not None
+        offset = self.outcome.difference.actual
+        if offset >= len(self._actual):
+            return "missing-output", self._missing()
+        if self.outcome.difference.expected >= len(self._expected):
+            return "extra-output", self._wrong_byte(offset)
+        return "wrong-output", self._wrong_byte(offset)
+
+    @cached_property
+    def _actual(self) -> bytes:
+        return self.result.stdout if self.outcome.stream == 1 else self.result.stderr
+
+    @cached_property
+    def _expected(self) -> bytes:
+        expected = self.result.case.expected
+        if expected is None:
+            return b""
+        return (expected.stdout if self.outcome.stream == 1 else expected.stderr) or b""
+
+    def _missing(self) -> Point:
+        """The branches after the last output that decided over printing, the likeliest one as the event."""
+        last = self.evidence.last_output(self.outcome.stream)
+        branches = self.evidence.deciding(self.evidence.segment_of(last) + 1 if last >= 0 else 0, self.trace.segments)
+        text = f"{self.outcome.text}: {self._expected_line()} is missing"
+        if not branches:
+            event = self.evidence.ending()
+            return Point(event, [event + 1] if event >= 0 else [], text, "after which nothing is printed")
+        event = self._likeliest(branches, last)
+        others = [b for b in branches if b != event]
+        label = f"`{self.evidence.expression(event)}` was decided so that nothing more is printed"
+        return Point(event, [b + 1 for b in [event, *others]], text, label)
+
+    def _likeliest(self, branches: list[int], last: int) -> int:
+        """The branch that ended the run; else the first after the last output, in a frame open then; else the last."""
+        ending = self.evidence.ending()
+        if ending >= 0 and self.trace.kind(ending) is not Site.RET:
+            control = self.evidence.control(ending)
+            if control in branches:
+                return control
+        if last >= 0:
+            open_frames = self.evidence.open_frames(self.evidence.segment_of(last))
+            for branch in reversed(branches):
+                if self.evidence.frame(branch) in open_frames:
+                    return branch
+        return branches[0]
+
+    def _wrong_byte(self, offset: int) -> Point:
+        """The argument that made a byte of the output, or the call where the byte is literal text."""
+        text = self._line_text(offset)
+        source = self.evidence.source_of(self.outcome.stream, offset)
+        if source is None:
+            return Point(text=text)
+        details: dict[str, int | str] = {"stream": self.outcome.stream, "offset": offset}
+        before = self.evidence.source_of(self.outcome.stream, offset - 1) if offset else None
+        if source.is_literal and before and not before.is_literal and self._cut_short(before, offset):
+            source, offset = before, offset - 1
+        if source.is_literal:
+            label = f"wrote byte {offset}, the first wrong one"
+            return Point(source.call, self._literal_criteria(source), text, label, details)
+        details["argument"] = source.argument
+        label = f"`{self.evidence.argument_text(source)}` gave {quoted(self._bytes_of(source))}"
+        return Point(source.event, source.criteria, text, label, details)
+
+    def _cut_short(self, piece: Source, offset: int) -> bool:
+        """Whether a value ended at the byte where more of a number or word was expected."""
+        assert self.outcome.difference is not None
+        expected = self._expected[self.outcome.difference.expected :][:1]
+        actual = self._actual[offset : offset + 1]
+        ends = piece.start + piece.length == offset
+        return ends and (expected.isalnum() or expected == b".") and not actual.isalnum()
+
+    def _literal_criteria(self, source: Source) -> list[int]:
+        """The call, and the branches since the output before it: other ways there would have printed other text."""
+        first = self.evidence.segment_of(source.previous) + 1 if source.previous >= 0 else 0
+        branches = self.evidence.deciding(first, self.evidence.segment_of(source.call))
+        return [source.call + 1, *(b + 1 for b in branches)]
+
+    def _bytes_of(self, source: Source) -> str:
+        return self._actual[source.start : source.start + source.length].decode(errors="replace")
+
+    def _line_text(self, offset: int) -> str:
+        assert self.outcome.difference is not None
+        number = self._actual.count(b"\n", 0, offset) + 1
+        name = STREAMS.get(self.outcome.stream, "output")
+        shown = quoted(line_around(self._actual, offset))
+        if self.outcome.difference.expected >= len(self._expected):
+            return f"line {number} of {name} is {shown}, where the expected output has ended"
+        return f"line {number} of {name} is {shown}, expected {self._expected_line()}"
+
+    def _expected_line(self) -> str:
+        assert self.outcome.difference is not None
+        return quoted(line_around(self._expected, self.outcome.difference.expected))
+
+    # ---- Ends ----------------------------------------------------------------------------------------------
+
+    def _status(self) -> Point:
+        """The argument of ``exit``, or what ``main`` returned."""
+        event = self.evidence.ending()
+        if event < 0:
+            return Point()
+        kind = self.trace.kind(event)
+        what = "exit was called" if kind is Site.ARG else "main returned"
+        return Point(event, [event + 1], label=f"{what} with status {self.result.code}")
+
+    def _crash(self) -> Point:
+        """The access at the faulting address, the division by zero, or the call that did not come back."""
+        name = signal_name(self.result.signal)
+        header = self.trace.header
+        address = header.address if header.end == "signal" else -1
+        point = self._division() or self._stack_overflow(address) or self._access(address)
+        if point.event >= 0:
+            point.text = f"{self.outcome.text}: {point.label}"
+            point.label = f"{name}: {point.label}"
+        return point
+
+    def _division(self) -> Point | None:
+        found = self.evidence.division() if self.result.signal == signal.SIGFPE else None
+        if found is None:
+            return None
+        instruction, divisor = found
+        last = self.evidence.last_event(self.trace.segments - 1)
+        label = f"dividing by zero in `{self.evidence.expression(last, instruction)}`"
+        criteria = [event + 1 for event in divisor] or [last + 1]
+        return Point(criteria[0] - 1, criteria, label=label, location=instruction.location)
+
+    def _stack_overflow(self, address: int) -> Point | None:
+        """The call that took the stack too deep, if the run was deep in calls and broke off at a high address."""
+        if self.result.signal != signal.SIGSEGV or address >> 40 != STACK_PREFIX:
+            return None
+        depth = len(self.evidence.open_frames(self.trace.segments - 1))
+        if depth < DEEP:
+            return None
+        event = self.evidence.entry()
+        label = f"the stack overflowed, {depth} calls deep, in the call of {self.evidence.callee_name(event)}"
+        return Point(event, [event + 1], label=label)
+
+    def _access(self, address: int) -> Point:
+        event = self.evidence.faulting(address)
+        if event < 0:
+            return Point()
+        kind = self.trace.kind(event)
+        if kind is Site.CALL:
+            criteria = [event + 1, *(a + 1 for a in self.evidence.arguments(event))]
+            return Point(event, criteria, label=f"in the call of {self.evidence.callee_name(event)}")
+        if kind is Site.BRANCH:
+            return Point(event, [event + 1], label=f"after `{self.evidence.expression(event)}` was decided")
+        verb = "writing" if kind is Site.STORE else "reading"
+        place = f"{self.evidence.accessed(event)} at address {self.trace.address(event) or 0:#x}"
+        return Point(event, [event + 1], label=f"{verb} {place}")
+
+    def _assertion(self) -> Point:
+        """The branch that tested the asserted condition."""
+        call = self.evidence.last_call()
+        if call < 0:
+            return Point()
+        branch = self.evidence.control(call)
+        if branch < 0:
+            return Point(call, [call + 1], label="the assertion failed")
+        return Point(branch, [branch + 1], label=f"`{self.evidence.expression(branch)}` did not hold")
+
+    def _timeout(self) -> Point:
+        event = self.evidence.endless_branch()
+        if event < 0:
+            return Point()
+        label = f"`{self.evidence.expression(event)}` was still going round when time ran out"
+        return Point(event, [event + 1], label=label)
+
+
+# ---- Words -------------------------------------------------------------------------------------------------
+
+
+def statement_of(location: Location | None, folder: Path) -> Statement | None:
+    """The statement at a location, its file relative to ``folder`` where it lies there; None without a line."""
+    if location is None or not location.line:
+        return None
+    path = Path(os.path.normpath(location.file))
+    file = path.relative_to(folder) if path.is_relative_to(folder) else path
+    return Statement(str(file), location.line)
+
+
+def line_around(text: bytes, offset: int) -> str:
+    """The line of ``text`` that holds the byte at ``offset``, without its newline."""
+    start = text.rfind(b"\n", 0, offset) + 1
+    end = text.find(b"\n", offset)
+    return text[start : end if end >= 0 else len(text)].decode(errors="replace")
+
+
+def quoted(text: str) -> str:
+    """``text`` in quotes, unprintable characters escaped, cut to a length that a line can show."""
+    shown = text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+    return json.dumps(shown, ensure_ascii=False)

@@ -1,0 +1,281 @@
+"""Symptoms, on one small program that fails in a different way for each first argument.
+
+A comment ``/* name */`` marks the line at which the failure of that name must be found.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from whence.build.quick import build_sources
+from whence.build.toolchain import whence_home
+from whence.findings import Symptom
+from whence.run.cases import Case
+from whence.run.compare import Comparison
+from whence.run.oracle import Expected
+from whence.run.runner import Limits
+from whence.run.symptom import find_symptom, line_around, quoted
+from whence.subject.recorder import Recorder, Recording
+from whence.subject.subject import Subject
+
+SOURCE = r"""
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct node { int value; struct node *next; };
+
+static int zero;
+static char name[16];
+
+static void say(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vprintf(format, list); /* list */
+    va_end(list);
+}
+
+static void check(int good)
+{
+    if (!good) /* ended */
+        exit(3); /* exit */
+}
+
+static int deep(int n, int *p)
+{
+    int room[64];
+    room[n & 63] = *p + n;
+    return deep(n + 1, room) + room[1]; /* recursion */
+}
+
+static int total(int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++) /* loop */
+        sum += i;
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argv[1];
+    int n = argc > 2 ? atoi(argv[2]) : 0;
+    setvbuf(stdout, NULL, _IOFBF, 4096);
+    if (!strcmp(mode, "argument"))
+        printf("total %d of %s\n", total(n), "n"); /* argument */
+    if (!strcmp(mode, "literal"))
+        printf("totals %d\n", n); /* literal */
+    if (!strcmp(mode, "string")) {
+        strcpy(name, "abc");
+        name[1] = (char)('b' + n); /* byte */
+        puts(name); /* string */
+    }
+    if (!strcmp(mode, "built")) {
+        char text[32];
+        sprintf(text, "%d+%d", n, n + 1);
+        fputs(text, stdout); /* built */
+    }
+    if (!strcmp(mode, "list"))
+        say("n is %d\n", n);
+    if (!strcmp(mode, "short"))
+        printf("%d\n", n / 10); /* short */
+    if (!strcmp(mode, "character"))
+        putchar('a' + n); /* character */
+    if (!strcmp(mode, "raw"))
+        write(1, argv[2], 1); /* raw */
+    if (!strcmp(mode, "missing")) {
+        for (int i = 0; i < n; i++) /* missing */
+            printf("%d\n", i);
+        if (zero)
+            printf("end\n");
+    }
+    if (!strcmp(mode, "ended")) {
+        printf("start\n");
+        check(n > 0);
+        printf("end\n");
+    }
+    if (!strcmp(mode, "extra"))
+        for (int i = 0; i < n; i++)
+            printf("%d\n", i); /* extra */
+    if (!strcmp(mode, "status")) {
+        if (n > 1)
+            return 1; /* status */
+    }
+    if (!strcmp(mode, "exit"))
+        check(n);
+    if (!strcmp(mode, "null")) {
+        struct node first = {n, NULL};
+        first.next->value = n; /* null */
+    }
+    if (!strcmp(mode, "inside"))
+        n = (int)strlen(n ? "" : NULL); /* inside */
+    if (!strcmp(mode, "divide")) {
+        int many = 100 / (n + 1);
+        n = many / zero; /* divide */
+    }
+    if (!strcmp(mode, "abort") && n == 0)
+        abort(); /* abort */
+    if (!strcmp(mode, "recursion"))
+        n = deep(0, &n);
+    if (!strcmp(mode, "assert"))
+        assert(n * 2 > total(3)); /* assert */
+    if (!strcmp(mode, "endless"))
+        while (n < 10) /* endless */
+            for (int i = 0; i < 5; i++)
+                n = total(2);
+    fflush(stdout);
+    if (!strcmp(mode, "none"))
+        if (n > 3) /* none */
+            printf("large\n");
+    return zero;
+}
+"""
+
+
+@dataclass(slots=True)
+class Bench:
+    """The program, and a recorder of its runs."""
+
+    subject: Subject
+    recorder: Recorder
+
+    def record(self, arguments: str, expected: Expected, how: Comparison | None = None) -> Recording:
+        case = Case(arguments, tuple(arguments.split()), expected=expected, comparison=how or Comparison())
+        recording = self.recorder.record(case)
+        assert recording.outcome.failed
+        return recording
+
+    def symptom(self, arguments: str, stdout: str | None = None, how: Comparison | None = None) -> Symptom:
+        recording = self.record(arguments, Expected(stdout.encode() if stdout is not None else None), how)
+        return find_symptom(recording.trace, recording.result, recording.outcome, self.subject.folder)
+
+
+def line_of(mark: str) -> int:
+    return next(n for n, line in enumerate(SOURCE.splitlines(), 1) if f"/* {mark} */" in line)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    folder = tmp_path_factory.mktemp("symptom")
+    with pytest.MonkeyPatch.context() as patch:
+        cache = os.environ.get("ZIG_GLOBAL_CACHE_DIR") or f"{whence_home()}/zig"
+        patch.setenv("ZIG_GLOBAL_CACHE_DIR", cache)
+        patch.setenv("ZIG_LOCAL_CACHE_DIR", cache)
+        patch.setenv("WHENCE_HOME", str(folder / "home"))
+        (folder / "subject.c").write_text(SOURCE)
+        executable = build_sources([folder / "subject.c"], [], folder / "out")
+        subject = Subject(folder, executable, [], Limits(time=3.0))
+        with Recorder(subject) as recorder:
+            yield Bench(subject, recorder)
+
+
+def places(symptom: Symptom) -> tuple[str, str, int]:
+    assert symptom.statement is not None
+    return symptom.kind, symptom.statement.file, symptom.statement.line
+
+
+def lines_of_criteria(bench: Bench, recording: Recording, symptom: Symptom) -> set[int]:
+    trace = recording.trace
+    events = [c - 1 if c > 0 else int(trace.columns.cells[-c - 1]["parent"]) for c in symptom.details["criteria"]]
+    return {location.line for e in events if (location := trace.location(e))}
+
+
+OUTPUTS = [
+    ("argument 5", "total 15 of n\n", "wrong-output", "argument"),
+    ("literal 5", "total 5\n", "wrong-output", "literal"),
+    ("string 4", "abc\n", "wrong-output", "string"),
+    ("built 3", "3-4", "wrong-output", "built"),
+    ("list 3", "n is 4\n", "wrong-output", "list"),
+    ("short 100", "100\n", "wrong-output", "short"),
+    ("character 2", "b", "wrong-output", "character"),
+    ("raw x", "y", "wrong-output", "raw"),
+    ("missing 3", "0\n1\n2\n3\n", "missing-output", "missing"),
+    ("none 2", "large\n", "missing-output", "none"),
+    ("ended 0", "start\nend\n", "missing-output", "ended"),
+    ("extra 3", "0\n1\n", "extra-output", "extra"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "expected", "kind", "mark"), OUTPUTS, ids=lambda v: str(v).split()[0])
+def test_output(bench: Bench, arguments: str, expected: str, kind: str, mark: str) -> None:
+    symptom = bench.symptom(arguments, expected)
+    assert places(symptom) == (kind, "subject.c", line_of(mark))
+    assert symptom.event >= 0 and symptom.clock >= 0 and symptom.details["criteria"]
+
+
+ENDS = [
+    ("status 2", "wrong-status", "status"),
+    ("exit 0", "wrong-status", "exit"),
+    ("null", "crash", "null"),
+    ("inside", "crash", "inside"),
+    ("divide", "crash", "divide"),
+    ("abort", "crash", "abort"),
+    ("recursion", "crash", "recursion"),
+    ("assert 1", "assertion", "assert"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "kind", "mark"), ENDS, ids=lambda v: str(v).split()[0])
+def test_end(bench: Bench, arguments: str, kind: str, mark: str) -> None:
+    symptom = bench.symptom(arguments)
+    assert places(symptom) == (kind, "subject.c", line_of(mark))
+    assert symptom.event >= 0 and symptom.details["criteria"]
+
+
+def test_timeout_leads_to_the_outer_loop(bench: Bench) -> None:
+    """Only the end of the run is kept: an endless run fills any trace."""
+    with Recorder(bench.subject, window=16 << 20) as recorder:
+        recording = Bench(bench.subject, recorder).record("endless", Expected())
+    symptom = find_symptom(recording.trace, recording.result, recording.outcome, bench.subject.folder)
+    assert places(symptom) == ("timeout", "subject.c", line_of("endless"))
+    assert symptom.details["label"] == "`n < 10` was still going round when time ran out"
+
+
+def test_argument_and_its_text_are_named(bench: Bench) -> None:
+    symptom = bench.symptom("argument 5", "total 15 of n\n")
+    assert symptom.details["argument"] == 1
+    assert symptom.details["label"] == '`total(n)` gave "10"'
+    assert symptom.text == 'line 1 of standard output is "total 10 of n", expected "total 15 of n"'
+
+
+def test_wrong_byte_of_a_string_leads_to_what_wrote_that_byte(bench: Bench) -> None:
+    recording = bench.record("string 4", Expected(b"abc\n"))
+    symptom = find_symptom(recording.trace, recording.result, recording.outcome, bench.subject.folder)
+    assert lines_of_criteria(bench, recording, symptom) == {line_of("string"), line_of("byte")}
+
+
+def test_literal_text_is_traced_to_the_branches_before(bench: Bench) -> None:
+    recording = bench.record("literal 5", Expected(b"total 5\n"))
+    symptom = find_symptom(recording.trace, recording.result, recording.outcome, bench.subject.folder)
+    assert "argument" not in symptom.details
+    assert line_of("literal") - 1 in lines_of_criteria(bench, recording, symptom)
+
+
+def test_what_crashed_is_said(bench: Bench) -> None:
+    assert "writing `first.next->value` at address 0x0" in bench.symptom("null").text
+    assert "dividing by zero in `many / zero`" in bench.symptom("divide").text
+    assert "in the call of strlen" in bench.symptom("inside").text
+    assert "the stack overflowed" in bench.symptom("recursion").text
+
+
+def test_comparison_that_ignores_white_space(bench: Bench) -> None:
+    symptom = bench.symptom("argument 5", "  total  15 of n", Comparison(white_space=False))
+    assert places(symptom) == ("wrong-output", "subject.c", line_of("argument"))
+
+
+@pytest.mark.parametrize(("offset", "line"), [(0, "ab"), (2, "ab"), (3, "cd"), (5, "cd"), (6, "")])
+def test_line_around(offset: int, line: str) -> None:
+    assert line_around(b"ab\ncd\n", offset) == line
+
+
+def test_quoted_is_short_and_printable() -> None:
+    assert quoted('a"\t') == r'"a\"\t"'
+    assert len(quoted("x" * 500)) < 80
