@@ -14,7 +14,7 @@ def canonical_text(bitcode: bytes) -> str:
     import llvmlite.binding as llvm
 
     try:
-        return str(llvm.parse_bitcode(bitcode))
+        return str(llvm.parse_bitcode(bitcode, llvm.create_context()))
     except RuntimeError as error:
         raise ProgramError(f"LLVM cannot read the captured IR: {_first_line(error)}") from error
 
@@ -29,7 +29,7 @@ def parse(text: str) -> Any:
     import llvmlite.binding as llvm
 
     try:
-        module = llvm.parse_assembly(text)
+        module = llvm.parse_assembly(text, llvm.create_context())
         module.verify()
     except RuntimeError as error:
         raise ProgramError(f"LLVM refuses the rewritten module: {_first_line(error)}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,8 +43,11 @@ class Recorder:
     def __exit__(self, *_: object) -> None:
         self._runner.close()
 
-    def record(self, case: Case, expected: Outcome | None = None) -> Recording:
-        """Record one case; raises SubjectError when its outcome is not ``expected``, TraceError beyond the limit."""
+    def record(self, case: Case, expected: Outcome | None = None, keep: Path | None = None) -> Recording:
+        """Record one case, and copy the trace file to ``keep`` if that is given.
+
+        Raises SubjectError when its outcome is not ``expected``, TraceError where the trace reached its limit.
+        """
         path = self._runner.sandbox.new_path("trace")
         result = self._runner.run_case(case, TraceRequest(path, self._limit, self._ring))
         outcome = judge(case, result)
@@ -52,11 +56,14 @@ class Recorder:
                 f"case {case.name}: {expected.kind} in the program, but {outcome.kind} when recorded",
                 "the outcome depends on something that recording changes, such as uninitialised memory",
             )
-        return Recording(case, result, outcome, self._decode(result.trace or path))
-
-    def _decode(self, path: Path) -> Trace:
+        path = result.trace or path
         if path.is_dir():
             path = _main_trace(path)
+        if keep is not None:
+            shutil.copyfile(path, keep)
+        return Recording(case, result, outcome, self._decode(path))
+
+    def _decode(self, path: Path) -> Trace:
         trace = Trace(path, self.subject.program, self.subject.plan, self.subject.fingerprint)
         path.unlink()  # it stays mapped for as long as the trace is used
         if trace.header.flags & LIMIT_REACHED:

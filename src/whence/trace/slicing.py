@@ -15,19 +15,23 @@ from numpy.typing import NDArray
 
 from whence.probe.plan import Plan
 from whence.trace.columns import N_CELL, N_EVENT, Columns
-from whence.trace.dependence import BUFFER, gather_cell, gather_event
+from whence.trace.dependence import BUFFER, Edge, gather_cell, gather_event
 from whence.trace.lazy import lazy_zeros
 from whence.trace.shadow import Int
-
-UNREACHED = 0  # depths are stored one higher, so that untouched pages stay untouched
 
 
 @dataclass(slots=True)
 class Slice:
-    """A slice: ``event_depth`` and ``cell_depth`` hold 0 outside it, and one more than the depth inside (int32)."""
+    """A slice: ``event_depth`` and ``cell_depth`` hold 0 outside it, and one more than the depth inside (int32).
+
+    ``event_parent`` and ``cell_parent`` are references to the node through which each was reached first: following them leads
+    by a shortest way to the criterion (0 there, and throughout in a forward slice).
+    """
 
     event_depth: NDArray[np.int32]
     cell_depth: NDArray[np.int32]
+    event_parent: NDArray[np.int32]
+    cell_parent: NDArray[np.int32]
 
     @property
     def events(self) -> NDArray[np.int64]:
@@ -38,6 +42,23 @@ class Slice:
         """Depths of events that are in the slice."""
         return self.event_depth[events] - 1
 
+    def way(self, event: int) -> list[int]:
+        """The events on a shortest way from ``event`` to the criterion, both included."""
+        found = []
+        reference = event + 1
+        while reference:
+            if reference > 0:
+                found.append(reference - 1)
+                reference = int(self.event_parent[reference - 1])
+            else:
+                reference = int(self.cell_parent[-reference - 1])
+        return found
+
+
+def _new_slice(columns: Columns) -> Slice:
+    events, cells = int(columns.counts[N_EVENT]), int(columns.counts[N_CELL])
+    return Slice(*(lazy_zeros(length, np.int32) for length in (events, cells, events, cells)))
+
 
 @njit(cache=True)
 def _backward(
@@ -47,47 +68,42 @@ def _backward(
     control: bool,
     event_depth: NDArray[np.int32],
     cell_depth: NDArray[np.int32],
+    event_parent: NDArray[np.int32],
+    cell_parent: NDArray[np.int32],
     queue: NDArray[np.int32],
     buffer: NDArray[np.int64],
-) -> Int:
-    """Breadth-first search from the criteria (references); returns the number of nodes reached."""
+) -> None:
+    """Breadth-first search from the criteria (references)."""
     head, tail = 0, 0
     for reference in criteria:
-        tail = _reach(reference, 1, event_depth, cell_depth, queue, tail)
-    while head < tail:
-        reference = queue[head]
-        head += 1
         if reference > 0:
-            depth = event_depth[reference - 1]
-            count = gather_event(plan, columns, reference - 1, control, buffer)
+            event_depth[reference - 1] = 1
         else:
-            depth = cell_depth[-reference - 1]
-            count = gather_cell(plan, columns, -reference - 1, buffer)
+            cell_depth[-reference - 1] = 1
+        queue[tail] = reference
+        tail += 1
+    while head < tail:
+        node = queue[head]
+        head += 1
+        if node > 0:
+            depth = event_depth[node - 1] + 1
+            count = gather_event(plan, columns, node - 1, control, buffer)
+        else:
+            depth = cell_depth[-node - 1] + 1
+            count = gather_cell(plan, columns, -node - 1, buffer)
         for k in range(count):
-            tail = _reach(buffer[2 * k], depth + 1, event_depth, cell_depth, queue, tail)
-    return tail
-
-
-@njit(cache=True)
-def _reach(
-    reference: Int,
-    depth: Int,
-    event_depth: NDArray[np.int32],
-    cell_depth: NDArray[np.int32],
-    queue: NDArray[np.int32],
-    tail: Int,
-) -> Int:
-    """Enqueue a node that is reached for the first time; returns the queue's new end."""
-    if reference > 0:
-        if event_depth[reference - 1]:
-            return tail
-        event_depth[reference - 1] = depth
-    else:
-        if cell_depth[-reference - 1]:
-            return tail
-        cell_depth[-reference - 1] = depth
-    queue[tail] = reference
-    return tail + 1
+            reference = buffer[2 * k]
+            if reference > 0:
+                if event_depth[reference - 1] == 0:
+                    event_depth[reference - 1] = depth
+                    event_parent[reference - 1] = node
+                    queue[tail] = reference
+                    tail += 1
+            elif cell_depth[-reference - 1] == 0:
+                cell_depth[-reference - 1] = depth
+                cell_parent[-reference - 1] = node
+                queue[tail] = reference
+                tail += 1
 
 
 @njit(cache=True)
@@ -128,26 +144,30 @@ def _least(
     return least
 
 
-def backward_slice(
-    plan: Plan, columns: Columns, criteria: NDArray[np.int64], control: bool = True
-) -> Slice:
-    """The dynamic backward slice from ``criteria`` (references); without control dependence where ``control`` is false."""
-    events, cells = int(columns.counts[N_EVENT]), int(columns.counts[N_CELL])
-    result = Slice(lazy_zeros(events, np.int32), lazy_zeros(cells, np.int32))
-    queue = lazy_zeros(events + cells + 1, np.int32)
-    buffer = np.empty(2 * BUFFER, np.int64)
-    _backward(plan, columns, criteria, control, result.event_depth, result.cell_depth, queue, buffer)
+def backward_slice(plan: Plan, columns: Columns, criteria: NDArray[np.int64], control: bool = True) -> Slice:
+    """The dynamic backward slice from ``criteria`` (distinct references), over data dependence alone without ``control``."""
+    result = _new_slice(columns)
+    queue = lazy_zeros(len(result.event_depth) + len(result.cell_depth) + 1, np.int32)
+    arrays = (result.event_depth, result.cell_depth, result.event_parent, result.cell_parent)
+    _backward(plan, columns, criteria, control, *arrays, queue, np.empty(2 * BUFFER, np.int64))
     return result
 
 
-def forward_slice(
-    plan: Plan, columns: Columns, criteria: NDArray[np.int64], control: bool = True
-) -> Slice:
-    """The dynamic forward slice: all events that depend on one of ``criteria`` (event references)."""
-    events, cells = int(columns.counts[N_EVENT]), int(columns.counts[N_CELL])
-    result = Slice(lazy_zeros(events, np.int32), lazy_zeros(cells, np.int32))
-    buffer = np.empty(2 * BUFFER, np.int64)
+def forward_slice(plan: Plan, columns: Columns, criteria: NDArray[np.int64], control: bool = True) -> Slice:
+    """The dynamic forward slice: all events that depend on one of ``criteria`` (references to events)."""
+    result = _new_slice(columns)
     result.event_depth[criteria - 1] = 1
-    first = int(criteria.min()) - 1
-    _forward(plan, columns, control, first, result.event_depth, result.cell_depth, buffer)
+    buffer = np.empty(2 * BUFFER, np.int64)
+    _forward(plan, columns, control, int(criteria.min()) - 1, result.event_depth, result.cell_depth, buffer)
     return result
+
+
+def dependences(plan: Plan, columns: Columns, reference: int, control: bool = True) -> list[tuple[int, Edge]]:
+    """What an event or cell depends on: references with the kinds of the edges."""
+    buffer = np.empty(2 * BUFFER, np.int64)
+    if reference > 0:
+        count = gather_event(plan, columns, reference - 1, control, buffer)
+    else:
+        count = gather_cell(plan, columns, -reference - 1, buffer)
+    pairs = buffer[: 2 * count].reshape(count, 2).tolist()
+    return [(target, Edge(kind)) for target, kind in pairs]

@@ -106,6 +106,11 @@ class Trace:
         """Number of cells."""
         return int(self.columns.counts[N_CELL])
 
+    @property
+    def bytes_used(self) -> int:
+        """Bytes of the file that hold chunks of the run."""
+        return 4 * (HEADER_UNITS + CHUNK_UNITS * min(self.header.chunks, self.header.limit))
+
     @cached_property
     def segment_clock(self) -> NDArray[np.int64]:
         """For each segment instance the clock of its block: how many recorded blocks had started before, from 0."""

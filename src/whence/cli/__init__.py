@@ -1,0 +1,100 @@
+"""The command line: one file a command, loaded only when it is called, so that ``whence --help`` is quick."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from whence.errors import WhenceError
+
+COMMANDS = {
+    "locate": "Rank the statements most likely at fault, and explain them.",
+    "slice": "Show what a failure, or a value, came from (or what came of it).",
+    "spectrum": "Rank statements by which cases executed them.",
+    "record": "Record one run and say what the trace holds.",
+    "init": "Write a commented whence.toml from what a folder holds.",
+    "doctor": "Check the set-up and say what is missing.",
+}
+INTERRUPTED = 130
+INTERNAL = 3
+
+
+class _Commands(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"whence.cli.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name if cmd_name != "slice" else "slice_")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, 1)
+            ctx.fail(f"no command '{args[0]}'" + (f"; did you mean '{near[0]}'?" if near else ""))
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="whence", message="whence %(version)s")
+def whence() -> None:
+    """Whence tells a C programmer where a failure comes from.
+
+    Build with CC=whence-cc, describe cases in whence.toml (`whence init` writes one), then run `whence locate`;
+    or try one file at once: whence locate prog.c --fails '4 9 2' --expect '3 values' --passes '5 7'
+    """
+
+
+def main() -> None:
+    """The console script ``whence``: exit status 0 found, 1 nothing found, 2 wrong use or input, 3 internal error."""
+    try:
+        status = whence.main(standalone_mode=False)
+    except WhenceError as error:
+        status = _complain(error)
+    except click.exceptions.Exit as done:
+        status = done.exit_code
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        print("whence: interrupted", file=sys.stderr)
+        status = INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    except Exception as error:
+        status = _report_bug(error)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _complain(error: WhenceError) -> int:
+    """Show an expected error: what is wrong, then what to do."""
+    print(f"whence: {error}", file=sys.stderr)
+    if error.hint:
+        lines = error.hint.splitlines()
+        print("\n".join([f"  help: {lines[0]}", *(f"        {line}" for line in lines[1:])]), file=sys.stderr)
+    return error.exit_status
+
+
+def _report_bug(error: Exception) -> int:
+    """Show an unexpected error as what it is: a bug of ours."""
+    if os.environ.get("WHENCE_DEBUG"):
+        raise error
+    print(f"whence: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+    print("  help: this is a bug of whence; WHENCE_DEBUG=1 shows where, please report it", file=sys.stderr)
+    return INTERNAL

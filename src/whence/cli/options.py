@@ -1,0 +1,196 @@
+"""What the commands share: options that say which program and cases, and how the result is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from whence.errors import UsageError
+
+if TYPE_CHECKING:
+    from whence.findings import Findings
+    from whence.run.cases import Case
+    from whence.subject.subject import Subject
+
+SIZES = {"K": 10, "M": 20, "G": 30}
+
+
+class CaseCommand(click.Command):
+    """A command in which each ``--expect`` belongs to the ``--fails`` before it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as click does, and note the order of the two options."""
+        ctx.meta["whence.expects"] = list(_pair(args))
+        return super().parse_args(ctx, args)
+
+
+def _pair(args: list[str]) -> Iterator[str | None]:
+    """For each ``--fails`` the text of the ``--expect`` behind it, or None."""
+    pending: str | None = None
+    waiting = False
+    words = iter(args)
+    for word in words:
+        name, has_value, value = word.partition("=")
+        if name not in {"--fails", "--expect", "--passes"}:
+            continue
+        text = value if has_value else next(words, "")
+        if name == "--fails":
+            if waiting:
+                yield pending
+            pending, waiting = None, True
+        elif name == "--expect":
+            if not waiting or pending is not None:
+                raise UsageError("--expect belongs to the --fails before it", "give --fails 'ARGUMENTS' --expect 'OUTPUT'")
+            pending = text
+    if waiting:
+        yield pending
+
+
+def _size(_: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """A number of bytes with an optional K, M or G."""
+    if text is None:
+        return None
+    unit = SIZES.get(text[-1:].upper(), 0)
+    digits = text[:-1] if unit else text
+    if not digits.isdigit() or int(digits) == 0:
+        raise click.BadParameter(f"'{text}' is no size; write 512M or 4G", param=parameter)
+    return int(digits) << unit
+
+
+@dataclass(slots=True)
+class Options:
+    """The values of the shared options."""
+
+    sources: tuple[Path, ...]
+    folder: Path
+    fails: tuple[str, ...]
+    expect: tuple[str, ...]
+    passes: tuple[str, ...]
+    cflags: str
+    timeout: float | None
+    case: str | None
+    trace_limit: int | None
+    window: int | None
+    json: bool
+    html: Path | None
+    limit: int
+
+
+_SHARED: list[Callable[[Any], Any]] = [
+    click.argument("sources", nargs=-1, type=click.Path(path_type=Path)),
+    click.option("-C", "folder", default=Path(), type=click.Path(path_type=Path), help="Folder of whence.toml [.]"),
+    click.option("--fails", multiple=True, metavar="ARGS", help="Arguments of a failing case ('3 4 < file' for input)."),
+    click.option("--expect", multiple=True, metavar="TEXT", help="Right output of the --fails before it."),
+    click.option("--passes", multiple=True, metavar="ARGS", help="Arguments of a passing case; its output is right."),
+    click.option("--cflags", default="", metavar="FLAGS", help="Flags to compile SOURCES with."),
+    click.option("--timeout", type=float, metavar="SECONDS", help="Time limit of a run."),
+    click.option("--case", metavar="NAME", help="The failing case to record [the shortest run]."),
+    click.option("--trace-limit", callback=_size, metavar="SIZE", help="Most bytes a trace may take [4G]."),
+    click.option("--window", callback=_size, metavar="SIZE", help="Keep only the last SIZE bytes of a long run."),
+    click.option("--json", is_flag=True, help="Print the result as JSON (docs/json.md)."),
+    click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write an HTML report."),
+    click.option("-n", "--limit", default=10, show_default=True, help="Statements to show."),
+]
+
+
+def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the shared options to a command, which gets them as its first argument, an ``Options``."""
+    names = {f.name for f in fields(Options)}
+
+    @wraps(command)
+    def called(**values: Any) -> Any:
+        shared = Options(**{name: values.pop(name) for name in names})
+        return command(shared, **values)
+
+    for option in reversed(_SHARED):
+        called = option(called)
+    return called
+
+
+def open_subject(options: Options) -> Subject:
+    """The subject that the options name: loose sources with their cases, or the folder's ``whence.toml``."""
+    from dataclasses import replace
+
+    from whence.run.config import read_config
+    from whence.run.sandbox import DEFAULT_LIMITS
+    from whence.subject.subject import subject_from_config, subject_from_sources, with_cases
+
+    cases = _option_cases(options)
+    if options.sources:
+        limits = replace(DEFAULT_LIMITS, time=options.timeout or DEFAULT_LIMITS.time)
+        return subject_from_sources(list(options.sources), options.cflags.split(), cases, limits)
+    subject = subject_from_config(read_config(options.folder))
+    if options.timeout:
+        subject.limits = replace(subject.limits, time=options.timeout)
+    return with_cases(subject, [*subject.cases, *cases]) if cases else subject
+
+
+def _option_cases(options: Options) -> list[Case]:
+    from whence.run.cases import cases_from_options
+
+    expects = click.get_current_context().meta.get("whence.expects", [])
+    return cases_from_options(options.fails, expects, options.passes)
+
+
+def source_texts(subject: Subject, findings: Findings) -> dict[str, str]:
+    """The texts of the files that findings mention, by their names relative to the subject's folder."""
+    names = {entry.statement.file for entry in findings.ranking}
+    names |= {line["file"] for line in findings.parts.get("slice", [])}
+    if findings.symptom and findings.symptom.statement:
+        names.add(findings.symptom.statement.file)
+    texts = {}
+    for name in names:
+        path = subject.folder / name
+        if path.is_file():
+            texts[name] = path.read_text(errors="replace")
+    return texts
+
+
+def show(subject: Subject, findings: Findings, options: Options, sliced: bool = False) -> int:
+    """Print findings as the options say, write the HTML page, and return the exit status."""
+    texts = source_texts(subject, findings)
+    if options.json:
+        from whence.report.json import to_text
+
+        click.echo(to_text(findings))
+    else:
+        from whence.report.terminal import print_findings, print_slice
+
+        lines = {name: text.split("\n") for name, text in texts.items()}
+
+        def lookup(file: str, line: int) -> str | None:
+            found = lines.get(file, [])
+            return found[line - 1] if 0 < line <= len(found) else None
+
+        if sliced:
+            print_slice(findings, lookup, limit=max(options.limit, 40))
+        else:
+            print_findings(findings, lookup, limit=options.limit)
+    if options.html:
+        from whence.report.html import write_html
+
+        write_html(findings, texts, options.html)
+        if not options.json:
+            click.echo(f"HTML report: {options.html}")
+    return 0 if findings.ranking else 1
+
+
+@contextmanager
+def progress(text: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar as the function (done, all) that long work calls; silent when standard error is piped."""
+    from whence.report.terminal import progress as bar
+
+    with bar(text) as advance:
+        state = {"done": 0}
+
+        def report(done: int, total: int) -> None:
+            advance(done - state["done"])
+            state["done"] = done
+
+        yield report

@@ -1,0 +1,138 @@
+"""The main job: spectrum and slice of the shortest failing run joined into one ranking, each entry explained.
+
+A statement's score is its suspiciousness (Op2 by default, the best of the formulas for a single fault); statements outside the
+symptom's slice follow those inside it, since nothing in the recorded run led from them to the failure. Missing code
+has no statement that executed, so they are not dropped. Ties are broken by nothing but the tie: they share a rank.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from whence.findings import Entry, Findings, Statement, Symptom, rank
+from whence.subject.story import Story
+from whence.techniques.slicing import Start, by_line, compute, criterion_part, line_values, slice_part
+from whence.techniques.spectrum import Coverage, spectrum
+from whence.trace.slicing import Slice
+
+EXPLAINED = 20  # entries that get a sentence of their own
+OUTSIDE = 1.0  # what leaving the slice costs: more than any difference of normalised scores
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What locate works on: the cases' coverage, and the story and symptom of the recorded failing run."""
+
+    coverage: Coverage
+    story: Story
+    symptom: Symptom
+
+
+def locate(evidence: Evidence, subject: str, formula: str = "op2") -> Findings:
+    """Rank the statements that failing cases executed, best first, and explain the first of them."""
+    story, symptom = evidence.story, evidence.symptom
+    suspects = spectrum(evidence.coverage, formula=formula, subject=subject)
+    start = symptom_start(symptom)
+    found = compute(story.trace, start.references)
+    lines = by_line(story, found)
+    depth = dict(zip(lines.statements, lines.depths.tolist(), strict=True))
+    result = Findings("locate", subject, _join(suspects.ranking, depth), symptom)
+    result.parts["cases"] = suspects.parts["cases"]
+    result.parts["formulas"] = suspects.parts.get("formulas", [])
+    result.parts["slice"] = slice_part(story, found, lines)
+    result.parts["criterion"] = criterion_part(story, start)
+    _explain(result.ranking[:EXPLAINED], story, found, symptom)
+    result.summary.append(
+        f"the failing run has {story.trace.blocks:,} blocks and {story.trace.events:,} events; "
+        f"{len(found.events):,} events on {len(lines.statements)} lines led to the failure"
+    )
+    return result
+
+
+def symptom_start(symptom: Symptom) -> Start:
+    """The criterion that a symptom stands for."""
+    return Start(symptom.details.get("criteria", []), symptom.event, symptom.text)
+
+
+def _join(ranking: list[Entry], depth: dict[Statement, int]) -> list[Entry]:
+    """Rank by suspiciousness, statements in the slice first."""
+    low = min((e.score for e in ranking), default=0.0)
+    span = max((e.score for e in ranking), default=0.0) - low or 1.0
+    scores, notes = {}, {}
+    for entry in ranking:
+        inside = entry.statement in depth
+        scores[entry.statement] = (entry.score - low) / span / 2 + (0.5 if inside or not depth else 0.0)
+        notes[entry.statement] = {**entry.evidence, "in_slice": inside, "suspiciousness": entry.score}
+        if inside:
+            notes[entry.statement]["depth"] = depth[entry.statement]
+    return rank(scores, notes)
+
+
+# ---- Explanation -------------------------------------------------------------------------------------------
+
+
+def _explain(entries: list[Entry], story: Story, found: Slice, symptom: Symptom) -> None:
+    """Give entries a sentence with values, in front of what the cases say."""
+    for entry in entries:
+        sentence = explain(entry.statement, story, found, symptom)
+        if sentence:
+            entry.evidence = {**entry.evidence, "text": f"{sentence}; {entry.evidence.get('text', '')}".rstrip("; ")}
+
+
+def explain(statement: Statement, story: Story, found: Slice, symptom: Symptom) -> str:
+    """One sentence: what the statement did in the failing run, and how that led on to the symptom.
+
+    The event nearest to the symptom is told, and the first use of it on the shortest way there.
+    """
+    event = _telling_event(statement, story, found)
+    if event < 0:
+        return ""
+    deed = story.deed(event)
+    if not deed:
+        return ""
+    sentence = f"line {statement.line} {deed}"
+    way = found.way(event)[1:]
+    following = next((e for e in way if story.statement(e) not in (None, statement)), -1)
+    if following >= 0:
+        used = story.statement(following)
+        assert used is not None
+        place = f"line {used.line}" if used.file == statement.file else f"{used.file}:{used.line}"
+        sentence += f", used by {story.use(following, place)}"
+    ending = symptom.details.get("label")
+    return f"{sentence}, which led to: {ending}" if ending and statement != symptom.statement else sentence
+
+
+def _telling_event(statement: Statement, story: Story, found: Slice) -> int:
+    """The statement's event in the slice that is nearest to the symptom, one with a value if there is one."""
+    events = [e for e in story.events_of(statement).tolist() if found.event_depth[e]]
+    if not events:
+        return -1
+    nearest = sorted(events, key=lambda e: (int(found.event_depth[e]), -e))[:20]
+    return next((e for e in nearest if story.observation(e) is not None), nearest[0])
+
+
+def values_part(
+    entries: list[Entry], failing: Story, passing: list[Story]
+) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """The part ``values``: what the first entries' lines held in the failing run and over recorded passing runs."""
+    part: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for entry in entries:
+        statement = entry.statement
+        key = f"{statement.file}:{statement.line}"
+        failed = line_values(failing, failing.events_of(statement)[-200:].tolist())
+        seen: dict[str, dict[str, Any]] = {}
+        for story in passing:
+            _gather(seen, line_values(story, story.events_of(statement)[-200:].tolist()))
+        part[key] = {"failing": [{k: v[k] for k in ("name", "value", "clock")} for v in failed], "passing": list(seen.values())}
+    return part
+
+
+def _gather(seen: dict[str, dict[str, Any]], values: list[dict[str, Any]]) -> None:
+    """Add one passing run's values of a line: distinct ones by name, and the number of runs."""
+    for name in dict.fromkeys(v["name"] for v in values):
+        row = seen.setdefault(name, {"name": name, "values": [], "cases": 0})
+        row["cases"] += 1
+        for value in values:
+            if value["name"] == name and value["value"] not in row["values"] and len(row["values"]) < 20:
+                row["values"].append(value["value"])
