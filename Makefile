@@ -16,7 +16,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@touch $@
 
 demo: setup
-	@$(BIN)/python -m whence.cli.demo
+	@$(BIN)/whence locate -C demo --html whence-report/demo.html
 
 test: setup
 	$(BIN)/python -m pytest
@@ -30,4 +30,4 @@ types: setup
 check: lint types test
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) whence-report .pytest_cache .mypy_cache .ruff_cache

@@ -175,6 +175,7 @@ def show(subject: Subject, findings: Findings, options: Options, sliced: bool = 
     if options.html:
         from whence.report.html import write_html
 
+        options.html.parent.mkdir(parents=True, exist_ok=True)
         write_html(findings, texts, options.html)
         if not options.json:
             click.echo(f"HTML report: {options.html}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from whence.cli.locate import choose_failing, summary
@@ -13,9 +15,9 @@ from whence.cli.options import CaseCommand, Options, open_subject, progress, sha
 @click.option(
     "--formula", default="ochiai", show_default=True, help="tarantula, ochiai, jaccard, dstar, barinel or op2."
 )
-@click.option("--level", default="statement", show_default=True, help="statement or branch.")
+@click.option("--level", type=click.Choice(["statement", "branch"]), default="statement", show_default=True)
 @click.option("--exponent", default=2.0, show_default=True, help="Exponent of DStar.")
-def spectrum(options: Options, formula: str, level: str, exponent: float) -> int:
+def spectrum(options: Options, formula: str, level: Literal["statement", "branch"], exponent: float) -> int:
     """Rank statements by which cases executed them."""
     from whence.subject.runs import coverage, run_all
     from whence.techniques.spectrum import spectrum as rank_statements

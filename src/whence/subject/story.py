@@ -72,7 +72,7 @@ class Story:
             return np.zeros(0, np.int64)
         number = self.statements.index(statement)
         everything = np.arange(self.trace.events, dtype=np.int64)
-        return everything[self.statement_numbers[self.trace.sites(everything)] == number]
+        return np.flatnonzero(self.statement_numbers[self.trace.sites(everything)] == number)
 
     # ---- Values --------------------------------------------------------------------------------------------
 

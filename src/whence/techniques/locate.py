@@ -17,7 +17,15 @@ from whence.techniques.spectrum import Coverage, spectrum
 from whence.trace.slicing import Slice
 
 EXPLAINED = 20  # entries that get a sentence of their own
-OUTSIDE = 1.0  # what leaving the slice costs: more than any difference of normalised scores
+ENDINGS = {
+    "wrong-output": "the wrong output",
+    "missing-output": "the end of the output",
+    "extra-output": "the surplus output",
+    "wrong-status": "the wrong status",
+    "crash": "the crash",
+    "assertion": "the failed assertion",
+    "timeout": "the endless loop",
+}
 
 
 @dataclass(slots=True)
@@ -99,8 +107,9 @@ def explain(statement: Statement, story: Story, found: Slice, symptom: Symptom) 
         assert used is not None
         place = f"line {used.line}" if used.file == statement.file else f"{used.file}:{used.line}"
         sentence += f", used by {story.use(following, place)}"
-    ending = symptom.details.get("label")
-    return f"{sentence}, which led to: {ending}" if ending and statement != symptom.statement else sentence
+    if following >= 0 and statement != symptom.statement and len(way) > 1:
+        sentence += f", which led to {ENDINGS.get(symptom.kind, 'the failure')}"
+    return sentence
 
 
 def _telling_event(statement: Statement, story: Story, found: Slice) -> int:
@@ -108,7 +117,7 @@ def _telling_event(statement: Statement, story: Story, found: Slice) -> int:
     events = [e for e in story.events_of(statement).tolist() if found.event_depth[e]]
     if not events:
         return -1
-    nearest = sorted(events, key=lambda e: (int(found.event_depth[e]), -e))[:20]
+    nearest: list[int] = sorted(events, key=lambda e: (int(found.event_depth[e]), -e))[:20]
     return next((e for e in nearest if story.observation(e) is not None), nearest[0])
 
 
