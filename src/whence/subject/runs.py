@@ -13,7 +13,7 @@ from whence.probe.instrument import Variant
 from whence.run.cases import Case
 from whence.run.oracle import Outcome, judge
 from whence.run.runner import RunResult
-from whence.subject.subject import Subject
+from whence.subject.subject import Subject, is_statement
 
 if TYPE_CHECKING:
     import numpy as np
@@ -116,7 +116,7 @@ def counters(subject: Subject) -> list[Counter]:
     for ref in subject.program.functions:
         sides: list[Counter] = []
         for block in ref.function.blocks:
-            places = (subject.relative(i.location) for i in block.instructions)
+            places = (subject.relative(i.location) for i in block.instructions if is_statement(block, i))
             statements = dict.fromkeys(Statement(*place) for place in places if place)
             found.append(Counter(tuple(statements)))
             for side in branch_sides(block):

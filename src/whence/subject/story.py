@@ -14,7 +14,7 @@ from whence.probe.layout import Kind
 from whence.program.expression import Expressions, explain
 from whence.program.model import Function, Instruction, Operand
 from whence.program.values import format_untyped, format_value
-from whence.subject.subject import Subject
+from whence.subject.subject import Subject, is_statement
 from whence.trace.dependence import Edge
 from whence.trace.trace import Trace
 
@@ -51,7 +51,10 @@ class Story:
         places: dict[int, Statement | None] = {}
         for number in self.trace.plan.sites["instruction"][:-1].tolist():
             if number not in places:
-                place = self.subject.relative(program.location(number))
+                block = program.block(program.block_of_instruction(number))
+                instruction = program.instruction(number)
+                written = is_statement(block, instruction)
+                place = self.subject.relative(instruction.location) if written else None
                 places[number] = Statement(*place) if place else None
             found.append(places[number])
         return found

@@ -19,7 +19,7 @@ from whence.errors import BuildError, SubjectError
 from whence.probe.instrument import Variant, cover_texts, record_texts
 from whence.probe.library import numbers, wrapped
 from whence.probe.plan import Numbering, Plan, make_plan
-from whence.program.model import Location
+from whence.program.model import Block, Instruction, Location
 from whence.program.program import Program
 from whence.program.reader import read_module
 from whence.run.cases import Case, load_cases
@@ -116,6 +116,21 @@ class Subject:
         if location.file not in self._relative:
             self._relative[location.file] = _relative_to(location.file, self.folder)
         return self._relative[location.file], location.line
+
+
+def is_statement(block: Block, instruction: Instruction) -> bool:
+    """Whether an instruction belongs to a statement that a user wrote.
+
+    The compiler gives the code that takes a function's result to its caller the place of the closing brace.
+    """
+    if instruction.opcode == "load":
+        return instruction.operands[0].text != "%retval"
+    if instruction.opcode != "ret":
+        return True
+    if not instruction.operands:
+        return False
+    value = instruction.operands[0].text
+    return not any(i.result == value and not is_statement(block, i) for i in block.instructions)
 
 
 def _relative_to(file: str, folder: Path) -> str:

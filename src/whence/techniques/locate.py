@@ -1,8 +1,8 @@
 """The main job: spectrum and slice of the shortest failing run joined into one ranking, each entry explained.
 
-A statement's score is its suspiciousness (Op2 by default, the best of the formulas for a single fault); statements outside the
-symptom's slice follow those inside it, since nothing in the recorded run led from them to the failure. Missing code
-has no statement that executed, so they are not dropped. Ties are broken by nothing but the tie: they share a rank.
+Statements in the slice of the symptom come first, since something led from them to the failure in the recorded run; the
+others are not dropped, since missing code has no statement that executed. Within both groups suspiciousness decides (Op2 by default, the
+best formula for a single fault), and among equals the distance from the symptom in dependence edges.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from whence.techniques.slicing import Start, by_line, compute, criterion_part, l
 from whence.techniques.spectrum import Coverage, spectrum
 from whence.trace.slicing import Slice
 
+NEARNESS = 1e-6  # weight of the distance: less than any difference of suspiciousness
 EXPLAINED = 20  # entries that get a sentence of their own
 ENDINGS = {
     "wrong-output": "the wrong output",
@@ -64,16 +65,18 @@ def symptom_start(symptom: Symptom) -> Start:
 
 
 def _join(ranking: list[Entry], depth: dict[Statement, int]) -> list[Entry]:
-    """Rank by suspiciousness, statements in the slice first."""
+    """Rank by slice, then suspiciousness, then nearness to the symptom; scores lie between 0 and 1."""
     low = min((e.score for e in ranking), default=0.0)
     span = max((e.score for e in ranking), default=0.0) - low or 1.0
+    farthest = 1 + max(depth.values(), default=0)
     scores, notes = {}, {}
     for entry in ranking:
-        inside = entry.statement in depth
-        scores[entry.statement] = (entry.score - low) / span / 2 + (0.5 if inside or not depth else 0.0)
-        notes[entry.statement] = {**entry.evidence, "in_slice": inside, "suspiciousness": entry.score}
+        statement, inside = entry.statement, entry.statement in depth
+        scores[statement] = (entry.score - low) / span / 2
+        notes[statement] = {**entry.evidence, "in_slice": inside, "suspiciousness": entry.score}
         if inside:
-            notes[entry.statement]["depth"] = depth[entry.statement]
+            scores[statement] += 0.5 - NEARNESS * depth[statement] / farthest
+            notes[statement]["depth"] = depth[statement]
     return rank(scores, notes)
 
 
