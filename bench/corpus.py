@@ -1,0 +1,160 @@
+"""Ranks of the faulty statements on the corpus: formulas of the spectrum, and `whence locate`.
+
+    python -m bench.corpus [--every N] [--workers N] [PROGRAM ...]
+
+Each fault is put into its program, all cases run, the shortest failing run is recorded and sliced. A fault counts by its
+best-placed line; ties by their average rank; a line that no failing case executed comes after all others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from corpus import corpus  # noqa: E402
+
+FORMULAS = ("tarantula", "ochiai", "op2")
+METHODS = (*FORMULAS, "locate")
+
+
+@dataclass(slots=True)
+class Placed:
+    """Where a method ranks the faulty statement: best, worst and average rank among ``total`` statements."""
+
+    best: int
+    worst: int
+    total: int
+
+    @property
+    def average(self) -> float:
+        """Mean rank of the tie."""
+        return (self.best + self.worst) / 2
+
+    @property
+    def score(self) -> float:
+        """Share of the statements that need not be read, in percent (the dissertation's score, by the worst rank)."""
+        return 100 * (self.total - self.worst) / self.total
+
+
+@dataclass(slots=True)
+class Row:
+    """One fault's result."""
+
+    program: str
+    fault: str
+    kind: str
+    in_slice: bool = False
+    placed: dict[str, Placed] = field(default_factory=dict)
+    seconds: float = 0.0
+    error: str = ""
+
+
+def measure(program: str, number: int) -> Row:
+    """Locate one fault with every method."""
+    import time
+
+    from whence.errors import WhenceError
+
+    fault = corpus.faults(program)[number]
+    row = Row(program, fault.id, fault.kind)
+    began = time.perf_counter()
+    try:
+        with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
+            _locate(fault, Path(name), row)
+    except WhenceError as error:
+        row.error = str(error)
+    row.seconds = time.perf_counter() - began
+    return row
+
+
+def _locate(fault: corpus.Fault, folder: Path, row: Row) -> None:
+    """Fill the row from the folder made for the fault."""
+    from whence.run.config import read_config
+    from whence.run.symptom import find_symptom
+    from whence.subject.recorder import Recorder
+    from whence.subject.runs import blocks_executed, coverage, run_all
+    from whence.subject.story import Story
+    from whence.subject.subject import subject_from_config
+    from whence.techniques.locate import Evidence, locate
+    from whence.techniques.spectrum import spectrum
+
+    corpus.prepare(fault, folder)
+    subject = subject_from_config(read_config(folder))
+    runs = run_all(subject)
+    covered = coverage(subject, runs)
+    lengths = blocks_executed(subject, runs)
+    if not runs.failing:
+        row.error = f"no case fails ({len(runs.left_out)} left out)"
+        return
+    chosen = runs.tested[min(runs.failing, key=lambda n: (lengths[n] == 0, lengths[n]))]
+    with Recorder(subject) as recorder:
+        recording = recorder.record(chosen.case, chosen.outcome)
+    symptom = find_symptom(recording.trace, recording.result, recording.outcome, subject.folder)
+    found = locate(Evidence(covered, Story(subject, recording.trace), symptom), subject.name)
+    rankings = {formula: spectrum(covered, formula=formula).ranking for formula in FORMULAS}
+    rankings["locate"] = found.ranking
+    for method, ranking in rankings.items():
+        faulty = [e for e in ranking if e.statement.line in fault.lines]
+        total = len(ranking)
+        best = min(faulty, key=lambda e: e.rank_average, default=None)
+        row.placed[method] = Placed(best.rank, best.rank_worst, total) if best else Placed(total + 1, total + 1, total + 1)
+    row.in_slice = any(e.evidence.get("in_slice") for e in found.ranking if e.statement.line in fault.lines)
+
+
+def table(rows: list[Row]) -> Iterable[str]:
+    """The results as a Markdown table, a line a program and one for all."""
+    head = ["program", "faults", "in slice", *(f"mean rank {m}" for m in METHODS), *(f"alone first {m}" for m in METHODS)]
+    yield "| " + " | ".join([*head, "score >= 90 % " + " / ".join(METHODS)]) + " |"
+    yield "| --- |" + " ---: |" * len(head)
+    names = sorted({row.program for row in rows})
+    for name in [*names, "all"]:
+        chosen = [row for row in rows if row.placed and name in (row.program, "all")]
+        if chosen:
+            yield _line(name, chosen)
+
+
+def _line(name: str, rows: list[Row]) -> str:
+    def count(method: str, test: Callable[[Placed], bool]) -> int:
+        return sum(test(row.placed[method]) for row in rows)
+
+    means = [f"{sum(row.placed[m].average for row in rows) / len(rows):.1f}" for m in METHODS]
+    alone = [str(count(m, lambda p: p.worst == 1)) for m in METHODS]
+    scores = " / ".join(str(count(m, lambda p: p.score >= 90)) for m in METHODS)
+    cells = [name, str(len(rows)), str(sum(row.in_slice for row in rows)), *means, *alone, scores]
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    """Measure, and print the table and what could not be measured."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("programs", nargs="*", default=None)
+    parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--details", action="store_true", help="print a line a fault as well")
+    options = parser.parse_args()
+    jobs = [
+        (program, number)
+        for program in options.programs or corpus.programs()
+        for number in range(0, len(corpus.faults(program)), options.every)
+    ]
+    with ProcessPoolExecutor(options.workers) as pool:
+        rows = list(pool.map(measure, *zip(*jobs, strict=True)))
+    for row in rows:
+        if row.error:
+            print(f"{row.program} {row.fault}: {row.error}")
+        elif options.details:
+            ranks = ", ".join(f"{m} {row.placed[m].average:g}" for m in METHODS)
+            print(f"{row.program} {row.fault} ({row.kind}): {ranks} of {row.placed['locate'].total}, {row.seconds:.1f} s")
+    print("\n".join(table(rows)))
+
+
+if __name__ == "__main__":
+    main()
