@@ -1,0 +1,147 @@
+"""From a trace to a slice: events a second and memory an event, on traces of 10 and 100 million events.
+
+    python -m bench.slicing [--work FOLDER] [--millions N ...]
+
+Each of our programs ends with two outputs: a checksum, which depends on nearly all of the run, and the number of rounds, which
+depends on nearly nothing. Both are sliced from. Each trace is decoded in a process of its own; memory is what its peak grows by
+over its size before the trace is opened, the trace's own pages included.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from bench.common import build_program, markdown, memory_folder, options, run, work_folder
+from whence.probe.instrument import Variant
+from whence.subject.subject import Subject
+from whence.trace.columns import N_OUT
+from whence.trace.slicing import backward_slice
+from whence.trace.trace import Trace
+
+PROGRAMS = ("structures", "matrix", "squeeze")
+MILLIONS = (10, 100)
+LIMIT = 16 << 30
+HEADER = (
+    "program",
+    "events",
+    "decode s",
+    "small slice s",
+    "its events",
+    "large slice s",
+    "its events",
+    "million events/s, small",
+    "million events/s, large",
+    "bytes an event",
+)
+
+
+def main() -> int:
+    """Print the table; with ``--one`` only measure one trace, as JSON."""
+    parser = options(__doc__)
+    parser.add_argument("--millions", type=int, nargs="+", default=MILLIONS, help="events of the traces (default 10 100)")
+    parser.add_argument("--one", nargs=2, metavar=("PROGRAM", "MILLIONS"), help="measure one trace, print JSON")
+    arguments = parser.parse_args()
+    work = work_folder(arguments.work)
+    if arguments.one:
+        name, millions = arguments.one
+        print(json.dumps(measure(build_program(name, work), int(millions) * 1_000_000)))
+        return 0
+    rows = [_row(name, millions, work) for millions in arguments.millions for name in PROGRAMS]
+    print(markdown(HEADER, rows))
+    return 0
+
+
+def _row(name: str, millions: int, work: Path) -> list[str]:
+    """Measure one trace in a process of its own."""
+    command = [sys.executable, "-m", "bench.slicing", "--work", str(work), "--one", name, str(millions)]
+    found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    events, decode = found["events"], found["decode"]
+    (small, small_events), (large, large_events) = found["small"], found["large"]
+    shown = [name, f"{events:,}", f"{decode:.2f}", f"{small:.2f}", f"{small_events:,}", f"{large:.2f}", f"{large_events:,}"]
+    rates = [f"{events / (decode + seconds) / 1e6:.1f}" for seconds in (small, large)]
+    return [*shown, *rates, f"{found['memory'] / events:.1f}"]
+
+
+def measure(subject: Subject, events: int) -> dict[str, object]:
+    """Record a run of about that many events; seconds to decode it and to slice it, and bytes that this took."""
+    rounds = max(1, round(events / _events_a_round(subject)))
+    with _Recorded(subject, rounds) as path:
+        before = _reset_peak()
+        decode, trace = _timed(lambda: Trace(path, subject.program, subject.plan, subject.fingerprint))
+        large, small = (_slice(trace, place) for place in (-2, -1))
+        return {
+            "events": trace.events,
+            "decode": decode,
+            "small": small,
+            "large": large,
+            "memory": _peak() - before,
+        }
+
+
+def _events_a_round(subject: Subject) -> float:
+    """Events that one more round takes; also gets every kernel compiled, and the plan made."""
+    counts = []
+    for rounds in (1, 2):
+        with _Recorded(subject, rounds) as path:
+            trace = Trace(path, subject.program, subject.plan, subject.fingerprint)
+            _slice(trace, -1)
+            counts.append(trace.events)
+    return counts[1] - counts[0]
+
+
+def _slice(trace: Trace, place: int) -> tuple[float, int]:
+    """Seconds for the slice from an output, and its events."""
+    outs = trace.columns.outs[: trace.columns.counts[N_OUT]]
+    criteria = np.array([outs[place]["cell"]], np.int64)
+    seconds, found = _timed(lambda: backward_slice(trace.plan, trace.columns, criteria))
+    return seconds, len(found.events)
+
+
+class _Recorded:
+    """The trace of a run as a file in memory, for as long as it is needed."""
+
+    def __init__(self, subject: Subject, rounds: int) -> None:
+        self._command = [str(subject.variant(Variant.RECORD)), str(rounds)]
+        self._path = memory_folder() / f"whence-bench-{os.getpid()}.trace"
+
+    def __enter__(self) -> Path:
+        run(self._command, {"WHENCE_TRACE": str(self._path), "WHENCE_TRACE_LIMIT": str(LIMIT)})
+        return self._path
+
+    def __exit__(self, *_: object) -> None:
+        self._path.unlink(missing_ok=True)
+
+
+T = TypeVar("T")
+
+
+def _timed(work: Callable[[], T]) -> tuple[float, T]:
+    """Processor seconds that some work takes, and its result."""
+    start = time.process_time()
+    result = work()
+    return time.process_time() - start, result
+
+
+def _reset_peak() -> int:
+    """Forget the peak of this process's memory; returns the bytes it takes now."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return _peak()
+
+
+def _peak() -> int:
+    """The most memory that this process has had, in bytes."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) << 10
+
+
+if __name__ == "__main__":
+    sys.exit(main())
