@@ -1,8 +1,9 @@
 """The main job: spectrum and slice of the shortest failing run joined into one ranking, each entry explained.
 
-Statements in the slice of the symptom come first, since something led from them to the failure in the recorded run; the
-others are not dropped, since missing code has no statement that executed. Within both groups suspiciousness decides (Op2 by default, the
-best formula for a single fault), and among equals the distance from the symptom in dependence edges.
+Statements in the slice of the symptom come first, since something led from them to the failure in the recorded run, together with
+tests that may have skipped what mattered (``omission``). The others are not dropped, since missing code has no statement that
+executed. Within both groups suspiciousness decides (Op2 by default, the best formula for a single fault), and among equals the
+distance from the symptom in dependence edges.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from whence.findings import Entry, Findings, Statement, Symptom, rank
+from whence.probe.layout import Kind
 from whence.subject.story import Story
+from whence.techniques.omission import omitted
 from whence.techniques.slicing import Start, by_line, compute, criterion_part, line_values, slice_part
 from whence.techniques.spectrum import Coverage, spectrum
 from whence.trace.slicing import Slice
@@ -46,7 +49,8 @@ def locate(evidence: Evidence, subject: str, formula: str = "op2") -> Findings:
     found = compute(story.trace, start.references)
     lines = by_line(story, found)
     depth = dict(zip(lines.statements, lines.depths.tolist(), strict=True))
-    result = Findings("locate", subject, _join(suspects.ranking, depth), symptom)
+    skipping = {s: d for s, d in omitted(story, found).items() if s not in depth}
+    result = Findings("locate", subject, _join(suspects.ranking, depth, skipping), symptom)
     result.parts["cases"] = suspects.parts["cases"]
     result.parts["formulas"] = suspects.parts.get("formulas", [])
     result.parts["slice"] = slice_part(story, found, lines)
@@ -54,7 +58,8 @@ def locate(evidence: Evidence, subject: str, formula: str = "op2") -> Findings:
     _explain(result.ranking[:EXPLAINED], story, found, symptom)
     result.summary.append(
         f"the failing run has {story.trace.blocks:,} blocks and {story.trace.events:,} events; "
-        f"{len(found.events):,} events on {len(lines.statements)} lines led to the failure"
+        f"{len(found.events):,} events on {len(lines.statements)} lines led to the failure; "
+        f"{len(skipping)} more tests may have skipped what mattered"
     )
     return result
 
@@ -64,19 +69,22 @@ def symptom_start(symptom: Symptom) -> Start:
     return Start(symptom.details.get("criteria", []), symptom.event, symptom.text)
 
 
-def _join(ranking: list[Entry], depth: dict[Statement, int]) -> list[Entry]:
+def _join(ranking: list[Entry], depth: dict[Statement, int], skipping: dict[Statement, int]) -> list[Entry]:
     """Rank by slice, then suspiciousness, then nearness to the symptom; scores lie between 0 and 1."""
     low = min((e.score for e in ranking), default=0.0)
     span = max((e.score for e in ranking), default=0.0) - low or 1.0
-    farthest = 1 + max(depth.values(), default=0)
+    reached = {**skipping, **depth}
+    farthest = 1 + max(reached.values(), default=0)
     scores, notes = {}, {}
     for entry in ranking:
-        statement, inside = entry.statement, entry.statement in depth
+        statement = entry.statement
         scores[statement] = (entry.score - low) / span / 2
-        notes[statement] = {**entry.evidence, "in_slice": inside, "suspiciousness": entry.score}
-        if inside:
-            scores[statement] += 0.5 - NEARNESS * depth[statement] / farthest
-            notes[statement]["depth"] = depth[statement]
+        notes[statement] = {**entry.evidence, "in_slice": statement in depth, "suspiciousness": entry.score}
+        if statement in skipping:
+            notes[statement]["may_have_skipped"] = True
+        if statement in reached:
+            scores[statement] += 0.5 - NEARNESS * reached[statement] / farthest
+            notes[statement]["depth"] = reached[statement]
     return rank(scores, notes)
 
 
@@ -86,7 +94,8 @@ def _join(ranking: list[Entry], depth: dict[Statement, int]) -> list[Entry]:
 def _explain(entries: list[Entry], story: Story, found: Slice, symptom: Symptom) -> None:
     """Give entries a sentence with values, in front of what the cases say."""
     for entry in entries:
-        sentence = explain(entry.statement, story, found, symptom)
+        known = entry.evidence["in_slice"] or entry.evidence.get("may_have_skipped")
+        sentence = explain(entry.statement, story, found, symptom) if known else ""
         if sentence:
             entry.evidence = {**entry.evidence, "text": f"{sentence}; {entry.evidence.get('text', '')}".rstrip("; ")}
 
@@ -98,7 +107,7 @@ def explain(statement: Statement, story: Story, found: Slice, symptom: Symptom) 
     """
     event = _telling_event(statement, story, found)
     if event < 0:
-        return ""
+        return _explain_skipping(statement, story)
     deed = story.deed(event)
     if not deed:
         return ""
@@ -113,6 +122,14 @@ def explain(statement: Statement, story: Story, found: Slice, symptom: Symptom) 
     if following >= 0 and statement != symptom.statement and len(way) > 1:
         sentence += f", which led to {ENDINGS.get(symptom.kind, 'the failure')}"
     return sentence
+
+
+def _explain_skipping(statement: Statement, story: Story) -> str:
+    """The sentence of a statement outside the slice: what its test found the last time."""
+    events = story.events_of(statement)
+    tests = [e for e in events[-50:].tolist() if story.trace.kind(e) is Kind.BRANCH]
+    deed = story.deed(tests[-1]) if tests else ""
+    return f"line {statement.line} {deed}; the other way could have changed what the failure depends on" if deed else ""
 
 
 def _telling_event(statement: Statement, story: Story, found: Slice) -> int:
