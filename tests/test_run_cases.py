@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from whence.errors import SubjectError, UsageError
 from whence.run.cases import cases_from_options, load_cases, natural_key, split_line
 from whence.run.config import read_config
-from whence.run.oracle import Expected, Rule
+from whence.run.outcome import Expected, Rule
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ import pytest
 
 from whence.run.cases import Case
 from whence.run.compare import Comparison, Difference
-from whence.run.oracle import Assertion, Expected, Kind, Rule, find_assertion, judge
-from whence.run.runner import RunResult
+from whence.run.oracle import find_assertion, judge
+from whence.run.outcome import Assertion, Expected, Kind, Rule
+from whence.run.result import RunResult
 from whence.run.verdicts import Verdict, automake_verdict, tap_names, tap_verdict
 
 

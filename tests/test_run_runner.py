@@ -12,8 +12,10 @@ from run_programs import PLAIN, SERVED, STARTED, subject
 
 from whence.errors import SubjectError, TraceError
 from whence.run.cases import Case, Suite
-from whence.run.oracle import Expected, Kind, Rule, judge
-from whence.run.runner import Interrupted, Runner, RunResult, TraceRequest, find_flaky, learn_expected
+from whence.run.oracle import judge
+from whence.run.outcome import Expected, Kind, Rule
+from whence.run.result import RunResult
+from whence.run.runner import Interrupted, Runner, TraceRequest, find_flaky, learn_expected
 from whence.run.sandbox import Limits
 
 LIMITS = Limits(time=5, memory=1 << 28, output=1 << 20, processes=40)

@@ -18,7 +18,7 @@ from pathlib import Path
 from whence.errors import SubjectError, UsageError
 from whence.run.compare import EXACT, Comparison
 from whence.run.config import SOURCES_OF_CASES, CasesConfig, SubjectConfig
-from whence.run.oracle import Expected, Rule
+from whence.run.outcome import Expected, Rule
 from whence.run.verdicts import tap_names
 
 # Quoted text, or a character with a meaning to the shell.

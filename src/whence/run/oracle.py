@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 import signal
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING
 
-from whence.run.compare import Comparison, Difference, first_difference
+from whence.run.cases import Case
+from whence.run.compare import Comparison, first_difference
+from whence.run.outcome import PASSED, Assertion, Expected, Kind, Outcome, Rule
+from whence.run.result import RunResult
 from whence.run.verdicts import Verdict, automake_verdict, tap_verdict
-
-if TYPE_CHECKING:
-    from whence.run.cases import Case
-    from whence.run.runner import RunResult
 
 ASSERTIONS = (
     # glibc: "prog: file.c:12: function: Assertion `x > 0' failed."
@@ -21,78 +17,6 @@ ASSERTIONS = (
     # musl: "Assertion failed: x > 0 (file.c: function: 12)"
     re.compile(rb"Assertion failed: (?P<text>.*) \((?P<file>[^()]+): (?P<function>[^()]*): (?P<line>\d+)\)"),
 )
-
-
-class Kind(StrEnum):
-    """The outcomes of a run."""
-
-    PASS = "pass"
-    WRONG_OUTPUT = "wrong output"
-    WRONG_STATUS = "wrong status"
-    CRASH = "crash"
-    ASSERTION = "assertion"
-    TIMEOUT = "timeout"
-    SKIPPED = "skipped"  # a test of an existing suite that says it cannot run here
-
-
-class Rule(StrEnum):
-    """What of a run tells the verdict: what it wrote and its status, its status alone, or a test report it
-    wrote.
-    """
-
-    OUTPUT = "output"
-    STATUS = "status"
-    TAP = "tap"
-    AUTOMAKE = "automake"
-
-
-@dataclass(slots=True, frozen=True)
-class Expected:
-    """What a passing run gives. None: not compared. A status above 128 is that of death by signal (as in a
-    shell).
-    """
-
-    stdout: bytes | None = None
-    stderr: bytes | None = None
-    status: int | None = 0
-
-
-@dataclass(slots=True, frozen=True)
-class Assertion:
-    """A failed ``assert``, from the C library's message."""
-
-    file: str
-    line: int
-    function: str
-    text: str
-
-
-@dataclass(slots=True, frozen=True)
-class Outcome:
-    """How a run ended, judged by its case's oracle.
-
-    ``text`` is one phrase for people. For a wrong output, ``stream`` is the file descriptor (1 or 2) and
-    ``difference`` has the first differing byte in the actual and in the expected output.
-    """
-
-    kind: Kind
-    text: str = ""
-    stream: int = 1
-    difference: Difference | None = None
-    assertion: Assertion | None = None
-
-    @property
-    def passed(self) -> bool:
-        """Whether the run is a pass."""
-        return self.kind is Kind.PASS
-
-    @property
-    def failed(self) -> bool:
-        """Whether the run is a failure (a skipped test is neither)."""
-        return self.kind not in (Kind.PASS, Kind.SKIPPED)
-
-
-PASSED = Outcome(Kind.PASS)
 
 
 def judge(case: Case, result: RunResult) -> Outcome:

@@ -22,8 +22,10 @@ from typing import TYPE_CHECKING
 from whence.errors import SubjectError, TraceError, WhenceError
 from whence.run import protocol
 from whence.run.cases import Case
-from whence.run.oracle import Expected, Rule, judge
+from whence.run.oracle import judge
+from whence.run.outcome import Expected, Rule
 from whence.run.protocol import Job, Paths, Reply
+from whence.run.result import RunResult
 from whence.run.sandbox import DEFAULT_LIMITS, Limits, Sandbox, Slot, copy_files, remove_tree
 from whence.run.server import Server, has_server, interpreter_environment
 
@@ -48,38 +50,6 @@ class TraceRequest:
     path: Path
     limit: int  # bytes
     ring: bool = False  # keep the end rather than the beginning
-
-
-@dataclass(slots=True)
-class RunResult:
-    """What one run gave. ``status`` is None when a signal ended it; ``wall`` in seconds, ``max_rss`` in KiB
-    (never below the size of the process that forked).
-
-    ``coverage`` has one uint32 counter a site (in a matrix that all results of a call share), or is None when
-    the program holds no counters or did not run.
-    """
-
-    case: Case
-    status: int | None
-    signal: int
-    timed_out: bool
-    too_many_processes: bool
-    stdout: bytes
-    stderr: bytes
-    wall: float
-    max_rss: int
-    coverage: Counters | None = None
-    trace: Path | None = None
-
-    @property
-    def code(self) -> int:
-        """The status as a shell gives it: 128 and the signal's number when one ended the run."""
-        return 128 + self.signal if self.status is None else self.status
-
-    @property
-    def observed(self) -> tuple[object, ...]:
-        """All that two runs of a deterministic program have in common."""
-        return self.status, self.signal, self.timed_out, self.stdout, self.stderr
 
 
 class Interrupted(KeyboardInterrupt):

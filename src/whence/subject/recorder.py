@@ -9,8 +9,10 @@ from pathlib import Path
 from whence.errors import SubjectError, TraceError
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
-from whence.run.oracle import Outcome, judge
-from whence.run.runner import Runner, RunResult, TraceRequest
+from whence.run.oracle import judge
+from whence.run.outcome import Outcome
+from whence.run.result import RunResult
+from whence.run.runner import Runner, TraceRequest
 from whence.subject.subject import Subject
 from whence.trace.trace import FULL, LIMIT_REACHED, Trace
 

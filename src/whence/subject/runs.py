@@ -11,8 +11,9 @@ from whence.findings import Statement
 from whence.probe.cover import branch_sides, counters_of
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
-from whence.run.oracle import Outcome, judge
-from whence.run.runner import RunResult
+from whence.run.oracle import judge
+from whence.run.outcome import Outcome
+from whence.run.result import RunResult
 from whence.subject.subject import Subject, is_statement
 
 if TYPE_CHECKING:
