@@ -11,6 +11,7 @@ import pytest
 from run_programs import PLAIN, SERVED, STARTED, subject
 
 from whence.errors import SubjectError, TraceError
+from whence.run import sandbox
 from whence.run.cases import Case, Suite
 from whence.run.oracle import judge
 from whence.run.outcome import Expected, Kind, Rule
@@ -313,7 +314,9 @@ import sys
 from pathlib import Path
 from whence.run.cases import Case
 from whence.run.runner import Runner
+from whence.run import sandbox
 from whence.run.sandbox import Limits
+sandbox.MEMORY_FOLDER = Path(sys.argv[2])
 runner = Runner(Path(sys.argv[1]), Limits(time=60))
 print(runner.sandbox.root, flush=True)
 runner.run_cases([Case("hangs", ("sleep",))])
@@ -322,10 +325,10 @@ runner.run_cases([Case("hangs", ("sleep",))])
 
 @pytest.mark.parametrize("kind", [SERVED, PLAIN])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_no_process_outlives_the_session(kind, number):
-    process = subprocess.Popen(
-        [sys.executable, "-c", CTRL_C, str(subject(kind))], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
+def test_no_process_outlives_the_session(kind, number, tmp_path, monkeypatch):
+    monkeypatch.setattr(sandbox, "MEMORY_FOLDER", tmp_path)  # other sessions number their folders elsewhere
+    words = [sys.executable, "-c", CTRL_C, str(subject(kind)), str(tmp_path)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None
     root = Path(process.stdout.readline().decode().strip())
     deadline = time.monotonic() + 10
@@ -339,7 +342,7 @@ def test_no_process_outlives_the_session(kind, number):
     assert not in_folder(root)
     assert not root.exists() or number == signal.SIGKILL
     with Runner(subject(kind)) as runner:  # clears what a killed session has left
-        assert runner.sandbox.root <= root
+        assert runner.sandbox.root == root
 
 
 def in_folder(root: Path) -> list[str]:
