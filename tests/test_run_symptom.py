@@ -14,9 +14,11 @@ import pytest
 from whence.build.quick import build_sources
 from whence.build.toolchain import whence_home
 from whence.findings import Symptom
+from whence.program.model import Module
 from whence.run.cases import Case
 from whence.run.compare import Comparison
-from whence.run.oracle import Expected
+from whence.run.formats import constant_string, pattern_of
+from whence.run.outcome import Expected
 from whence.run.runner import Limits
 from whence.run.symptom import find_symptom, line_around, quoted
 from whence.subject.recorder import Recorder, Recording
@@ -82,6 +84,13 @@ int main(int argc, char **argv)
         char text[32];
         sprintf(text, "%d+%d", n, n + 1);
         fputs(text, stdout); /* built */
+    }
+    if (!strcmp(mode, "chosen")) {
+        if (n < 3) { /* choice */
+            printf("small %d\n", n);
+        } else {
+            printf("%d is large\n", n); /* chosen */
+        }
     }
     if (!strcmp(mode, "list"))
         say("n is %d\n", n);
@@ -279,3 +288,39 @@ def test_line_around(offset: int, line: str) -> None:
 def test_quoted_is_short_and_printable() -> None:
     assert quoted('a"\t') == r'"a\"\t"'
     assert len(quoted("x" * 500)) < 80
+
+
+@pytest.mark.parametrize(
+    ("text", "output", "fits", "literal"),
+    [
+        (b"%d edges, weight %lld\n", b"12 edges, weight -3\n", True, 13),
+        (b"%d edges, weight %lld\n", b"a b 12\n", False, 13),
+        (b"%-8s|%6.2f%%\n", b"ab      |  3.50%\n", True, 2),
+        (b"%s", b"anything", True, 0),
+        (b"100%%: %c", b"100%: \n", True, 4),
+        (b"[%*d]", b"[   7]", True, 2),
+    ],
+)
+def test_pattern_of_a_format(text: bytes, output: bytes, fits: bool, literal: int) -> None:
+    pattern, length = pattern_of(text)
+    assert (pattern.match(output) is not None) is fits
+    assert length == literal
+
+
+def test_constant_strings_are_read_from_the_module() -> None:
+    module = Module("m", "m.c", globals={
+        ".str": 'private unnamed_addr constant [8 x i8] c"a\\0A\\22\\\\%d\\00", align 1',
+        "data": "global [8 x i8] zeroinitializer, align 1",
+    })  # fmt: skip
+    assert constant_string(module, "@.str") == b'a\n"\\%d'
+    assert constant_string(module, "@data") is None
+    assert constant_string(module, "@none") is None
+
+
+def test_wrong_call_leads_to_the_branch_that_chose_it(bench: Bench) -> None:
+    """What was expected fits another call: the branch between the two is part of the criterion."""
+    recording = bench.record("chosen 3", Expected(b"small 3\n"))
+    symptom = find_symptom(recording.trace, recording.result, recording.outcome, bench.subject.folder)
+    assert places(symptom) == ("wrong-output", "subject.c", line_of("chosen"))
+    assert line_of("choice") in lines_of_criteria(bench, recording, symptom)
+    assert len(symptom.details["criteria"]) <= 3

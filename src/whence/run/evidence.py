@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from whence.probe.layout import ACCESSES, Leaves
 from whence.probe.layout import Kind as Site
 from whence.probe.library import FUNCTIONS
-from whence.probe.plan import FIRST, RETURNS, Plan
+from whence.probe.plan import FIRST, RETURNS
+from whence.run.formats import Formats
 from whence.trace.columns import N_OUT, N_PIECE, CellKind
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Source:
     start: int
     length: int
     previous: int
+    begin: int  # of all that the call wrote
     criteria: list[int] = field(default_factory=list)
 
     @property
@@ -55,6 +57,7 @@ class Evidence:
 
     def __init__(self, trace: Trace) -> None:
         self.trace, self.plan, self.columns = trace, trace.plan, trace.columns
+        self.formats = Formats(trace.program, trace.plan)
         self._expressions: dict[int, Expressions] = {}
 
     # ---- Events --------------------------------------------------------------------------------------------
@@ -167,7 +170,8 @@ class Evidence:
     def _literal(self, row: int, previous: int) -> Source:
         out = self._outs[row]
         call = int(out["event"])
-        return Source(call, call, -1, int(out["offset"]), int(out["length"]), previous, [call + 1])
+        start = int(out["offset"])
+        return Source(call, call, -1, start, int(out["length"]), previous, start, [call + 1])
 
     def _piece(self, row: int, offset: int, previous: int) -> Source | None:
         """The argument whose piece of an output holds the byte; None for text that is constant."""
@@ -186,7 +190,7 @@ class Evidence:
         reads = self._read_by(int(self._outs[row]["cell"]), event, offset - first, length)
         if not reads and not self.trace.instruction(call).operands[argument].is_register:
             return None
-        return Source(call, event, argument, first, length, previous, [event + 1, *reads])
+        return Source(call, event, argument, first, length, previous, start, [event + 1, *reads])
 
     def _read_by(self, cell: int, argument: int, index: int, length: int) -> list[int]:
         """References to what wrote byte ``index`` of the string that an argument points to, or the string as a whole.
@@ -241,12 +245,18 @@ class Evidence:
 
     # ---- Branches ------------------------------------------------------------------------------------------
 
-    def deciding(self, first: int, end: int) -> list[int]:
-        """Branch events that decided over printing, in segment instances from ``first`` to before ``end``.
+    def deciding(self, segments: range, text: bytes, start: int, ends: bool = False) -> list[int]:
+        """Branch events among segment instances that decided over printing, or with ``ends`` over ending the run.
 
-        Of each branch the last event, latest first, at most ``MOST_BRANCHES``.
+        Printing what ``text`` holds from ``start`` on, or anything where no call's text is like it. Of each branch the
+        last event, latest first, at most ``MOST_BRANCHES``.
         """
-        deciders = deciding_blocks(self.plan)
+        deciders = self.formats.deciders(text, start)
+        if deciders is None:
+            deciders = self.formats.all_deciders
+        if ends:
+            deciders = deciders | self.formats.ending_deciders
+        first, end = segments.start, segments.stop
         blocks = self.plan.segments["block"][self.columns.segments["id"][first:end]]
         found: list[int] = []
         seen: set[int] = set()
@@ -383,43 +393,3 @@ class Evidence:
         made = (Site.LOAD, Site.RMW, Site.RESULT, Site.PHI)
         events = range(first, self.last_event(segment) + 1)
         return [e for e in events if self.trace.kind(e) in made and id(self.trace.instruction(e)) in wanted]
-
-
-# ---- Static ------------------------------------------------------------------------------------------------
-
-
-def deciding_blocks(plan: Plan) -> NDArray[np.bool_]:
-    """For each block of the program: whether its branch decides over printing something, or over ending the run.
-
-    Calls whose callee nobody knows count as printing. A block decides when one that prints or decides is control
-    dependent on it.
-    """
-    prints = {-2 - f.number for f in FUNCTIONS.values() if f.prints or f.noreturn} | {-1}
-    sites = plan.sites[:-1]
-    calls = sites[sites["kind"] == Site.CALL]
-    blocks = plan.segments["block"][calls["segment"]]
-    functions = plan.blocks["function"][blocks]
-    does = np.isin(calls["callee"], list(prints))
-    printing = np.zeros(len(plan.functions), bool)
-    known = calls["callee"] >= 0
-    while True:
-        before = printing.sum()
-        printing[functions[does]] = True
-        does[known] |= printing[calls["callee"][known]]
-        if printing.sum() == before:
-            break
-    return _controllers(plan, blocks[does])
-
-
-def _controllers(plan: Plan, blocks: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """The blocks that some of ``blocks`` are control dependent on, directly or by way of others."""
-    count = len(plan.blocks)
-    owners = np.repeat(np.arange(count - 1), np.diff(plan.blocks["control_start"]))
-    parents = plan.controls["block"][: len(owners)]
-    reached, deciding = np.zeros(count, bool), np.zeros(count, bool)
-    reached[blocks] = True
-    while True:
-        deciding[parents[reached[owners]]] = True
-        if not (deciding & ~reached).any():
-            return deciding
-        reached |= deciding

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING
 from whence.findings import Statement, Symptom
 from whence.probe.layout import Kind as Site
 from whence.run.evidence import Evidence, Source
-from whence.run.oracle import Kind, Outcome, signal_name
-from whence.run.runner import RunResult
+from whence.run.oracle import signal_name
+from whence.run.outcome import Kind, Outcome
+from whence.run.result import RunResult
 
 if TYPE_CHECKING:
     from whence.program.model import Location
@@ -110,10 +111,17 @@ class _Finder:
             return b""
         return (expected.stdout if self.outcome.stream == 1 else expected.stderr) or b""
 
+    @property
+    def _expected_offset(self) -> int:
+        assert self.outcome.difference is not None
+        return self.outcome.difference.expected
+
     def _missing(self) -> Point:
         """The branches after the last output that decided over printing, the likeliest one as the event."""
         last = self.evidence.last_output(self.outcome.stream)
-        branches = self.evidence.deciding(self.evidence.segment_of(last) + 1 if last >= 0 else 0, self.trace.segments)
+        first = self.evidence.segment_of(last) + 1 if last >= 0 else 0
+        after = range(first, self.trace.segments)
+        branches = self.evidence.deciding(after, self._expected, self._expected_offset, ends=True)
         text = f"{self.outcome.text}: {self._expected_line()} is missing"
         if not branches:
             event = self.evidence.ending()
@@ -147,9 +155,9 @@ class _Finder:
         before = self.evidence.source_of(self.outcome.stream, offset - 1) if offset else None
         if source.is_literal and before and not before.is_literal and self._cut_short(before, offset):
             source, offset = before, offset - 1
-        if source.is_literal:
+        if source.is_literal or not self._fits(source):
             label = f"wrote byte {offset}, the first wrong one"
-            return Point(source.call, self._literal_criteria(source), text, label, details)
+            return Point(source.call, self._call_criteria(source), text, label, details)
         details["argument"] = source.argument
         label = f"`{self.evidence.argument_text(source)}` gave {quoted(self._bytes_of(source))}"
         return Point(source.event, source.criteria, text, label, details)
@@ -162,10 +170,21 @@ class _Finder:
         ends = piece.start + piece.length == offset
         return ends and (expected.isalnum() or expected == b".") and not actual.isalnum()
 
-    def _literal_criteria(self, source: Source) -> list[int]:
-        """The call, and the branches since the output before it: other ways there would have printed other text."""
+    def _fits(self, source: Source) -> bool:
+        """Whether the call could have written what was expected where it wrote, with other values."""
+        site = self.trace.site(source.call)
+        return self.evidence.formats.fits(site, self._expected, self._expected_at(source)) is not False
+
+    def _expected_at(self, source: Source) -> int:
+        """Where in the expected output the call's text should stand."""
+        assert self.outcome.difference is not None
+        return max(0, self._expected_offset - (self.outcome.difference.actual - source.begin))
+
+    def _call_criteria(self, source: Source) -> list[int]:
+        """The call, and the branches since the output before it that could have led to other calls."""
         first = self.evidence.segment_of(source.previous) + 1 if source.previous >= 0 else 0
-        branches = self.evidence.deciding(first, self.evidence.segment_of(source.call))
+        between = range(first, self.evidence.segment_of(source.call))
+        branches = self.evidence.deciding(between, self._expected, self._expected_at(source))
         return [source.call + 1, *(b + 1 for b in branches)]
 
     def _bytes_of(self, source: Source) -> str:
