@@ -1,6 +1,6 @@
 """Compare the verdicts of the programs' own tests: built with gcc, and with the record variant in place.
 
-    python bench/real/check.py --work FOLDER [PROGRAM ...]
+    python -m bench.real.check --work FOLDER [PROGRAM ...]
 
 Each program is built twice, with gcc and with ``whence-cc``. In the second tree the executables are replaced
 by their record variants, every run of which writes a trace (into a ring, so that long runs stay small; a
@@ -18,8 +18,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from programs import Recipe, check, chosen_recipes, ensure_built, make, work_folder
-
+from bench.real.programs import Recipe, check, chosen_recipes, ensure_built, make, work_folder
 from whence.errors import WhenceError
 from whence.probe.instrument import Variant
 from whence.subject.subject import Subject

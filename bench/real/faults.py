@@ -3,7 +3,7 @@
 ``faults.toml`` describes them. A fault's patch is applied to an unpacked tree, the program is made again, and
 its cases run in folders that hold nothing but the case's own files. As a script:
 
-    python bench/real/faults.py --work FOLDER [FAULT ...]
+    python -m bench.real.faults --work FOLDER [FAULT ...]
 
 builds the programs with gcc, once plain and once with each fault, and checks that the failing case fails with
 the fault only, and that every passing case gives the same with and without it.
@@ -25,8 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from programs import HERE, Recipe, ensure_built, load_recipes, make, run_step, work_folder
-
+from bench.real.programs import HERE, Recipe, ensure_built, load_recipes, make, run_step, work_folder
 from whence.errors import SubjectError, WhenceError
 
 CASE_SECONDS = 10
@@ -97,6 +96,12 @@ class Fault:
         return HERE / "faults" / f"{self.name}.patch"
 
     @property
+    def patched_files(self) -> list[str]:
+        """The files that the patch changes, relative to the program's tree."""
+        lines = self.patch.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        return [line.removeprefix("+++ b/") for line in lines if line.startswith("+++ b/")]
+
+    @property
     def recipe(self) -> Recipe:
         """How the fault's program is built."""
         return load_recipes()[self.program]
@@ -118,16 +123,19 @@ def chosen_faults(names: Sequence[str]) -> list[Fault]:
 
 @contextmanager
 def planted(fault: Fault, tree: Path) -> Iterator[float]:
-    """Plant the fault in a built tree and make it again; afterwards the sources are as before.
+    """Plant the fault in a built tree and make it again; afterwards the sources (not the program) are as before.
 
-    Yields the seconds that make took.
+    Yields the seconds that make took. Raises ``BuildError`` when the patch does not fit: after a run that was
+    killed, the tree has to be removed.
     """
     log = tree.parent / f"{tree.name}.patch.log"
-    run_step(["patch", "-p1", "-i", str(fault.patch)], tree, log)
+    sources = {tree / name: (tree / name).read_bytes() for name in fault.patched_files}
     try:
+        run_step(["patch", "-p1", "--fuzz=0", "--no-backup-if-mismatch", "-i", str(fault.patch)], tree, log)
         yield make(fault.recipe, tree)
     finally:
-        run_step(["patch", "-p1", "-R", "-i", str(fault.patch)], tree, log)
+        for path, content in sources.items():
+            path.write_bytes(content)
 
 
 def _fault(table: Mapping[str, Any]) -> Fault:

@@ -1,6 +1,6 @@
 """Locate the faults planted in the real programs with ``whence locate`` and ``whence spectrum``.
 
-    python bench/real/locate.py --work FOLDER [FAULT ...]
+    python -m bench.real.locate --work FOLDER [FAULT ...]
 
 Each program is built once by its own configure and make with ``whence-cc``; each fault is planted there, made
 again and given its cases as a folder beside a ``whence.toml``. Prints a table with a line for each fault:
@@ -22,9 +22,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from faults import ENVIRONMENT, Case, Fault, Outcome, chosen_faults, planted
-from programs import ensure_built, work_folder
-
+from bench.real.faults import ENVIRONMENT, Case, Fault, Outcome, chosen_faults, planted
+from bench.real.programs import ensure_built, work_folder
 from whence.errors import SubjectError, WhenceError
 
 LIMIT_SECONDS = 1800

@@ -4,7 +4,7 @@
 lie under a work folder given by the caller: ``archives/`` as downloaded, and one folder for each named build.
 As a script:
 
-    python bench/real/programs.py --work FOLDER [--cc gcc] [PROGRAM ...]
+    python -m bench.real.programs --work FOLDER [--cc gcc] [PROGRAM ...]
 
 fetches and builds the programs named (default all) and prints how long each step took.
 """
