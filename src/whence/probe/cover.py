@@ -1,14 +1,15 @@
 """The cover variant: a counter for each block and for each side of a two-way branch.
 
-Counters are volatile, so that no optimisation moves an increment out of a loop: a killed run keeps its counts. They lie in one
-array of whole pages that the runtime maps onto a shared file.
+Counters are volatile, so that no optimisation moves an increment out of a loop: a killed run keeps its counts. They
+lie in one array of whole pages that the runtime maps onto a shared file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from whence.probe.defined import defined
 from whence.program.model import Block, Function, Instruction
 
 PAGE_COUNTERS = 1024  # counters of 4 bytes in a page of 4096
@@ -43,19 +44,25 @@ def covered_lines(function: Function, first_counter: int) -> Iterator[str]:
         if block.header:
             yield block.header
         anchor = _anchor(block, number == 0)
-        yield from block.lines[:anchor]
+        last = block.positions[-1]
+        yield from _defined(block.lines[:anchor], number, 0)
         yield from _increment(f"i64 {first_counter + number}", f"b{number}")
         if branch_sides(block):
-            end = block.positions[-1]
-            yield from block.lines[anchor:end]
+            yield from _defined(block.lines[anchor:last], number, anchor)
             yield f"%whence.s{number} = zext i1 {block.terminator.operands[0].text} to i64"
             yield f"%whence.i{number} = add i64 %whence.s{number}, {side}"
             yield from _increment(f"i64 %whence.i{number}", f"e{number}")
-            yield from block.lines[end:]
+            yield from block.lines[last:]
             side += 2
         else:
-            yield from block.lines[anchor:]
+            yield from _defined(block.lines[anchor:], number, anchor)
     yield "}"
+
+
+def _defined(lines: Sequence[str], block: int, first: int) -> Iterator[str]:
+    """Lines of a block from its line ``first`` on, with their meaning at -O0."""
+    for place, line in enumerate(lines, first):
+        yield from defined(line, f"%whence.u{block}.{place}")
 
 
 def _anchor(block: Block, entry: bool) -> int:

@@ -5,10 +5,14 @@ Definitions that exist once in a program (the fingerprint, the counters) go into
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from functools import cache
+from pathlib import Path
 
 from whence.probe.cover import PAGE_COUNTERS, counters_of, covered_lines
+from whence.probe.defined import without_promises
 from whence.probe.plan import Numbering
 from whence.probe.record import FRAME_ADDRESS, HOOKS, Recorder
 from whence.probe.symbols import Renaming, program_renaming
@@ -21,6 +25,15 @@ class Variant(StrEnum):
 
     COVER = "cover"
     RECORD = "record"
+
+
+@cache
+def probes_version() -> str:
+    """A hash of the code that makes variants' texts and says what they record: variants of another one are stale."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 FunctionLines = Callable[[Function], Iterable[str]]
@@ -85,5 +98,5 @@ def _rewrite(module: Module, lines: FunctionLines, names: Renaming, extra: list[
         if isinstance(chunk, Function):
             text += [names.line(line) for line in lines(chunk)]
         else:
-            text.append(names.line(chunk))
+            text.append(names.line(without_promises(chunk)))
     return "\n".join([*text, *extra, ""])

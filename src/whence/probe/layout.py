@@ -1,14 +1,16 @@
 """Where a function is probed: its blocks cut into segments, and the sites of each segment.
 
-The key idea: a stretch of a block without a call (a *segment*) executes as a whole, so one reservation at its start holds
-what all its events record, at fixed offsets. A block is one segment, and one more after each call. What a segment's units (of 32
-bits) mean is therefore static, and only the segment's number is written at run time.
+The key idea: a stretch of a block without a call (a *segment*) executes as a whole, so one reservation at its start
+holds what all its events record, at fixed offsets. A block is one segment, and one more after each call. What a
+segment's units (of 32 bits) mean is therefore static, and only the segment's number is written at run time.
 
-A *private* local is a scalar whose address goes nowhere but into loads and stores of its whole type. Only its stores can change
-it, so a store records the value alone and a load nothing: most of what -O0 code does costs little to record.
+A *private* local is a scalar whose address goes nowhere but into loads and stores of its whole type. Only its stores
+can change it, so a store records the value alone and a load nothing: most of what -O0 code does costs little to
+record.
 
-A *site* is an instruction's point that becomes an event when it executes: a load, a store, each argument of a call, the call, its
-result, a conditional branch, a return, a phi. Pure instructions are no sites: ``Leaves`` finds the sites behind an operand.
+A *site* is an instruction's point that becomes an event when it executes: a load, a store, each argument of a call,
+the call, its result, a conditional branch, a return, a phi. Pure instructions are no sites: ``Leaves`` finds the
+sites behind an operand.
 """
 
 from __future__ import annotations
@@ -75,8 +77,8 @@ class Segment:
     """A stretch of a block: its sites in order, and the units that it reserves (header included).
 
     ``entry``: starts the function. ``address``: two units hold the function's address. ``frame``: the next two
-    hold the frame's address, so that a return by longjmp finds its frame. ``after`` is the call behind which the segment
-    starts (None: the block's start or a cut without a call).
+    hold the frame's address, so that a return by longjmp finds its frame. ``after`` is the call behind which the
+    segment starts (None: the block's start or a cut without a call).
     """
 
     block: int
@@ -172,7 +174,8 @@ class _Cutter:
     def _add_call(self, segment: Segment, call: Instruction) -> None:
         """A site for each argument, then the call's own; an indirect call records where it goes.
 
-        What the program's own functions are given is seen there: for them only structures passed by value record where they lie.
+        What the program's own functions are given is seen there: for them only structures passed by value record
+        where they lie.
         """
         callee = call.callee or ""
         own = callee.startswith("@") and not call.element_type and self._is_defined(callee[1:])

@@ -13,7 +13,6 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from whence.probe.layout import ACCESSES, Kind, Layout, Leaf, Leaves, Segment, Site, lay_out, uses
 from whence.program.cfg import control_dependence
@@ -44,11 +43,13 @@ OTHER = _table("block")
 
 
 class Plan(NamedTuple):
-    """Tables of records. ``accesses`` repeats the sites that touch memory, for the decoder's innermost loop. ``callee`` of a CALL: a function's number, -1 unknown, -2 - n library function n.
+    """Tables of records. ``accesses`` repeats the sites that touch memory, for the decoder's innermost loop.
 
-    References of a site (``refs``): ``target`` is a site, or a parameter's number where ``outer`` is -2; ``outer`` k >= 0
-    says that the site lies in the segment's k-th outer block; ``pred`` is the predecessor block for which a phi's
-    reference holds (-1: not a phi's); ``role`` is a ``layout.Role``.
+    ``callee`` of a CALL: a function's number, -1 unknown, -2 - n library function n.
+
+    References of a site (``refs``): ``target`` is a site, or a parameter's number where ``outer`` is -2; ``outer`` k
+    >= 0 says that the site lies in the segment's k-th outer block; ``pred`` is the predecessor block for which a
+    phi's reference holds (-1: not a phi's); ``role`` is a ``layout.Role``.
     """
 
     segments: Any

@@ -1,9 +1,10 @@
 """The record variant: every block, load, store, argument and result written to the trace.
 
-Lines are inserted, nothing is changed. A segment's words are reserved by one call of an always-inline function, so that
-the blocks of the text stay whole (LLVM splits them when it inlines, and mends the phis); everything else is straight-line
-stores at fixed offsets. An access whose pointer could be wrong has its address written before it happens, behind a
-compiler barrier, so that a crash leaves the address of the access that crashed.
+Lines are inserted, and made to mean what -O0 makes of them (``defined.py``). A segment's words are reserved by one
+call of an always-inline function, so that the blocks of the text stay whole (LLVM splits them when it inlines, and
+mends the phis); everything else is straight-line stores at fixed offsets. An access whose pointer could be wrong has
+its address written before it happens, behind a compiler barrier, so that a crash leaves the address of the access
+that crashed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from whence.probe.defined import defined
 from whence.probe.layout import ADDRESS_UNITS, NO_SLOT, Kind, Layout, Segment, Site
 from whence.program.model import Block, Function, Instruction, Operand
 
@@ -70,7 +72,8 @@ class Recorder:
         yield from block.lines[: bounds[0]]
         for instruction, start, end in zip(block.instructions, bounds, bounds[1:], strict=False):
             yield from before.get(instruction.index, ())
-            yield from block.lines[start:end]
+            yield from defined(block.lines[start], self._name(), self._layout.slots)
+            yield from block.lines[start + 1 : end]
             yield from behind.get(instruction.index, ())
 
     def _insertions(
@@ -120,7 +123,7 @@ class Recorder:
         return lines
 
     def _unknown_contents(self) -> list[str]:
-        """Makes what the locals hold at entry unknown to the optimiser: a read before any write gives the stack's bytes."""
+        """Hides from the optimiser what the locals hold at entry: a read before any write gives the stack's bytes."""
         entry = self._layout.function.blocks[0]
         slots = [i.result for i in entry.instructions if i.opcode == "alloca" and not i.operands]
         written = _first_written(entry)

@@ -16,7 +16,7 @@ from whence.build.quick import build_sources
 from whence.build.toolchain import whence_home
 from whence.build.variant import build_variant, first_message, runtime_objects
 from whence.errors import BuildError, SubjectError
-from whence.probe.instrument import Variant, cover_texts, record_texts
+from whence.probe.instrument import Variant, cover_texts, probes_version, record_texts
 from whence.probe.library import numbers, wrapped
 from whence.probe.plan import Numbering, Plan, make_plan
 from whence.program.model import Block, Instruction, Location
@@ -27,7 +27,6 @@ from whence.run.config import SubjectConfig
 from whence.run.runner import Runner, learn_expected
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
 
-PROBES_VERSION = "1"  # part of a variant's key: raised when the probes or the runtime change what they write
 Progress = Callable[[int, int], None]
 
 
@@ -85,7 +84,7 @@ class Subject:
 
     def _key(self, kind: Variant) -> str:
         """What a variant's executable depends on: modules, link, runtime and probes."""
-        digest = hashlib.sha256(f"{PROBES_VERSION} {kind} {self.capture.link}".encode())
+        digest = hashlib.sha256(f"{probes_version()} {kind} {self.capture.link}".encode())
         for module in self.capture.modules:
             digest.update(module.hash.encode())
         for item in self._runtime():

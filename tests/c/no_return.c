@@ -1,0 +1,5 @@
+// main ends without a return statement.
+#include <stdio.h>
+int main(void) {
+    printf("done\n");
+}
