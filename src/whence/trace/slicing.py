@@ -1,23 +1,39 @@
 """Dynamic slices: closures of the dependence graph, backward from a criterion or forward from it.
 
-Backward is a breadth-first search, so that each event's depth is its least distance from the criterion. Forward needs no
-reversed edges: dependences point back in time, so one pass in order of time finds every event with a dependence in the slice.
+Dependences point back in time, so one pass over the events in order of time (forward), or against it (backward),
+settles each event when it comes to it: whatever decides its depth has been settled before. That is a shortest-path
+search in an acyclic graph, and it goes through memory in order, where a breadth-first search jumps about.
 (Dynamic slicing as in Sahoo et al. 2013, section 4: data and control dependence of the actual run.)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from whence.probe.plan import Plan
-from whence.trace.columns import N_CELL, N_EVENT, Columns
-from whence.trace.dependence import BUFFER, Edge, gather_cell, gather_event
+from whence.probe.plan import PARAMETER, SAME_BLOCK, Plan
+from whence.trace.columns import N_CELL, N_EVENT, N_SEGMENT, Columns
+from whence.trace.dependence import (
+    BUFFER,
+    LOAD,
+    PHI,
+    RESULT,
+    RMW,
+    VASTART,
+    Edge,
+    control_of,
+    event_in_block,
+    gather_cell,
+    gather_event,
+    put_parameter,
+)
+from whence.trace.kernels import lean
 from whence.trace.lazy import lazy_zeros
-from whence.trace.shadow import Int
+from whence.trace.shadow import MAX_CELLS, Int
 
 
 @dataclass(slots=True)
@@ -55,63 +71,145 @@ class Slice:
         return found
 
 
-def _new_slice(columns: Columns) -> Slice:
+class Marks(NamedTuple):
+    """The arrays of a ``Slice``, for kernels."""
+
+    event_depth: NDArray[np.int32]
+    cell_depth: NDArray[np.int32]
+    event_parent: NDArray[np.int32]
+    cell_parent: NDArray[np.int32]
+
+
+def _new_marks(columns: Columns) -> Marks:
     events, cells = int(columns.counts[N_EVENT]), int(columns.counts[N_CELL])
-    return Slice(*(lazy_zeros(length, np.int32) for length in (events, cells, events, cells)))
+    return Marks(*(lazy_zeros(length, np.int32) for length in (events, cells, events, cells)))
 
 
-@njit(cache=True)
-def _backward(
+@lean
+def _date_cells(columns: Columns, born: NDArray[np.int32]) -> None:
+    """Write for each cell an event: none that the cell depends on is later, all that depend on the cell are.
+
+    Cells are made in order of time, but ``parent`` can be long past: what a call that called back left behind comes
+    of the callbacks.
+    """
+    latest = np.int32(0)
+    for cell in range(columns.counts[N_CELL]):
+        latest = max(latest, columns.cells[cell].parent)
+        definition = columns.cells[cell].definition
+        latest = max(latest, np.int32(definition - 1))
+        if definition < -MAX_CELLS:
+            number = -definition - MAX_CELLS - 1
+            for k in range(columns.multi_start[number], columns.multi_start[number + 1]):
+                latest = max(latest, np.int32(columns.multi_reference[k] - 1))
+        born[cell] = latest
+
+
+def _dates(columns: Columns) -> NDArray[np.int32]:
+    born = np.empty(int(columns.counts[N_CELL]), np.int32)
+    _date_cells(columns, born)
+    return born
+
+
+@njit(inline="always")
+def _reach(marks: Marks, reference: Int, node: Int, depth: Int) -> None:
+    """Note that ``reference`` can be reached from ``node`` in ``depth`` steps and one."""
+    if reference > 0:
+        old = marks.event_depth[reference - 1]
+        if old == 0 or old > depth:
+            marks.event_depth[reference - 1] = depth
+            marks.event_parent[reference - 1] = node
+    elif reference < 0:
+        old = marks.cell_depth[-reference - 1]
+        if old == 0 or old > depth:
+            marks.cell_depth[-reference - 1] = depth
+            marks.cell_parent[-reference - 1] = node
+
+
+@njit(inline="always")
+def _reach_uses(
     plan: Plan,
     columns: Columns,
-    criteria: NDArray[np.int64],
-    control: bool,
-    event_depth: NDArray[np.int32],
-    cell_depth: NDArray[np.int32],
-    event_parent: NDArray[np.int32],
-    cell_parent: NDArray[np.int32],
-    queue: NDArray[np.int32],
+    marks: Marks,
+    segment: Int,
+    site: Int,
+    node: Int,
+    depth: Int,
     buffer: NDArray[np.int64],
 ) -> None:
-    """Breadth-first search from the criteria (references)."""
-    head, tail = 0, 0
-    for reference in criteria:
-        if reference > 0:
-            event_depth[reference - 1] = 1
+    """Reach what the operands of a site come from; nearly always it is an event of the same segment."""
+    row = columns.segments[segment]
+    start = plan.segments[row.id].site_start
+    for k in range(plan.sites[site].ref_start, plan.sites[site + 1].ref_start):
+        outer, target = plan.refs[k].outer, plan.refs[k].target
+        if outer == SAME_BLOCK and target >= start:
+            _reach(marks, row.event + target - start + 1, node, depth)
+        elif outer == PARAMETER:
+            for n in range(put_parameter(plan, columns, buffer, 0, row.frame, target, 0)):
+                _reach(marks, buffer[2 * n], node, depth)
         else:
-            cell_depth[-reference - 1] = 1
-        queue[tail] = reference
-        tail += 1
-    while head < tail:
-        node = queue[head]
-        head += 1
-        if node > 0:
-            depth = event_depth[node - 1] + 1
-            count = gather_event(plan, columns, node - 1, control, buffer)
-        else:
-            depth = cell_depth[-node - 1] + 1
-            count = gather_cell(plan, columns, -node - 1, buffer)
-        for k in range(count):
-            reference = buffer[2 * k]
-            if reference > 0:
-                if event_depth[reference - 1] == 0:
-                    event_depth[reference - 1] = depth
-                    event_parent[reference - 1] = node
-                    queue[tail] = reference
-                    tail += 1
-            elif cell_depth[-reference - 1] == 0:
-                cell_depth[-reference - 1] = depth
-                cell_parent[-reference - 1] = node
-                queue[tail] = reference
-                tail += 1
+            home = segment if outer == SAME_BLOCK else columns.outer[row.outer + outer]
+            _reach(marks, event_in_block(plan, columns, home, target) + 1, node, depth)
 
 
-@njit(cache=True)
+@njit(inline="always")
+def _reach_definition(columns: Columns, marks: Marks, definition: Int, node: Int, depth: Int) -> None:
+    """Reach what a load's bytes come from."""
+    if definition >= -MAX_CELLS:
+        _reach(marks, definition, node, depth)
+    else:
+        number = -definition - MAX_CELLS - 1
+        for k in range(columns.multi_start[number], columns.multi_start[number + 1]):
+            _reach(marks, columns.multi_reference[k], node, depth)
+
+
+@lean
+def _backward(
+    plan: Plan, columns: Columns, control: bool, born: NDArray[np.int32], marks: Marks, buffer: NDArray[np.int64]
+) -> None:
+    """Settle events and cells against the order of time, and note what each in the slice depends on.
+
+    What the usual kinds of event depend on is found in functions that become part of the kernel: to call
+    ``gather_event``, which says the same, takes longer than to do it.
+    """
+    cell = columns.counts[N_CELL]
+    for segment in range(columns.counts[N_SEGMENT] - 1, -1, -1):
+        first = columns.segments[segment].event
+        identity = columns.segments[segment].id
+        start = plan.segments[identity].site_start
+        stop = first + plan.segments[identity + 1].site_start - start
+        nearest: Int = np.int64(0)
+        least: Int = np.int32(0)
+        for event in range(stop - 1, first - 1, -1):
+            while cell > 0 and born[cell - 1] >= event:
+                cell -= 1
+                if marks.cell_depth[cell]:
+                    for k in range(gather_cell(plan, columns, cell, buffer)):
+                        _reach(marks, buffer[2 * k], -(cell + 1), marks.cell_depth[cell] + 1)
+            depth = marks.event_depth[event]
+            if depth == 0:
+                continue
+            if least == 0 or depth < least:
+                nearest, least = event + 1, depth
+            site = start + event - first
+            kind = plan.sites[site].kind
+            if kind in (PHI, RESULT, VASTART):
+                for k in range(gather_event(plan, columns, event, control, buffer)):
+                    _reach(marks, buffer[2 * k], event + 1, depth + 1)
+            else:
+                _reach_uses(plan, columns, marks, segment, site, event + 1, depth + 1, buffer)
+                if kind in (LOAD, RMW):
+                    _reach_definition(columns, marks, columns.events[event].definition, event + 1, depth + 1)
+        if control and least:  # all events of a segment have it in common
+            _reach(marks, control_of(plan, columns, segment), nearest, least + 1)
+
+
+@lean
 def _forward(
     plan: Plan,
     columns: Columns,
     control: bool,
     first: Int,
+    born: NDArray[np.int32],
     event_depth: NDArray[np.int32],
     cell_depth: NDArray[np.int32],
     buffer: NDArray[np.int64],
@@ -123,14 +221,14 @@ def _forward(
         if event_depth[event] == 0:
             count = gather_event(plan, columns, event, control, buffer)
             event_depth[event] = _least(buffer, count, event_depth, cell_depth)
-        while cell < cells and columns.cells[cell].parent <= event:
+        while cell < cells and born[cell] <= event:
             if cell_depth[cell] == 0:
                 count = gather_cell(plan, columns, cell, buffer)
                 cell_depth[cell] = _least(buffer, count, event_depth, cell_depth)
             cell += 1
 
 
-@njit(cache=True)
+@lean
 def _least(
     buffer: NDArray[np.int64], count: Int, event_depth: NDArray[np.int32], cell_depth: NDArray[np.int32]
 ) -> Int:
@@ -145,21 +243,21 @@ def _least(
 
 
 def backward_slice(plan: Plan, columns: Columns, criteria: NDArray[np.int64], control: bool = True) -> Slice:
-    """The dynamic backward slice from ``criteria`` (distinct references), over data dependence alone without ``control``."""
-    result = _new_slice(columns)
-    queue = lazy_zeros(len(result.event_depth) + len(result.cell_depth) + 1, np.int32)
-    arrays = (result.event_depth, result.cell_depth, result.event_parent, result.cell_parent)
-    _backward(plan, columns, criteria, control, *arrays, queue, np.empty(2 * BUFFER, np.int64))
-    return result
+    """The dynamic backward slice from ``criteria`` (references), over data dependence alone without ``control``."""
+    marks = _new_marks(columns)
+    marks.event_depth[criteria[criteria > 0] - 1] = 1
+    marks.cell_depth[-criteria[criteria < 0] - 1] = 1
+    _backward(plan, columns, control, _dates(columns), marks, np.empty(2 * BUFFER, np.int64))
+    return Slice(*marks)
 
 
 def forward_slice(plan: Plan, columns: Columns, criteria: NDArray[np.int64], control: bool = True) -> Slice:
     """The dynamic forward slice: all events that depend on one of ``criteria`` (references to events)."""
-    result = _new_slice(columns)
-    result.event_depth[criteria - 1] = 1
-    buffer = np.empty(2 * BUFFER, np.int64)
-    _forward(plan, columns, control, int(criteria.min()) - 1, result.event_depth, result.cell_depth, buffer)
-    return result
+    marks = _new_marks(columns)
+    marks.event_depth[criteria - 1] = 1
+    first, buffer = int(criteria.min()) - 1, np.empty(2 * BUFFER, np.int64)
+    _forward(plan, columns, control, first, _dates(columns), marks.event_depth, marks.cell_depth, buffer)
+    return Slice(*marks)
 
 
 def dependences(plan: Plan, columns: Columns, reference: int, control: bool = True) -> list[tuple[int, Edge]]:
