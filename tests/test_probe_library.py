@@ -65,6 +65,10 @@ static void print_address(uint64_t address)
     dprintf(records, " ?");
 }
 
+__thread uint32_t *__whence_cursor, *__whence_end;
+void whence_note_start(unsigned thread) { (void)thread; }
+void whence_note_threads(unsigned count) { (void)count; }
+void whence_signal_stack(int wanted) { (void)wanted; }
 int whence_recording(void) { return recording; }
 void whence_effect_begin(uint32_t function) { dprintf(records, "#%u\n", function); }
 void whence_effect_end(void) { }
@@ -482,7 +486,7 @@ def build(target: str, folder: Path) -> Path:
     calls = "\n".join(f'if (!strcmp(arguments[2], "{c.name}")) return run_{c.name}();' for c in cases)
     text = STUB + prototypes() + HELPERS + "".join(map(function, cases)) + MAIN % calls
     (folder / "cases.c").write_text(text)
-    sources = [folder / "cases.c", *sorted(RUNTIME.glob("library_*.c"))]
+    sources = [folder / "cases.c", RUNTIME / "threads.c", *sorted(RUNTIME.glob("library_*.c"))]
     zig(target, "-w", f"-I{RUNTIME}", *sources, "-lm", "-Wl,--no-gc-sections", "-o", folder / "cases")
     return folder / "cases"
 

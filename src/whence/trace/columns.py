@@ -40,6 +40,7 @@ class FrameKind(IntEnum):
     CALLBACK = 1  # from a library function that a recorded call called
     ROOT = 2  # from outside: main, a thread's start, a constructor, the first frames of a ring
     SIGNAL = 3  # a signal handler
+    THREAD = 4  # a thread's first function: its parameter is the last argument of the call that started the thread
 
 
 SEGMENT = np.dtype(

@@ -1,6 +1,7 @@
 """From the units of a trace to tables: frames, control dependence and memory dependence in one pass.
 
-Each thread has a stack of frames. A frame knows the last segment that each block of its function executed, which answers both
+Each thread has a stack of frames; records tell whose records follow.
+A frame knows the last segment that each block of its function executed, which answers both
 questions that are left to run time: which branch instance controls a block (the latest among the static candidates), and which
 instance of another block made a value. It also knows the last store to each of its private locals.
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from whence.probe.layout import Kind
 from whence.probe.plan import ADDRESS, CALLS, ENTRY, FIRST, FRAME, RETURNS, Plan
 from whence.trace.columns import N_EVENT, N_FRAME, N_OUTER, N_SEGMENT, CellKind, Columns, FrameKind
-from whence.trace.effects import apply_effects
+from whence.trace.effects import STATE_BASE, apply_effects
 from whence.trace.lazy import lazy_zeros
 from whence.trace.memory import copy, load, new_cell, store, wide, writers_of
 from whence.trace.shadow import CACHE, PAGE, Int, Shadow, fill
@@ -28,7 +29,7 @@ CHUNK_HEADER_UNITS = 8
 DEPTH = 1 << 24  # frames on one thread's stack
 POOL = 1 << 28  # blocks and private locals of all frames on one thread's stack
 
-DIRECT, CALLBACK, ROOT, SIGNAL = (int(k) for k in FrameKind)
+DIRECT, CALLBACK, ROOT, SIGNAL, THREAD = (int(k) for k in FrameKind)
 LOAD, STORE, RMW, COPY, SET, VASTART, BYVAL = (
     int(k) for k in (Kind.LOAD, Kind.STORE, Kind.RMW, Kind.COPY, Kind.SET, Kind.VASTART, Kind.BYVAL)
 )
@@ -37,7 +38,8 @@ CELL_COPY, CELL_SET, CELL_VARIADIC, CELL_BYVAL = (
 )
 REGISTER_AREA = 176  # bytes that a variadic function saves its register arguments in (System V ABI, x86-64)
 OVERFLOW_AREA = 128  # bytes of arguments on the stack that are taken to be variadic ones
-KIND_SHIFT, IDENTITY, EFFECT = 30, (1 << 30) - 1, 1
+KIND_SHIFT, IDENTITY, EFFECT, SWITCH = 30, (1 << 30) - 1, 1, 2
+THREAD_STATE = 4096  # as in probe/runtime/library.h
 
 ACTIVE = np.dtype(
     [
@@ -55,13 +57,15 @@ class Stacks(NamedTuple):
     """The threads' stacks: ``depth`` of each, ``active`` frames (ACTIVE records, a row a thread), and the ``pool``.
 
     The pool holds, for each active frame, last segment + 1 of each block, then event + 1 of each private local's last store.
-    ``unknown[0]`` is the last call event without a summary, -1.
+    ``unknown[0]`` is the last call event without a summary, -1. ``starter`` is, for each thread that has not begun, 1 + the
+    segment of the call that started it.
     """
 
     depth: NDArray[np.int64]
     active: Any
     pool: NDArray[np.int32]
     unknown: NDArray[np.int64]
+    starter: NDArray[np.int64]
 
 
 def new_stacks(threads: int) -> Stacks:
@@ -71,6 +75,7 @@ def new_stacks(threads: int) -> Stacks:
         lazy_zeros(threads * DEPTH, ACTIVE).reshape(threads, DEPTH),
         lazy_zeros(threads * POOL, np.int32).reshape(threads, POOL),
         np.full(1, -1, np.int64),
+        np.zeros(threads, np.int64),
     )
 
 
@@ -97,8 +102,16 @@ def decode(
             if header == 0:
                 break
             records += 1
-            if header >> KIND_SHIFT == EFFECT:
+            if header > IDENTITY:
                 size = header & IDENTITY
+                if header >> KIND_SHIFT != EFFECT:
+                    if header >> KIND_SHIFT == SWITCH:
+                        thread = size
+                        active, pool = all_active[thread], all_pool[thread]
+                    else:
+                        _start(thread, size, stacks)
+                    position += 1
+                    continue
                 if depths[thread]:
                     _effect(units, position, position + size, active[depths[thread] - 1], plan, columns, shadow)
                 position += size
@@ -194,7 +207,7 @@ def decode(
                 if plan.sites[after.site_start - 1].callee == -1:
                     stacks.unknown[0] = stop - 1
             elif flags & RETURNS:
-                _leave(thread, stop - 1, stacks)
+                _leave(thread, stop - 1, stacks, shadow)
             position += static.units
     return records
 
@@ -215,6 +228,14 @@ def _effect(
     if top.last >= 0 and plan.segments[columns.segments[top.last].id].flags & CALLS:
         call = _last_event(plan, columns, top.last)
         top.source = apply_effects(columns, shadow, units, start, end, call)
+
+
+@njit(cache=True)
+def _start(thread: Int, started: Int, stacks: Stacks) -> None:
+    """The call that ``thread`` waits for started another thread; its number may have been another one's before."""
+    depth = stacks.depth[thread]
+    stacks.depth[started] = 0
+    stacks.starter[started] = stacks.active[thread, depth - 1].last + 1 if depth else 0
 
 
 @njit(cache=True)
@@ -240,6 +261,9 @@ def _enter(
     if depth:
         call = np.int64(stacks.active[thread, depth - 1].last)
         kind = _entry_kind(units, call, function, target, plan, columns)
+    elif stacks.starter[thread]:
+        call, kind = np.int64(stacks.starter[thread]) - 1, THREAD
+        stacks.starter[thread] = 0
     _push(thread, function, call, kind, address, plan, columns, stacks)
 
 
@@ -287,12 +311,14 @@ def _push(
 
 
 @njit(cache=True)
-def _leave(thread: Int, returned: Int, stacks: Stacks) -> None:
-    """Pop the frame that returned; the one below may take the result."""
+def _leave(thread: Int, returned: Int, stacks: Stacks, shadow: Shadow) -> None:
+    """Pop the frame that returned; the one below may take the result, or who joins the thread."""
     depth = stacks.depth[thread] - 1
     stacks.depth[thread] = depth
     if depth:
         stacks.active[thread, depth - 1].source = returned + 1
+    else:
+        fill(shadow, STATE_BASE | (THREAD_STATE + thread) << 3, 8, returned + 1)
 
 
 @njit(cache=True)

@@ -37,6 +37,7 @@ class Header:
     address: int
     thread: int
     fingerprint: int
+    threads: int
 
 
 def open_units(path: Path) -> NDArray[np.uint32]:
@@ -56,9 +57,9 @@ def open_units(path: Path) -> NDArray[np.uint32]:
 
 def read_header(units: NDArray[np.uint32]) -> Header:
     """The header of an opened trace."""
-    row = [int(w) for w in units[:20].view(np.uint64)]
+    row = [int(w) for w in units[:22].view(np.uint64)]
     end = END_KINDS.get(row[5], "killed")
-    return Header(row[2], row[3], row[4], end, row[6], row[7], row[8], row[9])
+    return Header(row[2], row[3], row[4], end, row[6], row[7], row[8], row[9], max(1, row[10]))
 
 
 def _chunk_starts(units: NDArray[np.uint32], header: Header, path: Path) -> NDArray[np.int64]:
@@ -88,8 +89,8 @@ class Trace:
             raise TraceError(f"{path}: recorded from another version of the program", "record the run again")
         chunks = _chunk_starts(self.units, self.header, path)
         self.columns: Columns = new_columns()
-        threads = int(self.units[chunks + 2].max()) + 1 if len(chunks) else 1
-        self.records = decode(self.units, chunks, plan, self.columns, new_shadow(), new_stacks(threads))
+        stacks = new_stacks(self.header.threads)
+        self.records = decode(self.units, chunks, plan, self.columns, new_shadow(), stacks)
 
     @property
     def events(self) -> int:

@@ -138,7 +138,9 @@ enum state_key {
     LOCALE_STATE,
     ENVIRONMENT_STATE,
     SHIFT_STATE,
-    FILE_SYSTEM_STATE
+    FILE_SYSTEM_STATE,
+    THREAD_STATE = 4096,     /* and a thread's number: what the thread returned (also in trace/decode.py) */
+    SPECIFIC_STATE = 1 << 16 /* a thread's value of a key */
 };
 
 static inline void state(enum state_access access, uint64_t key) { whence_effect(WHENCE_STATE, access, 1, key, 0, 0); }

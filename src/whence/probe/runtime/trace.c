@@ -1,10 +1,12 @@
 /* The recorder: hands out chunks of the trace file, notes how the run ended, and takes the effect records.
 
    The instrumented code reserves words by moving a cursor (see `reserve` in probe/record.py) and calls whence_refill
-   when a chunk is full. Chunks are mapped one at a time, so that a long trace does not count against the subject's
-   address space; the file is a shared mapping and survives whatever ends the process. A process that does not record
-   writes to a scratch chunk over and over. */
+   when a chunk is full. Threads run one at a time (threads.c) and write into the same chunk; a record tells where another
+   one goes on. Chunks are mapped one at a time, so that a long trace does not count against the subject's address space;
+   the file is a shared mapping and survives whatever ends the process. A process that does not record writes to a scratch
+   chunk over and over. */
 #define _GNU_SOURCE
+#include "schedule.h"
 #include "whence.h"
 
 #include <errno.h>
@@ -24,11 +26,14 @@
 #define HEADER_BYTES 4096
 #define CHUNK_HEADER_UNITS 8
 #define EFFECT_UNITS 8192
+#define SIGNAL_STACK 65536
 #define KIND_EFFECT (1u << 30)
+#define KIND_THREAD (2u << 30)
+#define KIND_START (3u << 30)
 #define TRACE_DESCRIPTOR 987 /* high, so that the subject's own descriptors keep their numbers */
 
 enum { FLAG_LIMIT = 1, FLAG_RING = 2, FLAG_CHILD = 4, FLAG_THREADS = 8, FLAG_FULL = 16 };
-enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END_THREAD, FINGERPRINT };
+enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END_THREAD, FINGERPRINT, THREADS };
 enum { END_EXIT = 1, END_SIGNAL = 2 };
 
 extern const uint64_t __whence_fingerprint __attribute__((weak));
@@ -37,8 +42,8 @@ extern const uint64_t __whence_fingerprint __attribute__((weak));
 __thread uint32_t *__whence_cursor __attribute__((tls_model("initial-exec")));
 __thread uint32_t *__whence_end __attribute__((tls_model("initial-exec")));
 
-static __thread uint32_t *chunk;
-static __thread uint64_t thread_number;
+static uint32_t *chunk, *chunk_end; /* a zero unit always ends a chunk */
+static unsigned writer;              /* the thread whose records the chunk holds at its end */
 static _Atomic uint64_t *header; /* the mapped page; null when nothing is recorded */
 static int descriptor = -1;
 static _Atomic uint64_t sequence;
@@ -47,11 +52,10 @@ static uint64_t used_before; /* chunks that an earlier run left in the file: the
 
 int whence_recording(void) { return header != NULL; }
 
-static uint32_t *use_scratch(uint64_t bytes)
+static uint32_t *use_scratch(uint64_t units)
 {
-    chunk = NULL;
     __whence_end = scratch + CHUNK_UNITS;
-    __whence_cursor = (uint32_t *)((char *)scratch + bytes);
+    __whence_cursor = scratch + units;
     return scratch;
 }
 
@@ -62,12 +66,17 @@ static void stop_recording(uint64_t flag)
     header = NULL;
 }
 
+/* The chunk before stays mapped: a signal may have come while a segment was being written to it. */
 static void close_chunk(void)
 {
+    static uint32_t *before;
     if (!chunk)
         return;
-    ((uint64_t *)chunk)[2] = (uint64_t)(__whence_cursor - chunk);
-    munmap(chunk, CHUNK_BYTES);
+    if (__whence_cursor)
+        ((uint64_t *)chunk)[2] = (uint64_t)(__whence_cursor - chunk);
+    if (before)
+        munmap(before, CHUNK_BYTES);
+    before = chunk;
     chunk = NULL;
 }
 
@@ -96,30 +105,81 @@ static uint32_t *next_chunk(void)
     if (number >= limit || place < used_before) /* a ring takes the oldest chunk again */
         memset(mapped, 0, CHUNK_BYTES);
     mapped[0] = number + 1;
-    mapped[1] = thread_number;
+    mapped[1] = writer = whence_thread;
     atomic_store(&header[CHUNKS], number + 1);
     return (uint32_t *)mapped;
 }
 
-/* Called by instrumented code when its chunk cannot take `bytes` more: returns where they go. */
-uint32_t *whence_refill(uint64_t bytes)
+/* Makes the cursor point to where `units` more and a change of thread have room; returns 0 where there is none. */
+static int make_room(uint64_t units)
 {
-    int saved = errno;
+    if (chunk && __whence_cursor && __whence_cursor + units + 1 <= chunk_end)
+        return 1;
     close_chunk();
     if (header)
         chunk = next_chunk();
-    uint32_t *place;
-    if (chunk) {
-        place = chunk + CHUNK_HEADER_UNITS;
-        __whence_end = chunk + CHUNK_UNITS - 1; /* a zero unit always ends a chunk */
-        __whence_cursor = (uint32_t *)((char *)place + bytes);
-    } else {
-        place = use_scratch(bytes);
-        if (bytes > CHUNK_BYTES)
+    if (!chunk)
+        return 0;
+    chunk_end = chunk + CHUNK_UNITS - 1;
+    __whence_cursor = chunk + CHUNK_HEADER_UNITS;
+    return 1;
+}
+
+/* Moves the cursor by `units`, in another chunk where this one has no room for them. */
+static uint32_t *take_room(uint64_t units)
+{
+    if (!make_room(units)) {
+        if (units > CHUNK_UNITS)
             abort();
+        return use_scratch(units);
     }
+    if (writer != whence_thread)
+        *__whence_cursor++ = KIND_THREAD | (writer = whence_thread);
+    uint32_t *place = __whence_cursor;
+    __whence_cursor = place + units;
+    return place;
+}
+
+/* Called by instrumented code when its slice cannot take `bytes` more: returns where they go. */
+uint32_t *whence_refill(uint64_t bytes)
+{
+    int saved = errno;
+    if (header || whence_scheduling)
+        whence_end_slice();
+    uint32_t *place = take_room(bytes / sizeof *place);
+    if (chunk)
+        __whence_end = whence_slice(__whence_cursor, chunk_end);
     errno = saved;
     return place;
+}
+
+/* Reserves without giving others a turn: the next block does that. */
+static uint32_t *reserve(uint64_t units)
+{
+    int saved = errno;
+    uint32_t *place = __whence_cursor;
+    if (place && place + units <= __whence_end) {
+        __whence_cursor = place + units;
+        return place;
+    }
+    place = take_room(units);
+    if (chunk)
+        __whence_end = whence_scheduling ? __whence_cursor : chunk_end;
+    errno = saved;
+    return place;
+}
+
+void whence_note_start(unsigned thread)
+{
+    *reserve(1) = KIND_START | thread;
+}
+
+void whence_note_threads(unsigned count)
+{
+    if (!header)
+        return;
+    atomic_fetch_or(&header[FLAGS], FLAG_THREADS);
+    header[THREADS] = count;
 }
 
 /* How the run ended. */
@@ -131,7 +191,7 @@ static void end_with(uint64_t kind, uint64_t code, uint64_t address)
     header[END_KIND] = kind;
     header[END_CODE] = code;
     header[END_ADDRESS] = address;
-    header[END_THREAD] = thread_number;
+    header[END_THREAD] = whence_thread;
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -149,14 +209,26 @@ static void on_exit_status(void)
         end_with(END_EXIT, 0, 0);
 }
 
+/* A stack of its own for the handler, since the thread's may have overflown. */
+void whence_signal_stack(int wanted)
+{
+    static __thread stack_t stack;
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    if (wanted) {
+        stack = (stack_t){.ss_size = SIGNAL_STACK};
+        stack.ss_sp = mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (stack.ss_sp == MAP_FAILED || sigaltstack(&stack, NULL))
+            stack.ss_size = 0;
+    } else if (stack.ss_size && !sigaltstack(&none, NULL)) {
+        munmap(stack.ss_sp, stack.ss_size);
+        stack.ss_size = 0;
+    }
+}
+
 static void catch_signals(void)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ};
-    size_t size = 65536;
-    stack_t stack = {.ss_size = size};
-    stack.ss_sp = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (stack.ss_sp != MAP_FAILED)
-        sigaltstack(&stack, NULL);
+    whence_signal_stack(1);
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
         sigaction(fatal[i], &action, NULL);
@@ -201,6 +273,9 @@ int whence_record_start(const char *path, uint64_t limit, int ring)
     words[FINGERPRINT] = &__whence_fingerprint ? __whence_fingerprint : 0;
     sequence = 0;
     header = words;
+    chunk = NULL;
+    writer = 0;
+    whence_threads_start();
     catch_signals();
     atexit(on_exit_status);
     pthread_atfork(NULL, NULL, on_fork_in_child);
@@ -210,11 +285,13 @@ int whence_record_start(const char *path, uint64_t limit, int ring)
 
 /* Effect records. */
 
-static __thread uint32_t effect[EFFECT_UNITS];
-static __thread unsigned effect_length;
+/* One for all threads: a record is collected by the thread whose turn it is, and a thread's stack may be small. */
+static uint32_t effect[EFFECT_UNITS];
+static unsigned effect_length;
 
 void whence_effect_begin(uint32_t function)
 {
+    whence_hold_baton();
     effect[1] = function;
     effect_length = 2;
 }
@@ -241,12 +318,8 @@ void whence_effect_end(void)
 {
     if (!whence_recording())
         return;
-    uint32_t *place = __whence_cursor;
-    if (!place || place + effect_length > __whence_end)
-        place = whence_refill(sizeof *place * effect_length);
-    else
-        __whence_cursor = place + effect_length;
     effect[0] = KIND_EFFECT | effect_length;
+    uint32_t *place = reserve(effect_length);
     memcpy(place, effect, sizeof *place * effect_length);
 }
 

@@ -1,0 +1,70 @@
+/* Threads take turns: what the recorder and the wrappers of thread functions need of threads.c. */
+#ifndef WHENCE_SCHEDULE_H
+#define WHENCE_SCHEDULE_H
+
+#include <pthread.h>
+#include <stdint.h>
+#include <time.h>
+
+/* Whether there are several threads. As long as this is 0 nothing below need be called. */
+extern int whence_scheduling;
+/* The calling thread's number in the trace. A number is given again when its thread has ended and been joined. */
+extern __thread unsigned whence_thread;
+
+/* ---- For trace.c ---------------------------------------------------------------------------------------------- */
+
+/* The calling thread is the first one of a run that is recorded. */
+void whence_threads_start(void);
+/* Returns when it is the calling thread's turn: at the end of a slice the others come first. */
+void whence_end_slice(void);
+/* Returns when it is the calling thread's turn: at once, unless a call that slept let others go on. */
+void whence_hold_baton(void);
+/* Where the slice that begins at `cursor` ends, at most at `limit`. */
+uint32_t *whence_slice(uint32_t *cursor, uint32_t *limit);
+
+/* What trace.c does for threads.c: notes in the trace that a thread was started by the call at hand, or that `count`
+   numbers are in use; makes a stack for signal handlers, and takes it away. */
+void whence_note_start(unsigned thread);
+void whence_note_threads(unsigned count);
+void whence_signal_stack(int wanted);
+
+/* ---- For the wrappers, while whence_scheduling ----------------------------------------------------------------- */
+
+#define WHENCE_NEVER UINT64_MAX
+enum whence_patience {
+    WHENCE_PATIENT, /* only whence_wake ends the wait */
+    WHENCE_RETRY    /* the real object may change unseen (other processes, code that is not recorded): look again at times */
+};
+
+/* Lets others go on until `object` is woken or the schedule's clock comes to `until`. Returns 0 when time ended it. It
+   may return early, so callers look again whether what they wait for is there. Keeps errno, as all functions here do. */
+int whence_wait(const void *object, enum whence_patience patience, uint64_t until);
+/* Wakes all that wait for `object`, or the one that waits longest; returns how many. */
+int whence_wake(const void *object);
+int whence_wake_first(const void *object);
+/* Lets each other thread that can go on have a turn. */
+void whence_yield(void);
+
+/* The schedule's clock in µs: it advances with what threads do, and jumps when all sleep. */
+uint64_t whence_clock(void);
+/* What the schedule's clock will show at an absolute time of the real or the monotonic clock. */
+uint64_t whence_deadline(const struct timespec *absolute);
+/* Waits, with the turn kept, until that time has really come. */
+void whence_rest_until(const struct timespec *absolute);
+/* Sleeps, in the schedule and then really; returns the µs left when a signal ended it. */
+uint64_t whence_sleep(uint64_t us);
+
+/* Threads. A new one waits for its first turn in whence_thread_begin. */
+struct whence_thread;
+typedef void whence_routine(void);
+struct whence_thread *whence_thread_new(whence_routine *routine, void *argument, int detached);
+void whence_thread_made(struct whence_thread *thread, pthread_t handle, int failed);
+whence_routine *whence_thread_begin(struct whence_thread *thread, void **argument);
+/* Waits until a thread has ended; returns its number, or 0 where it is unknown. */
+unsigned whence_thread_await(pthread_t handle);
+/* The handle is not used any more. */
+void whence_thread_release(pthread_t handle);
+/* Lets a thread look whether it is to be cancelled. */
+void whence_thread_disturb(pthread_t handle);
+
+#endif
