@@ -9,12 +9,12 @@ from __future__ import annotations
 from enum import IntEnum
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from whence.probe.layout import Kind
 from whence.probe.plan import PARAMETER, SAME_BLOCK, Plan
 from whence.trace.columns import CellKind, Columns, FrameKind
+from whence.trace.kernels import lean
 from whence.trace.shadow import MAX_CELLS, Int
 
 BUFFER = 1 << 16  # dependences of one node that are looked at; a node with more is cut off there
@@ -40,7 +40,7 @@ DIRECT, CALLBACK, THREAD = int(FrameKind.DIRECT), int(FrameKind.CALLBACK), int(F
 CELL_SET, CELL_BYVAL, CELL_VARIADIC = int(CellKind.SET), int(CellKind.BYVAL), int(CellKind.VARIADIC)
 
 
-@njit(cache=True)
+@lean
 def site_of(plan: Plan, columns: Columns, event: Int) -> Int:
     """The static site of an event."""
     segment = columns.events[event].segment
@@ -48,7 +48,7 @@ def site_of(plan: Plan, columns: Columns, event: Int) -> Int:
     return first + event - columns.segments[segment].event
 
 
-@njit(cache=True)
+@lean
 def last_event(plan: Plan, columns: Columns, segment: Int) -> Int:
     """The last event of a segment instance."""
     identity = columns.segments[segment].id
@@ -56,7 +56,7 @@ def last_event(plan: Plan, columns: Columns, segment: Int) -> Int:
     return columns.segments[segment].event + sites - 1
 
 
-@njit(cache=True)
+@lean
 def _put(buffer: NDArray[np.int64], count: Int, reference: Int, kind: Int) -> Int:
     """Append one dependence; returns the new count."""
     if reference == 0 or count >= len(buffer) // 2:
@@ -66,7 +66,7 @@ def _put(buffer: NDArray[np.int64], count: Int, reference: Int, kind: Int) -> In
     return count + 1
 
 
-@njit(cache=True)
+@lean
 def _put_definition(
     columns: Columns, buffer: NDArray[np.int64], count: Int, definition: Int, kind: Int
 ) -> Int:
@@ -79,8 +79,8 @@ def _put_definition(
     return count
 
 
-@njit(cache=True)
-def _event_in_block(plan: Plan, columns: Columns, segment: Int, site: Int) -> Int:
+@lean
+def event_in_block(plan: Plan, columns: Columns, segment: Int, site: Int) -> Int:
     """The event of a site in the block instance that the segment belongs to, at or before the segment; -1: none."""
     home = plan.sites[site].segment
     while segment >= 0 and columns.segments[segment].id > home:
@@ -90,7 +90,7 @@ def _event_in_block(plan: Plan, columns: Columns, segment: Int, site: Int) -> In
     return columns.segments[segment].event + site - plan.segments[home].site_start
 
 
-@njit(cache=True)
+@lean
 def _put_arguments(
     plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: Int, call: Int, first: Int, kind: Int
 ) -> Int:
@@ -101,8 +101,8 @@ def _put_arguments(
     return count
 
 
-@njit(cache=True)
-def _put_parameter(
+@lean
+def put_parameter(
     plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: Int, frame: Int, number: Int, kind: Int
 ) -> Int:
     """Append what a parameter comes from: the argument; all arguments of a library call that called back; the last
@@ -123,7 +123,7 @@ def _put_parameter(
     return _put(buffer, count, call - arguments + number + 1, kind)
 
 
-@njit(cache=True)
+@lean
 def _put_uses(
     plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: Int, site: Int, segment: Int
 ) -> Int:
@@ -138,15 +138,15 @@ def _put_uses(
         if kind == PHI and plan.refs[k].pred != pred_block:
             continue
         if outer == PARAMETER:
-            count = _put_parameter(plan, columns, buffer, count, columns.segments[segment].frame, target, role)
+            count = put_parameter(plan, columns, buffer, count, columns.segments[segment].frame, target, role)
             continue
         home = segment if outer == SAME_BLOCK else columns.outer[columns.segments[segment].outer + outer]
-        event = _event_in_block(plan, columns, home, target)
+        event = event_in_block(plan, columns, home, target)
         count = _put(buffer, count, event + 1, role)
     return count
 
 
-@njit(cache=True)
+@lean
 def _put_result(plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: Int, segment: Int) -> Int:
     """Append what a call's result comes from: the callee's return, or the library's effects and the arguments."""
     previous = columns.segments[segment].previous
@@ -164,7 +164,7 @@ def _put_result(plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: 
     return _put_arguments(plan, columns, buffer, count, call, 0, LIBRARY)
 
 
-@njit(cache=True)
+@lean
 def control_of(plan: Plan, columns: Columns, segment: Int) -> Int:
     """Reference to the branch, or the call, that let the segment's block execute; 0: none."""
     control = columns.segments[segment].control
@@ -174,7 +174,7 @@ def control_of(plan: Plan, columns: Columns, segment: Int) -> Int:
     return last_event(plan, columns, call) + 1 if call >= 0 else 0
 
 
-@njit(cache=True)
+@lean
 def _put_phi_control(plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: Int, segment: Int) -> Int:
     """Append what chose a phi's predecessor: its branch, or what let it execute."""
     pred = columns.segments[segment].pred
@@ -186,7 +186,7 @@ def _put_phi_control(plan: Plan, columns: Columns, buffer: NDArray[np.int64], co
     return _put(buffer, count, control_of(plan, columns, pred), CONTROL)
 
 
-@njit(cache=True)
+@lean
 def gather_event(
     plan: Plan, columns: Columns, event: Int, control: bool, buffer: NDArray[np.int64]
 ) -> Int:
@@ -214,7 +214,7 @@ def gather_event(
     return count
 
 
-@njit(cache=True)
+@lean
 def gather_cell(plan: Plan, columns: Columns, cell: Int, buffer: NDArray[np.int64]) -> Int:
     """Write a cell's dependences into ``buffer``: what defined it, and the event that made it.
 
