@@ -11,10 +11,11 @@ from whence.findings import Statement
 from whence.probe.cover import branch_sides, counters_of
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
+from whence.run.compare import EXACT
 from whence.run.oracle import judge
-from whence.run.outcome import Outcome
+from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
-from whence.subject.subject import Subject, is_statement
+from whence.subject.subject import Subject
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +35,7 @@ class Tested:
 
 @dataclass(slots=True)
 class Runs:
-    """The runs of all cases that count: flaky ones and those whose verdict a variant changes are named in ``left_out``.
+    """The runs of all cases that count; flaky ones and those whose verdict a variant changes are in ``left_out``.
 
     ``counts``: uint32, cases by counters of the cover variant.
     """
@@ -70,29 +71,39 @@ def run_all(subject: Subject, progress: Progress | None = None) -> Runs:
     """
     import numpy as np
 
-    if not subject.cases:
+    cases = subject.cases
+    if not cases:
         raise SubjectError("no cases", "add cases to whence.toml, or give --fails and --passes")
-    total = 3 * len(subject.cases)
-    plain: list[RunResult] = []
+    total = 3 * len(cases)
     with subject.runner() as runner:
-        for start in (0, len(subject.cases)):
-            plain += runner.run_cases(subject.cases, progress=_shifted(progress, start, total))
+        first = runner.run_cases(cases, progress=_shifted(progress, 0, total))
+        second = runner.run_cases(cases, progress=_shifted(progress, len(cases), total))
     with subject.runner(Variant.COVER) as runner:
-        covered = runner.run_cases(subject.cases, progress=_shifted(progress, 2 * len(subject.cases), total))
+        covered = runner.run_cases(cases, progress=_shifted(progress, 2 * len(cases), total))
     tested, rows, left_out = [], [], []
-    for case, first, second, cover in zip(
-        subject.cases, plain, plain[len(subject.cases) :], covered, strict=False
-    ):
-        outcome = judge(case, first)
-        reason = _unusable(case, outcome, judge(case, second), judge(case, cover), first, second)
+    for case, *results in zip(cases, first, second, covered, strict=True):
+        outcome = judge(case, results[0])
+        reason = _why_not(case, outcome, *results)
         if reason:
-            left_out.append(reason)
-        elif outcome.passed or outcome.failed:
-            tested.append(Tested(case, first, outcome))
-            rows.append(cover.coverage)
+            left_out.append(f"{case.name}: {reason}")
+        else:
+            tested.append(Tested(case, results[0], outcome))
+            rows.append(results[2].coverage)
     if not tested:
-        raise SubjectError(f"none of {len(subject.cases)} cases can be used: {left_out[0] if left_out else 'all skipped'}")
-    return Runs(tested, np.array(rows, np.uint32), left_out)
+        raise SubjectError(f"none of {len(cases)} cases can be used: {left_out[0]}", "\n".join(left_out[1:6]))
+    return Runs(tested, _matrix(rows, np.zeros(_size(subject), np.uint32)), left_out)
+
+
+def _matrix(rows: list[NDArray[np.uint32] | None], nothing: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The rows as one array; a case that never ran the program (of a test suite) has counted ``nothing``."""
+    import numpy as np
+
+    return np.array([nothing if row is None else row for row in rows], np.uint32)
+
+
+def _size(subject: Subject) -> int:
+    """How many counters the cover variant has."""
+    return sum(counters_of(ref.function) for ref in subject.program.functions)
 
 
 def _shifted(progress: Progress | None, start: int, total: int) -> Progress | None:
@@ -100,31 +111,37 @@ def _shifted(progress: Progress | None, start: int, total: int) -> Progress | No
     return None if progress is None else lambda done, _: progress(start + done, total)
 
 
-def _unusable(
-    case: Case, outcome: Outcome, again: Outcome, covered: Outcome, first: RunResult, second: RunResult
-) -> str:
+def _why_not(case: Case, outcome: Outcome, first: RunResult, second: RunResult, covered: RunResult) -> str:
     """Why a case does not count; empty when it does."""
-    if outcome.kind != again.kind or (case.command is None and first.observed != second.observed):
-        return f"{case.name}: flaky: two runs of the program differ ({outcome.kind}, then {again.kind})"
-    if outcome.kind != covered.kind:
-        return f"{case.name}: {outcome.kind} in the program, {covered.kind} in its instrumented variant"
+    again, instrumented = judge(case, second), judge(case, covered)
+    if outcome.kind is not again.kind:
+        return f"flaky: {outcome.kind} in one run, {again.kind} in the next"
+    if outcome.kind is Kind.WRONG_OUTPUT and case.comparison == EXACT and first.stdout != second.stdout:
+        return "flaky: two runs print different wrong outputs"
+    if outcome.kind is Kind.SKIPPED:
+        return f"skipped: {outcome.text}"
+    if outcome.kind is not instrumented.kind:
+        return f"{outcome.kind} in the program, but {instrumented.kind} in its instrumented variant"
     return ""
 
 
 def counters(subject: Subject) -> list[Counter]:
     """What each counter of the cover variant counts, in the order of the counters."""
     found: list[Counter] = []
+    statements, numbers = subject.places.statements, subject.places.numbers.tolist()
     for ref in subject.program.functions:
         sides: list[Counter] = []
+        first = ref.first_instruction
         for block in ref.function.blocks:
-            places = (subject.relative(i.location) for i in block.instructions if is_statement(block, i))
-            statements = dict.fromkeys(Statement(*place) for place in places if place)
-            found.append(Counter(tuple(statements)))
+            end = first + len(block.instructions)
+            here = [statements[n] for n in dict.fromkeys(numbers[first:end]) if n >= 0]
+            found.append(Counter(tuple(here)))
             for side in branch_sides(block):
-                place = subject.relative(side.instruction.location)
-                statement = (Statement(*place),) if place else ()
+                last = numbers[end - 1]
                 column = side.instruction.location.column if side.instruction.location else 0
+                statement = (statements[last],) if last >= 0 else ()
                 sides.append(Counter(statement, "true" if side.taken else "false", column))
+            first = end
         found += sides
         assert len(sides) + len(ref.function.blocks) == counters_of(ref.function)
     return found

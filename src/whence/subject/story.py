@@ -1,34 +1,65 @@
-"""Events in the user's words: the place in the source, the variable, the value as C prints it, and what happened there."""
+"""Events in the user's words: the place in the source, the variable with its value in C, and what happened there."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from whence.findings import Statement
 from whence.probe.layout import Kind
-from whence.program.expression import Expressions, explain
 from whence.program.model import Function, Instruction, Operand
-from whence.program.values import format_untyped, format_value
-from whence.subject.subject import Subject, is_statement
+from whence.program.program import plain_name
+from whence.program.values import format_constant, format_untyped, format_value
 from whence.trace.dependence import Edge
-from whence.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from whence.program.expression import AccessPath, Expressions
+    from whence.subject.subject import Subject
+    from whence.trace.trace import Trace
 
 LOOP_LABELS = ("for.cond", "while.cond", "do.cond", "for.inc")
 LONGEST = 60  # characters of an expression that is quoted
+RETURN_VALUE = "return value"
+MEMORY = frozenset({Kind.LOAD, Kind.STORE, Kind.RMW})
 
 
 @dataclass(slots=True, frozen=True)
 class Observation:
-    """A value seen at an event: ``role`` is ``read``, ``written``, ``argument``, ``returned`` or ``condition``."""
+    """A value seen at an event: ``role`` is ``read``, ``written``, ``argument``, ``returned`` or ``condition``.
+
+    ``value`` is None where the recording does not tell it.
+    """
 
     name: str
-    value: str
+    value: str | None
     role: str
+
+
+@dataclass(slots=True, frozen=True)
+class Spot:
+    """What is the same for all events of a site."""
+
+    kind: Kind
+    explainer: Expressions
+    function: Function
+    instruction: Instruction
+    label: str  # of its block
+    argument: int  # the number of an ARG's argument
+    path: AccessPath | None  # what is loaded or stored
+
+    @property
+    def text(self) -> str:
+        """What the instruction does, in C."""
+        return _short(self.explainer.expression(self.function, self.instruction))
+
+    def show(self, operand: Operand, raw: int) -> str:
+        """A value as the type of the operand's expression has it."""
+        ctype = self.explainer.value(self.function, operand).type
+        return format_value(raw, ctype) if ctype is not None else format_untyped(raw, operand.type)
 
 
 class Story:
@@ -36,117 +67,157 @@ class Story:
 
     def __init__(self, subject: Subject, trace: Trace) -> None:
         self.subject, self.trace = subject, trace
-        self._expressions = explain(subject.program)
+        self.statements = subject.places.statements
+        self._spots: dict[int, Spot] = {}
+        self._seen: dict[int, Observation | None] = {}
 
-    # ---- Places --------------------------------------------------------------------------------------------
-
-    @cached_property
-    def statements(self) -> list[Statement]:
-        """All statements that have a site, in order of file and line."""
-        return sorted({s for s in self._statement_of_site if s is not None})
-
-    @cached_property
-    def _statement_of_site(self) -> list[Statement | None]:
-        program, found = self.subject.program, []
-        places: dict[int, Statement | None] = {}
-        for number in self.trace.plan.sites["instruction"][:-1].tolist():
-            if number not in places:
-                block = program.block(program.block_of_instruction(number))
-                instruction = program.instruction(number)
-                written = is_statement(block, instruction)
-                place = self.subject.relative(instruction.location) if written else None
-                places[number] = Statement(*place) if place else None
-            found.append(places[number])
-        return found
+    # ---- Places ------------------------------------------------------------------------------------------------------
 
     @cached_property
     def statement_numbers(self) -> NDArray[np.int32]:
         """For each site the number of its statement in ``statements``; -1 for code without a place."""
-        numbers = {statement: n for n, statement in enumerate(self.statements)}
-        return np.array([numbers[s] if s else -1 for s in self._statement_of_site], np.int32)
+        instructions = self.trace.plan.sites["instruction"][:-1]
+        return np.asarray(self.subject.places.numbers[instructions], np.int32)
 
     def statement(self, event: int) -> Statement | None:
         """The statement that an event belongs to."""
-        return self._statement_of_site[self.trace.site(event)]
+        number = self.statement_numbers[self.trace.site(event)]
+        return self.statements[number] if number >= 0 else None
 
-    def events_of(self, statement: Statement) -> NDArray[np.int64]:
-        """All events of a statement, in order of time."""
-        if statement not in self.statements:
-            return np.zeros(0, np.int64)
-        number = self.statements.index(statement)
-        everything = np.arange(self.trace.events, dtype=np.int64)
-        return np.flatnonzero(self.statement_numbers[self.trace.sites(everything)] == number)
+    @cached_property
+    def _instances(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The trace's segment instances by static segment, then time; and where those of each segment start."""
+        ids = self.trace.columns.segments["id"][: self.trace.segments]
+        count = len(self.trace.plan.segments)
+        narrow = ids.astype(np.uint16) if count < 1 << 16 else ids  # which NumPy sorts in linear time
+        starts = np.concatenate([[0], np.cumsum(np.bincount(ids, minlength=count))])
+        return np.argsort(narrow, kind="stable"), starts
 
-    # ---- Values --------------------------------------------------------------------------------------------
+    def events_of(self, statement: Statement, last: int | None = None) -> NDArray[np.int64]:
+        """The events of a statement in order of time: all of them, or only the ``last`` ones."""
+        order, starts = self._instances
+        plan, found = self.trace.plan, [np.zeros(0, np.int64)]
+        for site in self._sites_of.get(statement, ()):
+            segment = int(plan.sites[site]["segment"])
+            rows = order[starts[segment] : starts[segment + 1]]
+            offset = site - int(plan.segments[segment]["site_start"])
+            rows = rows if last is None else rows[-last:]
+            found.append(self.trace.columns.segments["event"][rows].astype(np.int64) + offset)
+        events = np.sort(np.concatenate(found))
+        return events if last is None else events[-last:]
 
-    def _context(self, event: int) -> tuple[Expressions, Function, Instruction]:
-        number = int(self.trace.plan.sites["instruction"][self.trace.site(event)])
-        ref = self.subject.program.function_of_instruction(number)
-        return self._expressions[ref.module], ref.function, self.subject.program.instruction(number)
+    @cached_property
+    def _sites_of(self) -> dict[Statement, list[int]]:
+        sites: dict[Statement, list[int]] = {}
+        for site, number in enumerate(self.statement_numbers.tolist()):
+            if number >= 0:
+                sites.setdefault(self.statements[number], []).append(site)
+        return sites
+
+    # ---- Values ------------------------------------------------------------------------------------------------------
+
+    def spot(self, event: int) -> Spot:
+        """The static side of an event."""
+        site = self.trace.site(event)
+        if site not in self._spots:
+            self._spots[site] = self._make_spot(site)
+        return self._spots[site]
+
+    def _make_spot(self, site: int) -> Spot:
+        program, row = self.subject.program, self.trace.plan.sites[site]
+        number, kind = int(row["instruction"]), Kind(int(row["kind"]))
+        ref = program.function_of_instruction(number)
+        instruction, label = program.instruction(number), program.block(program.block_of_instruction(number)).label
+        explainer = self.subject.expressions[ref.module]
+        path = explainer.accessed(ref.function, instruction) if kind in MEMORY else None
+        return Spot(kind, explainer, ref.function, instruction, label, int(row["aux"]), path)
 
     def observation(self, event: int) -> Observation | None:
         """The variable or expression of an event with its value; None where it has none worth showing."""
-        kind = self.trace.kind(event)
-        if kind in {Kind.LOAD, Kind.STORE, Kind.RMW}:
-            return self._accessed(event, "written" if kind is Kind.STORE else "read")
-        if kind is Kind.ARG:
-            return self._argument(event)
-        if kind is Kind.RESULT:
-            return self._returned(event)
-        if kind is Kind.BRANCH:
-            return self._condition(event)
+        if event not in self._seen:
+            seen = None if self.broke_off(event) else self._observe(event)
+            self._seen[event] = seen if seen is not None and seen.value is not None else None
+        return self._seen[event]
+
+    def named(self, event: int) -> Observation | None:
+        """Like ``observation``, but an event without a value keeps its name: the call of a function, a test."""
+        return self.observation(event) or self._observe(event, blind=True)
+
+    def _observe(self, event: int, blind: bool = False) -> Observation | None:
+        spot = self.spot(event)
+        raw = None if blind else self.trace.value(event)
+        if spot.kind in MEMORY:
+            return _accessed(spot, raw)
+        if spot.kind is Kind.ARG:
+            return _argument(spot, raw)
+        if spot.kind is Kind.CALL:
+            return Observation(f"{callee_of(spot)}()", None, "returned")
+        if spot.kind is Kind.RESULT:
+            return _result(spot, raw)
+        if spot.kind is Kind.RET:
+            return self._returned(event, spot) if spot.instruction.operands else None
+        if spot.kind is Kind.BRANCH and spot.text:
+            return Observation(spot.text, None if blind else self.side_taken(event), "condition")
         return None
 
-    def _accessed(self, event: int, role: str) -> Observation | None:
-        expressions, function, instruction = self._context(event)
-        path = expressions.accessed(function, instruction)
-        raw = self.trace.value(event)
-        if path is None or path.text == "" or raw is None:
-            return None
-        shown = path.show(raw) if path.type is not None else format_untyped(raw, instruction.type)
-        return Observation(_short(path.text), shown, role)
+    def _returned(self, event: int, spot: Spot) -> Observation:
+        """What a return gave back: the result that the call behind it got."""
+        trace = self.trace
+        following = int(trace.columns.events[event]["segment"]) + 1
+        raw = None
+        if following < trace.segments and trace.columns.segments[following]["source"] == event + 1:
+            raw = trace.value(int(trace.columns.segments[following]["event"]))
+        operand = spot.instruction.operands[0]
+        return Observation(RETURN_VALUE, None if raw is None else spot.show(operand, raw), "returned")
 
-    def _argument(self, event: int) -> Observation | None:
-        expressions, function, call = self._context(event)
-        operand = call.operands[int(self.trace.plan.sites["aux"][self.trace.site(event)])]
-        text = _short(expressions.value(function, operand).text)
-        raw = self.trace.value(event)
-        if raw is None or not operand.is_register:
-            return None
-        return Observation(text, self._show(expressions, function, operand, raw), "argument")
+    def broke_off(self, event: int) -> bool:
+        """Whether the run ended before the event was done: its value is not known."""
+        return self._end <= event < self._last_stretch[1]
 
-    def _show(self, expressions: Expressions, function: Function, operand: Operand, raw: int) -> str:
-        """A value as the type of the operand's expression has it."""
-        ctype = expressions.value(function, operand).type
-        return format_value(raw, ctype) if ctype is not None else format_untyped(raw, operand.type)
+    @cached_property
+    def _last_stretch(self) -> tuple[int, int]:
+        """The events of the last segment that the thread ran which ended the run: the first, and one past the last."""
+        trace = self.trace
+        if not trace.segments or trace.header.end == "exit":
+            return trace.events, trace.events
+        row = trace.columns.segments[trace.segments - 1]
+        first, segment = int(row["event"]), int(row["id"])
+        starts = trace.plan.segments["site_start"]
+        return first, first + int(starts[segment + 1] - starts[segment])
 
-    def _returned(self, event: int) -> Observation | None:
-        expressions, function, call = self._context(event)
-        raw = self.trace.value(event)
-        if raw is None or call.result is None:
-            return None
-        shown = self._show(expressions, function, Operand(call.type, call.result), raw)
-        return Observation(_short(expressions.expression(function, call)), shown, "returned")
+    @cached_property
+    def _end(self) -> int:
+        """The first event that was not done when a signal ended the run, a large number where all were."""
+        first, end = self._last_stretch
+        faulting = self.trace.header.address if self.trace.header.end == "signal" else 0
+        for event in range(first, end):
+            address = self.trace.address(event)
+            size = max(1, int(self.trace.plan.sites[self.trace.site(event)]["size"]))
+            if address == 0 or (address is not None and faulting and address <= faulting < address + size):
+                return event
+        return end
 
-    def _condition(self, event: int) -> Observation | None:
-        expressions, function, branch = self._context(event)
-        text = expressions.expression(function, branch)
-        side = self.side_taken(event)
-        return Observation(_short(text), side, "condition") if text and side else None
-
-    def side_taken(self, event: int) -> str:
-        """Which way a branch went: ``true``, ``false``, or a switch's case; empty when the run ended there."""
+    def side_taken(self, event: int) -> str | None:
+        """Which way a branch went: ``true``, ``false``, ``case 3`` or ``default``; None when the run ended there."""
         following = self.next_block(event)
         if following is None:
-            return ""
+            return None
         branch = self.trace.instruction(event)
         label = self.subject.program.block(following).label
         if label not in branch.labels:
-            return ""
+            return None
         if branch.opcode == "br":
             return "true" if branch.labels[0] == label else "false"
         position = branch.labels.index(label)
-        return "default" if position == 0 else branch.operands[position].text
+        return "default" if position == 0 else f"case {self._case(event, branch.operands[position])}"
+
+    def _case(self, event: int, constant: Operand) -> str:
+        """A constant of a switch, as the type of what is tested has it."""
+        spot = self.spot(event)
+        ctype = spot.explainer.value(spot.function, spot.instruction.operands[0]).type
+        if ctype is None or not constant.text.lstrip("-").isdigit():
+            return constant.text
+        return format_constant(int(constant.text) & ((1 << 64) - 1), ctype)
 
     def next_block(self, event: int) -> int | None:
         """The block (its number in the program) that followed an event's block in the same frame."""
@@ -155,49 +226,90 @@ class Story:
         frame = columns.segments[segment]["frame"]
         rows = columns.segments[segment + 1 : self.trace.segments]
         for start in range(0, len(rows), 4096):
-            found = np.flatnonzero((rows["frame"][start : start + 4096] == frame))
+            found = np.flatnonzero(rows["frame"][start : start + 4096] == frame)
             if len(found):
                 return int(self.trace.plan.segments[rows[start + int(found[0])]["id"]]["block"])
         return None
 
-    # ---- Sentences -----------------------------------------------------------------------------------------
+    # ---- Sentences ---------------------------------------------------------------------------------------------------
 
     def deed(self, event: int) -> str:
         """What an event did, to follow "line N ...": ``gave `n` the value -1``; empty where nothing is worth saying."""
-        kind = self.trace.kind(event)
+        spot = self.spot(event)
+        if self.broke_off(event):
+            return self._last_deed(event, spot)
         seen = self.observation(event)
-        if kind is Kind.STORE and seen:
+        if seen is None:
+            text = spot.text if spot.kind is not Kind.PHI else ""
+            return f"executed `{text}`" if text else ""
+        if seen.name == RETURN_VALUE:
+            return f"returned {seen.value}"
+        if spot.kind is Kind.STORE:
             return f"gave `{seen.name}` the value {seen.value}"
-        if kind in {Kind.LOAD, Kind.RMW} and seen:
-            return f"read `{seen.name}`, which was {seen.value}"
-        if kind is Kind.BRANCH and seen:
-            return f"found `{seen.name}` {seen.value}" if seen.value in {"true", "false"} else f"went to {seen.value}"
-        if kind is Kind.ARG and seen:
-            return f"passed `{seen.name}`, which was {seen.value}"
-        if kind is Kind.RESULT and seen:
+        if spot.kind is Kind.BRANCH:
+            return f"found `{seen.name}` {seen.value}" if seen.value in {"true", "false"} else f"went to `{seen.value}`"
+        if spot.kind is Kind.RESULT:
             return f"got {seen.value} from `{seen.name}`"
-        expressions, function, instruction = self._context(event)
-        text = _short(expressions.expression(function, instruction)) if kind is not Kind.PHI else ""
-        return f"executed `{text}`" if text else ""
+        verb = "passed" if spot.kind is Kind.ARG else "read"
+        return f"{verb} `{seen.name}`, which was {seen.value}"
+
+    def _last_deed(self, event: int, spot: Spot) -> str:
+        """What an event did at which the run ended."""
+        if event > self._end or self.trace.header.end != "signal" or spot.path is None or not spot.path.text:
+            return ""
+        return f"crashed {'writing' if spot.kind is Kind.STORE else 'reading'} `{_short(spot.path.text)}`"
 
     def use(self, event: int, place: str) -> str:
         """How a later event used a value, to follow "used by ...": ``the loop test `i < n` on line 45``."""
-        kind = self.trace.kind(event)
-        expressions, function, instruction = self._context(event)
-        if kind is Kind.BRANCH:
-            seen = self._condition(event)
-            loop = self._block_label(event).startswith(LOOP_LABELS)
-            return f"the {'loop ' if loop else ''}test{f' `{seen.name}`' if seen else ''} on {place}"
-        if kind in {Kind.ARG, Kind.CALL, Kind.RESULT}:
-            return f"the call of `{(instruction.callee or '').lstrip('@%')}` on {place}"
-        seen = self.observation(event)
-        if kind is Kind.STORE and seen:
-            return f"the assignment to `{seen.name}` on {place}"
+        spot = self.spot(event)
+        if spot.kind is Kind.BRANCH:
+            loop = spot.label.startswith(LOOP_LABELS)
+            return f"the {'loop ' if loop else ''}test{f' `{spot.text}`' if spot.text else ''} on {place}"
+        if spot.kind in {Kind.ARG, Kind.CALL, Kind.RESULT}:
+            return f"the call of `{callee_of(spot)}` on {place}"
+        if spot.kind is Kind.RET:
+            return f"the return on {place}"
+        if spot.kind is Kind.STORE and spot.path and spot.path.text:
+            name = _short(spot.path.text)
+            return f"the return on {place}" if name == RETURN_VALUE else f"the assignment to `{name}` on {place}"
         return place
 
-    def _block_label(self, event: int) -> str:
-        number = int(self.trace.plan.sites["instruction"][self.trace.site(event)])
-        return self.subject.program.block(self.subject.program.block_of_instruction(number)).label
+
+def _accessed(spot: Spot, raw: int | None) -> Observation | None:
+    """What a load or store read or wrote."""
+    path = spot.path
+    if path is None or path.text == "":
+        return None
+    role = "returned" if path.text == RETURN_VALUE else "written" if spot.kind is Kind.STORE else "read"
+    shown = None
+    if raw is not None:
+        shown = path.show(raw) if path.type is not None else format_untyped(raw, spot.instruction.type)
+    return Observation(_short(path.text), shown, role)
+
+
+def _argument(spot: Spot, raw: int | None) -> Observation | None:
+    """What a call was given; constants are no news."""
+    operand = spot.instruction.operands[spot.argument]
+    if not operand.is_register:
+        return None
+    text = _short(spot.explainer.value(spot.function, operand).text)
+    return Observation(text, None if raw is None else spot.show(operand, raw), "argument")
+
+
+def _result(spot: Spot, raw: int | None) -> Observation | None:
+    """What a call gave."""
+    call = spot.instruction
+    if call.result is None:
+        return None
+    return Observation(spot.text, None if raw is None else spot.show(Operand(call.type, call.result), raw), "returned")
+
+
+def callee_of(spot: Spot) -> str:
+    """What a call calls, in C: a function's name, or the expression that holds its address."""
+    callee = spot.instruction.callee or ""
+    if callee.startswith("@"):
+        return plain_name(callee[1:])
+    return _short(spot.explainer.value(spot.function, Operand("ptr", callee)).text)
 
 
 def _short(text: str) -> str:

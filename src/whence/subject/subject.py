@@ -6,7 +6,7 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -19,13 +19,14 @@ from whence.errors import BuildError, SubjectError
 from whence.probe.instrument import Variant, cover_texts, probes_version, record_texts
 from whence.probe.library import numbers, wrapped
 from whence.probe.plan import Numbering, Plan, make_plan
-from whence.program.model import Block, Instruction, Location
+from whence.program.expression import Expressions, explain
 from whence.program.program import Program
 from whence.program.reader import read_module
 from whence.run.cases import Case, load_cases
 from whence.run.config import SubjectConfig
 from whence.run.runner import Runner, learn_expected
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
+from whence.subject.places import Places
 
 Progress = Callable[[int, int], None]
 
@@ -44,7 +45,6 @@ class Subject:
     limits: Limits = DEFAULT_LIMITS
     name: str = ""
     progress: Progress | None = None
-    _relative: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.name = self.name or f"./{self.executable.name}"
@@ -58,6 +58,16 @@ class Subject:
     def program(self) -> Program:
         """The program model of all captured modules."""
         return Program([read_module(canonical_text(m.bitcode.read_bytes())) for m in self.capture.modules])
+
+    @cached_property
+    def places(self) -> Places:
+        """The statements of the program, and to which of them each instruction belongs."""
+        return Places(self.program, self.folder)
+
+    @cached_property
+    def expressions(self) -> list[Expressions]:
+        """For each module what tells its instructions in C."""
+        return explain(self.program)
 
     @cached_property
     def fingerprint(self) -> int:
@@ -107,37 +117,6 @@ class Subject:
         """A runner of the plain program, or of a variant; close it after use."""
         executable = self.executable if kind is None else self.variant(kind)
         return Runner(executable, self.limits, name=self.name, coverage=kind is Variant.COVER)
-
-    def relative(self, location: Location | None) -> tuple[str, int] | None:
-        """File, relative to the subject's folder where it lies there, and line; None for code without a place."""
-        if location is None or location.line == 0:
-            return None
-        if location.file not in self._relative:
-            self._relative[location.file] = _relative_to(location.file, self.folder)
-        return self._relative[location.file], location.line
-
-
-def is_statement(block: Block, instruction: Instruction) -> bool:
-    """Whether an instruction belongs to a statement that a user wrote.
-
-    The compiler gives the code that takes a function's result to its caller the place of the closing brace.
-    """
-    if instruction.opcode == "load":
-        return instruction.operands[0].text != "%retval"
-    if instruction.opcode != "ret":
-        return True
-    if not instruction.operands:
-        return False
-    value = instruction.operands[0].text
-    return not any(i.result == value and not is_statement(block, i) for i in block.instructions)
-
-
-def _relative_to(file: str, folder: Path) -> str:
-    path = os.path.normpath(file)
-    try:
-        return str(Path(path).relative_to(folder))
-    except ValueError:
-        return path
 
 
 def subject_from_config(config: SubjectConfig) -> Subject:

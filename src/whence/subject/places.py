@@ -1,0 +1,123 @@
+"""Which statement each instruction of a program belongs to.
+
+A statement is a source line. Two kinds of code bear a line that nobody wrote a statement on: what takes a function's
+result to its caller, and the jumps at the end of a block; the compiler gives both the place of a closing brace. The source
+text tells, where it can be read; debug information tells, by a checksum, whether that text is still what was compiled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.findings import Statement
+from whence.program.model import Block, Instruction, Location
+from whence.program.program import Program
+
+_CHECKSUM = re.compile(r'checksumkind: CSK_MD5, checksum: "([0-9a-f]{32})"')
+
+
+class Places:
+    """The statements of one program, with files relative to ``folder`` where they lie there."""
+
+    def __init__(self, program: Program, folder: Path) -> None:
+        self.program, self.folder = program, folder
+        self._names: dict[str, str] = {}
+        self._texts: dict[str, list[bytes]] = {}
+
+    @cached_property
+    def statements(self) -> list[Statement]:
+        """All statements, in order of file and line."""
+        return self._numbered[0]
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int32]:
+        """For each instruction of the program its statement, as an index of ``statements``; -1: none."""
+        return self._numbered[1]
+
+    @cached_property
+    def _numbered(self) -> tuple[list[Statement], NDArray[np.int32]]:
+        keys: dict[tuple[str, int], int] = {}
+        of_instruction = [keys.setdefault(k, len(keys)) if k else -1 for k in self._keys()]
+        order = sorted(keys)
+        rank = np.empty(len(keys) + 1, np.int32)
+        rank[[keys[key] for key in order]] = np.arange(len(keys))
+        rank[-1] = -1
+        return [Statement(*key) for key in order], rank[np.array(of_instruction, np.int64)]
+
+    def _keys(self) -> list[tuple[str, int] | None]:
+        return [
+            self._key(block, instruction)
+            for ref in self.program.functions
+            for block in ref.function.blocks
+            for instruction in block.instructions
+        ]
+
+    def _key(self, block: Block, instruction: Instruction) -> tuple[str, int] | None:
+        location = instruction.location
+        if location is None or location.line == 0 or not is_statement(block, instruction) or self._is_brace(location):
+            return None
+        return self.name(location.file), location.line
+
+    def name(self, file: str) -> str:
+        """A source file as results name it: relative to the folder where it lies there."""
+        if file not in self._names:
+            path = os.path.normpath(file)
+            inside = Path(path).is_relative_to(self.folder)
+            self._names[file] = str(Path(path).relative_to(self.folder)) if inside else path
+        return self._names[file]
+
+    def _is_brace(self, location: Location) -> bool:
+        """Whether the place is a closing brace in the source."""
+        if location.file not in self._texts:
+            try:
+                self._texts[location.file] = Path(location.file).read_bytes().split(b"\n")
+            except OSError:
+                self._texts[location.file] = []
+        lines = self._texts[location.file]
+        if location.line > len(lines):
+            return False
+        return lines[location.line - 1][location.column - 1 : location.column] == b"}"
+
+    def changed_files(self) -> list[str]:
+        """Names of the source files that are not what was compiled any more, or that are gone."""
+        return sorted({self.name(file) for file, checksum in self._checksums().items() if not _is_same(file, checksum)})
+
+    def _checksums(self) -> dict[str, str]:
+        """The MD5 of each source file of a statement, as far as debug information has it."""
+        from whence.program.locations import Locations
+
+        used = {s.file for s in self.statements}
+        found = {}
+        for module in self.program.modules:
+            locations = Locations(module.metadata)
+            for number, text in module.metadata.items():
+                match = _CHECKSUM.search(text)
+                if match and (file := locations.file(number)) and self.name(file) in used:
+                    found[file] = match[1]
+        return found
+
+
+def _is_same(file: str, checksum: str) -> bool:
+    try:
+        return hashlib.md5(Path(file).read_bytes(), usedforsecurity=False).hexdigest() == checksum
+    except OSError:
+        return False
+
+
+def is_statement(block: Block, instruction: Instruction) -> bool:
+    """Whether an instruction belongs to a statement that a user wrote, and not to the way out of a function."""
+    if instruction.opcode == "load":
+        return instruction.operands[0].text != "%retval"
+    if instruction.opcode != "ret":
+        return True
+    if not instruction.operands:
+        return False
+    value = instruction.operands[0].text
+    return not any(i.result == value and not is_statement(block, i) for i in block.instructions)
