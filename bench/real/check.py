@@ -10,7 +10,6 @@ differs; the status is 1 if there is one.
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import sys
@@ -18,14 +17,14 @@ import tempfile
 import threading
 from pathlib import Path
 
-from bench.real.programs import Recipe, check, chosen_recipes, ensure_built, make, work_folder
+from bench.common import memory_folder, options, work_folder
+from bench.real.programs import Recipe, check, chosen_recipes, ensure_built, make
 from whence.errors import WhenceError
 from whence.probe.instrument import Variant
 from whence.subject.subject import Subject
 
 RING_BYTES = 8 << 20
 SWEEP_SECONDS = 0.5
-MEMORY = Path("/dev/shm")
 
 Verdicts = dict[str, str]
 
@@ -64,7 +63,7 @@ class Traces:
 
     def __init__(self) -> None:
         self.count = 0
-        self._folder = tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None)
+        self._folder = tempfile.TemporaryDirectory(dir=memory_folder())
         self._ended = threading.Event()
         self._sweeper = threading.Thread(target=self._sweep)
 
@@ -109,8 +108,7 @@ def differences(reference: Verdicts, recorded: Verdicts) -> list[str]:
 
 def main() -> int:
     """Check the programs named and print the table."""
-    parser = argparse.ArgumentParser(description="compare the verdicts of the programs' own tests")
-    parser.add_argument("--work", type=Path, help="work folder (default: below the temporary folder)")
+    parser = options("compare the verdicts of the programs' own tests")
     parser.add_argument("programs", nargs="*")
     arguments = parser.parse_args()
     work = work_folder(arguments.work)

@@ -11,7 +11,6 @@ the fault only, and that every passing case gives the same with and without it.
 
 from __future__ import annotations
 
-import argparse
 import base64
 import os
 import shlex
@@ -25,7 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.real.programs import HERE, Recipe, ensure_built, load_recipes, make, run_step, work_folder
+from bench.common import options, work_folder
+from bench.real.programs import HERE, Recipe, ensure_built, load_recipes, make, run_step
 from whence.errors import SubjectError, WhenceError
 
 CASE_SECONDS = 10
@@ -196,8 +196,7 @@ def verify(fault: Fault, work: Path, cflags: str) -> list[str]:
 
 def main() -> int:
     """Verify the faults named, at -O0 and as the programs are built by default."""
-    parser = argparse.ArgumentParser(description="verify the planted faults with gcc")
-    parser.add_argument("--work", type=Path, help="work folder (default: below the temporary folder)")
+    parser = options("verify the planted faults with gcc")
     parser.add_argument("faults", nargs="*")
     arguments = parser.parse_args()
     work = work_folder(arguments.work)

@@ -10,7 +10,6 @@ lines ranked, and the seconds of each step; ``--json FILE`` keeps the same figur
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 import shutil
@@ -22,8 +21,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.common import options, work_folder
 from bench.real.faults import ENVIRONMENT, Case, Fault, Outcome, chosen_faults, planted
-from bench.real.programs import ensure_built, work_folder
+from bench.real.programs import ensure_built
 from whence.errors import SubjectError, WhenceError
 
 LIMIT_SECONDS = 1800
@@ -160,8 +160,7 @@ def _shown_rank(rank: Rank | None) -> str:
 
 def main() -> int:
     """Measure the faults named and print the table."""
-    parser = argparse.ArgumentParser(description="locate the planted faults")
-    parser.add_argument("--work", type=Path, help="work folder (default: below the temporary folder)")
+    parser = options("locate the planted faults")
     parser.add_argument("--json", type=Path, help="file for the figures")
     parser.add_argument("faults", nargs="*")
     arguments = parser.parse_args()

@@ -11,13 +11,11 @@ fetches and builds the programs named (default all) and prints how long each ste
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -25,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.common import options, work_folder
 from whence.errors import BuildError, WhenceError
 
 HERE = Path(__file__).resolve().parent
@@ -177,13 +176,6 @@ def run_step(
     return time.perf_counter() - start
 
 
-def work_folder(argument: Path | None) -> Path:
-    """Return the work folder given on the command line, or one below the temporary folder."""
-    folder = (argument or Path(tempfile.gettempdir()) / "whence-real").resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 def _frozen(table: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
 
@@ -224,8 +216,7 @@ def _output_digest(recipe: Recipe, tree: Path, script: Path, environment: Enviro
 
 def main() -> int:
     """Fetch and build, and print the times."""
-    parser = argparse.ArgumentParser(description="fetch and build the real programs")
-    parser.add_argument("--work", type=Path, help="work folder (default: below the temporary folder)")
+    parser = options("fetch and build the real programs")
     parser.add_argument("--cc", default="gcc")
     parser.add_argument("--cflags", default="-g -O2")
     parser.add_argument("programs", nargs="*")
