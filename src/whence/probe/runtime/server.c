@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -534,6 +535,8 @@ int whence_serve(int control, whence_entry entry)
         memset(server.counters, 0, server.sites * sizeof *server.counters);
     fcntl(control, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    /* Where it is allowed: the server must get its turn among thousands of a fork bomb's processes. */
+    sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &(struct sched_param){.sched_priority = 1});
     block_signals();
     hello.sites = server.sites;
     answer(&hello, sizeof hello);
