@@ -22,7 +22,7 @@ def slice_(options: Options, at: str | None, forward: bool, data_only: bool, pas
     from whence.subject.story import Story
     from whence.run.symptom import find_symptom
     from whence.techniques.locate import symptom_start
-    from whence.techniques.slicing import Start, find_events, parse_criterion, slice_findings
+    from whence.techniques.slicing import parse_criterion, slice_findings, start_at
 
     criterion = parse_criterion(at) if at else None
     if passing and criterion is None:
@@ -45,8 +45,7 @@ def slice_(options: Options, at: str | None, forward: bool, data_only: bool, pas
     if chosen.outcome.failed:
         symptom = find_symptom(recording.trace, recording.result, recording.outcome, subject.folder)
     if criterion is not None:
-        events = find_events(story, criterion)
-        start = Start((events + 1).tolist(), int(events[-1]), at or "")
+        start = start_at(story, criterion)
     else:
         assert symptom is not None
         start = symptom_start(symptom)

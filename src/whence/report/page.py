@@ -13,7 +13,7 @@ from typing import Any
 from whence.findings import Findings, Statement
 from whence.report.excerpt import Stretch, excerpt
 from whence.report.heat import heats
-from whence.report.text import clip, plural, rank_range, score_text, source_line, value_text, visible
+from whence.report.text import clip, edge_text, plural, rank_range, score_text, source_line, value_text, visible
 
 ENTRIES = 200  # ranked statements listed
 SLICE_LINES = 1000  # lines of the slice, those nearest to the criterion
@@ -144,8 +144,7 @@ def _edge(edge: dict[str, Any]) -> dict[str, Any]:
     return {
         "to": _place(Statement(edge["to_file"], edge["to_line"])),
         "kind": edge["kind"],
-        "name": clip(visible(edge["name"]), TEXT),
-        "value": value_text(edge["value"]),
+        "text": edge_text(clip(edge["name"], TEXT), edge["value"]),
     }
 
 

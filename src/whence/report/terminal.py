@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from whence.findings import Entry, Findings, Statement, Symptom
 from whence.report.heat import heats
-from whence.report.text import plural, rank_range, score_text, source_line, value_text, visible
+from whence.report.text import edge_text, plural, rank_range, score_text, source_line, value_text, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -252,8 +252,8 @@ def _print_slice_line(page: _Page, at: dict[str, Any], arrow: str) -> None:
 
 def _print_edge(page: _Page, edge: dict[str, Any], lead: str) -> None:
     place = _place(Statement(edge["to_file"], edge["to_line"]))
-    known = f"{edge['name']} = {value_text(edge['value'])}" if edge["name"] else value_text(edge["value"])
-    page.line((lead, DIM), (f"{edge['kind']:<7} ", DIM), (place, PLACE), (f"  {known}", ""))
+    known = edge_text(edge["name"], edge["value"])
+    page.line((lead, DIM), (f"{edge['kind']:<7} ", DIM), (place, PLACE), (f"  {known}" if known else "", ""))
 
 
 def _place(statement: Statement) -> str:

@@ -48,6 +48,13 @@ def score_text(score: float) -> str:
     return f"{score:.3g}" if abs(score) < 1000 else f"{score:,.0f}"
 
 
+def edge_text(name: str, value: str | float | bool | None) -> str:
+    """What passed along an edge: ``n = 3``, the name alone where no value is known, nothing without either."""
+    if value is None:
+        return visible(name)
+    return f"{visible(name)} = {value_text(value)}" if name else value_text(value)
+
+
 def value_text(value: str | float | bool | None, limit: int = 80) -> str:
     """A value of a result as shown: strings as the technique wrote them, unprintable characters escaped."""
     if value is None:

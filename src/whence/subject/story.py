@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from whence.findings import Statement
 from whence.probe.layout import Kind
+from whence.probe.plan import ENTRY
 from whence.program.model import Function, Instruction, Operand
 from whence.program.program import plain_name
 from whence.program.values import format_constant, format_untyped, format_value
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from whence.trace.trace import Trace
 
 LOOP_LABELS = ("for.cond", "while.cond", "do.cond", "for.inc")
+CHUNK = 1 << 20  # events that are looked up at a time
 LONGEST = 60  # characters of an expression that is quoted
 RETURN_VALUE = "return value"
 MEMORY = frozenset({Kind.LOAD, Kind.STORE, Kind.RMW})
@@ -103,8 +105,26 @@ class Story:
             offset = site - int(plan.segments[segment]["site_start"])
             rows = rows if last is None else rows[-last:]
             found.append(self.trace.columns.segments["event"][rows].astype(np.int64) + offset)
-        events = np.sort(np.concatenate(found))
+        events = np.sort(np.concatenate(found), kind="stable")  # quick, since what is joined is sorted
         return events if last is None else events[-last:]
+
+    @cached_property
+    def executed_sites(self) -> NDArray[np.int64]:
+        """The sites that the run reached, ascending; the last segment counts as a whole."""
+        _, starts = self._instances
+        reached = np.diff(starts)[self.trace.plan.sites["segment"][:-1]]
+        return np.flatnonzero(reached)
+
+    def sites(self, events: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The sites of many events, in little memory."""
+        columns, plan = self.trace.columns, self.trace.plan
+        found = np.empty(len(events), np.int32)
+        for start in range(0, len(events), CHUNK):
+            chunk = events[start : start + CHUNK]
+            segments = columns.events["segment"][chunk]
+            firsts = plan.segments["site_start"][columns.segments["id"][segments]]
+            found[start : start + CHUNK] = firsts + (chunk - columns.segments["event"][segments])
+        return found
 
     @cached_property
     def _sites_of(self) -> dict[Statement, list[int]]:
@@ -149,7 +169,7 @@ class Story:
         if spot.kind in MEMORY:
             return _accessed(spot, raw)
         if spot.kind is Kind.ARG:
-            return _argument(spot, raw)
+            return _argument(spot, raw if raw is not None or blind else self._received(event, spot.argument))
         if spot.kind is Kind.CALL:
             return Observation(f"{callee_of(spot)}()", None, "returned")
         if spot.kind is Kind.RESULT:
@@ -169,6 +189,24 @@ class Story:
             raw = trace.value(int(trace.columns.segments[following]["event"]))
         operand = spot.instruction.operands[0]
         return Observation(RETURN_VALUE, None if raw is None else spot.show(operand, raw), "returned")
+
+    def _received(self, event: int, argument: int) -> int | None:
+        """What the function that was called got as an argument: the value with which it filled its parameter."""
+        trace, columns = self.trace, self.trace.columns
+        entry = int(columns.events[event]["segment"]) + 1
+        if entry >= trace.segments:
+            return None
+        row = columns.segments[entry]
+        segment = trace.plan.segments[row["id"]]
+        if not segment["flags"] & ENTRY or columns.frames[row["frame"]]["call"] != entry - 1:
+            return None
+        formals = self.subject.program.functions[int(segment["function"])].function.parameters
+        first, count = int(row["event"]), int(trace.plan.segments[row["id"] + 1]["site_start"] - segment["site_start"])
+        for stored in range(first, first + count):
+            spot = self.spot(stored)
+            if spot.kind is Kind.STORE and spot.instruction.operands[0].text == formals[argument].text:
+                return trace.value(stored)
+        return None
 
     def broke_off(self, event: int) -> bool:
         """Whether the run ended before the event was done: its value is not known."""

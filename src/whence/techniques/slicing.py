@@ -27,6 +27,9 @@ LINES = 5000
 HOPS = 8  # steps through code without a place before an edge is given up
 
 
+# ---- Criteria --------------------------------------------------------------------------------------------------------
+
+
 @dataclass(slots=True, frozen=True)
 class Criterion:
     """Where a slice starts: a statement, a variable there ("" for all), and which of its instances (-1: the last)."""
@@ -34,6 +37,20 @@ class Criterion:
     statement: Statement
     variable: str = ""
     occurrence: int = -1
+
+    @property
+    def place(self) -> str:
+        """``FILE:LINE``."""
+        return f"{self.statement.file}:{self.statement.line}"
+
+
+@dataclass(slots=True, frozen=True)
+class Start:
+    """Where a slice starts: its references, the event that stands for them (-1: none), and words for people."""
+
+    references: Sequence[int]
+    event: int
+    text: str
 
 
 def parse_criterion(text: str) -> Criterion:
@@ -47,52 +64,65 @@ def parse_criterion(text: str) -> Criterion:
     return Criterion(Statement(match["file"], int(match["line"])), match["variable"] or "", occurrence)
 
 
-def find_events(story: Story, criterion: Criterion) -> NDArray[np.int64]:
-    """The events of a criterion: those of one execution of its line, or of one access to the variable there.
+def start_at(story: Story, criterion: Criterion) -> Start:
+    """The start of a slice at one execution of a line, or at one access to a variable there.
 
-    Raises UsageError when the run never reached it.
+    Raises UsageError where the program has no such place, or the run never reached it.
     """
     statement = _known(story, criterion.statement)
     events = story.events_of(statement)
     if not len(events):
-        raise UsageError(f"the run never reached {criterion.statement.file}:{criterion.statement.line}")
+        raise UsageError(f"the run never reached {criterion.place}", "slice another run with --case or --passing")
     if criterion.variable:
-        return _of_variable(story, events, criterion)
-    return _pick(_executions(story.trace, events), criterion)
+        groups = _of_variable(story, events, criterion)
+        what = f"`{criterion.variable}`, "
+    else:
+        groups = _executions(story, events)
+        what = ""
+    if criterion.occurrence > len(groups):
+        raise UsageError(f"{criterion.place} was reached {_times(len(groups))}, not {criterion.occurrence}")
+    number = criterion.occurrence if criterion.occurrence > 0 else len(groups)
+    chosen = groups[number - 1]
+    return Start([event + 1 for event in chosen], chosen[-1], f"{what}{_which(number, len(groups))}")
 
 
 def _known(story: Story, wanted: Statement) -> Statement:
     """The statement as the program knows it: its file may be given by a last part of its path."""
     files = {s.file for s in story.statements}
-    if wanted.file in files:
-        return wanted
-    matches = sorted(f for f in files if f.endswith("/" + wanted.file))
+    matches = [wanted.file] if wanted.file in files else sorted(f for f in files if f.endswith("/" + wanted.file))
     if len(matches) > 1:
         raise UsageError(f"'{wanted.file}' could be {' or '.join(matches[:3])}", "write more of the path")
     if not matches:
         raise UsageError(f"no statement of '{wanted.file}' was captured", f"files: {', '.join(sorted(files)[:5])}")
+    lines = [s.line for s in story.statements if s.file == matches[0]]
+    if wanted.line not in lines:
+        near = sorted(sorted(lines, key=lambda line: abs(line - wanted.line))[:3])
+        hint = f"the nearest lines with one: {', '.join(map(str, near))}"
+        raise UsageError(f"there is no statement on {matches[0]}:{wanted.line}", hint)
     return Statement(matches[0], wanted.line)
 
 
-def _of_variable(story: Story, events: NDArray[np.int64], criterion: Criterion) -> NDArray[np.int64]:
-    """The chosen access to the variable; a write is preferred to a read where the line has both."""
-    named = []
+def _of_variable(story: Story, events: NDArray[np.int64], criterion: Criterion) -> list[list[int]]:
+    """The accesses to the variable, each on its own; only writes where the line has both."""
+    named: list[tuple[int, str]] = []
+    others: dict[str, None] = {}
     for event in events.tolist():
         seen = story.observation(event)
         if seen is not None and seen.name == criterion.variable:
             named.append((event, seen.role))
+        elif seen is not None:
+            others[seen.name] = None
     if not named:
-        where = f"{criterion.statement.file}:{criterion.statement.line}"
-        raise UsageError(f"`{criterion.variable}` is not used on {where}", "leave the variable out to see all of the line")
-    written = [event for event, role in named if role == "written"] or [event for event, _ in named]
-    return _pick([[event] for event in written], criterion)
+        hint = f"there: {', '.join(list(others)[:8])}" if others else "leave the variable out to see all of the line"
+        raise UsageError(f"`{criterion.variable}` is not used on {criterion.place}", hint)
+    return [[event] for event, role in named if role == "written"] or [[event] for event, _ in named]
 
 
-def _executions(trace: Trace, events: NDArray[np.int64]) -> list[list[int]]:
+def _executions(story: Story, events: NDArray[np.int64]) -> list[list[int]]:
     """A line's events grouped by execution: a new one starts where a site of the group comes again."""
     groups: list[list[int]] = []
     seen: set[int] = set()
-    for event, site in zip(events.tolist(), trace.sites(events).tolist(), strict=True):
+    for event, site in zip(events.tolist(), story.sites(events).tolist(), strict=True):
         if not groups or site in seen:
             groups.append([])
             seen = set()
@@ -101,12 +131,14 @@ def _executions(trace: Trace, events: NDArray[np.int64]) -> list[list[int]]:
     return groups
 
 
-def _pick(groups: list[list[int]], criterion: Criterion) -> NDArray[np.int64]:
-    if criterion.occurrence > len(groups):
-        where = f"{criterion.statement.file}:{criterion.statement.line}"
-        raise UsageError(f"{where} was executed {len(groups)} times, not {criterion.occurrence}")
-    chosen = groups[criterion.occurrence - 1 if criterion.occurrence > 0 else -1]
-    return np.array(chosen, np.int64)
+def _which(number: int, count: int) -> str:
+    """Which of several executions is meant."""
+    if count == 1:
+        return "reached once"
+    return f"the last of {count:,} times" if number == count else f"time {number:,} of {count:,}"
+
+
+# ---- Slices by line --------------------------------------------------------------------------------------------------
 
 
 def compute(trace: Trace, criteria: Sequence[int], forward: bool = False, control: bool = True) -> Slice:
@@ -119,95 +151,132 @@ def compute(trace: Trace, criteria: Sequence[int], forward: bool = False, contro
 
 @dataclass(slots=True)
 class Lines:
-    """A slice by statement: parallel arrays over the statements in it, the nearest first."""
+    """A slice by statement: parallel over the statements in it, the nearest first.
+
+    ``depths`` are the least distances from the criterion, ``instances`` how often each line was executed there,
+    ``events`` its events nearest to the criterion, in order of time.
+    """
 
     statements: list[Statement]
     depths: NDArray[np.int64]
     instances: NDArray[np.int64]
-    events: list[NDArray[np.int64]]  # of each statement the nearest ones, in order of time
+    events: list[NDArray[np.int64]]
 
 
 def by_line(story: Story, found: Slice) -> Lines:
     """Group a slice's events by statement."""
     events = found.events
-    numbers = story.statement_numbers[story.trace.sites(events)]
-    events, numbers = events[numbers >= 0], numbers[numbers >= 0]
-    depths = found.depth_of(events).astype(np.int64)
-    order = np.lexsort((events, depths, numbers))
-    events, numbers, depths = events[order], numbers[order], depths[order]
-    kept, starts, counts = np.unique(numbers, return_index=True, return_counts=True)
-    nearest = [np.sort(events[s : s + min(n, EVENTS_A_LINE)]) for s, n in zip(starts, counts, strict=True)]
-    ranks = np.lexsort((kept, depths[starts]))
+    sites = story.sites(events)
+    numbers = story.statement_numbers[sites]
+    counts = np.zeros(len(story.statements) + 1, np.int64)
+    np.maximum.at(counts, story.statement_numbers, np.bincount(sites, minlength=len(story.statement_numbers)))
+    narrow = numbers.astype(np.int16) if len(story.statements) < 1 << 15 else numbers  # sorted in linear time
+    order = np.argsort(narrow, kind="stable")
+    kept, starts = np.unique(numbers[order], return_index=True)
+    groups = [events[part] for part in np.split(order, starts[1:])]
+    rows = [_row(found, n, group) for n, group in zip(kept.tolist(), groups, strict=True) if n >= 0]
+    rows.sort(key=lambda row: row[:2])
     return Lines(
-        [story.statements[kept[n]] for n in ranks], depths[starts][ranks], counts[ranks], [nearest[n] for n in ranks]
+        [story.statements[number] for _, number, _ in rows],
+        np.array([depth for depth, _, _ in rows], np.int64),
+        counts[[number for _, number, _ in rows]],
+        [nearest for _, _, nearest in rows],
     )
 
 
-def slice_part(story: Story, found: Slice, lines: Lines, forward: bool = False) -> list[dict[str, Any]]:
+def _row(found: Slice, number: int, events: NDArray[np.int64]) -> tuple[int, int, NDArray[np.int64]]:
+    """A statement's least depth, its number, and its nearest events."""
+    depths = found.depth_of(events)
+    if len(events) <= EVENTS_A_LINE:
+        return int(depths.min()), number, events
+    limit = np.partition(depths, EVENTS_A_LINE - 1)[EVENTS_A_LINE - 1]
+    nearer = np.flatnonzero(depths < limit)
+    level = np.flatnonzero(depths == limit)[: EVENTS_A_LINE - len(nearer)]
+    return int(depths.min()), number, events[np.sort(np.concatenate([nearer, level]))]
+
+
+def slice_part(
+    story: Story, found: Slice, lines: Lines, forward: bool = False, control: bool = True
+) -> list[dict[str, Any]]:
     """The part ``slice`` of a result (docs/json.md): the nearest lines with values and edges."""
-    part = []
-    rows = zip(lines.statements, lines.depths.tolist(), lines.instances.tolist(), lines.events, strict=True)
-    for statement, depth, instances, events in list(rows)[:LINES]:
-        part.append(
-            {
-                "file": statement.file,
-                "line": statement.line,
-                "depth": depth,
-                "instances": instances,
-                "values": line_values(story, events.tolist()),
-                "edges": [] if forward else _edges(story, found, statement, events.tolist()),
-            }
-        )
-    return part
+    edges = _Edges(story, found, forward, control)
+    depths, instances = lines.depths.tolist(), lines.instances.tolist()
+    rows = list(zip(lines.statements, depths, instances, lines.events, strict=True))[:LINES]
+    for statement, _, _, events in rows:
+        edges.add(statement, events.tolist())
+    return [
+        {
+            "file": statement.file,
+            "line": statement.line,
+            "depth": depth,
+            "instances": count,
+            "values": line_values(story, events.tolist()),
+            "edges": edges.of(statement),
+        }
+        for statement, depth, count, events in rows
+    ]
 
 
-def line_values(story: Story, events: Iterable[int]) -> list[dict[str, Any]]:
-    """What events read and wrote, repetitions left out, the last ``VALUES_A_LINE`` of them."""
+def line_values(story: Story, events: Sequence[int]) -> list[dict[str, Any]]:
+    """What events read and wrote, repetitions left out, the last ``VALUES_A_LINE`` of them in order of time."""
     values: list[dict[str, Any]] = []
-    last: dict[tuple[str, str], str] = {}
-    for event in events:
-        seen = story.observation(event)
-        if seen is None or last.get((seen.name, seen.role)) == seen.value:
-            continue
-        last[seen.name, seen.role] = seen.value
-        values.append({"clock": story.trace.clock(event), **json_value(seen)})
-    return values[-VALUES_A_LINE:]
-
-
-def _edges(story: Story, found: Slice, statement: Statement, events: list[int]) -> list[dict[str, Any]]:
-    """The edges from a line to the lines that it depends on, each once, with the value passed on."""
-    edges: dict[tuple[Statement, str], dict[str, Any]] = {}
+    later: dict[tuple[str, str], str | None] = {}
     for event in reversed(events):
-        for target, kind in _reach(story, event + 1):
-            place = story.statement(target)
-            if place is None or place == statement or not found.event_depth[target]:
-                continue
-            key = (place, EDGE_NAMES[kind])
-            if key not in edges and len(edges) < EDGES_A_LINE:
-                seen = story.observation(target)
-                named = {"name": seen.name, "value": seen.value} if seen else {"name": "", "value": None}
-                edges[key] = {"to_file": place.file, "to_line": place.line, "kind": key[1], **named}
-    return list(edges.values())
+        seen = story.observation(event)
+        if seen is None or later.get((seen.name, seen.role)) == seen.value:
+            continue
+        later[seen.name, seen.role] = seen.value
+        values.append({"clock": story.trace.clock(event), **json_value(seen)})
+        if len(values) == VALUES_A_LINE:
+            break
+    return values[::-1]
 
 
-def _reach(story: Story, reference: int, hops: int = HOPS) -> Iterable[tuple[int, Edge]]:
-    """The events that a node depends on, seen through cells and code without a place."""
-    trace = story.trace
-    for target, kind in dependences(trace.plan, trace.columns, reference):
-        if target > 0 and (story.statement(target - 1) is not None or hops == 0):
-            yield target - 1, kind
-        elif hops:
-            for event, inner in _reach(story, target, hops - 1):
-                yield event, kind if inner is Edge.VALUE else inner
+class _Edges:
+    """The edges between a slice's lines, each once, with the value that was passed on last.
+
+    Backward they lead from a line to those that it depends on, forward to those that depend on it.
+    """
+
+    def __init__(self, story: Story, found: Slice, forward: bool, control: bool) -> None:
+        self._story, self._found = story, found
+        self._forward, self._control = forward, control
+        self._known: dict[Statement, dict[tuple[Statement, str], dict[str, Any]]] = {}
+
+    def of(self, statement: Statement) -> list[dict[str, Any]]:
+        """The edges of a line."""
+        return list(self._known.get(statement, {}).values())
+
+    def add(self, statement: Statement, events: Sequence[int]) -> None:
+        """Note the edges of a line's events, the last event first."""
+        for event in reversed(events):
+            for target, kind in self._reach(event + 1):
+                place = self._story.statement(target)
+                if place is not None and place != statement and self._found.event_depth[target]:
+                    ends = (place, statement) if self._forward else (statement, place)
+                    self._note(*ends, EDGE_NAMES[kind], target)
+
+    def _note(self, start: Statement, end: Statement, kind: str, source: int) -> None:
+        """Note one edge, unless it is known; ``source`` is the event whose value was passed on."""
+        edges = self._known.setdefault(start, {})
+        if (end, kind) in edges or len(edges) >= EDGES_A_LINE:
+            return
+        seen = self._story.named(source)
+        named = {"name": seen.name, "value": seen.value} if seen else {"name": "", "value": None}
+        edges[end, kind] = {"to_file": end.file, "to_line": end.line, "kind": kind, **named}
+
+    def _reach(self, reference: int, hops: int = HOPS) -> Iterable[tuple[int, Edge]]:
+        """The events that a node depends on, seen through cells and code without a place."""
+        trace = self._story.trace
+        for target, kind in dependences(trace.plan, trace.columns, reference, self._control):
+            if target > 0 and (hops == 0 or self._story.statement(target - 1) is not None):
+                yield target - 1, kind
+            elif hops:
+                for event, inner in self._reach(target, hops - 1):
+                    yield event, kind if inner is Edge.VALUE else inner
 
 
-@dataclass(slots=True, frozen=True)
-class Start:
-    """Where a slice starts: its references, the event that stands for them (-1: none), and words for people."""
-
-    references: Sequence[int]
-    event: int
-    text: str
+# ---- Findings --------------------------------------------------------------------------------------------------------
 
 
 def slice_findings(
@@ -216,18 +285,17 @@ def slice_findings(
     """The findings of ``whence slice``, lines ranked by their distance from the criterion; and the slice itself."""
     found = compute(story.trace, start.references, forward, control)
     lines = by_line(story, found)
-    scores = {s: 1 / (1 + d) for s, d in zip(lines.statements, lines.depths.tolist(), strict=True)}
-    evidence = {
-        s: {"text": f"{_times(n)} in the slice, {_steps(d)} from the criterion"}
-        for s, d, n in zip(lines.statements, lines.depths.tolist(), lines.instances.tolist(), strict=True)
-    }
+    depths, instances = lines.depths.tolist(), lines.instances.tolist()
+    scores, evidence = {}, {}
+    for statement, depth, count in zip(lines.statements, depths, instances, strict=True):
+        scores[statement] = 1 / (1 + depth)
+        evidence[statement] = {"text": f"in the slice {_times(count)}, {_steps(depth)} from the criterion"}
     result = Findings("slice", subject, rank(scores, evidence))
-    result.parts["slice"] = slice_part(story, found, lines, forward)
+    result.parts["slice"] = slice_part(story, found, lines, forward, control)
     result.parts["criterion"] = criterion_part(story, start, forward)
-    direction = "forward" if forward else "backward"
     result.summary.append(
-        f"sliced {story.trace.events:,} events {direction}: {len(found.events):,} are in the slice, "
-        f"on {len(lines.statements)} lines"
+        f"sliced {story.trace.events:,} events {'forward' if forward else 'backward'}: "
+        f"{len(found.events):,} are in the slice, on {plural(len(lines.statements), 'line')}"
     )
     return result, found
 
@@ -244,8 +312,13 @@ def criterion_part(story: Story, start: Start, forward: bool = False) -> dict[st
 
 
 def _times(count: int) -> str:
-    return "1 event" if count == 1 else f"{count:,} events"
+    return "once" if count == 1 else f"{count:,} times"
 
 
 def _steps(depth: int) -> str:
     return "1 step" if depth == 1 else f"{depth} steps"
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 line``, ``2 lines``."""
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"

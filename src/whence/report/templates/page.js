@@ -308,10 +308,9 @@ function valueParts(place, at) {
 }
 
 function edgeButton(edge) {
-  const text = edge.name ? `${edge.name} = ${edge.value}` : edge.value;
   const button = element("button", "edge", [
     element("span", "by", edge.kind),
-    element("span", "known", [text, " "]),
+    element("span", "known", [edge.text, " "]),
     element("span", "code", [element("span", "where", edge.to), `  ${sourceText(edge.to)}`]),
   ]);
   button.dataset.place = edge.to;
