@@ -486,7 +486,8 @@ def build(target: str, folder: Path) -> Path:
     calls = "\n".join(f'if (!strcmp(arguments[2], "{c.name}")) return run_{c.name}();' for c in cases)
     text = STUB + prototypes() + HELPERS + "".join(map(function, cases)) + MAIN % calls
     (folder / "cases.c").write_text(text)
-    sources = [folder / "cases.c", RUNTIME / "threads.c", *sorted(RUNTIME.glob("library_*.c"))]
+    schedule = [RUNTIME / "threads.c", RUNTIME / "pauses.c"]
+    sources = [folder / "cases.c", *schedule, *sorted(RUNTIME.glob("library_*.c"))]
     zig(target, "-w", f"-I{RUNTIME}", *sources, "-lm", "-Wl,--no-gc-sections", "-o", folder / "cases")
     return folder / "cases"
 

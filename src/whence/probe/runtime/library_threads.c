@@ -123,6 +123,14 @@ LIBRARY(int, pthread_cancel, pthread_t thread)
     return error;
 }
 
+LIBRARY(int, pthread_key_create, pthread_key_t *to, void (*destructor)(void *))
+{
+    int error = pthread_key_create(to, destructor);
+    EFFECTS(pthread_key_create) { write_bytes(to, error ? 0 : sizeof *to); }
+    return error;
+}
+LIBRARY_SAME(tss_create, pthread_key_create);
+
 LIBRARY(int, pthread_setspecific, pthread_key_t key, const void *value)
 {
     int error = pthread_setspecific(key, value);
@@ -146,10 +154,11 @@ LIBRARY_SAME(tss_get, pthread_getspecific);
     LIBRARY(int, name, lock *object) \
     { \
         int error; \
+        enum whence_patience patience = WHENCE_RETRY; \
         if (!whence_scheduling) \
             return name(object); \
-        while ((error = again) == (busy)) \
-            whence_wait((const void *)object, WHENCE_RETRY, WHENCE_NEVER); \
+        for (; (error = again) == (busy); patience = WHENCE_INSIST) \
+            whence_wait((const void *)object, patience, WHENCE_NEVER); \
         return error; \
     }
 
@@ -157,18 +166,19 @@ LIBRARY_SAME(tss_get, pthread_getspecific);
     LIBRARY(int, name, lock *object, const struct timespec *until) \
     { \
         int error; \
+        enum whence_patience patience = WHENCE_RETRY; \
         if (!whence_scheduling || !is_valid(until)) \
             return name(object, until); \
         uint64_t deadline = whence_deadline(until); \
-        while ((error = name(object, &PAST)) == (busy)) \
-            if (!whence_wait(object, WHENCE_RETRY, deadline)) { \
+        for (; (error = name(object, &PAST)) == (busy); patience = WHENCE_INSIST) \
+            if (!whence_wait(object, patience, deadline)) { \
                 whence_rest_until(until); \
                 return name(object, &PAST); \
             } \
         return error; \
     }
 
-/* Those that wait have the next turns: a thread that takes the lock again at once would never let them in. */
+/* Those that have waited in vain have the next turns: a thread that takes the lock again at once would never let them in. */
 #define UNLOCK(name, lock) \
     LIBRARY(int, name, lock *object) \
     { \
@@ -366,10 +376,11 @@ LIBRARY(void, call_once, once_flag *object, void (*routine)(void))
 static int wait_semaphore(sem_t *object, const struct timespec *until)
 {
     int error, before = errno;
+    enum whence_patience patience = WHENCE_RETRY;
     uint64_t deadline = until ? whence_deadline(until) : WHENCE_NEVER;
-    while ((error = sem_trywait(object)) && errno == EAGAIN) {
+    for (; (error = sem_trywait(object)) && errno == EAGAIN; patience = WHENCE_INSIST) {
         errno = before;
-        if (!whence_wait(object, WHENCE_RETRY, deadline)) {
+        if (!whence_wait(object, patience, deadline)) {
             whence_rest_until(until);
             errno = ETIMEDOUT;
             return -1;

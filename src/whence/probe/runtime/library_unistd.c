@@ -1,6 +1,7 @@
 /* Wrappers of unistd.h, fcntl.h, sys/stat.h, dirent.h and sys/wait.h: descriptors, files, directories, processes.
    What stands in the file system is one hidden state: changes of names and attributes write it, questions read it. */
 #include "library.h"
+#include "schedule.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -19,6 +20,8 @@ static size_t positive(ssize_t length) { return length > 0 ? (size_t)length : 0;
 LIBRARY(ssize_t, read, int descriptor, void *to, size_t size)
 {
     int before = errno;
+    if (whence_scheduling)
+        whence_await_descriptor(descriptor, POLLIN);
     ssize_t length = read(descriptor, to, size);
     EFFECTS_ERRNO(read, before)
     {
@@ -45,6 +48,8 @@ LIBRARY_SAME(pread64, pread);
 LIBRARY(ssize_t, write, int descriptor, const void *from, size_t size)
 {
     int before = errno;
+    if (whence_scheduling)
+        whence_await_descriptor(descriptor, POLLOUT);
     ssize_t length = write(descriptor, from, size);
     EFFECTS_ERRNO(write, before)
     {

@@ -33,26 +33,33 @@ void whence_signal_stack(int wanted);
 #define WHENCE_NEVER UINT64_MAX
 enum whence_patience {
     WHENCE_PATIENT, /* only whence_wake ends the wait */
-    WHENCE_RETRY    /* the real object may change unseen (other processes, code that is not recorded): look again at times */
+    WHENCE_RETRY,   /* the real object may change unseen (other processes, code that is not recorded): look again at times */
+    WHENCE_INSIST   /* the same, and a wait for the object before was in vain: whoever wakes this thread is to let it go on */
 };
 
 /* Lets others go on until `object` is woken or the schedule's clock comes to `until`. Returns 0 when time ended it. It
    may return early, so callers look again whether what they wait for is there. Keeps errno, as all functions here do. */
 int whence_wait(const void *object, enum whence_patience patience, uint64_t until);
-/* Wakes all that wait for `object`, or the one that waits longest; returns how many. */
+/* Wakes all that wait for `object`, or the one that waits longest; returns whether one insists. */
 int whence_wake(const void *object);
 int whence_wake_first(const void *object);
-/* Lets each other thread that can go on have a turn. */
-void whence_yield(void);
-
+/* Lets each other thread that can go on have a turn; returns whether there was one. */
+int whence_yield(void);
 /* The schedule's clock in µs: it advances with what threads do, and jumps when all sleep. */
 uint64_t whence_clock(void);
+/* Sleeps really, with the turn kept, but for threads that come back from elsewhere; returns whether a signal came. */
+int whence_nap(uint64_t us);
+
+/* pauses.c */
+
 /* What the schedule's clock will show at an absolute time of the real or the monotonic clock. */
 uint64_t whence_deadline(const struct timespec *absolute);
 /* Waits, with the turn kept, until that time has really come. */
 void whence_rest_until(const struct timespec *absolute);
-/* Sleeps, in the schedule and then really; returns the µs left when a signal ended it. */
+/* Sleeps, in the schedule and then really; returns the µs left when it was ended early. */
 uint64_t whence_sleep(uint64_t us);
+/* Lets others go on until a descriptor is ready for `events` of poll, or would not block anyway. */
+void whence_await_descriptor(int descriptor, short events);
 
 /* Threads. A new one waits for its first turn in whence_thread_begin. */
 struct whence_thread;

@@ -223,13 +223,13 @@ static void rest(const sigset_t *mask)
     self->inside = 1;
     returned = 0;
     for (unsigned i = 0; i < used; i++)
-        if (threads[i].state == BLOCKED && threads[i].patience == WHENCE_RETRY)
+        if (threads[i].state == BLOCKED && threads[i].patience != WHENCE_PATIENT)
             threads[i].state = READY;
 }
 
-/* Returns when it is this thread's turn (again). A signal handler that ran meanwhile, in rest, left the state at READY:
-   then the wait is over early, which callers expect. */
-static void pass_on(const sigset_t *mask)
+/* Returns when it is this thread's turn (again), and whether others had one. A signal handler that ran meanwhile, in rest,
+   left the state at READY: then the wait is over early, which callers expect. */
+static int pass_on(const sigset_t *mask)
 {
     struct whence_thread *next;
     returned = 0;
@@ -241,6 +241,7 @@ static void pass_on(const sigset_t *mask)
         await_baton();
     }
     self->state = READY;
+    return next != self;
 }
 
 static void come_back(void)
@@ -341,16 +342,21 @@ static void leave(const sigset_t *mask)
     pthread_sigmask(SIG_SETMASK, mask, NULL);
 }
 
+/* Returns whether the thread has been woken in vain before. */
+static int wake_one(struct whence_thread *thread)
+{
+    thread->state = READY;
+    thread->woken = 1;
+    return thread->patience == WHENCE_INSIST;
+}
+
 static int wake(const void *object)
 {
-    int count = 0;
+    int insisting = 0;
     for (unsigned i = 0; i < used; i++)
-        if (threads[i].state == BLOCKED && threads[i].object == object) {
-            threads[i].state = READY;
-            threads[i].woken = 1;
-            count++;
-        }
-    return count;
+        if (threads[i].state == BLOCKED && threads[i].object == object)
+            insisting |= wake_one(&threads[i]);
+    return insisting;
 }
 
 /* The destructor of a key's value: it runs however a thread ends, and asks to be run in the last of the rounds, so that the
@@ -467,10 +473,10 @@ int whence_wake(const void *object)
     int saved = errno;
     sigset_t mask;
     enter(&mask);
-    int count = wake(object);
+    int insisting = wake(object);
     leave(&mask);
     errno = saved;
-    return count;
+    return insisting;
 }
 
 int whence_wake_first(const void *object)
@@ -482,89 +488,35 @@ int whence_wake_first(const void *object)
     for (unsigned i = 0; i < used; i++)
         if (threads[i].state == BLOCKED && threads[i].object == object && (!first || threads[i].ticket < first->ticket))
             first = &threads[i];
-    if (first) {
-        first->state = READY;
-        first->woken = 1;
-    }
+    int insisting = first && wake_one(first);
     leave(&mask);
     errno = saved;
-    return first != NULL;
+    return insisting;
 }
 
-void whence_yield(void)
+int whence_yield(void)
 {
     int saved = errno;
     sigset_t mask;
     enter(&mask);
     clock_us++;
-    pass_on(&mask);
+    int others = pass_on(&mask);
     leave(&mask);
     errno = saved;
-}
-
-/* ---- Time ----------------------------------------------------------------------------------------------------- */
-
-static int64_t real_us(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
-}
-
-/* The time left until `absolute`. Whether it is meant on the real or the monotonic clock is not told; the latter counts
-   from the machine's start, so its numbers are far smaller. */
-static int64_t left_us(const struct timespec *absolute)
-{
-    int64_t when = absolute->tv_sec * INT64_C(1000000) + absolute->tv_nsec / 1000;
-    int64_t now = real_us(CLOCK_REALTIME);
-    return when - (when < now / 2 ? real_us(CLOCK_MONOTONIC) : now);
+    return others;
 }
 
 uint64_t whence_clock(void) { return clock_us; }
 
-/* To the next ms, since the call itself came at a time that varies a little. */
-uint64_t whence_deadline(const struct timespec *absolute)
+int whence_nap(uint64_t us)
 {
-    int64_t left = left_us(absolute);
-    return left > 0 ? clock_us + (uint64_t)((left + 999) / 1000 * 1000) : clock_us;
-}
-
-/* Waits until the monotonic clock shows `end`; returns the time left when a signal came. */
-static uint64_t rest_really(int64_t end)
-{
-    int64_t left;
-    while ((left = end - real_us(CLOCK_MONOTONIC)) > 0) {
-        const struct timespec pause = span((uint64_t)left * 1000);
-        self->inside = 1; /* this sleep is meant: nobody is to take the baton, unless he asks */
-        int interrupted = futex(&returned, FUTEX_WAIT, 0, &pause) && errno == EINTR;
-        self->inside = 0;
-        if (interrupted)
-            return (uint64_t)left;
-        if (returned)
-            whence_yield();
-    }
-    return 0;
-}
-
-void whence_rest_until(const struct timespec *absolute)
-{
-    int saved = errno;
-    int64_t left;
-    while ((left = left_us(absolute)) > 0)
-        rest_really(real_us(CLOCK_MONOTONIC) + left);
-    errno = saved;
-}
-
-uint64_t whence_sleep(uint64_t us)
-{
-    int saved = errno;
-    int64_t end = real_us(CLOCK_MONOTONIC) + (int64_t)us;
-    uint64_t until = clock_us + us;
-    if (whence_wait(NULL, WHENCE_PATIENT, until) && clock_us < until) /* disturbed */
-        end = 0;
-    uint64_t left = rest_really(end);
-    errno = saved;
-    return left;
+    const struct timespec pause = span(us * 1000);
+    self->inside = 1; /* this sleep is meant: nobody is to take the baton, unless he asks */
+    int interrupted = futex(&returned, FUTEX_WAIT, 0, &pause) && errno == EINTR;
+    self->inside = 0;
+    if (returned)
+        whence_yield();
+    return interrupted;
 }
 
 /* ---- Threads -------------------------------------------------------------------------------------------------- */
@@ -653,9 +605,7 @@ void whence_thread_disturb(pthread_t handle)
     sigset_t mask;
     struct whence_thread *thread = find(handle);
     enter(&mask);
-    if (thread && thread->state == BLOCKED) {
-        thread->state = READY;
-        thread->woken = 1;
-    }
+    if (thread && thread->state == BLOCKED)
+        wake_one(thread);
     leave(&mask);
 }

@@ -2,9 +2,9 @@
 
    The instrumented code reserves words by moving a cursor (see `reserve` in probe/record.py) and calls whence_refill
    when a chunk is full. Threads run one at a time (threads.c) and write into the same chunk; a record tells where another
-   one goes on. Chunks are mapped one at a time, so that a long trace does not count against the subject's address space;
-   the file is a shared mapping and survives whatever ends the process. A process that does not record writes to a scratch
-   chunk over and over. */
+   one goes on. Only two chunks are mapped at a time, at places that are taken at the start: so a long trace does not count
+   against the subject's address space, and can go on when that is used up. The file is a shared mapping and survives
+   whatever ends the process. A process that does not record writes to a scratch chunk over and over. */
 #define _GNU_SOURCE
 #include "schedule.h"
 #include "whence.h"
@@ -14,10 +14,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define VERSION 1
@@ -42,10 +44,13 @@ extern const uint64_t __whence_fingerprint __attribute__((weak));
 __thread uint32_t *__whence_cursor __attribute__((tls_model("initial-exec")));
 __thread uint32_t *__whence_end __attribute__((tls_model("initial-exec")));
 
+static char *windows;               /* two places for chunks in turn: a signal may come while a segment is being written */
 static uint32_t *chunk, *chunk_end; /* a zero unit always ends a chunk */
 static unsigned writer;              /* the thread whose records the chunk holds at its end */
 static _Atomic uint64_t *header; /* the mapped page; null when nothing is recorded */
 static int descriptor = -1;
+static char file_path[4096];
+static struct stat file;
 static _Atomic uint64_t sequence;
 static uint32_t scratch[CHUNK_UNITS];
 static uint64_t used_before; /* chunks that an earlier run left in the file: they are cleared when taken */
@@ -66,18 +71,31 @@ static void stop_recording(uint64_t flag)
     header = NULL;
 }
 
-/* The chunk before stays mapped: a signal may have come while a segment was being written to it. */
 static void close_chunk(void)
 {
-    static uint32_t *before;
-    if (!chunk)
-        return;
-    if (__whence_cursor)
+    if (chunk && __whence_cursor)
         ((uint64_t *)chunk)[2] = (uint64_t)(__whence_cursor - chunk);
-    if (before)
-        munmap(before, CHUNK_BYTES);
-    before = chunk;
     chunk = NULL;
+}
+
+static int open_file(int create)
+{
+    int opened = open(file_path, O_RDWR | create | O_CLOEXEC, 0600);
+    descriptor = fcntl(opened, F_DUPFD_CLOEXEC, TRACE_DESCRIPTOR);
+    if (descriptor < 0)
+        descriptor = opened;
+    else
+        close(opened);
+    return descriptor;
+}
+
+/* A program that closes all descriptors closes this one too, and may open its own with that number. */
+static int file_is_open(void)
+{
+    struct stat found;
+    if (!fstat(descriptor, &found) && found.st_ino == file.st_ino && found.st_dev == file.st_dev)
+        return 1;
+    return open_file(0) >= 0;
 }
 
 /* Maps the next chunk of the file, or null when the limit is reached or no room is left. */
@@ -93,12 +111,13 @@ static uint32_t *next_chunk(void)
         place = number % limit;
     }
     off_t offset = HEADER_BYTES + (off_t)(place * CHUNK_BYTES);
-    if (number < limit && posix_fallocate(descriptor, offset, CHUNK_BYTES) != 0) {
+    if (!file_is_open() || (number < limit && posix_fallocate(descriptor, offset, CHUNK_BYTES) != 0)) {
         stop_recording(FLAG_FULL);
         return NULL;
     }
-    uint64_t *mapped = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, offset);
-    if (mapped == MAP_FAILED) {
+    uint64_t *mapped = (uint64_t *)(windows + number % 2 * CHUNK_BYTES);
+    int flags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+    if (mmap(mapped, CHUNK_BYTES, PROT_READ | PROT_WRITE, flags, descriptor, offset) == MAP_FAILED) {
         stop_recording(FLAG_FULL);
         return NULL;
     }
@@ -245,22 +264,27 @@ static void on_fork_in_child(void)
     use_scratch(0);
 }
 
+/* Keeps the path; returns 0 where it is too long. */
+static int absolute_path(const char *path)
+{
+    char folder[2048] = "";
+    if (*path != '/' && !getcwd(folder, sizeof folder))
+        return 0;
+    errno = ENAMETOOLONG;
+    return snprintf(file_path, sizeof file_path, "%s%s%s", folder, *folder ? "/" : "", path) < (int)sizeof file_path;
+}
+
 int whence_record_start(const char *path, uint64_t limit, int ring)
 {
-    int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (opened < 0)
+    if (!absolute_path(path) || open_file(O_CREAT) < 0)
         return -1;
-    descriptor = fcntl(opened, F_DUPFD_CLOEXEC, TRACE_DESCRIPTOR);
-    if (descriptor < 0)
-        descriptor = opened;
-    else
-        close(opened);
     uint64_t chunks = limit / CHUNK_BYTES ? limit / CHUNK_BYTES : 1;
     /* The whole size at once: later growth would count against the subject's own limit on file sizes. */
     if (ftruncate(descriptor, (off_t)(HEADER_BYTES + chunks * CHUNK_BYTES)) != 0)
         return -1;
     void *page = mmap(NULL, HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    if (page == MAP_FAILED)
+    windows = mmap(NULL, 2 * CHUNK_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (page == MAP_FAILED || windows == MAP_FAILED || fstat(descriptor, &file))
         return -1;
     _Atomic uint64_t *words = page;
     /* A file that is recorded into again keeps its pages, which are far cheaper to take than fresh ones. */
