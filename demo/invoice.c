@@ -61,8 +61,7 @@ static void pay(struct invoice *invoice)
         reduction = (invoice->articles + delivery) * invoice->percent / 100;
     printf("invoice %d\n", invoice->number);
     print_line("articles", invoice->articles);
-    if (reduction > 0)
-        print_line("coupon", -reduction);
+    print_line("coupon", -reduction);
     print_line("delivery", delivery);
     print_line("to pay", invoice->articles - reduction + delivery);
     *invoice = (struct invoice){.number = invoice->number + 1};
