@@ -253,12 +253,17 @@ static void catch_signals(void)
         sigaction(fatal[i], &action, NULL);
 }
 
+static void on_fork(void)
+{
+    if (header)
+        atomic_fetch_or(&header[FLAGS], FLAG_CHILD);
+}
+
 /* A forked child shares the mapping with its parent: it must not write there. */
 static void on_fork_in_child(void)
 {
     if (!header)
         return;
-    atomic_fetch_or(&header[FLAGS], FLAG_CHILD);
     header = NULL;
     chunk = NULL;
     use_scratch(0);
@@ -302,7 +307,7 @@ int whence_record_start(const char *path, uint64_t limit, int ring)
     whence_threads_start();
     catch_signals();
     atexit(on_exit_status);
-    pthread_atfork(NULL, NULL, on_fork_in_child);
+    pthread_atfork(on_fork, NULL, on_fork_in_child);
     __whence_cursor = __whence_end = NULL; /* the first reservation takes the first chunk */
     return 0;
 }
