@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
+import signal
 import sys
 
 import click
@@ -62,6 +64,7 @@ def whence() -> None:
 
 def main() -> None:
     """The console script ``whence``: exit status 0 found, 1 nothing found, 2 wrong use or input, 3 internal error."""
+    _exit_on_signals()
     try:
         status = whence.main(standalone_mode=False)
     except WhenceError as error:
@@ -77,9 +80,34 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
+    except OSError as error:
+        status = _complain(_of_the_system(error))
+    except MemoryError:
+        status = _complain(WhenceError("out of memory", "record less: --window 64M, or a lower --trace-limit"))
     except Exception as error:
         status = _report_bug(error)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _exit_on_signals() -> None:
+    """Leave by SystemExit on signals that would end the process at once: children are ended and temporary files removed."""
+
+    def leave(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # under nohup it is ignored
+            signal.signal(number, leave)
+
+
+def _of_the_system(error: OSError) -> WhenceError:
+    """What the system refused, in one line."""
+    if os.environ.get("WHENCE_DEBUG"):
+        raise error
+    where = f": {error.filename}" if error.filename else ""
+    hint = "free some room, or name another folder in TMPDIR or WHENCE_HOME" if error.errno == errno.ENOSPC else ""
+    return WhenceError(f"{error.strerror or error}{where}", hint)
 
 
 def _complain(error: WhenceError) -> int:

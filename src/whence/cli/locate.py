@@ -1,4 +1,4 @@
-"""``whence locate``: run the cases, record the shortest failing run, rank and explain the statements behind the failure."""
+"""``whence locate``: run the cases, record the shortest failing run, rank and explain the statements behind it."""
 
 from __future__ import annotations
 
@@ -6,77 +6,77 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.options import CaseCommand, Options, open_subject, progress, shared_options, show
+from whence.cli.options import FORMULAS, CaseCommand, Options, open_subject, progress, quoted, shared_options, show
 
 if TYPE_CHECKING:
     from whence.findings import Findings
+    from whence.subject.recorder import Recorder
     from whence.subject.runs import Runs
+    from whence.subject.story import Story
     from whence.subject.subject import Subject
 
 PASSING_RECORDED = 5  # passing runs whose values are shown beside the failing run's
+LONGEST_PASSING = 1_000_000  # blocks of a passing run that is recorded for its values alone
+VALUES_OF = 50  # ranked statements whose values are gathered
 
 
 @click.command(cls=CaseCommand)
 @shared_options
-@click.option("--formula", default="op2", show_default=True, help="Formula of suspiciousness (see docs/spectrum.md).")
+@click.option("--formula", type=click.Choice(FORMULAS), default="op2", show_default=True, help="Of suspiciousness.")
 def locate(options: Options, formula: str) -> int:
     """Rank the statements most likely at fault, and explain them.
 
     Without SOURCES the program and its cases are those of whence.toml.
     """
     subject = open_subject(options)
-    findings = run_locate(subject, options, formula)
-    return show(subject, findings, options)
+    return show(subject, run_locate(subject, options, formula), options)
 
 
 def run_locate(subject: Subject, options: Options, formula: str) -> Findings:
     """All steps of the main job."""
-    from whence.subject.recorder import Recorder
-    from whence.subject.runs import coverage, run_all
-    from whence.subject.story import Story
+    from whence.cli.steps import failing_rows, record_failing, run_cases, summary
     from whence.run.symptom import find_symptom
+    from whence.subject.recorder import Recorder
+    from whence.subject.runs import coverage
+    from whence.subject.story import Story
     from whence.techniques.locate import Evidence, values_part
     from whence.techniques.locate import locate as rank_statements
 
-    with progress("running the cases") as report:
-        runs = run_all(subject, report)
-    row = choose_failing(subject, runs, options.case)
-    chosen = runs.tested[row]
+    runs = run_cases(subject)
     with Recorder(subject, options.trace_limit, options.window) as recorder:
-        recording = recorder.record(chosen.case, chosen.outcome)
+        row, recording = record_failing(subject, runs, recorder, failing_rows(subject, runs, options))
         story = Story(subject, recording.trace)
         symptom = find_symptom(recording.trace, recording.result, recording.outcome, subject.folder)
         findings = rank_statements(Evidence(coverage(subject, runs), story, symptom), subject.name, formula)
-        with progress("recording passing runs") as report:
-            passing = []
-            near = nearest_passing(runs, row)[:PASSING_RECORDED]
-            for done, number in enumerate(near, 1):
-                tested = runs.tested[number]
-                passing.append(Story(subject, recorder.record(tested.case, tested.outcome).trace))
-                report(done, len(near))
-    findings.parts["values"] = values_part(findings.ranking[:50], story, passing)
-    findings.summary[:0] = summary(subject, runs, chosen.case.name)
+        passing = record_passing(subject, runs, recorder, row)
+    findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], story, passing)
+    findings.summary[:0] = summary(subject, runs, recording)
     findings.parts["next"] = next_commands(findings, options)
     return findings
 
 
-def choose_failing(subject: Subject, runs: Runs, name: str | None) -> int:
-    """The row of the failing case to record: the one named, or the shortest run; raises SubjectError where none fails."""
-    from whence.errors import SubjectError
-    from whence.subject.runs import blocks_executed
+def record_passing(subject: Subject, runs: Runs, recorder: Recorder, row: int) -> list[Story]:
+    """Record the passing cases nearest to the failing one, for the values that their statements had.
 
-    failing = runs.failing
-    if not failing:
-        hint = "give a failing case with --fails (and --expect), or add one to whence.toml"
-        raise SubjectError(f"no case fails: ran {len(runs.tested)} cases, all passed", "; ".join([hint, *runs.left_out[:3]]))
-    if name is None:
-        lengths = blocks_executed(subject, runs)
-        return min(failing, key=lambda row: (lengths[row] == 0, lengths[row]))
-    named = [row for row in failing if runs.tested[row].case.name == name]
-    if not named:
-        names = ", ".join(runs.tested[row].case.name for row in failing[:5])
-        raise SubjectError(f"no failing case is named '{name}'", f"failing: {names}")
-    return named[0]
+    Those whose verdict recording changes are passed over: nothing depends on any one of them.
+    """
+    from whence.errors import WhenceError
+    from whence.subject.runs import blocks_executed
+    from whence.subject.story import Story
+
+    lengths = blocks_executed(subject, runs)
+    near = [n for n in nearest_passing(runs, row) if 0 < lengths[n] <= LONGEST_PASSING][:PASSING_RECORDED]
+    stories = []
+    with progress("recording passing runs", len(near)) as report:
+        for done, number in enumerate(near, 1):
+            tested = runs.tested[number]
+            try:
+                stories.append(Story(subject, recorder.record(tested.case, tested.outcome).trace))
+            except WhenceError:
+                continue
+            finally:
+                report(done, len(near))
+    return stories
 
 
 def nearest_passing(runs: Runs, row: int) -> list[int]:
@@ -88,39 +88,13 @@ def nearest_passing(runs: Runs, row: int) -> list[int]:
     return sorted(runs.passing, key=lambda other: (int(distance[other]), other))
 
 
-def summary(subject: Subject, runs: Runs, recorded: str = "") -> list[str]:
-    """What was captured and run, in sentences; nothing is left out in silence."""
-    modules = len(subject.capture.modules)
-    lines = [
-        f"captured {modules} module{'s' if modules != 1 else ''}, ran {len(runs.tested)} cases "
-        f"({len(runs.passing)} passed, {len(runs.failing)} failed)"
-    ]
-    if not runs.passing:
-        lines.append("no passing case: every executed statement looks alike; add --passes to tell them apart")
-    lines += [f"left out: {reason}" for reason in runs.left_out[:5]]
-    if len(runs.left_out) > 5:
-        lines.append(f"left out: {len(runs.left_out) - 5} more cases")
-    lines += [f"not captured: {reason}" for reason in subject.capture.uncaptured[:5]]
-    if recorded:
-        lines.append(f"recorded the failing case `{recorded}`")
-    return lines
-
-
 def next_commands(findings: Findings, options: Options) -> list[dict[str, str]]:
     """Commands worth trying next, with why."""
-    import shlex
-
-    base = [*map(str, options.sources)]
-    for line, expect in zip(options.fails, click.get_current_context().meta.get("whence.expects", []), strict=False):
-        base += ["--fails", line] + (["--expect", expect] if expect is not None else [])
-    for line in options.passes:
-        base += ["--passes", line]
-    words = " ".join(shlex.quote(word) for word in base)
-    commands = [{"command": f"whence slice {words}".strip(), "why": "every line that led to the failure, with its values"}]
+    words = options.subject_words()
+    wanted = [("slice", "every line that led to the failure, with its values")]
     if findings.ranking:
         first = findings.ranking[0].statement
-        at = f"--at {first.file}:{first.line}"
-        commands.append({"command": f"whence slice {at} {words}".strip(), "why": "where the first line's values came from"})
+        wanted.append((f"slice --at {quoted(f'{first.file}:{first.line}')}", "where the first line's values came from"))
     if options.html is None:
-        commands.append({"command": f"whence locate --html report.html {words}".strip(), "why": "all of it, to click through"})
-    return commands
+        wanted.append(("locate --html report.html", "all of it, to click through"))
+    return [{"command": f"whence {command} {words}".strip(), "why": why} for command, why in wanted]

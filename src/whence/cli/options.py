@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from whence.run.cases import Case
     from whence.subject.subject import Subject
 
+FORMULAS = ("tarantula", "ochiai", "jaccard", "dstar", "barinel", "op2")  # as techniques/spectrum.py has them
 SIZES = {"K": 10, "M": 20, "G": 30}
+FIRST_IN_SLICE = 40  # lines of a slice that are shown at least
 
 
 class CaseCommand(click.Command):
@@ -37,6 +40,8 @@ def _pair(args: list[str]) -> Iterator[str | None]:
     words = iter(args)
     for word in words:
         name, has_value, value = word.partition("=")
+        if word == "--":
+            break
         if name not in {"--fails", "--expect", "--passes"}:
             continue
         text = value if has_value else next(words, "")
@@ -46,7 +51,8 @@ def _pair(args: list[str]) -> Iterator[str | None]:
             pending, waiting = None, True
         elif name == "--expect":
             if not waiting or pending is not None:
-                raise UsageError("--expect belongs to the --fails before it", "give --fails 'ARGUMENTS' --expect 'OUTPUT'")
+                hint = "give --fails 'ARGUMENTS' --expect 'OUTPUT'"
+                raise UsageError("each --expect belongs to the --fails before it", hint)
             pending = text
     if waiting:
         yield pending
@@ -58,7 +64,7 @@ def _size(_: click.Context, parameter: click.Parameter, text: str | None) -> int
         return None
     unit = SIZES.get(text[-1:].upper(), 0)
     digits = text[:-1] if unit else text
-    if not digits.isdigit() or int(digits) == 0:
+    if not (digits.isascii() and digits.isdigit()) or int(digits) == 0:
         raise click.BadParameter(f"'{text}' is no size; write 512M or 4G", param=parameter)
     return int(digits) << unit
 
@@ -81,21 +87,51 @@ class Options:
     html: Path | None
     limit: int
 
+    @property
+    def expects(self) -> list[str | None]:
+        """For each of ``fails`` the output that is right, or None."""
+        found: list[str | None] = click.get_current_context().meta.get("whence.expects", [])
+        return found
+
+    def subject_words(self) -> str:
+        """The words of a command line that name the same program and cases again."""
+        words = [*map(str, self.sources)]
+        if self.folder != Path():
+            words += ["-C", str(self.folder)]
+        for line, expect in zip(self.fails, self.expects, strict=False):
+            words += ["--fails", line] + (["--expect", expect] if expect is not None else [])
+        for line in self.passes:
+            words += ["--passes", line]
+        settings = {"--cflags": self.cflags, "--timeout": self.timeout, "--case": self.case}
+        settings |= {"--trace-limit": self.trace_limit, "--window": self.window}
+        for name, value in settings.items():
+            words += [name, f"{value:g}" if isinstance(value, float) else str(value)] if value else []
+        return " ".join(quoted(word) for word in words)
+
+
+def quoted(word: str) -> str:
+    """A word as the shell reads it back; control characters as in ``$'...'``."""
+    if word.isprintable():
+        return shlex.quote(word)
+    return "$'" + word.encode("unicode_escape").decode("ascii").replace("'", "\\'") + "'"
+
 
 _SHARED: list[Callable[[Any], Any]] = [
     click.argument("sources", nargs=-1, type=click.Path(path_type=Path)),
     click.option("-C", "folder", default=Path(), type=click.Path(path_type=Path), help="Folder of whence.toml [.]"),
-    click.option("--fails", multiple=True, metavar="ARGS", help="Arguments of a failing case ('3 4 < file' for input)."),
+    click.option("--fails", multiple=True, metavar="ARGS", help="Arguments of a failing case ('3 4 < file': input)."),
     click.option("--expect", multiple=True, metavar="TEXT", help="Right output of the --fails before it."),
     click.option("--passes", multiple=True, metavar="ARGS", help="Arguments of a passing case; its output is right."),
     click.option("--cflags", default="", metavar="FLAGS", help="Flags to compile SOURCES with."),
-    click.option("--timeout", type=float, metavar="SECONDS", help="Time limit of a run."),
+    click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Time limit of a run."),
     click.option("--case", metavar="NAME", help="The failing case to record [the shortest run]."),
-    click.option("--trace-limit", callback=_size, metavar="SIZE", help="Most bytes a trace may take [4G]."),
+    click.option(
+        "--trace-limit", callback=_size, metavar="SIZE", help="Most bytes a trace may take [4G, or what memory allows]."
+    ),
     click.option("--window", callback=_size, metavar="SIZE", help="Keep only the last SIZE bytes of a long run."),
     click.option("--json", is_flag=True, help="Print the result as JSON (docs/json.md)."),
     click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write an HTML report."),
-    click.option("-n", "--limit", default=10, show_default=True, help="Statements to show."),
+    click.option("-n", "--limit", default=10, type=click.IntRange(1), show_default=True, help="Statements to show."),
 ]
 
 
@@ -113,29 +149,59 @@ def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
+# ---- The subject -----------------------------------------------------------------------------------------------------
+
+
 def open_subject(options: Options) -> Subject:
     """The subject that the options name: loose sources with their cases, or the folder's ``whence.toml``."""
     from dataclasses import replace
 
-    from whence.run.config import read_config
+    from whence.run.config import FILE_NAME, read_config
     from whence.run.sandbox import DEFAULT_LIMITS
     from whence.subject.subject import subject_from_config, subject_from_sources, with_cases
 
+    _check(options)
     cases = _option_cases(options)
     if options.sources:
         limits = replace(DEFAULT_LIMITS, time=options.timeout or DEFAULT_LIMITS.time)
-        return subject_from_sources(list(options.sources), options.cflags.split(), cases, limits)
+        return subject_from_sources(list(options.sources), _flags(options.cflags), cases, limits)
+    if not (options.folder / FILE_NAME).exists():
+        where = "here" if options.folder == Path() else f"in {options.folder}"
+        hint = f"`whence init` writes a {FILE_NAME}; or name C files: whence locate prog.c --fails 'ARGUMENTS'"
+        raise UsageError(f"there is no {FILE_NAME} {where}", hint)
     subject = subject_from_config(read_config(options.folder))
     if options.timeout:
         subject.limits = replace(subject.limits, time=options.timeout)
     return with_cases(subject, [*subject.cases, *cases]) if cases else subject
 
 
+def _check(options: Options) -> None:
+    """Refuse options that would have no effect."""
+    if options.sources and options.folder != Path():
+        raise UsageError("-C names the folder of a whence.toml, which is not read for C files given by name")
+    if options.cflags and not options.sources:
+        raise UsageError("--cflags are for C files given by name", "set `flags` or `build` in whence.toml")
+    for path in options.sources:
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder", f"for the program of a whence.toml there: -C {path}")
+        if path.suffix != ".c" and path.exists():
+            raise UsageError(f"{path} is no C file", "for a program that is built already, write a whence.toml")
+
+
+def _flags(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--cflags: {error}: {text}") from error
+
+
 def _option_cases(options: Options) -> list[Case]:
     from whence.run.cases import cases_from_options
 
-    expects = click.get_current_context().meta.get("whence.expects", [])
-    return cases_from_options(options.fails, expects, options.passes)
+    return cases_from_options(options.fails, options.expects, options.passes)
+
+
+# ---- The result ------------------------------------------------------------------------------------------------------
 
 
 def source_texts(subject: Subject, findings: Findings) -> dict[str, str]:
@@ -158,40 +224,74 @@ def show(subject: Subject, findings: Findings, options: Options, sliced: bool = 
     if options.json:
         from whence.report.json import to_text
 
-        click.echo(to_text(findings))
+        click.echo(to_text(findings), nl=False)
     else:
-        from whence.report.terminal import print_findings, print_slice
-
-        lines = {name: text.split("\n") for name, text in texts.items()}
-
-        def lookup(file: str, line: int) -> str | None:
-            found = lines.get(file, [])
-            return found[line - 1] if 0 < line <= len(found) else None
-
-        if sliced:
-            print_slice(findings, lookup, limit=max(options.limit, 40))
-        else:
-            print_findings(findings, lookup, limit=options.limit)
+        _print(findings, texts, options, sliced)
     if options.html:
-        from whence.report.html import write_html
-
-        options.html.parent.mkdir(parents=True, exist_ok=True)
-        write_html(findings, texts, options.html)
+        _write_page(findings, texts, options.html)
         if not options.json:
-            click.echo(f"HTML report: {options.html}")
+            click.echo(f"\nHTML report: {options.html}")
     return 0 if findings.ranking else 1
 
 
+def _print(findings: Findings, texts: dict[str, str], options: Options, sliced: bool) -> None:
+    from whence.report.terminal import print_findings, print_slice
+
+    lines = {name: text.split("\n") for name, text in texts.items()}
+
+    def lookup(file: str, line: int) -> str | None:
+        found = lines.get(file, [])
+        return found[line - 1] if 0 < line <= len(found) else None
+
+    if sliced:
+        print_slice(findings, lookup, limit=max(options.limit, FIRST_IN_SLICE))
+    else:
+        print_findings(findings, lookup, limit=options.limit)
+
+
+def _write_page(findings: Findings, texts: dict[str, str], path: Path) -> None:
+    from whence.report.html import write_html
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_html(findings, texts, path)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+# ---- Long work -------------------------------------------------------------------------------------------------------
+
+
 @contextmanager
-def progress(text: str) -> Iterator[Callable[[int, int], None]]:
+def progress(text: str, total: int) -> Iterator[Callable[[int, int], None]]:
     """A progress bar as the function (done, all) that long work calls; silent when standard error is piped."""
     from whence.report.terminal import progress as bar
 
-    with bar(text) as advance:
+    with bar(text, total) as advance:
         state = {"done": 0}
 
-        def report(done: int, total: int) -> None:
+        def report(done: int, _: int) -> None:
             advance(done - state["done"])
             state["done"] = done
 
         yield report
+
+
+@contextmanager
+def first_use() -> Iterator[None]:
+    """Say on a terminal why the analysis takes long where its compiled code is not in the cache yet."""
+    if _is_compiled():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("compiling the analysis, at its first use only (about half a minute)"):
+        yield
+
+
+def _is_compiled() -> bool:
+    """Whether the kernel that decodes traces has been compiled and kept before."""
+    from whence.trace import decode
+
+    place = decode.decode.stats.cache_path
+    return place is None or any(Path(place).glob("decode.decode-*.nbi"))

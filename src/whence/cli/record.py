@@ -8,55 +8,80 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.options import CaseCommand, Options, open_subject, shared_options
+from whence.cli.options import CaseCommand, Options, first_use, open_subject, progress, shared_options
 
 if TYPE_CHECKING:
+    from whence.run.cases import Case
     from whence.subject.recorder import Recording
+    from whence.subject.subject import Subject
 
 
 @click.command(cls=CaseCommand)
 @shared_options
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Keep the trace file.")
-@click.option("--executable", type=click.Path(path_type=Path), metavar="FILE", help="Put the record variant here, run nothing.")
+@click.option("--executable", type=click.Path(path_type=Path), metavar="FILE", help="Only put the record variant here.")
 def record(options: Options, output: Path | None, executable: Path | None) -> int:
-    """Record one run and say what the trace holds."""
+    """Record one run and say what the trace holds.
+
+    The case is the one that --case names, or the first.
+    """
     import shutil
 
-    from whence.errors import SubjectError
     from whence.probe.instrument import Variant
     from whence.subject.recorder import Recorder
 
     subject = open_subject(options)
+    with progress("building the record variant", len(subject.capture.modules)) as subject.progress:
+        variant = subject.variant(Variant.RECORD)
     if executable is not None:
-        shutil.copy2(subject.variant(Variant.RECORD), executable)
+        shutil.copy2(variant, executable)
         click.echo(f"record variant of {len(subject.capture.modules)} modules: {executable}")
         return 0
-    named = [case for case in subject.cases if options.case in (None, case.name)]
-    if not named:
-        raise SubjectError("no case to record" + (f" is named '{options.case}'" if options.case else ""))
-    with Recorder(subject, options.trace_limit, options.window) as recorder:
-        recording = recorder.record(named[0], keep=output)
+    with Recorder(subject, options.trace_limit, options.window) as recorder, first_use():
+        recording = recorder.record(_chosen(subject, options.case), keep=output)
     description = describe(recording)
     if options.json:
         click.echo(json.dumps(description, indent=2))
         return 0
     for name, value in description.items():
-        click.echo(f"{name.replace('_', ' '):18} {value:,}" if isinstance(value, int) else f"{name.replace('_', ' '):18} {value}")
+        shown = f"{value:,}" if isinstance(value, int) else value
+        click.echo(f"{name.replace('_', ' '):18} {shown}")
     return 0
+
+
+def _chosen(subject: Subject, name: str | None) -> Case:
+    """The case to record."""
+    from whence.errors import SubjectError
+
+    if not subject.cases:
+        raise SubjectError("no case to record", "give one with --fails or --passes")
+    for case in subject.cases:
+        if name in (None, case.name):
+            return case
+    names = ", ".join(case.name for case in subject.cases[:8])
+    raise SubjectError(f"no case is named '{name}'", f"cases: {names}")
 
 
 def describe(recording: Recording) -> dict[str, Any]:
     """What a recording holds, as names and numbers."""
-    trace, result = recording.trace, recording.result
-    ended = {"exit": f"exit status {result.status}", "signal": f"signal {trace.header.code}"}.get(trace.header.end, "killed")
-    if result.timed_out:
-        ended = "time limit"
+    trace = recording.trace
     return {
         "case": recording.case.name,
         "outcome": str(recording.outcome.kind),
-        "ended": ended,
+        "ended": _end(recording),
         "blocks": trace.blocks,
         "events": trace.events,
         "cells": trace.cells,
         "trace_bytes": trace.bytes_used,
     }
+
+
+def _end(recording: Recording) -> str:
+    """How the run ended."""
+    from whence.run.oracle import signal_name
+
+    if recording.result.timed_out:
+        return "time limit"
+    if recording.result.signal:
+        return signal_name(recording.result.signal)
+    return f"exit status {recording.result.status}"

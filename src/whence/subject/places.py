@@ -1,8 +1,8 @@
 """Which statement each instruction of a program belongs to.
 
 A statement is a source line. Two kinds of code bear a line that nobody wrote a statement on: what takes a function's
-result to its caller, and the jumps at the end of a block; the compiler gives both the place of a closing brace. The source
-text tells, where it can be read; debug information tells, by a checksum, whether that text is still what was compiled.
+result to its caller, and the jumps at the end of a block; the compiler gives both the place of a closing brace. The
+source text tells, where it can be read; debug information tells by a checksum whether it is still what was compiled.
 """
 
 from __future__ import annotations

@@ -3,41 +3,54 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 from whence.errors import SubjectError, TraceError
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
 from whence.run.oracle import judge
-from whence.run.outcome import Outcome
+from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
 from whence.run.runner import Runner, TraceRequest
 from whence.subject.subject import Subject
-from whence.trace.trace import FULL, LIMIT_REACHED, Trace
+from whence.trace.trace import FULL, LIMIT_REACHED, Header, Trace, open_units, read_header
+
+SLOWER = 10  # a recorded run may take this many times as long as the time limit says
+ENDLESS = 64 << 20  # bytes kept of a run that does not end: enough to see what goes round
+WORK = 16  # bytes of memory that analysing takes for each byte of a trace
+SHARE = 0.75  # of the memory that is free
 
 
 @dataclass(slots=True)
 class Recording:
-    """A recorded run: its result and outcome on the record variant, and the decoded trace."""
+    """A recorded run: its result and outcome on the record variant, and the decoded trace.
+
+    ``is_cut``: the trace holds only the beginning of a run that did not end.
+    """
 
     case: Case
     result: RunResult
     outcome: Outcome
     trace: Trace
+    is_cut: bool = False
 
 
 class Recorder:
     """Records cases of one subject; use it in a ``with`` statement.
 
-    ``limit`` is the most bytes that a trace may take; with ``window`` the end of a longer run is kept instead of an error.
+    ``limit`` is the most bytes that a trace may take, by default what the subject's limits and the free memory allow;
+    with ``window`` the end of a longer run is kept instead of an error.
     """
 
     def __init__(self, subject: Subject, limit: int | None = None, window: int | None = None) -> None:
         self.subject = subject
-        self._limit = window or limit or subject.limits.trace
+        self._limit = window or limit or min(subject.limits.trace or affordable(), affordable())
+        self._endless = window or limit or min(self._limit, ENDLESS)
         self._ring = window is not None
         self._runner: Runner = subject.runner(Variant.RECORD)
+        self._numbers = count()
 
     def __enter__(self) -> Recorder:
         return self
@@ -48,42 +61,81 @@ class Recorder:
     def record(self, case: Case, expected: Outcome | None = None, keep: Path | None = None) -> Recording:
         """Record one case, and copy the trace file to ``keep`` if that is given.
 
-        Raises SubjectError when its outcome is not ``expected``, TraceError where the trace reached its limit.
+        Of a run that is expected not to end, the beginning is enough. Raises SubjectError when the outcome is not
+        ``expected``, TraceError where the trace reached its limit.
         """
-        path = self._runner.sandbox.new_path("trace")
-        result = self._runner.run_case(case, TraceRequest(path, self._limit, self._ring))
-        outcome = judge(case, result)
-        if expected is not None and outcome.kind is not expected.kind:
-            raise SubjectError(
-                f"case {case.name}: {expected.kind} in the program, but {outcome.kind} when recorded",
-                "the outcome depends on something that recording changes, such as uninitialised memory",
-            )
+        endless = expected is not None and expected.kind is Kind.TIMEOUT
+        limit = self._endless if endless else self._limit
+        limits = self.subject.limits
+        self._runner.limits = limits if endless else replace(limits, time=limits.time * SLOWER)
+        path = self._runner.sandbox.new_path(f"trace{next(self._numbers)}")
+        result = self._runner.run_case(case, TraceRequest(path, limit, self._ring))
         path = result.trace or path
-        if path.is_dir():
-            path = _main_trace(path)
-        if keep is not None:
-            shutil.copyfile(path, keep)
-        return Recording(case, result, outcome, self._decode(path))
+        try:
+            outcome = judge(case, result)
+            if expected is not None and outcome.kind is not expected.kind:
+                raise SubjectError(
+                    f"case {case.name}: {expected.kind} in the program, but {outcome.kind} when recorded",
+                    "the outcome depends on something that recording changes, such as uninitialised memory",
+                )
+            file = _main_trace(path) if path.is_dir() else path
+            header = read_header(open_units(file))
+            self._check(header, limit, endless)
+            if keep is not None:
+                shutil.copyfile(file, keep)
+            trace = Trace(file, self.subject.program, self.subject.plan, self.subject.fingerprint)
+        finally:
+            _remove(path)  # what is used of it stays mapped
+        return Recording(case, result, outcome, trace, bool(header.flags & LIMIT_REACHED))
 
-    def _decode(self, path: Path) -> Trace:
-        trace = Trace(path, self.subject.program, self.subject.plan, self.subject.fingerprint)
-        path.unlink()  # it stays mapped for as long as the trace is used
-        if trace.header.flags & LIMIT_REACHED:
+    def _check(self, header: Header, limit: int, endless: bool) -> None:
+        """Refuse a trace that ends before its run."""
+        if header.flags & FULL:
             raise TraceError(
-                f"the recording reached its limit of {self._limit >> 20} MiB after {trace.events:,} events",
-                "raise it with --trace-limit, or keep only the end of the run with --window",
+                f"no room left for the trace after {header.chunks >> 1} MiB",
+                "free memory, or keep only the end of the run with --window 256M",
             )
-        if trace.header.flags & FULL:
-            raise TraceError(f"no room left for the trace after {trace.events:,} events", "free memory, or use --window")
-        return trace
+        if header.flags & LIMIT_REACHED and not endless:
+            raise TraceError(
+                f"the recording reached its limit of {_size(limit)}",
+                f"raise it with --trace-limit (analysing takes about {WORK} times as much memory), "
+                "or keep only the end of the run with --window 256M",
+            )
+
+
+def affordable() -> int:
+    """How many bytes of a trace the machine's free memory allows to analyse."""
+    return max(1 << 20, int(free_memory() * SHARE / WORK))
+
+
+def free_memory() -> int:
+    """Bytes of memory that are free, as far as the system and the control group say."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    free = next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
+    group = Path("/sys/fs/cgroup")
+    try:
+        allowed = int((group / "memory.max").read_text()) - int((group / "memory.current").read_text())
+    except (OSError, ValueError):  # no group, or one without a limit ("max")
+        return free
+    return min(free, max(allowed, 0))
+
+
+def _size(number: int) -> str:
+    """A number of bytes for people."""
+    return f"{number >> 20} MiB" if number >= 1 << 20 else f"{number:,} bytes"
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _main_trace(folder: Path) -> Path:
-    """The trace to explain where a command ran the program several times: the last one that ended by a signal, or the last."""
+    """The trace to explain where a command ran the program several times: the last that a signal ended, or the last."""
     traces = sorted(folder.iterdir(), key=lambda p: p.stat().st_mtime_ns)
     if not traces:
         raise SubjectError("the command did not run the program", "see `program` in docs/configuration.md")
-    from whence.trace.trace import open_units, read_header
-
     crashed = [t for t in traces if read_header(open_units(t)).end == "signal"]
     return (crashed or traces)[-1]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whence.errors import SubjectError
@@ -15,6 +15,7 @@ from whence.run.compare import EXACT
 from whence.run.oracle import judge
 from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
+from whence.run.runner import Runner
 from whence.subject.subject import Subject
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Progress = Callable[[int, int], None]
+
+SLOWER = 2  # the cover variant may take this many times as long as the time limit says
 
 
 @dataclass(slots=True)
@@ -74,14 +77,19 @@ def run_all(subject: Subject, progress: Progress | None = None) -> Runs:
     cases = subject.cases
     if not cases:
         raise SubjectError("no cases", "add cases to whence.toml, or give --fails and --passes")
-    total = 3 * len(cases)
+    batches = _Batches(cases, progress)
     with subject.runner() as runner:
-        first = runner.run_cases(cases, progress=_shifted(progress, 0, total))
-        second = runner.run_cases(cases, progress=_shifted(progress, len(cases), total))
+        first = batches.run(runner, range(len(cases)), {})
+        endless = [row for row, result in first.items() if result.timed_out]
+        ending = [row for row in first if row not in set(endless)]
+        second = batches.run(runner, ending, first)  # what does not end need not show that twice
     with subject.runner(Variant.COVER) as runner:
-        covered = runner.run_cases(cases, progress=_shifted(progress, 2 * len(cases), total))
+        covered = batches.run(runner, endless, {})
+        runner.limits = replace(runner.limits, time=runner.limits.time * SLOWER)
+        covered = batches.run(runner, ending, covered)
     tested, rows, left_out = [], [], []
-    for case, *results in zip(cases, first, second, covered, strict=True):
+    for row, case in enumerate(cases):
+        results = first[row], second[row], covered[row]
         outcome = judge(case, results[0])
         reason = _why_not(case, outcome, *results)
         if reason:
@@ -106,9 +114,22 @@ def _size(subject: Subject) -> int:
     return sum(counters_of(ref.function) for ref in subject.program.functions)
 
 
-def _shifted(progress: Progress | None, start: int, total: int) -> Progress | None:
-    """Progress of one of several batches."""
-    return None if progress is None else lambda done, _: progress(start + done, total)
+class _Batches:
+    """Runs some of the cases at a time, and tells the progress over all."""
+
+    def __init__(self, cases: Sequence[Case], progress: Progress | None) -> None:
+        self._cases, self._progress, self._done = cases, progress, 0
+
+    def run(self, runner: Runner, rows: Iterable[int], known: dict[int, RunResult]) -> dict[int, RunResult]:
+        """The results of the cases with these numbers, in place of those that are ``known``."""
+        rows = list(rows)
+        results = runner.run_cases([self._cases[row] for row in rows], progress=self._tell)
+        self._done += len(rows)
+        return {**known, **dict(zip(rows, results, strict=True))}
+
+    def _tell(self, done: int, _: int) -> None:
+        if self._progress is not None:
+            self._progress(self._done + done, 3 * len(self._cases))
 
 
 def _why_not(case: Case, outcome: Outcome, first: RunResult, second: RunResult, covered: RunResult) -> str:

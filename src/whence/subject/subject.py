@@ -35,8 +35,8 @@ Progress = Callable[[int, int], None]
 class Subject:
     """One program with its cases.
 
-    ``folder`` is what statements' files are relative to, ``executable`` the plain program with captured IR, ``name`` its
-    ``argv[0]``. Properties raise BuildError or ProgramError when the program cannot be used.
+    ``folder`` is what statements' files are relative to, ``executable`` the plain program with captured IR, ``name``
+    its ``argv[0]``. Properties raise BuildError or ProgramError when the program cannot be used.
     """
 
     folder: Path

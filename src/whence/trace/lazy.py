@@ -1,7 +1,7 @@
 """Arrays whose pages the system supplies when they are first touched.
 
-How many events, cells or pages a trace needs is known only at its end. Reserving addresses for the largest case costs nothing, so
-kernels never have to grow an array.
+How many events, cells or pages a trace needs is known only at its end. Reserving addresses for the largest case costs
+nothing, so kernels never have to grow an array.
 """
 
 from __future__ import annotations

@@ -1,0 +1,110 @@
+"""The steps that the commands share: run the cases, choose the failing one, record it, say what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from whence.cli.options import Options, first_use, progress
+
+if TYPE_CHECKING:
+    from whence.subject.recorder import Recorder, Recording
+    from whence.subject.runs import Runs
+    from whence.subject.subject import Subject
+
+NAMED = 5  # reasons, cases or files that are named; of the others only the number is told
+
+
+def run_cases(subject: Subject) -> Runs:
+    """Build the variants that are missing, and run all cases."""
+    from whence.probe.instrument import Variant
+    from whence.subject.runs import run_all
+
+    for kind in (Variant.COVER, Variant.RECORD):
+        with progress(f"building the {kind} variant", len(subject.capture.modules)) as subject.progress:
+            subject.variant(kind)
+        subject.progress = None
+    with progress("running the cases", 3 * len(subject.cases)) as report:
+        return run_all(subject, report)
+
+
+def failing_rows(subject: Subject, runs: Runs, options: Options) -> list[int]:
+    """The rows of the failing cases, the shortest run first; or the one row of the case that ``--case`` names.
+
+    Raises SubjectError where no case fails.
+    """
+    from whence.errors import SubjectError
+    from whence.subject.runs import blocks_executed
+
+    failing = runs.failing
+    if not failing:
+        which = "it" if len(runs.tested) == 1 else "all of them"
+        message = f"no case fails: ran {_count(len(runs.tested), 'case')}, and {which} passed"
+        raise SubjectError(message, "\n".join([_how_to_fail(options), *_named("left out: ", runs.left_out)]))
+    if options.case is None:
+        lengths = blocks_executed(subject, runs)
+        return sorted(failing, key=lambda row: (lengths[row] == 0, lengths[row]))
+    named = [row for row in failing if runs.tested[row].case.name == options.case]
+    if not named:
+        names = ", ".join(runs.tested[row].case.name for row in failing[:NAMED])
+        raise SubjectError(f"no failing case is named '{options.case}'", f"failing: {names}")
+    return named
+
+
+def _how_to_fail(options: Options) -> str:
+    if options.fails and None in options.expects:
+        return "say with --expect what is right: without it only a crash or a non-zero status counts as a failure"
+    return "give a failing case with --fails and --expect, or add one to whence.toml"
+
+
+def record_failing(subject: Subject, runs: Runs, recorder: Recorder, rows: list[int]) -> tuple[int, Recording]:
+    """Record the first case of ``rows`` whose verdict stands when it is recorded; gives its row and the recording.
+
+    One whose verdict recording changes is named in ``runs.left_out``.
+    """
+    from whence.errors import SubjectError
+
+    for row in rows[:NAMED]:
+        tested = runs.tested[row]
+        try:
+            with first_use():
+                return row, recorder.record(tested.case, tested.outcome)
+        except SubjectError as error:
+            if row == rows[:NAMED][-1]:
+                raise
+            runs.left_out.append(f"not recorded: {error}")
+    raise AssertionError("there is a row")
+
+
+def summary(subject: Subject, runs: Runs, recording: Recording | None = None) -> list[str]:
+    """What was captured and run, in sentences; nothing is left out in silence."""
+    lines = [
+        f"captured {_count(len(subject.capture.modules), 'module')}, ran {_count(len(runs.tested), 'case')} "
+        f"({len(runs.passing)} passed, {len(runs.failing)} failed)"
+    ]
+    if not runs.passing:
+        lines.append("no passing case: what failing and passing runs have in common tells nothing; add --passes")
+    lines += _named("left out: ", runs.left_out)
+    lines += _named("not captured: ", subject.capture.uncaptured)
+    lines += _named("changed since the program was built, so lines may be wrong: ", subject.places.changed_files())
+    if recording is not None:
+        kind = "failing" if recording.outcome.failed else "passing"
+        lines.append(f"recorded the {kind} case `{recording.case.name}`" + _cut(recording))
+    return lines
+
+
+def _cut(recording: Recording) -> str:
+    if not recording.is_cut:
+        return ""
+    return f", of which the first {recording.trace.bytes_used >> 20} MiB are kept"
+
+
+def _named(lead: str, items: list[str]) -> Iterator[str]:
+    """Lines that name the first of some items and count the others."""
+    yield from (f"{lead}{item}" for item in items[:NAMED])
+    if len(items) > NAMED:
+        yield f"{lead}{len(items) - NAMED} more"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
