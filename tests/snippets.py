@@ -123,15 +123,15 @@ class Snippet:
 
     @cached_property
     def _line_of_site(self) -> NDArray[np.int64]:
-        program, found = self.subject.program, []
+        program, found, text = self.subject.program, [], self.files[self.main].splitlines()
         for number in self.subject.plan.sites["instruction"][:-1].tolist():
             place = program.location(number)
             here = place is not None and Path(place.file).name == self.main
-            found.append(place.line if here and place is not None else 0)
+            found.append(place.line if here and place is not None and text[place.line - 1].strip() != "}" else 0)
         return np.array(found, np.int64)
 
     def lines_of(self, trace: Trace, events: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The line of each event; 0 for code without a place, or of another file."""
+        """The line of each event; 0 for code without a place, of another file, or of a closing brace."""
         return self._line_of_site[trace.sites(events)]
 
     def lines(self, trace: Trace, events: NDArray[np.int64]) -> list[int]:

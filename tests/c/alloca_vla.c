@@ -26,8 +26,8 @@ static long chain(int n) {
     return total;
 }
 int main(void) {
-    int n = 4; //+
-    int cells[n]; //+
+    int n = 4;
+    int cells[n];
     for (int i = 0; i < n; i++)
         cells[i] = i * i;
     cells[2] = 77; //+

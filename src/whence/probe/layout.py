@@ -26,6 +26,7 @@ MAX_SEGMENT_SITES = 1000  # keeps a segment far below a chunk of the trace file
 RETURNS_TWICE = frozenset({"@setjmp", "@_setjmp", "@sigsetjmp", "@__sigsetjmp", "@vfork"})
 ADDRESS_UNITS = 2
 NO_SLOT = -1
+CONDITIONAL = 1
 
 
 class Kind(IntEnum):
@@ -49,6 +50,18 @@ class Kind(IntEnum):
 ACCESSES = frozenset(k for k in Kind if k <= Kind.BYVAL)  # the kinds that touch memory
 
 
+class Way(IntEnum):
+    """How an argument reaches a variadic function (System V ABI, x86-64): the low bits of an ARG site's ``size``."""
+
+    GENERAL = 0  # in general registers while there are any, then on the stack
+    VECTOR = 1  # in a vector register while there are any, then on the stack
+    STACK = 2
+    COPY = 3  # a structure, copied onto the stack
+
+
+WAY_BITS = 2
+
+
 class Role(IntEnum):
     """How an event uses what it depends on."""
 
@@ -60,8 +73,9 @@ class Role(IntEnum):
 class Site:
     """One site: ``unit`` is its first unit in the segment (0: none), ``units`` how many it has.
 
-    ``size`` is the number of bytes accessed (loads, stores, byval copies). ``aux`` is the argument or parameter
-    number (ARG, BYVAL), the number of arguments (CALL), or the slot of a private local (LOAD, STORE; -1: not private).
+    ``size`` is the number of bytes accessed (loads, stores, byval copies), or passed (ARG: bytes << 2 | ``Way``).
+    ``aux`` is the argument or parameter number (ARG, BYVAL), the number of arguments (CALL), the slot of a private
+    local (LOAD, STORE; -1: not private), or CONDITIONAL (RMW: a last unit tells whether it stored).
     """
 
     kind: Kind
@@ -182,7 +196,7 @@ class _Cutter:
         for index, argument in enumerate(call.operands):
             by_value = any(a.startswith("byval(") for a in argument.attributes)
             units = 0 if own and not by_value else value_units(argument.type, self._module)
-            segment.add(Kind.ARG, call, units, aux=index)
+            segment.add(Kind.ARG, call, units, _passed(argument, self._module), index)
         units = 0 if callee.startswith("@") else ADDRESS_UNITS
         segment.add(Kind.CALL, call, units, aux=len(call.operands))
 
@@ -194,7 +208,9 @@ class _Cutter:
         elif opcode in {"atomicrmw", "cmpxchg"}:
             type_text = instruction.operands[1].type
             units = ADDRESS_UNITS + value_units(type_text, self._module)
-            segment.add(Kind.RMW, instruction, units, size_of(type_text, self._module))
+            conditional = opcode == "cmpxchg"
+            size = size_of(type_text, self._module)
+            segment.add(Kind.RMW, instruction, units + conditional, size, CONDITIONAL if conditional else NO_SLOT)
         elif opcode == "phi":
             segment.add(Kind.PHI, instruction, 0)
         elif opcode == "ret":
@@ -215,6 +231,19 @@ class _Cutter:
             units = 0
         kind = Kind.LOAD if load else Kind.STORE
         segment.add(kind, instruction, units, size_of(instruction.type, self._module), slot)
+
+
+def _passed(argument: Operand, module: Module) -> int:
+    """The bytes and the ``Way`` of an argument."""
+    structure = next((a[len("byval(") : -1] for a in argument.attributes if a.startswith("byval(")), None)
+    if structure is not None:
+        return size_of(structure, module) << WAY_BITS | Way.COPY
+    if argument.type in {"metadata", "token"}:
+        return 0
+    if argument.type == "x86_fp80":
+        return 16 << WAY_BITS | Way.STACK
+    vector = argument.type[0] == "<" or argument.type in {"half", "bfloat", "float", "double", "fp128"}
+    return size_of(argument.type, module) << WAY_BITS | (Way.VECTOR if vector else Way.GENERAL)
 
 
 def lay_out(function: Function, module: Module, address_taken: bool, is_defined: Callable[[str], bool]) -> Layout:

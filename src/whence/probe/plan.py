@@ -16,12 +16,14 @@ import numpy as np
 
 from whence.probe.layout import ACCESSES, Kind, Layout, Leaf, Leaves, Segment, Site, lay_out, uses
 from whence.program.cfg import control_dependence
-from whence.program.model import Function, Operand
+from whence.program.model import Function, Instruction, Operand
 from whence.program.program import FunctionRef, Program
 
 NAME = re.compile(r'@("[^"]*"|[-a-zA-Z$._0-9]+)')
 NO_CALLEE = -1  # an indirect call, or a callee that neither the program nor the library table knows
-ENTRY, FIRST, FRAME, ADDRESS, CALLS, RETURNS = 1, 2, 4, 8, 16, 32  # bits of segment_flags
+# Bits of a segment's flags. UNKNOWN: it ends with a call by a name that nobody knows; OPAQUE: it starts behind such a
+# call, or behind one through a pointer.
+ENTRY, FIRST, FRAME, ADDRESS, CALLS, RETURNS, UNKNOWN, OPAQUE = 1, 2, 4, 8, 16, 32, 64, 128
 SAME_BLOCK = -1  # kinds of reference in ref_outer: the same block, a parameter, or k >= 0: the k-th outer block
 PARAMETER = -2
 
@@ -152,10 +154,10 @@ class _Tables:
         number = len(self._segments)
         block = ref.first_block + segment.block
         starts = (len(self._sites), len(self._outers), len(self._accesses))
-        self._segments.append((block, ref.id, _flags(segment), segment.units, *starts))
+        self._segments.append((block, ref.id, self._flags(segment, ref.module), segment.units, *starts))
         outers: list[int] = []
         for site in segment.sites:
-            callee = self._callee(site, ref.module)
+            callee = self._callee(site.instruction, ref.module) if site.kind is Kind.CALL else NO_CALLEE
             instruction = ref.first_instruction + site.instruction.index
             own = (int(site.kind), site.unit, site.units, site.size, site.aux)
             if site.kind in ACCESSES:
@@ -165,10 +167,10 @@ class _Tables:
             self._refs += resolver.references(site, segment.block, outers)
         self._outers += outers
 
-    def _callee(self, site: Site, module: int) -> int:
+    def _callee(self, call: Instruction, module: int) -> int:
         """What a call calls, as far as the text says."""
-        name = site.instruction.callee or ""
-        if site.kind is not Kind.CALL or not name.startswith("@"):
+        name = call.callee or ""
+        if not name.startswith("@"):
             return NO_CALLEE
         number = self._program.resolve(module, name[1:])
         if number is not None:
@@ -176,18 +178,21 @@ class _Tables:
         library = self._library.get(name[1:])
         return NO_CALLEE if library is None else -2 - library
 
-
-def _flags(segment: Segment) -> int:
-    """The bits of ``segment_flags``."""
-    last = segment.sites[-1].kind if segment.sites else None
-    return (
-        ENTRY * segment.entry
-        | FIRST * segment.first
-        | FRAME * segment.frame
-        | ADDRESS * segment.address
-        | CALLS * (last is Kind.CALL)
-        | RETURNS * (last is Kind.RET)
-    )
+    def _flags(self, segment: Segment, module: int) -> int:
+        """The bits of a segment's flags."""
+        last = segment.sites[-1] if segment.sites else None
+        calls = last is not None and last.kind is Kind.CALL
+        named = last is not None and (last.instruction.callee or "").startswith("@")
+        return (
+            ENTRY * segment.entry
+            | FIRST * segment.first
+            | FRAME * segment.frame
+            | ADDRESS * segment.address
+            | CALLS * calls
+            | RETURNS * (last is not None and last.kind is Kind.RET)
+            | UNKNOWN * (last is not None and calls and named and self._callee(last.instruction, module) == NO_CALLEE)
+            | OPAQUE * (segment.after is not None and self._callee(segment.after, module) == NO_CALLEE)
+        )
 
 
 def _site_numbers(layout: Layout, first: int) -> dict[tuple[int, Kind], int]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from whence.probe.defined import defined
-from whence.probe.layout import ADDRESS_UNITS, NO_SLOT, Kind, Layout, Segment, Site
+from whence.probe.layout import ADDRESS_UNITS, CONDITIONAL, NO_SLOT, Kind, Layout, Segment, Site
 from whence.program.model import Block, Function, Instruction, Operand
 
 UNIT = 4  # bytes
@@ -173,12 +173,12 @@ class Recorder:
         if site.aux == NO_SLOT:
             ahead += self._address(place, unit, instruction)
             unit, units = unit + ADDRESS_UNITS, units - ADDRESS_UNITS
-        if not units:
-            return
-        if site.kind is Kind.STORE:
+        if site.kind is Kind.RMW and site.aux == CONDITIONAL:
+            after += self._exchanged(place, unit, units - 1, instruction)
+        elif units and site.kind is Kind.STORE:
             after += self._put(place, unit, instruction.type, instruction.operands[0].text)
-        else:
-            after += self._put(place, unit, *self._loaded(instruction, after))
+        elif units:
+            after += self._put(place, unit, instruction.type, instruction.result or "")
 
     def _address(self, place: str, unit: int, instruction: Instruction) -> list[str]:
         """Writes the address that a load, store or atomic operation goes to."""
@@ -188,13 +188,14 @@ class Recorder:
             lines.append(BARRIER)
         return lines
 
-    def _loaded(self, instruction: Instruction, after: list[str]) -> tuple[str, str]:
-        """Type and register of the value that was in memory; a cmpxchg has it in a pair."""
-        if instruction.opcode != "cmpxchg":
-            return instruction.type, instruction.result or ""
-        old = self._name()
-        after.append(f"{old} = extractvalue {instruction.type} {instruction.result}, 0")
-        return instruction.operands[1].type, old
+    def _exchanged(self, place: str, unit: int, units: int, instruction: Instruction) -> list[str]:
+        """A cmpxchg's result is a pair: the value that was in memory, and whether it was replaced."""
+        old, done = self._name(), self._name()
+        lines = [f"{old} = extractvalue {instruction.type} {instruction.result}, 0"] if units else []
+        lines.append(f"{done} = extractvalue {instruction.type} {instruction.result}, 1")
+        if units:
+            lines += self._put(place, unit, instruction.operands[1].type, old)
+        return lines + self._put(place, unit + units, "i1", done)
 
     def _memory_intrinsic(self, place: str, site: Site) -> list[str]:
         """Destination, source (or byte) and length of a copy or fill."""

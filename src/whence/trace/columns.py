@@ -1,9 +1,9 @@
 """What decoding a trace yields: flat columns over segment instances, events, cells and frames.
 
-*Segment instances* are the executed stretches of blocks in order of time; an instance's *events* are consecutive, one a static
-site. *Cells* stand for what is no event of its own: each stretch of up to 8 bytes of a copy, and what a library call read, wrote
-or allocated. A *reference* is 0 (nothing recorded), ``event + 1`` or ``-(cell + 1)``; a definition below ``-MAX_CELLS`` names
-the list ``multi_*`` of several references.
+*Segment instances* are the executed stretches of blocks in order of time; an instance's *events* are consecutive, one
+a static site. *Cells* stand for what is no event of its own: each run of a copy's bytes that have one writer, and
+what a library call read, wrote or allocated. A *reference* is 0 (nothing recorded), ``event + 1`` or ``-(cell + 1)``;
+a definition below ``-MAX_CELLS`` names the list ``multi_*`` of several references.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from whence.trace.lazy import lazy_zeros
 
+CHUNK_UNITS = 131072  # units of a chunk of the trace file
 CAPACITY = (1 << 31) - 16
 SMALL = 1 << 27
 
@@ -23,14 +24,14 @@ SMALL = 1 << 27
 class CellKind(IntEnum):
     """What a cell stands for."""
 
-    COPY = 1  # a stretch of a memcpy-like intrinsic or library copy
+    COPY = 1  # a run of bytes with one writer, of a memcpy-like intrinsic or library copy
     SET = 2  # the bytes of a memset, or of a store whose value is not recorded
-    VARIADIC = 3  # what va_start made readable
-    BYVAL = 4  # a stretch of a structure argument
+    VARIADIC = 3  # an argument of a variadic call, where va_arg finds it
+    BYVAL = 4  # a run of bytes of a structure argument
     READ = 5  # bytes that a library call read
     CALL = 6  # all that a library call read: what its result and its written bytes come from
     ALLOC = 7  # a fresh block: contents undefined
-    UNKNOWN = 8  # written by a call that no summary describes
+    UNKNOWN = 8  # written, or perhaps written, by a call that no summary describes
 
 
 class FrameKind(IntEnum):
@@ -105,9 +106,8 @@ class Columns(NamedTuple):
     heap: Table
 
 
-(N_SEGMENT, N_EVENT, N_CELL, N_MULTI, N_MULTI_REFERENCE, N_OUTER, N_FRAME, N_OUT, N_PIECE, N_IN, N_HEAP, N_COUNTS) = range(
-    12
-)
+N_SEGMENT, N_EVENT, N_CELL, N_MULTI, N_MULTI_REFERENCE, N_OUTER, N_FRAME, N_OUT, N_PIECE, N_IN, N_HEAP = range(11)
+N_COUNTS = 11
 
 
 def new_columns() -> Columns:

@@ -1,12 +1,12 @@
 """From the units of a trace to tables: frames, control dependence and memory dependence in one pass.
 
-Each thread has a stack of frames; records tell whose records follow.
-A frame knows the last segment that each block of its function executed, which answers both
-questions that are left to run time: which branch instance controls a block (the latest among the static candidates), and which
-instance of another block made a value. It also knows the last store to each of its private locals.
+Each thread has a stack of frames; records tell whose records follow. A frame knows the last segment that each block of
+its function executed, which answers both questions that are left to run time: which branch instance controls a block
+(the latest among the static candidates), and which instance of another block made a value. It also knows the last store
+to each of its private locals.
 
-The kernel ``decode`` does what nearly every record needs by itself; the rest is called. (Passing tables to functions costs more than the
-work on a plain load or store.)
+The kernel ``decode`` does what nearly every record needs by itself; the rest is called. (Passing tables to functions
+costs more than the work on a plain load or store.)
 """
 
 from __future__ import annotations
@@ -17,12 +17,22 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from whence.probe.layout import Kind
-from whence.probe.plan import ADDRESS, CALLS, ENTRY, FIRST, FRAME, RETURNS, Plan
-from whence.trace.columns import N_EVENT, N_FRAME, N_OUTER, N_SEGMENT, CellKind, Columns, FrameKind
-from whence.trace.effects import STATE_BASE, apply_effects
+from whence.probe.layout import CONDITIONAL, WAY_BITS, Kind, Way
+from whence.probe.plan import ADDRESS, CALLS, ENTRY, FIRST, FRAME, OPAQUE, RETURNS, UNKNOWN, Plan
+from whence.trace.columns import (
+    CHUNK_UNITS,
+    N_EVENT,
+    N_FRAME,
+    N_MULTI_REFERENCE,
+    N_OUTER,
+    N_SEGMENT,
+    CellKind,
+    Columns,
+    FrameKind,
+)
+from whence.trace.effects import STATE_BASE, apply_effects, check_effects
 from whence.trace.lazy import lazy_zeros
-from whence.trace.memory import copy, load, new_cell, store, wide, writers_of
+from whence.trace.memory import append_reference, close_list, copy, doubt, load, new_cell, store, wide, writers_of
 from whence.trace.shadow import CACHE, PAGE, Int, Shadow, fill
 
 CHUNK_HEADER_UNITS = 8
@@ -33,11 +43,11 @@ DIRECT, CALLBACK, ROOT, SIGNAL, THREAD = (int(k) for k in FrameKind)
 LOAD, STORE, RMW, COPY, SET, VASTART, BYVAL = (
     int(k) for k in (Kind.LOAD, Kind.STORE, Kind.RMW, Kind.COPY, Kind.SET, Kind.VASTART, Kind.BYVAL)
 )
-CELL_COPY, CELL_SET, CELL_VARIADIC, CELL_BYVAL = (
-    int(k) for k in (CellKind.COPY, CellKind.SET, CellKind.VARIADIC, CellKind.BYVAL)
+CELL_COPY, CELL_SET, CELL_VARIADIC, CELL_BYVAL, CELL_CALL = (
+    int(k) for k in (CellKind.COPY, CellKind.SET, CellKind.VARIADIC, CellKind.BYVAL, CellKind.CALL)
 )
-REGISTER_AREA = 176  # bytes that a variadic function saves its register arguments in (System V ABI, x86-64)
-OVERFLOW_AREA = 128  # bytes of arguments on the stack that are taken to be variadic ones
+GENERAL_AREA, REGISTER_AREA = 48, 176  # bytes of the general, and of all registers in a variadic function's save area
+GENERAL, VECTOR, BY_COPY, WAY_MASK = int(Way.GENERAL), int(Way.VECTOR), int(Way.COPY), (1 << WAY_BITS) - 1
 KIND_SHIFT, IDENTITY, EFFECT, SWITCH = 30, (1 << 30) - 1, 1, 2
 THREAD_STATE = 4096  # as in probe/runtime/library.h
 
@@ -56,9 +66,9 @@ ACTIVE = np.dtype(
 class Stacks(NamedTuple):
     """The threads' stacks: ``depth`` of each, ``active`` frames (ACTIVE records, a row a thread), and the ``pool``.
 
-    The pool holds, for each active frame, last segment + 1 of each block, then event + 1 of each private local's last store.
-    ``unknown[0]`` is the last call event without a summary, -1. ``starter`` is, for each thread that has not begun, 1 + the
-    segment of the call that started it.
+    The pool holds, for each active frame, last segment + 1 of each block, then event + 1 of each private local's last
+    store. ``unknown[0]`` is the last call event without a summary, -1. ``starter`` is, for each thread that has not
+    begun, 1 + the segment of the call that started it.
     """
 
     depth: NDArray[np.int64]
@@ -83,19 +93,26 @@ def new_stacks(threads: int) -> Stacks:
 def decode(
     units: NDArray[np.uint32], chunks: NDArray[np.int64], plan: Plan, columns: Columns, shadow: Shadow, stacks: Stacks
 ) -> Int:
-    """Decode chunks, whose first units are at ``chunks`` in order of time; returns how many records were read."""
+    """Decode chunks, whose first units are at ``chunks`` in order of time.
+
+    Returns how many records were read, or -1 - the unit at which there is none that this program could have written.
+    """
     plan_segments, accesses, functions = plan.segments, plan.accesses, plan.functions
     blocks, controls, outers = plan.blocks, plan.controls, plan.outers
     counts, segments, events, outer_rows = columns.counts, columns.segments, columns.events, columns.outer
+    frames = columns.frames
     depths, all_active, all_pool = stacks.depth, stacks.active, stacks.pool
     cache_keys, cache_places = shadow.cache_keys, shadow.cache_places
     writers, contents = shadow.writer, shadow.content
     records = 0
+    last_segment = len(plan_segments) - 2
     for chunk in chunks:
         thread = wide(units, chunk + 2)
         used = wide(units, chunk + 4)
+        if not 0 <= thread < len(depths) or not 0 <= used <= CHUNK_UNITS:
+            return -1 - chunk
         position = chunk + CHUNK_HEADER_UNITS
-        end = chunk + used if used else len(units)
+        end = chunk + (used if used else CHUNK_UNITS)
         active, pool = all_active[thread], all_pool[thread]
         while position < end:
             header = np.int64(units[position])
@@ -105,6 +122,8 @@ def decode(
             if header > IDENTITY:
                 size = header & IDENTITY
                 if header >> KIND_SHIFT != EFFECT:
+                    if size >= len(depths):
+                        return -1 - position
                     if header >> KIND_SHIFT == SWITCH:
                         thread = size
                         active, pool = all_active[thread], all_pool[thread]
@@ -112,18 +131,29 @@ def decode(
                         _start(thread, size, stacks)
                     position += 1
                     continue
-                if depths[thread]:
-                    _effect(units, position, position + size, active[depths[thread] - 1], plan, columns, shadow)
+                if size < 2 or position + size > end:
+                    return -1 - position
+                if depths[thread] and not _effect(
+                    units, position, position + size, active[depths[thread] - 1], plan, columns, shadow
+                ):
+                    return -1 - position
                 position += size
                 continue
             identity = header - 1
+            if identity > last_segment or position + plan_segments[identity].units > end:
+                return -1 - position
             static = plan_segments[identity]
             flags, function, block = static.flags, static.function, static.block
             # The frame.
             depth = depths[thread]
             if flags & ENTRY:
                 _enter(units, position, thread, flags, function, plan, columns, stacks)
-            elif depth == 0 or flags & FRAME or active[depth - 1].function != function or (not flags & FIRST and segments[active[depth - 1].last].id + 1 != identity):
+            elif (
+                depth == 0
+                or flags & FRAME
+                or active[depth - 1].function != function
+                or (not flags & FIRST and segments[active[depth - 1].last].id + 1 != identity)
+            ):
                 _find_frame(units, position, thread, identity, plan, columns, stacks)
             top = active[depths[thread] - 1]
             first_block = functions[function].block_start
@@ -151,6 +181,8 @@ def decode(
                 row.pred = -1
                 row.control = segments[last].control if last >= 0 else -1
                 row.source = top.source
+                if flags & OPAQUE and top.source <= 0 and last >= 0:
+                    stacks.unknown[0] = _unknown_call(units, last, plan, columns, shadow)
             after = plan_segments[identity + 1]
             outer = counts[N_OUTER]
             row.outer = outer
@@ -204,10 +236,15 @@ def decode(
                 _access(units, unit, k, number, segment, plan, columns, shadow, stacks.unknown[0])
             if flags & CALLS:
                 top.source = 0
-                if plan.sites[after.site_start - 1].callee == -1:
+                if flags & UNKNOWN:
                     stacks.unknown[0] = stop - 1
             elif flags & RETURNS:
-                _leave(thread, stop - 1, stacks, shadow)
+                depth = depths[thread] - 1
+                if depth and frames[top.frame].kind == DIRECT:
+                    depths[thread] = depth
+                    active[depth - 1].source = stop  # the reference to its last event, the return
+                else:
+                    _leave(thread, stop - 1, plan, columns, shadow, stacks)
             position += static.units
     return records
 
@@ -223,11 +260,30 @@ def _last_event(plan: Plan, columns: Columns, segment: Int) -> Int:
 @njit(cache=True)
 def _effect(
     units: NDArray[np.uint32], start: Int, end: Int, top: Any, plan: Plan, columns: Columns, shadow: Shadow
-) -> None:
-    """An effect record belongs to the call that the thread's top frame waits for."""
+) -> bool:
+    """An effect record belongs to the call that the thread's top frame waits for; False: it holds nonsense."""
+    if not check_effects(units, start, end):
+        return False
     if top.last >= 0 and plan.segments[columns.segments[top.last].id].flags & CALLS:
         call = _last_event(plan, columns, top.last)
-        top.source = apply_effects(columns, shadow, units, start, end, call)
+        top.source = apply_effects(columns, shadow, units, start, end, call, top.source)
+    return True
+
+
+@njit(cache=True)
+def _unknown_call(units: NDArray[np.uint32], segment: Int, plan: Plan, columns: Columns, shadow: Shadow) -> Int:
+    """The call that ends a segment called a function without a summary; returns its event.
+
+    What it was given pointers to may have changed. Bytes that a recorded store wrote tell by their value when they are
+    loaded, others do not.
+    """
+    row = columns.segments[segment]
+    call = _last_event(plan, columns, segment)
+    last = plan.segments[row.id + 1].site_start - 1
+    for site in range(last - plan.sites[last].aux, last):
+        if plan.sites[site].units == 2:
+            doubt(columns, shadow, wide(units, row.word + plan.sites[site].unit), call)
+    return call
 
 
 @njit(cache=True)
@@ -311,14 +367,23 @@ def _push(
 
 
 @njit(cache=True)
-def _leave(thread: Int, returned: Int, stacks: Stacks, shadow: Shadow) -> None:
-    """Pop the frame that returned; the one below may take the result, or who joins the thread."""
+def _leave(thread: Int, returned: Int, plan: Plan, columns: Columns, shadow: Shadow, stacks: Stacks) -> None:
+    """Pop a frame that nothing recorded called; who joins its thread may take the result, or who called it back.
+
+    What a library function makes comes of all that its callbacks returned.
+    """
     depth = stacks.depth[thread] - 1
     stacks.depth[thread] = depth
-    if depth:
-        stacks.active[thread, depth - 1].source = returned + 1
-    else:
+    if depth == 0:
         fill(shadow, STATE_BASE | (THREAD_STATE + thread) << 3, 8, returned + 1)
+        return
+    below = stacks.active[thread, depth - 1]
+    if columns.frames[stacks.active[thread, depth].frame].kind == CALLBACK:
+        start = columns.counts[N_MULTI_REFERENCE]
+        append_reference(columns, start, returned + 1)
+        append_reference(columns, start, below.source)
+        call = _last_event(plan, columns, below.last)
+        below.source = new_cell(columns, CELL_CALL, call, close_list(columns, start), 0, 0)
 
 
 @njit(cache=True)
@@ -335,6 +400,7 @@ def _find_frame(
     static = plan.segments[identity]
     address = wide(units, position + 1) if static.flags & FRAME else np.int64(0)
     depth = stacks.depth[thread]
+    top = stacks.active[thread, depth - 1].last if depth else -1
     while depth:
         active = stacks.active[thread, depth - 1]
         same = active.function == static.function
@@ -348,6 +414,22 @@ def _find_frame(
     stacks.depth[thread] = depth
     if depth == 0:
         _push(thread, static.function, -1, ROOT, address, plan, columns, stacks)
+    elif static.flags & FRAME and top >= 0 and columns.segments[top].id + 1 != identity:
+        _jumped_back(thread, top, identity, plan, columns, stacks)
+
+
+@njit(cache=True)
+def _jumped_back(thread: Int, top: Int, identity: Int, plan: Plan, columns: Columns, stacks: Stacks) -> None:
+    """A longjmp, the call that ends the segment ``top``, made setjmp return once more: its arguments are the result."""
+    active = stacks.active[thread, stacks.depth[thread] - 1]
+    block = plan.segments[identity].block - plan.functions[active.function].block_start
+    segment = stacks.pool[thread, active.place + block] - 1
+    while segment >= 0 and columns.segments[segment].id + 1 != identity:
+        segment = columns.segments[segment].previous
+    active.last = segment
+    active.source = 0
+    if plan.segments[columns.segments[top].id].flags & CALLS:
+        active.source = new_cell(columns, CELL_CALL, _last_event(plan, columns, top), 0, 0, 0)
 
 
 @njit(cache=True)
@@ -365,14 +447,18 @@ def _access(
     """One access to memory, whatever its kind."""
     access = plan.accesses[number]
     kind, size, has = access.kind, access.size, access.units - 2
+    stores = kind == RMW
+    if kind == RMW and access.slot == CONDITIONAL:
+        has -= 1
+        stores = units[unit + 2 + has] != 0
     address = wide(units, unit)
     low = np.int64(units[unit + 2]) if has == 1 else wide(units, unit + 2)
-    if kind == LOAD or kind == RMW:
+    if kind in (LOAD, RMW):
         if has:
             columns.events[event].definition = load(columns, shadow, address, size, low, unknown)
         else:
             columns.events[event].definition = writers_of(columns, shadow, address, size)
-        if kind == RMW:
+        if stores:
             fill(shadow, address, size, new_cell(columns, CELL_SET, event, event + 1, address, size))
     elif kind == STORE:
         high = wide(units, unit + 4) if has == 4 else np.int64(0)
@@ -383,20 +469,50 @@ def _access(
         length = wide(units, unit + 4)
         fill(shadow, address, length, new_cell(columns, CELL_SET, event, event + 1, address, length))
     elif kind == VASTART:
-        _variadic(columns, shadow, address, wide(units, unit + 4), wide(units, unit + 6), event)
+        _variadic(units, unit, event, segment, plan, columns, shadow)
     elif kind == BYVAL:
-        _by_value(units, address, number, event, segment, plan, columns, shadow)
+        _by_value(units, address, number, segment, plan, columns, shadow)
 
 
 @njit(cache=True)
-def _variadic(columns: Columns, shadow: Shadow, address: Int, stacked: Int, saved: Int, event: Int) -> None:
-    """va_start: the list and both areas of arguments come from the call's variadic arguments."""
-    cell = new_cell(columns, CELL_VARIADIC, event, event + 1, address, 24)
-    fill(shadow, address, 24, cell)
-    if saved:
-        fill(shadow, saved, REGISTER_AREA, cell)
-    if stacked:
-        fill(shadow, stacked, OVERFLOW_AREA, cell)
+def _variadic(
+    units: NDArray[np.uint32], unit: Int, event: Int, segment: Int, plan: Plan, columns: Columns, shadow: Shadow
+) -> None:
+    """va_start: the list is new, and the places where va_arg will look hold the call's variadic arguments.
+
+    (System V ABI, x86-64, section 3.5.7: the list holds the offsets of the next general and vector register in the
+    save area, the next argument on the stack, and the save area.)
+    """
+    address, offsets = wide(units, unit), wide(units, unit + 2)
+    stacked, saved = wide(units, unit + 4), wide(units, unit + 6)
+    fill(shadow, address, 24, new_cell(columns, CELL_SET, event, event + 1, address, 24))
+    frame = columns.frames[columns.segments[segment].frame]
+    if frame.kind != DIRECT or frame.call < 0:
+        return
+    call = columns.segments[frame.call]
+    last = plan.segments[call.id + 1].site_start - 1
+    count = plan.sites[last].aux
+    passed = _last_event(plan, columns, frame.call) - count  # the event of the first argument
+    general, vector = offsets & 0xFFFFFFFF, offsets >> 32
+    for k in range(plan.functions[frame.function].parameters, count):
+        site = plan.sites[last - count + k]
+        way, size = site.size & WAY_MASK, site.size >> WAY_BITS
+        aligned = (size + 7) & -8
+        if way == GENERAL and general + aligned <= GENERAL_AREA:
+            place = saved + general
+            general += aligned
+        elif way == VECTOR and vector + 16 <= REGISTER_AREA:
+            place = saved + vector
+            vector += 16
+        else:
+            if aligned == 16 and way != BY_COPY:
+                stacked = (stacked + 15) & -16
+            place = stacked
+            stacked += aligned
+        if way == BY_COPY:
+            copy(columns, shadow, place, wide(units, call.word + site.unit), size, CELL_BYVAL, passed + k)
+        else:
+            fill(shadow, place, aligned, new_cell(columns, CELL_VARIADIC, event, passed + k + 1, place, size))
 
 
 @njit(cache=True)
@@ -404,7 +520,6 @@ def _by_value(
     units: NDArray[np.uint32],
     address: Int,
     number: Int,
-    event: Int,
     segment: Int,
     plan: Plan,
     columns: Columns,
@@ -419,4 +534,5 @@ def _by_value(
     last = plan.segments[call.id + 1].site_start - 1
     argument = plan.sites[last - plan.sites[last].aux + access.slot]
     source = wide(units, call.word + argument.unit)
-    copy(columns, shadow, address, source, access.size, CELL_BYVAL, event)
+    passed = _last_event(plan, columns, frame.call) - plan.sites[last].aux + access.slot
+    copy(columns, shadow, address, source, access.size, CELL_BYVAL, passed)

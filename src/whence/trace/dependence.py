@@ -1,7 +1,8 @@
 """What an event or cell depends on: the edges of the dynamic dependence graph, computed on demand from the columns.
 
-``gather`` writes a node's dependences into a buffer as references with their kinds. Nothing is stored for edges within a block, which are
-static, or for control, which a segment has once: that keeps a trace's graph at a few bytes an event.
+``gather`` writes a node's dependences into a buffer as references with their kinds. Nothing is stored for edges
+within a block, which are static, or for control, which a segment has once: that keeps a trace's graph at a few bytes
+an event.
 """
 
 from __future__ import annotations
@@ -32,9 +33,8 @@ class Edge(IntEnum):
 
 
 MEMORY, CONTROL, CALL_EDGE, LIBRARY = int(Edge.MEMORY), int(Edge.CONTROL), int(Edge.CALL), int(Edge.LIBRARY)
-LOAD, RMW, VASTART, CALL, RESULT, PHI, BRANCH, RET = (
-    int(k)
-    for k in (Kind.LOAD, Kind.RMW, Kind.VASTART, Kind.CALL, Kind.RESULT, Kind.PHI, Kind.BRANCH, Kind.RET)
+LOAD, RMW, BYVAL, CALL, RESULT, PHI, BRANCH, RET = (
+    int(k) for k in (Kind.LOAD, Kind.RMW, Kind.BYVAL, Kind.CALL, Kind.RESULT, Kind.PHI, Kind.BRANCH, Kind.RET)
 )
 DIRECT, CALLBACK, THREAD = int(FrameKind.DIRECT), int(FrameKind.CALLBACK), int(FrameKind.THREAD)
 CELL_SET, CELL_BYVAL, CELL_VARIADIC = int(CellKind.SET), int(CellKind.BYVAL), int(CellKind.VARIADIC)
@@ -194,18 +194,13 @@ def gather_event(
     segment = columns.events[event].segment
     site = site_of(plan, columns, event)
     kind = plan.sites[site].kind
+    if kind == BYVAL:  # says where a copy lies; what it holds comes from the argument
+        return 0
     count = _put_uses(plan, columns, buffer, 0, site, segment)
     if kind in (LOAD, RMW):
         count = _put_definition(columns, buffer, count, columns.events[event].definition, MEMORY)
     elif kind == RESULT:
         count = _put_result(plan, columns, buffer, count, segment)
-    elif kind == VASTART:
-        frame = columns.segments[segment].frame
-        call_segment = columns.frames[frame].call
-        if call_segment >= 0 and columns.frames[frame].kind == DIRECT:
-            call = last_event(plan, columns, call_segment)
-            named = plan.functions[columns.frames[frame].function].parameters
-            count = _put_arguments(plan, columns, buffer, count, call, named, 0)
     if control:
         if kind == PHI:
             count = _put_phi_control(plan, columns, buffer, count, segment)
@@ -218,7 +213,8 @@ def gather_event(
 def gather_cell(plan: Plan, columns: Columns, cell: Int, buffer: NDArray[np.int64]) -> Int:
     """Write a cell's dependences into ``buffer``: what defined it, and the event that made it.
 
-    What a library call made depends on all arguments of the call; a copy depends on where its addresses and length come from.
+    What a library call made depends on all arguments of the call; a copy depends on where its addresses and length
+    come from.
     """
     kind = columns.cells[cell].kind
     parent = columns.cells[cell].parent

@@ -30,14 +30,29 @@ STATE_BASE = np.int64(1) << 60  # hidden state of the library lies at addresses 
 
 
 @njit(cache=True)
+def check_effects(units: NDArray[np.uint32], start: Int, end: Int) -> bool:
+    """Whether an effect record is one; it may be cut off by zeros."""
+    position = start + 2
+    while position < end and units[position]:
+        opcode = wide(units, position) & 255
+        if opcode >= len(OPERANDS) or position + 2 * (1 + OPERANDS[opcode]) > end:
+            return False
+        position += 2 * (1 + OPERANDS[opcode])
+    return True
+
+
+@njit(cache=True)
 def apply_effects(
-    columns: Columns, shadow: Shadow, units: NDArray[np.uint32], start: Int, end: Int, call: Int
+    columns: Columns, shadow: Shadow, units: NDArray[np.uint32], start: Int, end: Int, call: Int, before: Int
 ) -> Int:
-    """Apply one effect record of the call event ``call``; returns the reference to its CALL cell."""
-    reads = _reads(columns, shadow, units, start, end, call)
+    """Apply one effect record of the call event ``call``; returns the reference to its CALL cell.
+
+    ``before`` refers to what the call had done before, or called back (0: nothing).
+    """
+    reads = _reads(columns, shadow, units, start, end, call, before)
     result = new_cell(columns, CELL_CALL, call, reads, 0, 0)
     position = start + 2
-    while position < end:
+    while position < end and units[position]:
         opcode, a = wide(units, position) & 255, wide(units, position) >> 8
         operands = OPERANDS[opcode]
         x = wide(units, position + 2)
@@ -47,7 +62,7 @@ def apply_effects(
             fill(shadow, x, y, result)
         elif opcode == COPY:
             copy(columns, shadow, x, y, z, CELL_COPY, call)
-        elif opcode == ALLOC or opcode == FREE:
+        elif opcode in (ALLOC, FREE):
             _heap(columns, shadow, x, y, call, opcode == FREE)
         elif opcode == OUT:
             _out(columns, a, x, y, call, result)
@@ -62,12 +77,14 @@ def apply_effects(
 
 
 @njit(cache=True)
-def _reads(columns: Columns, shadow: Shadow, units: NDArray[np.uint32], start: Int, end: Int, call: Int) -> Int:
-    """A READ cell for each range read; the definition that stands for them all."""
+def _reads(
+    columns: Columns, shadow: Shadow, units: NDArray[np.uint32], start: Int, end: Int, call: Int, before: Int
+) -> Int:
+    """A READ cell for each range read; the definition that stands for them all, and for ``before``."""
     count = 0
     position = start + 2
     cells = np.empty(end - start, np.int64)
-    while position < end:
+    while position < end and units[position]:
         opcode, a = wide(units, position) & 255, wide(units, position) >> 8
         address = np.int64(-1)
         length = np.int64(8)
@@ -81,6 +98,7 @@ def _reads(columns: Columns, shadow: Shadow, units: NDArray[np.uint32], start: I
             count += 1
         position += 2 * (1 + OPERANDS[opcode])
     first = columns.counts[N_MULTI_REFERENCE]
+    append_reference(columns, first, before)
     for k in range(count):
         append_reference(columns, first, cells[k])
     return close_list(columns, first)

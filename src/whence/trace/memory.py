@@ -13,11 +13,26 @@ from whence.trace.columns import (
     CellKind,
     Columns,
 )
-from whence.trace.shadow import MAX_CELLS, Int, Shadow, byte_place, fill, holds, sole_writer, write_word
+from whence.trace.shadow import (
+    HIGHEST,
+    MAX_CELLS,
+    PAGE,
+    Int,
+    Shadow,
+    byte_place,
+    fill,
+    fill_known,
+    holds,
+    sole_writer,
+    write_word,
+)
 
 MIXED = np.int64(1) << 40
-COPY, SET, UNKNOWN = int(CellKind.COPY), int(CellKind.SET), int(CellKind.UNKNOWN)
+MOST_COPIED = np.int64(1) << 28  # bytes; a longer copy, most likely one that crashed, is one cell without an origin
+SET, ALLOC, UNKNOWN = int(CellKind.SET), int(CellKind.ALLOC), int(CellKind.UNKNOWN)
 NO_EVENT = -1
+DOUBTED = 512  # bytes behind a pointer that a call without a summary may have written
+LOWEST, STACKS = np.int64(1) << 16, np.int64(0x7FF000000000)  # the least address, and that of stacks and mapped blocks
 
 
 @njit(cache=True)
@@ -41,7 +56,7 @@ def new_cell(columns: Columns, kind: Int, parent: Int, definition: Int, address:
 
 @njit(cache=True)
 def append_reference(columns: Columns, start: Int, reference: Int) -> None:
-    """Add a reference to the list that begins at ``start``, unless it is 0 or there already (looked for among the last 16)."""
+    """Add a reference to the list that begins at ``start``, unless it is 0 or among the last 16 there."""
     end = columns.counts[N_MULTI_REFERENCE]
     if reference == 0:
         return
@@ -89,8 +104,8 @@ def writers_of(columns: Columns, shadow: Shadow, address: Int, length: Int) -> I
 def load(columns: Columns, shadow: Shadow, address: Int, size: Int, value: Int, unknown: Int) -> Int:
     """The definition of a load of a recorded value.
 
-    Where the value differs from the bytes as they were last stored, something unrecorded wrote them: ``unknown``, the last
-    call without a summary (-1: there was none), gets a cell as their writer.
+    Where the value differs from the bytes as they were last stored, something unrecorded wrote them: ``unknown``, the
+    last call without a summary (-1: there was none), gets a cell as their writer.
     """
     definition = writers_of(columns, shadow, address, size)
     if definition > 0 and size <= 8 and not holds(shadow, address, size, value):
@@ -114,30 +129,64 @@ def store(
 
 
 @njit(cache=True)
-def _copy_stretch(
-    columns: Columns, shadow: Shadow, target: Int, source: Int, length: Int, kind: Int, event: Int
-) -> None:
-    """Copy up to 8 bytes: one cell, defined by what wrote the source."""
-    definition = writers_of(columns, shadow, source, length)
-    reference = new_cell(columns, kind, event, definition, target, length)
-    held = np.int64(0)
-    for k in range(length):
-        held |= np.int64(shadow.content[byte_place(shadow, source + k)]) << (8 * k)
-    write_word(shadow, target, length, held, reference)
+def _copy_run(
+    columns: Columns, shadow: Shadow, target: Int, source: Int, length: Int, down: bool, kind: Int, event: Int
+) -> Int:
+    """Copy the first bytes of a range (the last ones when going ``down``) that have one writer; returns how many.
+
+    They leave one cell, defined by that writer. A run ends where a page does, on either side.
+    """
+    start = length - 1 if down else 0
+    step = -1 if down else 1
+    place, to = byte_place(shadow, source + start), byte_place(shadow, target + start)
+    writer = shadow.writer[place]
+    from_offset, to_offset = (source + start) & (PAGE - 1), (target + start) & (PAGE - 1)
+    room = min(from_offset, to_offset) + 1 if down else PAGE - max(from_offset, to_offset)
+    room = min(room, length)
+    run = 1
+    while run < room and shadow.writer[place + step * run] == writer:
+        run += 1
+    first = target + start - run + 1 if down else target
+    reference = new_cell(columns, kind, event, writer, first, run)
+    for k in range(run):
+        shadow.content[to + step * k] = shadow.content[place + step * k]
+        shadow.writer[to + step * k] = reference
+    return run
 
 
 @njit(cache=True)
 def copy(columns: Columns, shadow: Shadow, target: Int, source: Int, length: Int, kind: Int, event: Int) -> None:
-    """Copy bytes in cells that end at multiples of 8 of the target; overlapping ranges as memmove treats them."""
-    if source < target < source + length:
-        end = target + length
-        while end > target:
-            start = max(target, (end - 1) & -8)
-            _copy_stretch(columns, shadow, start, source + (start - target), end - start, kind, event)
-            end = start
+    """Copy bytes, a cell for each run of bytes that one event or cell wrote; overlapping ranges as memmove does."""
+    if length > MOST_COPIED:
+        fill_known(shadow, target, length, new_cell(columns, kind, event, 0, target, min(length, MOST_COPIED)))
         return
-    start = target
-    while start < target + length:
-        end = min(target + length, (start & -8) + 8)
-        _copy_stretch(columns, shadow, start, source + (start - target), end - start, kind, event)
-        start = end
+    down = source < target < source + length
+    while length > 0:
+        run = _copy_run(columns, shadow, target, source, length, down, kind, event)
+        length -= run
+        if not down:
+            target += run
+            source += run
+
+
+@njit(cache=True)
+def doubt(columns: Columns, shadow: Shadow, address: Int, call: Int) -> None:
+    """Bytes from an address on may have been written by the ``call`` of a function without a summary.
+
+    Those that a store wrote are left out, since their value tells, and static data that nothing has written. Each
+    remaining run of bytes with one writer gets a cell.
+    """
+    if not LOWEST <= address < HIGHEST:
+        return
+    end = address + DOUBTED
+    while address < end:
+        writer = shadow.writer[byte_place(shadow, address)]
+        first = address
+        while address < end and shadow.writer[byte_place(shadow, address)] == writer:
+            address += 1
+        if writer < 0 and columns.cells[-writer - 1].kind == ALLOC:
+            block = columns.cells[-writer - 1]
+            end = min(end, block.address + block.length)
+            address = min(address, end)
+        if writer < 0 or (writer == 0 and first >= STACKS):
+            fill(shadow, first, address - first, new_cell(columns, UNKNOWN, call, writer, first, address - first))

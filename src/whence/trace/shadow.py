@@ -1,7 +1,7 @@
 """Shadow memory: for every byte of the subject's memory, what wrote it last and what the byte was.
 
-A writer is a *reference*: 0 nothing recorded, ``event + 1``, or ``-(cell + 1)``. Pages are found through a hash table with
-a small direct-mapped cache in front of it, since accesses stay within few pages for long.
+A writer is a *reference*: 0 nothing recorded, ``event + 1``, or ``-(cell + 1)``. Pages are found through a hash table
+with a small direct-mapped cache in front of it, since accesses stay within few pages for long.
 """
 
 from __future__ import annotations
@@ -20,17 +20,23 @@ PAGE = 4096
 MAX_PAGES = 1 << 22  # 16 GiB of touched memory
 TABLE = 1 << 23
 CACHE = 256
+MOST_FILLED = np.int64(1) << 27  # bytes; of a longer range only the pages that something else touched are noted
+HIGHEST = np.int64(1) << 48  # no address lies above, so a longer range is nonsense
 MAX_CELLS = 1 << 30  # definitions below -MAX_CELLS name a list of several definers
 
 
 class Shadow(NamedTuple):
-    """The pages (``writer``, ``content``) and how they are found; ``pages[0]`` is the number of pages in use."""
+    """The pages (``writer``, ``content``) and how they are found.
+
+    ``pages[0]`` is the number of pages in use, ``numbers`` their page numbers (addresses // PAGE).
+    """
 
     keys: NDArray[np.int64]
     places: NDArray[np.int32]
     cache_keys: NDArray[np.int64]
     cache_places: NDArray[np.int64]
     pages: NDArray[np.int64]
+    numbers: NDArray[np.int64]
     writer: NDArray[np.int32]
     content: NDArray[np.uint8]
 
@@ -43,6 +49,7 @@ def new_shadow() -> Shadow:
         np.zeros(CACHE, np.int64),
         np.zeros(CACHE, np.int64),
         np.zeros(1, np.int64),
+        lazy_zeros(MAX_PAGES, np.int64),
         lazy_zeros(MAX_PAGES * PAGE, np.int32),
         lazy_zeros(MAX_PAGES * PAGE, np.uint8),
     )
@@ -62,6 +69,7 @@ def page_base(shadow: Shadow, page: Int) -> Int:
                 raise MemoryError
             shadow.keys[place] = key
             shadow.places[place] = shadow.pages[0]
+            shadow.numbers[shadow.pages[0]] = page
             shadow.pages[0] += 1
             break
         place = (place + 1) & (TABLE - 1)
@@ -96,13 +104,27 @@ def write_word(shadow: Shadow, address: Int, size: Int, value: Int, writer: Int)
 @njit(cache=True)
 def fill(shadow: Shadow, address: Int, length: Int, writer: Int) -> None:
     """Note that ``length`` bytes were written by ``writer`` with contents that are not recorded."""
-    done = 0
+    if length > MOST_FILLED:
+        fill_known(shadow, address, length, writer)
+        return
+    done = np.int64(0)
     while done < length:
         offset = (address + done) & (PAGE - 1)
         take = min(PAGE - offset, length - done)
         base = page_base(shadow, (address + done) >> 12) + offset
         shadow.writer[base : base + take] = writer
         done += take
+
+
+@njit(cache=True)
+def fill_known(shadow: Shadow, address: Int, length: Int, writer: Int) -> None:
+    """As ``fill``, but pages that were never touched stay so."""
+    end = address + length
+    for place in range(shadow.pages[0] if 0 < length < HIGHEST else 0):
+        start = shadow.numbers[place] << 12
+        if address < start + PAGE and start < end:
+            base = np.int64(place) * PAGE
+            shadow.writer[base + max(address - start, 0) : base + min(end - start, PAGE)] = writer
 
 
 @njit(cache=True)
@@ -126,14 +148,7 @@ def sole_writer(shadow: Shadow, address: Int, size: Int, mixed: Int) -> Int:
 @njit(cache=True)
 def holds(shadow: Shadow, address: Int, size: Int, value: Int) -> bool:
     """Whether the bytes as last recorded equal those of ``value`` (at most 8)."""
-    offset = address & (PAGE - 1)
-    if offset + size <= PAGE:
-        base = page_base(shadow, address >> 12) + offset
-        for k in range(size):
-            if shadow.content[base + k] != (value >> (8 * k)) & 255:
-                return False
-        return True
+    same = True
     for k in range(size):
-        if shadow.content[byte_place(shadow, address + k)] != (value >> (8 * k)) & 255:
-            return False
-    return True
+        same = same and shadow.content[byte_place(shadow, address + k)] == (value >> (8 * k)) & 255
+    return same

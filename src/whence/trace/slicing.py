@@ -23,7 +23,6 @@ from whence.trace.dependence import (
     PHI,
     RESULT,
     RMW,
-    VASTART,
     Edge,
     control_of,
     event_in_block,
@@ -40,8 +39,8 @@ from whence.trace.shadow import MAX_CELLS, Int
 class Slice:
     """A slice: ``event_depth`` and ``cell_depth`` hold 0 outside it, and one more than the depth inside (int32).
 
-    ``event_parent`` and ``cell_parent`` are references to the node through which each was reached first: following them leads
-    by a shortest way to the criterion (0 there, and throughout in a forward slice).
+    ``event_parent`` and ``cell_parent`` are references to the node through which each was reached first: following
+    them leads by a shortest way to the criterion (0 there, and throughout in a forward slice).
     """
 
     event_depth: NDArray[np.int32]
@@ -192,7 +191,7 @@ def _backward(
                 nearest, least = event + 1, depth
             site = start + event - first
             kind = plan.sites[site].kind
-            if kind in (PHI, RESULT, VASTART):
+            if kind in (PHI, RESULT):
                 for k in range(gather_event(plan, columns, event, control, buffer)):
                     _reach(marks, buffer[2 * k], event + 1, depth + 1)
             else:

@@ -11,16 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.errors import TraceError
-from whence.probe.layout import ACCESSES, ADDRESS_UNITS, NO_SLOT, Kind
+from whence.probe.layout import ACCESSES, ADDRESS_UNITS, CONDITIONAL, NO_SLOT, Kind
 from whence.probe.plan import FIRST, SAME_BLOCK, Plan
 from whence.program.model import Instruction, Location, Operand
 from whence.program.program import Program
-from whence.trace.columns import N_CELL, N_EVENT, N_SEGMENT, Columns, new_columns
+from whence.trace.columns import CHUNK_UNITS, N_CELL, N_EVENT, N_SEGMENT, Columns, new_columns
 
 MAGIC = int.from_bytes(b"WHNCTRC1", "little")
 VERSION = 1
 HEADER_UNITS = 1024  # a page
-CHUNK_UNITS = 131072
 LIMIT_REACHED, RING, CHILD, THREADS, FULL = 1, 2, 4, 8, 16
 END_KINDS = {0: "killed", 1: "exit", 2: "signal"}
 
@@ -75,7 +74,8 @@ def _chunk_starts(units: NDArray[np.uint32], header: Header, path: Path) -> NDAr
 class Trace:
     """A decoded trace together with the program and plan that give it meaning.
 
-    ``units`` are the file's units (uint32); ``columns`` what decoding made of them. Events are numbered from 0 in order of time.
+    ``units`` are the file's units (uint32); ``columns`` what decoding made of them. Events are numbered from 0 in
+    order of time.
     """
 
     def __init__(self, path: Path, program: Program, plan: Plan, fingerprint: int) -> None:
@@ -181,7 +181,8 @@ class Trace:
         kind, units = Kind(int(site["kind"])), int(site["units"])
         if kind in {Kind.LOAD, Kind.STORE, Kind.RMW}:
             if not self.is_private(event):
-                return self._recorded(event, ADDRESS_UNITS, units - ADDRESS_UNITS) if units > ADDRESS_UNITS else None
+                units -= ADDRESS_UNITS + int(kind is Kind.RMW and site["aux"] == CONDITIONAL)
+                return self._recorded(event, ADDRESS_UNITS, units) if units else None
             if kind is Kind.LOAD:
                 definition = int(self.columns.events[event]["definition"])
                 return self.value(definition - 1) if definition > 0 else None
@@ -192,7 +193,7 @@ class Trace:
         return self._recorded(event, 0, units)
 
     def _operand_value(self, event: int, operand: Operand) -> int | None:
-        """The value of an operand that an event's instruction takes unchanged from a site of its block, or a constant."""
+        """The value of an operand that is a constant, or what a site of the same block made."""
         if not operand.is_register:
             return _constant_bits(operand)
         site = self.site(event)
