@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
+from whence.probe.bare import without_debug
 from whence.probe.cover import PAGE_COUNTERS, counters_of, covered_lines
 from whence.probe.defined import without_promises
 from whence.probe.plan import Numbering
@@ -92,11 +93,11 @@ def _counters(total: int) -> str:
 
 
 def _rewrite(module: Module, lines: FunctionLines, names: Renaming, extra: list[str]) -> str:
-    """A module's text with every function rewritten, symbols renamed and ``extra`` appended."""
+    """A module's text with every function rewritten, without debug information, symbols renamed, ``extra`` added."""
     text: list[str] = []
     for chunk in module.chunks:
         if isinstance(chunk, Function):
-            text += [names.line(line) for line in lines(chunk)]
+            text += lines(chunk)
         else:
-            text.append(names.line(without_promises(chunk)))
-    return "\n".join([*text, *extra, ""])
+            text.append(without_promises(chunk))
+    return "\n".join([*map(names.line, without_debug(text)), *extra, ""])
