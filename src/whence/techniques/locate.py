@@ -79,7 +79,7 @@ def _join(ranking: list[Entry], depth: dict[Statement, int], skipping: dict[Stat
     for entry in ranking:
         statement = entry.statement
         scores[statement] = (entry.score - low) / span / 2
-        notes[statement] = {**entry.evidence, "in_slice": statement in depth, "suspiciousness": entry.score}
+        notes[statement] = {**entry.evidence, "in_slice": statement in depth, "suspiciousness": round(entry.score, 6)}
         if statement in skipping:
             notes[statement]["may_have_skipped"] = True
         if statement in reached:
