@@ -90,7 +90,7 @@ def main() -> None:
 
 
 def _exit_on_signals() -> None:
-    """Leave by SystemExit on signals that would end the process at once: children are ended and temporary files removed."""
+    """Leave by SystemExit on signals that would end the process at once, so that children and files are cleared."""
 
     def leave(number: int, _: object) -> None:
         signal.signal(number, signal.SIG_IGN)
