@@ -105,15 +105,17 @@ def _locate(fault: corpus.Fault, folder: Path, row: Row) -> None:
         faulty = [e for e in ranking if e.statement.line in fault.lines]
         total = len(ranking)
         best = min(faulty, key=lambda e: e.rank_average, default=None)
-        row.placed[method] = Placed(best.rank, best.rank_worst, total) if best else Placed(total + 1, total + 1, total + 1)
+        nowhere = Placed(total + 1, total + 1, total + 1)
+        row.placed[method] = Placed(best.rank, best.rank_worst, total) if best else nowhere
     row.in_slice = any(e.evidence.get("in_slice") for e in found.ranking if e.statement.line in fault.lines)
 
 
 def table(rows: list[Row]) -> Iterable[str]:
     """The results as a Markdown table, a line a program and one for all."""
-    head = ["program", "faults", "in slice", *(f"mean rank {m}" for m in METHODS), *(f"alone first {m}" for m in METHODS)]
-    yield "| " + " | ".join([*head, "score >= 90 % " + " / ".join(METHODS)]) + " |"
-    yield "| --- |" + " ---: |" * len(head)
+    slashed = " / ".join(METHODS)
+    head = ["program", "faults", "in slice", f"mean rank: {slashed}", "first alone", "first ten", "score >= 90 %"]
+    yield "| " + " | ".join(head) + " |"
+    yield "| --- |" + " ---: |" * (len(head) - 1)
     names = sorted({row.program for row in rows})
     for name in [*names, "all"]:
         chosen = [row for row in rows if row.placed and name in (row.program, "all")]
@@ -125,11 +127,19 @@ def _line(name: str, rows: list[Row]) -> str:
     def count(method: str, test: Callable[[Placed], bool]) -> int:
         return sum(test(row.placed[method]) for row in rows)
 
-    means = [f"{sum(row.placed[m].average for row in rows) / len(rows):.1f}" for m in METHODS]
-    alone = [str(count(m, lambda p: p.worst == 1)) for m in METHODS]
-    scores = " / ".join(str(count(m, lambda p: p.score >= 90)) for m in METHODS)
-    cells = [name, str(len(rows)), str(sum(row.in_slice for row in rows)), *means, *alone, scores]
-    return "| " + " | ".join(cells) + " |"
+    def slashed(cells: Iterable[object]) -> str:
+        return " / ".join(str(cell) for cell in cells)
+
+    cells = [
+        name,
+        len(rows),
+        sum(row.in_slice for row in rows),
+        slashed(f"{sum(row.placed[m].average for row in rows) / len(rows):.1f}" for m in METHODS),
+        slashed(count(m, lambda p: p.worst == 1) for m in METHODS),
+        slashed(count(m, lambda p: p.average <= 10) for m in METHODS),
+        slashed(count(m, lambda p: p.score >= 90) for m in METHODS),
+    ]
+    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def main() -> None:
@@ -152,7 +162,8 @@ def main() -> None:
             print(f"{row.program} {row.fault}: {row.error}")
         elif options.details:
             ranks = ", ".join(f"{m} {row.placed[m].average:g}" for m in METHODS)
-            print(f"{row.program} {row.fault} ({row.kind}): {ranks} of {row.placed['locate'].total}, {row.seconds:.1f} s")
+            total = row.placed["locate"].total
+            print(f"{row.program} {row.fault} ({row.kind}): {ranks} of {total}, {row.seconds:.1f} s")
     print("\n".join(table(rows)))
 
 

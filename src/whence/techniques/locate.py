@@ -1,7 +1,7 @@
 """The main job: spectrum and slice of the shortest failing run joined into one ranking, each entry explained.
 
-Statements in the slice of the symptom come first, since something led from them to the failure in the recorded run, together with
-tests that may have skipped what mattered (``omission``). The others are not dropped, since missing code has no statement that
+Statements in the slice of the symptom come first, since something led from them to the failure in the recorded run,
+together with tests that may have skipped what mattered (``omission``). The others are not dropped, since missing code has no statement that
 executed. Within both groups suspiciousness decides (Op2 by default, the best formula for a single fault), and among equals the
 distance from the symptom in dependence edges.
 """
@@ -129,7 +129,7 @@ def _explain_skipping(statement: Statement, story: Story) -> str:
     events = story.events_of(statement)
     tests = [e for e in events[-50:].tolist() if story.trace.kind(e) is Kind.BRANCH]
     deed = story.deed(tests[-1]) if tests else ""
-    return f"line {statement.line} {deed}; the other way could have changed what the failure depends on" if deed else ""
+    return f"line {statement.line} {deed}; the other way could have changed what mattered" if deed else ""
 
 
 def _telling_event(statement: Statement, story: Story, found: Slice) -> int:
@@ -141,11 +141,12 @@ def _telling_event(statement: Statement, story: Story, found: Slice) -> int:
     return next((e for e in nearest if story.observation(e) is not None), nearest[0])
 
 
-def values_part(
-    entries: list[Entry], failing: Story, passing: list[Story]
-) -> dict[str, dict[str, list[dict[str, Any]]]]:
+Values = dict[str, dict[str, list[dict[str, Any]]]]
+
+
+def values_part(entries: list[Entry], failing: Story, passing: list[Story]) -> Values:
     """The part ``values``: what the first entries' lines held in the failing run and over recorded passing runs."""
-    part: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    part: Values = {}
     for entry in entries:
         statement = entry.statement
         key = f"{statement.file}:{statement.line}"
