@@ -215,18 +215,24 @@ static void end_with(uint64_t kind, uint64_t code, uint64_t address)
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
+    int fault = info->si_code > 0 && (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL);
     (void)context;
-    end_with(END_SIGNAL, (uint64_t)number, (uint64_t)(uintptr_t)info->si_addr);
+    end_with(END_SIGNAL, (uint64_t)number, fault ? (uint64_t)(uintptr_t)info->si_addr : 0);
     signal(number, SIG_DFL);
-    if (info->si_code <= 0 || number == SIGABRT) /* sent by a call: a fault happens again by itself */
+    if (!fault) /* that happens again by itself */
         raise(number);
 }
 
-static void on_exit_status(void)
+static void on_exit_status(int status, void *unused)
 {
+    (void)unused;
     if (header && header[END_KIND] == 0)
-        end_with(END_EXIT, 0, 0);
+        end_with(END_EXIT, (uint64_t)status & 255, 0);
 }
+
+/* Where the C library does not tell an exit handler the status, the header says 0. */
+static void on_exit_without_status(void) { on_exit_status(0, NULL); }
+extern int on_exit(void (*)(int, void *), void *) __attribute__((weak));
 
 /* A stack of its own for the handler, since the thread's may have overflown. */
 void whence_signal_stack(int wanted)
@@ -246,11 +252,13 @@ void whence_signal_stack(int wanted)
 
 static void catch_signals(void)
 {
-    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ};
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL,  SIGABRT, SIGSYS,  SIGTRAP,   SIGXCPU, SIGXFSZ,
+                                SIGHUP,  SIGINT, SIGQUIT, SIGPIPE, SIGALRM, SIGTERM, SIGVTALRM, SIGUSR1, SIGUSR2};
     whence_signal_stack(1);
-    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction old, action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
-        sigaction(fatal[i], &action, NULL);
+        if (!sigaction(fatal[i], NULL, &old) && old.sa_handler == SIG_DFL)
+            sigaction(fatal[i], &action, NULL);
 }
 
 static void on_fork(void)
@@ -306,7 +314,8 @@ int whence_record_start(const char *path, uint64_t limit, int ring)
     writer = 0;
     whence_threads_start();
     catch_signals();
-    atexit(on_exit_status);
+    if (!on_exit || on_exit(on_exit_status, NULL))
+        atexit(on_exit_without_status);
     pthread_atfork(on_fork, NULL, on_fork_in_child);
     __whence_cursor = __whence_end = NULL; /* the first reservation takes the first chunk */
     return 0;
