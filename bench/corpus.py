@@ -2,8 +2,8 @@
 
     python -m bench.corpus [--every N] [--workers N] [PROGRAM ...]
 
-Each fault is put into its program, all cases run, the shortest failing run is recorded and sliced. A fault counts by its
-best-placed line; ties by their average rank; a line that no failing case executed comes after all others.
+Each fault is put into its program, all cases run, the shortest failing run is recorded and sliced. A fault counts
+by its best-placed line; ties by their average rank; a line that no failing case executed comes after all others.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The main job: spectrum and slice of the shortest failing run joined into one ranking, each entry explained.
 
-Statements in the slice of the symptom come first, since something led from them to the failure in the recorded run,
-together with tests that may have skipped what mattered (``omission``). The others are not dropped, since missing code has no statement that
-executed. Within both groups suspiciousness decides (Op2 by default, the best formula for a single fault), and among equals the
-distance from the symptom in dependence edges.
+Statements in the slice of the symptom come first, since something led from them to the failure in the recorded
+run, together with tests that may have skipped what mattered (``omission``). The others are not dropped, since
+missing code has no statement that executed. Within both groups suspiciousness decides (Op2 by default, the best
+formula for a single fault), and among equals the distance from the symptom in dependence edges.
 """
 
 from __future__ import annotations
@@ -154,7 +154,8 @@ def values_part(entries: list[Entry], failing: Story, passing: list[Story]) -> V
         seen: dict[str, dict[str, Any]] = {}
         for story in passing:
             _gather(seen, line_values(story, story.events_of(statement)[-200:].tolist()))
-        part[key] = {"failing": [{k: v[k] for k in ("name", "value", "clock")} for v in failed], "passing": list(seen.values())}
+        shown = [{k: v[k] for k in ("name", "value", "clock")} for v in failed]
+        part[key] = {"failing": shown, "passing": list(seen.values())}
     return part
 
 

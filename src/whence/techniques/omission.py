@@ -1,9 +1,10 @@
 """Branches that may have kept something from happening: potential dependences, for statements.
 
-A dynamic slice holds what happened. Where a branch went the wrong way and skipped an assignment, the old value flowed
-on, and neither is in the slice. A branch of the run *potentially* matters when code that depends on it could have stored
-into something that the slice reads. (The idea of relevant slicing: Gyimóthy, Beszédes and Forgács 1999, here for whole
-places rather than for instances, and without following the branch's own dependences, which keeps the answer short.)
+A dynamic slice holds what happened. Where a branch went the wrong way and skipped an assignment, the old value
+flowed on, and neither is in the slice. A branch of the run *potentially* matters when code that depends on it
+could have stored into something that the slice reads. (The idea of relevant slicing: Gyimóthy, Beszédes and
+Forgács 1999, here for whole places rather than for instances, and without following the branch's own dependences,
+which keeps the answer short.)
 """
 
 from __future__ import annotations
