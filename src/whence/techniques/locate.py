@@ -1,9 +1,9 @@
 """The main job: spectrum and slice of the shortest failing run joined into one ranking, each entry explained.
 
-Statements in the slice of the symptom come first, since something led from them to the failure in the recorded
-run, together with tests that may have skipped what mattered (``omission``). The others are not dropped, since
-missing code has no statement that executed. Within both groups suspiciousness decides (Op2 by default, the best
-formula for a single fault), and among equals the distance from the symptom in dependence edges.
+Suspiciousness (Op2 by default, the best formula for a single fault) is raised by a bonus for statements in the slice of
+the symptom, since something led from them to the failure in the recorded run, and for tests that may have skipped what
+mattered (``omission``). The bonus is small: what a slice cannot show, such as missing code, must not fall behind
+everything that it does show. Among equals the distance from the symptom in dependence edges decides.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from whence.techniques.slicing import Start, by_line, compute, criterion_part, l
 from whence.techniques.spectrum import Coverage, spectrum
 from whence.trace.slicing import Slice
 
+SLICE_WEIGHT = 0.15  # of being in the slice, against 1 for suspiciousness; chosen on the corpus (docs/locate.md)
 NEARNESS = 1e-6  # weight of the distance: less than any difference of suspiciousness
 EXPLAINED = 20  # entries that get a sentence of their own
 ENDINGS = {
@@ -70,7 +71,7 @@ def symptom_start(symptom: Symptom) -> Start:
 
 
 def _join(ranking: list[Entry], depth: dict[Statement, int], skipping: dict[Statement, int]) -> list[Entry]:
-    """Rank by slice, then suspiciousness, then nearness to the symptom; scores lie between 0 and 1."""
+    """Rank by suspiciousness with a bonus for the slice, then nearness to the symptom; scores lie between 0 and 1."""
     low = min((e.score for e in ranking), default=0.0)
     span = max((e.score for e in ranking), default=0.0) - low or 1.0
     reached = {**skipping, **depth}
@@ -78,12 +79,12 @@ def _join(ranking: list[Entry], depth: dict[Statement, int], skipping: dict[Stat
     scores, notes = {}, {}
     for entry in ranking:
         statement = entry.statement
-        scores[statement] = (entry.score - low) / span / 2
+        scores[statement] = (entry.score - low) / span / (1 + SLICE_WEIGHT)
         notes[statement] = {**entry.evidence, "in_slice": statement in depth, "suspiciousness": round(entry.score, 6)}
         if statement in skipping:
             notes[statement]["may_have_skipped"] = True
         if statement in reached:
-            scores[statement] += 0.5 - NEARNESS * reached[statement] / farthest
+            scores[statement] += SLICE_WEIGHT / (1 + SLICE_WEIGHT) - NEARNESS * reached[statement] / farthest
             notes[statement]["depth"] = reached[statement]
     return rank(scores, notes)
 
