@@ -35,10 +35,10 @@ def locate(options: Options, formula: str) -> int:
 def run_locate(subject: Subject, options: Options, formula: str) -> Findings:
     """All steps of the main job."""
     from whence.cli.steps import failing_rows, record_failing, run_cases, summary
-    from whence.run.symptom import find_symptom
     from whence.subject.recorder import Recorder
     from whence.subject.runs import coverage
     from whence.subject.story import Story
+    from whence.subject.symptoms import symptom_of
     from whence.techniques.locate import Evidence, values_part
     from whence.techniques.locate import locate as rank_statements
 
@@ -46,7 +46,7 @@ def run_locate(subject: Subject, options: Options, formula: str) -> Findings:
     with Recorder(subject, options.trace_limit, options.window) as recorder:
         row, recording = record_failing(subject, runs, recorder, failing_rows(subject, runs, options))
         story = Story(subject, recording.trace)
-        symptom = find_symptom(recording.trace, recording.result, recording.outcome, subject.folder)
+        symptom = symptom_of(recording, subject.folder)
         findings = rank_statements(Evidence(coverage(subject, runs), story, symptom), subject.name, formula)
         passing = record_passing(subject, runs, recorder, row)
     findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], story, passing)

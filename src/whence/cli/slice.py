@@ -26,8 +26,8 @@ def slice_(options: Options, at: str | None, forward: bool, data_only: bool, pas
     """Show what a failure, or a value, came from (or what came of it)."""
     from whence.cli.steps import summary
     from whence.errors import UsageError
-    from whence.run.symptom import find_symptom
     from whence.subject.story import Story
+    from whence.subject.symptoms import symptom_of
     from whence.techniques.slicing import parse_criterion, slice_findings, start_at
 
     criterion = parse_criterion(at) if at else None
@@ -38,9 +38,7 @@ def slice_(options: Options, at: str | None, forward: bool, data_only: bool, pas
     subject = open_subject(options)
     runs, recording = _record(subject, options, passing)
     story = Story(subject, recording.trace)
-    symptom = None
-    if recording.outcome.failed:
-        symptom = find_symptom(recording.trace, recording.result, recording.outcome, subject.folder)
+    symptom = symptom_of(recording, subject.folder) if recording.outcome.failed else None
     start = start_at(story, criterion) if criterion else _start_of(symptom)
     findings, _ = slice_findings(story, subject.name, start, forward, not data_only)
     findings.symptom = symptom

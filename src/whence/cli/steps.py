@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from whence.cli.options import Options, first_use, progress
 
 if TYPE_CHECKING:
-    from whence.subject.recorder import Recorder, Recording
+    from whence.subject.recorder import Recorder, Recording, Worth
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
+    from whence.trace.trace import Trace
 
 NAMED = 5  # reasons, cases or files that are named; of the others only the number is told
 
@@ -57,6 +58,22 @@ def _how_to_fail(options: Options) -> str:
     return "give a failing case with --fails and --expect, or add one to whence.toml"
 
 
+def suspicion(subject: Subject, runs: Runs) -> Worth:
+    """How suspicious the most suspicious statement is that a trace executed."""
+    from whence.subject.runs import coverage
+    from whence.subject.story import Story
+    from whence.techniques.spectrum import spectrum
+
+    suspects = {entry.statement: entry.score for entry in spectrum(coverage(subject, runs), formula="op2").ranking}
+
+    def worth(trace: Trace) -> float:
+        story = Story(subject, trace)
+        numbers = set(story.statement_numbers[story.executed_sites].tolist()) - {-1}
+        return max((suspects.get(story.statements[n], -1.0) for n in numbers), default=-1.0)
+
+    return worth
+
+
 def record_failing(subject: Subject, runs: Runs, recorder: Recorder, rows: list[int]) -> tuple[int, Recording]:
     """Record the first case of ``rows`` whose verdict stands when it is recorded; gives its row and the recording.
 
@@ -68,7 +85,8 @@ def record_failing(subject: Subject, runs: Runs, recorder: Recorder, rows: list[
         tested = runs.tested[row]
         try:
             with first_use():
-                return row, recorder.record(tested.case, tested.outcome)
+                worth = suspicion(subject, runs) if tested.case.command is not None and runs.failing else None
+                return row, recorder.record(tested.case, tested.outcome, worth=worth)
         except SubjectError as error:
             if row == rows[:NAMED][-1]:
                 raise

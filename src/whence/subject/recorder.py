@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -20,7 +21,10 @@ from whence.trace.trace import FULL, LIMIT_REACHED, Header, Trace, open_units, r
 SLOWER = 10  # a recorded run may take this many times as long as the time limit says
 ENDLESS = 64 << 20  # bytes kept of a run that does not end: enough to see what goes round
 WORK = 16  # bytes of memory that analysing takes for each byte of a trace
+PROCESSES = 16  # runs of the program within a case that are looked at
 SHARE = 0.75  # of the memory that is free
+
+Worth = Callable[[Trace], float]
 
 
 @dataclass(slots=True)
@@ -58,10 +62,13 @@ class Recorder:
     def __exit__(self, *_: object) -> None:
         self._runner.close()
 
-    def record(self, case: Case, expected: Outcome | None = None, keep: Path | None = None) -> Recording:
+    def record(
+        self, case: Case, expected: Outcome | None = None, keep: Path | None = None, worth: Worth | None = None
+    ) -> Recording:
         """Record one case, and copy the trace file to ``keep`` if that is given.
 
-        Of a run that is expected not to end, the beginning is enough. Raises SubjectError when the outcome is not
+        Of a run that is expected not to end, the beginning is enough. Where a test suite's case ran the program several
+        times, the trace is taken that is worth most, the last of equals. Raises SubjectError when the outcome is not
         ``expected``, TraceError where the trace reached its limit.
         """
         endless = expected is not None and expected.kind is Kind.TIMEOUT
@@ -78,15 +85,17 @@ class Recorder:
                     f"case {case.name}: {expected.kind} in the program, but {outcome.kind} when recorded",
                     "the outcome depends on something that recording changes, such as uninitialised memory",
                 )
-            file = _main_trace(path) if path.is_dir() else path
-            header = read_header(open_units(file))
-            self._check(header, limit, endless)
+            traces = [self._open(file, limit, endless) for file in (_candidates(path) if path.is_dir() else [path])]
+            trace = max(reversed(traces), key=worth) if worth and len(traces) > 1 else traces[-1]
             if keep is not None:
-                shutil.copyfile(file, keep)
-            trace = Trace(file, self.subject.program, self.subject.plan, self.subject.fingerprint)
+                shutil.copyfile(trace.path, keep)
         finally:
             _remove(path)  # what is used of it stays mapped
-        return Recording(case, result, outcome, trace, bool(header.flags & LIMIT_REACHED))
+        return Recording(case, result, outcome, trace, bool(trace.header.flags & LIMIT_REACHED))
+
+    def _open(self, path: Path, limit: int, endless: bool) -> Trace:
+        self._check(read_header(open_units(path)), limit, endless)
+        return Trace(path, self.subject.program, self.subject.plan, self.subject.fingerprint)
 
     def _check(self, header: Header, limit: int, endless: bool) -> None:
         """Refuse a trace that ends before its run."""
@@ -132,10 +141,10 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _main_trace(folder: Path) -> Path:
-    """The trace to explain where a command ran the program several times: the last that a signal ended, or the last."""
+def _candidates(folder: Path) -> list[Path]:
+    """The traces to choose from where a command ran the program: the one that a signal ended last, or the last ones."""
     traces = sorted(folder.iterdir(), key=lambda p: p.stat().st_mtime_ns)
     if not traces:
         raise SubjectError("the command did not run the program", "see `program` in docs/configuration.md")
     crashed = [t for t in traces if read_header(open_units(t)).end == "signal"]
-    return (crashed or traces)[-1]
+    return crashed[-1:] or traces[-PROCESSES:]

@@ -1,0 +1,57 @@
+"""The symptom of a recorded run; also of one that a test suite started.
+
+What a suite's case says is only that a command failed. Of the program's run within it the crash is the symptom, if it
+crashed; else all that it printed and the status it ended with: something there displeased the test.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from signal import SIGABRT
+
+from whence.findings import Symptom
+from whence.run.evidence import Evidence
+from whence.run.oracle import find_assertion, signal_name
+from whence.run.outcome import Kind, Outcome
+from whence.run.symptom import find_symptom, statement_of
+from whence.subject.recorder import Recording
+from whence.trace.columns import N_OUT
+
+OUTPUTS = 100  # calls that printed, the last ones, from which the slice starts
+
+
+def symptom_of(recording: Recording, folder: Path) -> Symptom:
+    """Where the failure of a recorded run shows; files are given relative to ``folder``."""
+    trace, result, outcome = recording.trace, recording.result, recording.outcome
+    if recording.case.command is None or outcome.kind is Kind.TIMEOUT:
+        return find_symptom(trace, result, outcome, folder)
+    if trace.header.end == "signal":
+        number = trace.header.code
+        assertion = find_assertion(result.stderr) if number == SIGABRT else None
+        kind = Kind.ASSERTION if assertion else Kind.CRASH
+        outcome = Outcome(kind, f"the program was killed by {signal_name(number)}", assertion=assertion)
+        return find_symptom(trace, replace(result, status=None, signal=number), outcome, folder)
+    return _of_test(recording, folder)
+
+
+def _of_test(recording: Recording, folder: Path) -> Symptom:
+    """Everything that the program printed, and how it ended."""
+    trace = recording.trace
+    evidence = Evidence(trace)
+    criteria: list[int] = []
+    calls = trace.columns.outs[: trace.columns.counts[N_OUT]]["event"][-OUTPUTS:].tolist()
+    for call in dict.fromkeys(calls):
+        criteria += [call + 1, *(argument + 1 for argument in evidence.arguments(call))]
+    ending = evidence.ending()
+    criteria += [ending + 1] if ending >= 0 else []
+    event = calls[-1] if calls else ending
+    wrong = "what the program printed and its exit status count" if calls else "the program's exit status counts"
+    text = f"the test failed ({recording.outcome.text}); {wrong} as wrong"
+    details: dict[str, object] = {"criteria": criteria}
+    location = evidence.place(event) if event >= 0 else None
+    if location is not None:
+        details |= {"column": location.column, "label": "the last output" if calls else "the end of the run"}
+    kind = "wrong-output" if calls else "wrong-status"
+    clock = trace.clock(event) if event >= 0 else -1
+    return Symptom(kind, text, statement_of(location, folder), clock, event, details)
