@@ -19,7 +19,9 @@ from whence.trace.trace import CHUNK_UNITS, HEADER_UNITS, LIMIT_REACHED, RING, T
 SOURCE = Path(__file__).parent / "runtime/threads.c"
 MODES = re.findall(r"MODE\((\w+)\)", SOURCE.read_text())[1:]
 ENDLESS = {"deadlock"}
-VARYING = {"timed", "pipe", "fork", "race"}  # print or read times, numbers of files or processes; or have no one result
+VARYING = {"timed", "pipe", "fork"}  # see times, or numbers of files or processes
+EXTERNAL = {"unknown_call", "foreign"}  # wait in calls that the schedule does not know
+NO_RESULT = {"race"}
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +52,11 @@ def test_same_outcome_and_same_trace_in_every_run(uses: Snippet, mode: str) -> N
     second, again, other = recorded(uses, mode)
     assert first == second
     assert trace.header.flags & THREADS and trace.header.threads > 1
-    assert segments(trace) == segments(other)
-    if mode not in VARYING:
+    if mode not in EXTERNAL:
+        assert segments(trace) == segments(other)
+    if mode not in EXTERNAL | VARYING:
         assert np.array_equal(units, again)
-    if mode != "race":
+    if mode not in NO_RESULT:
         assert first == uses.run(mode).observed == uses.run(mode, variant=Variant.COVER).observed
 
 

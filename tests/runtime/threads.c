@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -304,6 +305,57 @@ static void mode_pipe(void)
     printf("%d\n", sum);
 }
 
+static int sockets[2];
+static void *answer(void *unused)
+{
+    int number;
+    while (recv(sockets[1], &number, sizeof number, 0) == sizeof number) {
+        number += 100;
+        send(sockets[1], &number, sizeof number, 0);
+    }
+    return unused;
+}
+static void mode_unknown_call(void) /* recv has no wrapper */
+{
+    pthread_t thread;
+    long sum = 0;
+    socketpair(AF_UNIX, SOCK_STREAM, 0, sockets);
+    pthread_create(&thread, NULL, answer, NULL);
+    for (int i = 0; i < 4; i++) {
+        int number = i;
+        send(sockets[0], &number, sizeof number, 0);
+        recv(sockets[0], &number, sizeof number, 0);
+        sum += number;
+    }
+    shutdown(sockets[0], SHUT_RDWR);
+    pthread_join(thread, NULL);
+    printf("%ld\n", sum);
+}
+
+static void on_timer(union sigval value)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < 2000; i++)
+        shared += value.sival_int;
+    pthread_mutex_unlock(&lock);
+    sem_post(&full);
+}
+static void mode_foreign(void) /* the C library starts the threads */
+{
+    timer_t timers[3];
+    sem_init(&full, 0, 0);
+    for (int i = 0; i < 3; i++) {
+        struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = on_timer};
+        struct itimerspec when = {.it_value = {0, 1000000 * (i + 1)}};
+        event.sigev_value.sival_int = i + 1;
+        timer_create(CLOCK_MONOTONIC, &event, &timers[i]);
+        timer_settime(timers[i], 0, &when, NULL);
+    }
+    for (int i = 0; i < 3; i++)
+        while (sem_wait(&full)) { }
+    printf("%ld\n", shared);
+}
+
 /* ---- Starting and ending ---- */
 
 static void *square(void *number) { return (void *)((long)number * (long)number); }
@@ -548,7 +600,8 @@ static void mode_deadlock(void) { puts("waits"); fflush(stdout); together(2, emb
 #define MODE(name) {#name, mode_##name}
 static const struct mode { const char *name; void (*run)(void); } modes[] = {
     MODE(mutex), MODE(race), MODE(greedy), MODE(rwlock), MODE(kinds), MODE(spin), MODE(queue), MODE(order), MODE(semaphore),
-    MODE(barrier), MODE(once), MODE(flag), MODE(sleepers), MODE(timed), MODE(pipe), MODE(results), MODE(exits), MODE(main_exits),
+    MODE(barrier), MODE(once), MODE(flag), MODE(sleepers), MODE(timed), MODE(pipe), MODE(unknown_call), MODE(foreign),
+    MODE(results), MODE(exits), MODE(main_exits),
     MODE(detached), MODE(cancel), MODE(c11), MODE(own), MODE(fork), MODE(signal), MODE(crash), MODE(overflow), MODE(exit),
     MODE(deadlock),
 };
