@@ -158,7 +158,7 @@ def open_subject(options: Options) -> Subject:
 
     from whence.run.config import FILE_NAME, read_config
     from whence.run.sandbox import DEFAULT_LIMITS
-    from whence.subject.subject import subject_from_config, subject_from_sources, with_cases
+    from whence.subject.subject import settle, subject_from_config, subject_from_sources, with_cases
 
     _check(options)
     cases = _option_cases(options)
@@ -172,7 +172,7 @@ def open_subject(options: Options) -> Subject:
     subject = subject_from_config(read_config(options.folder))
     if options.timeout:
         subject.limits = replace(subject.limits, time=options.timeout)
-    return with_cases(subject, [*subject.cases, *cases]) if cases else subject
+    return with_cases(subject, [*subject.cases, *settle(subject, cases)]) if cases else subject
 
 
 def _check(options: Options) -> None:

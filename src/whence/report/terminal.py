@@ -222,8 +222,13 @@ def _print_next(page: _Page, commands: Sequence[dict[str, str]]) -> None:
     page.line()
     page.line(("next:", STRONG))
     width = max(len(visible(c["command"])) for c in commands)
+    beside = width + max(len(c["why"]) for c in commands) + 4 <= page.console.width
     for entry in commands:
-        page.line((f"  {visible(entry['command']):<{width}}  ", PLACE), (entry["why"], DIM))
+        if beside:
+            page.line((f"  {visible(entry['command']):<{width}}  ", PLACE), (entry["why"], DIM))
+        else:  # a command of its own line can be copied
+            page.line((f"  # {entry['why']}", DIM))
+            page.line((f"  {visible(entry['command'])}", PLACE))
 
 
 def _slice_title(lines: Sequence[dict[str, Any]], criterion: dict[str, Any]) -> str:

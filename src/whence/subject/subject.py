@@ -169,12 +169,33 @@ def subject_from_sources(sources: Sequence[Path], flags: Sequence[str], cases: l
     sources = [s.resolve() for s in sources]
     executable = build_sources(sources, flags, quick_folder(sources))
     subject = Subject(sources[0].parent, executable, cases, limits)
-    passing = [case for case in cases if case.expected is None]
-    if passing:
-        with subject.runner() as runner:
-            learned = iter(learn_expected(passing, runner))
-        subject.cases = [next(learned) if case.expected is None else case for case in cases]
+    subject.cases = settle(subject, cases)
     return subject
+
+
+def settle(subject: Subject, cases: list[Case]) -> list[Case]:
+    """Cases of the command line, with what only a run of the program tells filled in.
+
+    What a passing case prints is right. An expected text without a final newline, as one types it, gets one where the
+    program's output has one: that it is missing is not what the case is about.
+    """
+    if all(case.expected is not None and not _is_open(case) for case in cases):
+        return cases
+    with subject.runner() as runner:
+        return learn_expected([_closed(case, runner) if _is_open(case) else case for case in cases], runner)
+
+
+def _is_open(case: Case) -> bool:
+    """Whether the expected output ends within a line."""
+    text = (case.expected.stdout if case.expected is not None else None) or b"\n"
+    return not text.endswith(b"\n")
+
+
+def _closed(case: Case, runner: Runner) -> Case:
+    """The case with a final newline expected, if the program prints one."""
+    if case.expected is None or case.expected.stdout is None or not runner.run_case(case).stdout.endswith(b"\n"):
+        return case
+    return replace(case, expected=replace(case.expected, stdout=case.expected.stdout + b"\n"))
 
 
 def with_cases(subject: Subject, cases: list[Case]) -> Subject:
