@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from whence.probe.layout import CONDITIONAL, WAY_BITS, Kind, Way
@@ -31,6 +30,7 @@ from whence.trace.columns import (
     FrameKind,
 )
 from whence.trace.effects import STATE_BASE, apply_effects, check_effects
+from whence.trace.kernels import lean
 from whence.trace.lazy import lazy_zeros
 from whence.trace.memory import append_reference, close_list, copy, doubt, load, new_cell, store, wide, writers_of
 from whence.trace.shadow import CACHE, PAGE, Int, Shadow, fill
@@ -89,7 +89,7 @@ def new_stacks(threads: int) -> Stacks:
     )
 
 
-@njit(cache=True)
+@lean
 def decode(
     units: NDArray[np.uint32], chunks: NDArray[np.int64], plan: Plan, columns: Columns, shadow: Shadow, stacks: Stacks
 ) -> Int:
@@ -249,7 +249,7 @@ def decode(
     return records
 
 
-@njit(cache=True)
+@lean
 def _last_event(plan: Plan, columns: Columns, segment: Int) -> Int:
     """The last event of a segment instance: its call, branch or return."""
     row = columns.segments[segment]
@@ -257,7 +257,7 @@ def _last_event(plan: Plan, columns: Columns, segment: Int) -> Int:
     return row.event + sites - 1
 
 
-@njit(cache=True)
+@lean
 def _effect(
     units: NDArray[np.uint32], start: Int, end: Int, top: Any, plan: Plan, columns: Columns, shadow: Shadow
 ) -> bool:
@@ -270,7 +270,7 @@ def _effect(
     return True
 
 
-@njit(cache=True)
+@lean
 def _unknown_call(units: NDArray[np.uint32], segment: Int, plan: Plan, columns: Columns, shadow: Shadow) -> Int:
     """The call that ends a segment called a function without a summary; returns its event.
 
@@ -286,7 +286,7 @@ def _unknown_call(units: NDArray[np.uint32], segment: Int, plan: Plan, columns: 
     return call
 
 
-@njit(cache=True)
+@lean
 def _start(thread: Int, started: Int, stacks: Stacks) -> None:
     """The call that ``thread`` waits for started another thread; its number may have been another one's before."""
     depth = stacks.depth[thread]
@@ -294,7 +294,7 @@ def _start(thread: Int, started: Int, stacks: Stacks) -> None:
     stacks.starter[started] = stacks.active[thread, depth - 1].last + 1 if depth else 0
 
 
-@njit(cache=True)
+@lean
 def _enter(
     units: NDArray[np.uint32],
     position: Int,
@@ -323,7 +323,7 @@ def _enter(
     _push(thread, function, call, kind, address, plan, columns, stacks)
 
 
-@njit(cache=True)
+@lean
 def _entry_kind(
     units: NDArray[np.uint32], call: Int, function: Int, target: Int, plan: Plan, columns: Columns
 ) -> Int:
@@ -340,7 +340,7 @@ def _entry_kind(
     return DIRECT if target == 0 or target == pointer else CALLBACK
 
 
-@njit(cache=True)
+@lean
 def _push(
     thread: Int, function: Int, call: Int, kind: Int, address: Int, plan: Plan, columns: Columns, stacks: Stacks
 ) -> None:
@@ -366,7 +366,7 @@ def _push(
     stacks.depth[thread] = depth + 1
 
 
-@njit(cache=True)
+@lean
 def _leave(thread: Int, returned: Int, plan: Plan, columns: Columns, shadow: Shadow, stacks: Stacks) -> None:
     """Pop a frame that nothing recorded called; who joins its thread may take the result, or who called it back.
 
@@ -386,7 +386,7 @@ def _leave(thread: Int, returned: Int, plan: Plan, columns: Columns, shadow: Sha
         below.source = new_cell(columns, CELL_CALL, call, close_list(columns, start), 0, 0)
 
 
-@njit(cache=True)
+@lean
 def _find_frame(
     units: NDArray[np.uint32],
     position: Int,
@@ -418,7 +418,7 @@ def _find_frame(
         _jumped_back(thread, top, identity, plan, columns, stacks)
 
 
-@njit(cache=True)
+@lean
 def _jumped_back(thread: Int, top: Int, identity: Int, plan: Plan, columns: Columns, stacks: Stacks) -> None:
     """A longjmp, the call that ends the segment ``top``, made setjmp return once more: its arguments are the result."""
     active = stacks.active[thread, stacks.depth[thread] - 1]
@@ -432,7 +432,7 @@ def _jumped_back(thread: Int, top: Int, identity: Int, plan: Plan, columns: Colu
         active.source = new_cell(columns, CELL_CALL, _last_event(plan, columns, top), 0, 0, 0)
 
 
-@njit(cache=True)
+@lean
 def _access(
     units: NDArray[np.uint32],
     unit: Int,
@@ -474,7 +474,7 @@ def _access(
         _by_value(units, address, number, segment, plan, columns, shadow)
 
 
-@njit(cache=True)
+@lean
 def _variadic(
     units: NDArray[np.uint32], unit: Int, event: Int, segment: Int, plan: Plan, columns: Columns, shadow: Shadow
 ) -> None:
@@ -515,7 +515,7 @@ def _variadic(
             fill(shadow, place, aligned, new_cell(columns, CELL_VARIADIC, event, passed + k + 1, place, size))
 
 
-@njit(cache=True)
+@lean
 def _by_value(
     units: NDArray[np.uint32],
     address: Int,

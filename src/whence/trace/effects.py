@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from whence.trace.columns import (
+    N_CELL,
     N_HEAP,
     N_IN,
     N_MULTI_REFERENCE,
@@ -15,6 +15,7 @@ from whence.trace.columns import (
     CellKind,
     Columns,
 )
+from whence.trace.kernels import lean
 from whence.trace.memory import append_reference, close_list, copy, new_cell, wide, writers_of
 from whence.trace.shadow import Int, Shadow, fill
 
@@ -29,7 +30,7 @@ CELL_READ, CELL_CALL, CELL_ALLOC, CELL_COPY = (
 STATE_BASE = np.int64(1) << 60  # hidden state of the library lies at addresses that no program has
 
 
-@njit(cache=True)
+@lean
 def check_effects(units: NDArray[np.uint32], start: Int, end: Int) -> bool:
     """Whether an effect record is one; it may be cut off by zeros."""
     position = start + 2
@@ -41,7 +42,7 @@ def check_effects(units: NDArray[np.uint32], start: Int, end: Int) -> bool:
     return True
 
 
-@njit(cache=True)
+@lean
 def apply_effects(
     columns: Columns, shadow: Shadow, units: NDArray[np.uint32], start: Int, end: Int, call: Int, before: Int
 ) -> Int:
@@ -76,14 +77,13 @@ def apply_effects(
     return result
 
 
-@njit(cache=True)
+@lean
 def _reads(
     columns: Columns, shadow: Shadow, units: NDArray[np.uint32], start: Int, end: Int, call: Int, before: Int
 ) -> Int:
     """A READ cell for each range read; the definition that stands for them all, and for ``before``."""
-    count = 0
+    made = columns.counts[N_CELL]
     position = start + 2
-    cells = np.empty(end - start, np.int64)
     while position < end and units[position]:
         opcode, a = wide(units, position) & 255, wide(units, position) >> 8
         address = np.int64(-1)
@@ -94,17 +94,16 @@ def _reads(
             address = STATE_BASE | (wide(units, position + 2) & 0xFFFFFFFFFF) << 3
         if address != -1:
             definition = writers_of(columns, shadow, address, length)
-            cells[count] = new_cell(columns, CELL_READ, call, definition, address, length)
-            count += 1
+            new_cell(columns, CELL_READ, call, definition, address, length)
         position += 2 * (1 + OPERANDS[opcode])
     first = columns.counts[N_MULTI_REFERENCE]
     append_reference(columns, first, before)
-    for k in range(count):
-        append_reference(columns, first, cells[k])
+    for cell in range(made, columns.counts[N_CELL]):
+        append_reference(columns, first, -(cell + 1))
     return close_list(columns, first)
 
 
-@njit(cache=True)
+@lean
 def _heap(columns: Columns, shadow: Shadow, address: Int, length: Int, call: Int, freed: bool) -> None:
     row = columns.counts[N_HEAP]
     columns.counts[N_HEAP] = row + 1
@@ -116,7 +115,7 @@ def _heap(columns: Columns, shadow: Shadow, address: Int, length: Int, call: Int
         fill(shadow, address, length, new_cell(columns, CELL_ALLOC, call, 0, address, length))
 
 
-@njit(cache=True)
+@lean
 def _out(columns: Columns, stream: Int, offset: Int, length: Int, call: Int, cell: Int) -> None:
     row = columns.counts[N_OUT]
     columns.counts[N_OUT] = row + 1
@@ -127,7 +126,7 @@ def _out(columns: Columns, stream: Int, offset: Int, length: Int, call: Int, cel
     columns.outs[row].length = length
 
 
-@njit(cache=True)
+@lean
 def _piece(columns: Columns, argument: Int, offset: Int, length: Int) -> None:
     row = columns.counts[N_PIECE]
     columns.counts[N_PIECE] = row + 1
@@ -137,7 +136,7 @@ def _piece(columns: Columns, argument: Int, offset: Int, length: Int) -> None:
     columns.pieces[row].length = length
 
 
-@njit(cache=True)
+@lean
 def _in(columns: Columns, stream: Int, offset: Int, length: Int, call: Int) -> None:
     row = columns.counts[N_IN]
     columns.counts[N_IN] = row + 1

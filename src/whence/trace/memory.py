@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from whence.trace.columns import (
@@ -13,6 +12,7 @@ from whence.trace.columns import (
     CellKind,
     Columns,
 )
+from whence.trace.kernels import lean
 from whence.trace.shadow import (
     HIGHEST,
     MAX_CELLS,
@@ -35,13 +35,13 @@ DOUBTED = 512  # bytes behind a pointer that a call without a summary may have w
 LOWEST, STACKS = np.int64(1) << 16, np.int64(0x7FF000000000)  # the least address, and that of stacks and mapped blocks
 
 
-@njit(cache=True)
+@lean
 def wide(units: NDArray[np.uint32], position: Int) -> Int:
     """Two units as one 64-bit number."""
     return np.int64(units[position]) | np.int64(units[position + 1]) << 32
 
 
-@njit(cache=True)
+@lean
 def new_cell(columns: Columns, kind: Int, parent: Int, definition: Int, address: Int, length: Int) -> Int:
     """Append a cell; returns the reference to it."""
     cell = columns.counts[N_CELL]
@@ -54,7 +54,7 @@ def new_cell(columns: Columns, kind: Int, parent: Int, definition: Int, address:
     return -(cell + 1)
 
 
-@njit(cache=True)
+@lean
 def append_reference(columns: Columns, start: Int, reference: Int) -> None:
     """Add a reference to the list that begins at ``start``, unless it is 0 or among the last 16 there."""
     end = columns.counts[N_MULTI_REFERENCE]
@@ -67,7 +67,7 @@ def append_reference(columns: Columns, start: Int, reference: Int) -> None:
     columns.counts[N_MULTI_REFERENCE] = end + 1
 
 
-@njit(cache=True)
+@lean
 def close_list(columns: Columns, start: Int) -> Int:
     """The definition that stands for the references gathered since ``start``: none, the one, or their list."""
     length = columns.counts[N_MULTI_REFERENCE] - start
@@ -83,7 +83,7 @@ def close_list(columns: Columns, start: Int) -> Int:
     return -MAX_CELLS - 1 - number
 
 
-@njit(cache=True)
+@lean
 def writers_of(columns: Columns, shadow: Shadow, address: Int, length: Int) -> Int:
     """The definition of a range of bytes: whatever last wrote any of them."""
     if 0 < length <= 8:
@@ -91,7 +91,7 @@ def writers_of(columns: Columns, shadow: Shadow, address: Int, length: Int) -> I
         if writer != MIXED:
             return writer
     start = columns.counts[N_MULTI_REFERENCE]
-    last = 0
+    last: Int = 0
     for k in range(length):
         writer = shadow.writer[byte_place(shadow, address + k)]
         if writer != last:
@@ -100,7 +100,7 @@ def writers_of(columns: Columns, shadow: Shadow, address: Int, length: Int) -> I
     return close_list(columns, start)
 
 
-@njit(cache=True)
+@lean
 def load(columns: Columns, shadow: Shadow, address: Int, size: Int, value: Int, unknown: Int) -> Int:
     """The definition of a load of a recorded value.
 
@@ -115,7 +115,7 @@ def load(columns: Columns, shadow: Shadow, address: Int, size: Int, value: Int, 
     return definition
 
 
-@njit(cache=True)
+@lean
 def store(
     columns: Columns, shadow: Shadow, address: Int, size: Int, low: Int, high: Int, known: bool, event: Int
 ) -> None:
@@ -128,7 +128,7 @@ def store(
         write_word(shadow, address + 8, size - 8, high, event + 1)
 
 
-@njit(cache=True)
+@lean
 def _copy_run(
     columns: Columns, shadow: Shadow, target: Int, source: Int, length: Int, down: bool, kind: Int, event: Int
 ) -> Int:
@@ -154,7 +154,7 @@ def _copy_run(
     return run
 
 
-@njit(cache=True)
+@lean
 def copy(columns: Columns, shadow: Shadow, target: Int, source: Int, length: Int, kind: Int, event: Int) -> None:
     """Copy bytes, a cell for each run of bytes that one event or cell wrote; overlapping ranges as memmove does."""
     if length > MOST_COPIED:
@@ -169,7 +169,7 @@ def copy(columns: Columns, shadow: Shadow, target: Int, source: Int, length: Int
             source += run
 
 
-@njit(cache=True)
+@lean
 def doubt(columns: Columns, shadow: Shadow, address: Int, call: Int) -> None:
     """Bytes from an address on may have been written by the ``call`` of a function without a summary.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from whence.trace.kernels import lean
 from whence.trace.lazy import lazy_zeros
 
 Int = Any  # an integer inside a kernel: int64 there, whatever Python passes outside
@@ -55,7 +55,7 @@ def new_shadow() -> Shadow:
     )
 
 
-@njit(cache=True)
+@lean
 def page_base(shadow: Shadow, page: Int) -> Int:
     """Index of the page's first byte in ``writer`` and ``content``; a new page is made where there is none."""
     key = page + 1
@@ -79,13 +79,13 @@ def page_base(shadow: Shadow, page: Int) -> Int:
     return base
 
 
-@njit(cache=True)
+@lean
 def byte_place(shadow: Shadow, address: Int) -> Int:
     """Index of one byte of the subject's memory."""
     return page_base(shadow, address >> 12) + (address & (PAGE - 1))
 
 
-@njit(cache=True)
+@lean
 def write_word(shadow: Shadow, address: Int, size: Int, value: Int, writer: Int) -> None:
     """Note a write of up to 8 bytes with the bits of ``value``."""
     offset = address & (PAGE - 1)
@@ -101,7 +101,7 @@ def write_word(shadow: Shadow, address: Int, size: Int, value: Int, writer: Int)
         shadow.content[place] = (value >> (8 * k)) & 255
 
 
-@njit(cache=True)
+@lean
 def fill(shadow: Shadow, address: Int, length: Int, writer: Int) -> None:
     """Note that ``length`` bytes were written by ``writer`` with contents that are not recorded."""
     if length > MOST_FILLED:
@@ -116,7 +116,7 @@ def fill(shadow: Shadow, address: Int, length: Int, writer: Int) -> None:
         done += take
 
 
-@njit(cache=True)
+@lean
 def fill_known(shadow: Shadow, address: Int, length: Int, writer: Int) -> None:
     """As ``fill``, but pages that were never touched stay so."""
     end = address + length
@@ -127,7 +127,7 @@ def fill_known(shadow: Shadow, address: Int, length: Int, writer: Int) -> None:
             shadow.writer[base + max(address - start, 0) : base + min(end - start, PAGE)] = writer
 
 
-@njit(cache=True)
+@lean
 def sole_writer(shadow: Shadow, address: Int, size: Int, mixed: Int) -> Int:
     """The writer of all ``size`` bytes (at most 8), or ``mixed`` where they have several."""
     offset = address & (PAGE - 1)
@@ -145,7 +145,7 @@ def sole_writer(shadow: Shadow, address: Int, size: Int, mixed: Int) -> Int:
     return np.int64(writer)
 
 
-@njit(cache=True)
+@lean
 def holds(shadow: Shadow, address: Int, size: Int, value: Int) -> bool:
     """Whether the bytes as last recorded equal those of ``value`` (at most 8)."""
     same = True

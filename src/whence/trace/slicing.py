@@ -19,6 +19,7 @@ from whence.probe.plan import PARAMETER, SAME_BLOCK, Plan
 from whence.trace.columns import N_CELL, N_EVENT, N_SEGMENT, Columns
 from whence.trace.dependence import (
     BUFFER,
+    BYVAL,
     LOAD,
     PHI,
     RESULT,
@@ -187,10 +188,12 @@ def _backward(
             depth = marks.event_depth[event]
             if depth == 0:
                 continue
-            if least == 0 or depth < least:
-                nearest, least = event + 1, depth
             site = start + event - first
             kind = plan.sites[site].kind
+            if kind == BYVAL:
+                continue
+            if least == 0 or depth < least:
+                nearest, least = event + 1, depth
             if kind in (PHI, RESULT):
                 for k in range(gather_event(plan, columns, event, control, buffer)):
                     _reach(marks, buffer[2 * k], event + 1, depth + 1)
