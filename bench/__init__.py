@@ -1,1 +1,1 @@
-"""The benchmarks behind the figures in docs/figures.md: each module runs as ``python -m bench.NAME`` and prints a table."""
+"""The benchmarks behind docs/figures.md: each module runs as ``python -m bench.NAME`` and prints tables."""

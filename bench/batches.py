@@ -2,24 +2,22 @@
 
     python -m bench.batches [--work FOLDER] [--cases N] [--rounds N] [PROGRAM ...]
 
-The benchmark, the fork server and the runs all share one core. "By the clock" suffers from whatever else that core does;
-"of the processor" divides by the processor time that all of them took. ``/bin/true`` started and judged in the usual way
-(one ``subprocess.run`` a case) is the comparison.
+The benchmark, the fork server and the runs all share one core. "By the clock" suffers from whatever else that core
+does; "of the processor" divides by the processor time that all of them took. Starting ``/bin/true`` the usual way (one
+``subprocess.run`` a case) is the comparison.
 """
 
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
 
-from bench.common import Times, markdown, options, work_folder
+from bench.common import Times, markdown, options, timed, work_folder
 from corpus import corpus
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
@@ -60,8 +58,8 @@ def _row(name: str, work: Path, count: int, rounds: int) -> list[str]:
     subject.variant(Variant.COVER)
     cases = list(islice(cycle(subject.cases), count))
     failing = _batch(subject, subject.cases)
-    ours = [_timed(lambda: _batch(subject, cases)) for _ in range(rounds)]
-    usual = [_timed(lambda: _usual(count // 10)) for _ in range(rounds)]
+    ours = [timed(lambda: _batch(subject, cases))[0] for _ in range(rounds)]
+    usual = [timed(lambda: _usual(count // 10))[0] for _ in range(rounds)]
     clock, processor = (f"{count / median(times):,.0f}" for times in zip(*((t.wall, t.cpu) for t in ours), strict=True))
     return [name, f"{count:,}", f"{failing} of {len(subject.cases)}", clock, processor, _rate(count // 10, usual)]
 
@@ -80,18 +78,6 @@ def _usual(count: int) -> None:
     """As many runs as a test script would make them."""
     for _ in range(count):
         subprocess.run(["/bin/true"], stdin=subprocess.DEVNULL, capture_output=True, check=True)
-
-
-def _timed(work: Callable[[], object]) -> Times:
-    """What some work takes, with the processes that it starts and waits for."""
-    wall, cpu = time.perf_counter(), _processor()
-    work()
-    return Times(time.perf_counter() - wall, _processor() - cpu)
-
-
-def _processor() -> float:
-    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 if __name__ == "__main__":

@@ -1,29 +1,32 @@
 """What the benchmarks share: building a program of ours, timing commands side by side, printing a Markdown table.
 
-Times are of the processor (user and system), which other work on the machine disturbs least, unless a table says otherwise.
-Ratios are of medians from the same run, in which the things compared take turns.
+Times are of the processor (user and system), which other work on the machine disturbs least, unless a table says
+otherwise. Ratios are of medians from the same run, in which the things compared take turns.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import TypeVar
 
 from whence.build.quick import build_sources
 from whence.subject.subject import Subject
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """What one command took, in seconds: by the clock, and of the processor (with the children it waited for)."""
+    """What something took, in seconds: by the clock, and of the processor (with the children that it waited for)."""
 
     wall: float
     cpu: float
@@ -85,6 +88,18 @@ def _become(words: list[str], environment: Mapping[str, str], folder: Path | Non
         os.execvpe(words[0], words, environment)
     finally:
         os._exit(127)
+
+
+def timed(work: Callable[[], T]) -> tuple[Times, T]:
+    """What some work of this process and of the processes that it waits for takes, and its result."""
+    wall, cpu = time.perf_counter(), _processor()
+    result = work()
+    return Times(time.perf_counter() - wall, _processor() - cpu), result
+
+
+def _processor() -> float:
+    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def take_turns(measures: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, float]:

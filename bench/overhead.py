@@ -2,8 +2,9 @@
 
     python -m bench.overhead [--work FOLDER] [--rounds N] [--skip-lackey]
 
-The trace is written to a file in memory: to a fresh one ("first"), then to the same one again ("again"), whose pages the system
-need not supply any more. Lackey prints every access as text; it is given a share of the work and a sink, and its start is subtracted.
+The trace is written to a file in memory: to a fresh one ("first"), then to the same one again ("again"), whose pages
+the system need not supply any more. Lackey prints every access as text; it is given a share of the work and a sink, and
+its start is subtracted.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from whence.probe.instrument import Variant
 from whence.subject.subject import Subject
 from whence.trace.trace import Trace
 
-WORK = {"structures": 150, "matrix": 100, "squeeze": 150}  # rounds of each program: about 0.05 s and 200 million events
+# Rounds of each program: about 0.05 s and 200 million events.
+WORK = {"structures": 150, "matrix": 100, "squeeze": 150}
 SHARE = 10  # lackey gets this fraction of the work
 LIMIT = 4 << 30
 HEADER = (
@@ -92,7 +94,7 @@ def _contents(subject: Subject, path: Path) -> tuple[int, int]:
 
 def _lackey_seconds(valgrind: str, executable: Path, amount: int) -> float:
     """What lackey would take for the whole work."""
-    command = [valgrind, "--tool=lackey", "--trace-mem=yes", f"--log-file={os.devnull}", executable]
+    command: list[str | Path] = [valgrind, "--tool=lackey", "--trace-mem=yes", f"--log-file={os.devnull}", executable]
     part, start = (run([*command, str(n)]).cpu for n in (amount // SHARE, 0))
     return (part - start) * SHARE
 

@@ -2,9 +2,10 @@
 
     python -m bench.slicing [--work FOLDER] [--millions N ...]
 
-Each of our programs ends with two outputs: a checksum, which depends on nearly all of the run, and the number of rounds, which
-depends on nearly nothing. Both are sliced from. Each trace is decoded in a process of its own; memory is what its peak grows by
-over its size before the trace is opened, the trace's own pages included.
+Each of our programs ends with two outputs: a checksum, which depends on much of the run, and the number of rounds,
+which depends on nearly nothing. Both are sliced from. Each trace is decoded in a process of its own, in which the
+kernels have been compiled before; memory is what its peak grows by over its size before the trace is opened, the
+trace's own pages included.
 """
 
 from __future__ import annotations
@@ -13,14 +14,11 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
-from bench.common import build_program, markdown, memory_folder, options, run, work_folder
+from bench.common import build_program, markdown, memory_folder, options, run, timed, work_folder
 from whence.probe.instrument import Variant
 from whence.subject.subject import Subject
 from whence.trace.columns import N_OUT
@@ -47,7 +45,7 @@ HEADER = (
 def main() -> int:
     """Print the table; with ``--one`` only measure one trace, as JSON."""
     parser = options(__doc__)
-    parser.add_argument("--millions", type=int, nargs="+", default=MILLIONS, help="events of the traces (default 10 100)")
+    parser.add_argument("--millions", type=int, nargs="+", default=MILLIONS, help="events (default 10 100)")
     parser.add_argument("--one", nargs=2, metavar=("PROGRAM", "MILLIONS"), help="measure one trace, print JSON")
     arguments = parser.parse_args()
     work = work_folder(arguments.work)
@@ -66,7 +64,8 @@ def _row(name: str, millions: int, work: Path) -> list[str]:
     found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     events, decode = found["events"], found["decode"]
     (small, small_events), (large, large_events) = found["small"], found["large"]
-    shown = [name, f"{events:,}", f"{decode:.2f}", f"{small:.2f}", f"{small_events:,}", f"{large:.2f}", f"{large_events:,}"]
+    slices = [f"{small:.2f}", f"{small_events:,}", f"{large:.2f}", f"{large_events:,}"]
+    shown = [name, f"{events:,}", f"{decode:.2f}", *slices]
     rates = [f"{events / (decode + seconds) / 1e6:.1f}" for seconds in (small, large)]
     return [*shown, *rates, f"{found['memory'] / events:.1f}"]
 
@@ -76,11 +75,11 @@ def measure(subject: Subject, events: int) -> dict[str, object]:
     rounds = max(1, round(events / _events_a_round(subject)))
     with _Recorded(subject, rounds) as path:
         before = _reset_peak()
-        decode, trace = _timed(lambda: Trace(path, subject.program, subject.plan, subject.fingerprint))
+        times, trace = timed(lambda: Trace(path, subject.program, subject.plan, subject.fingerprint))
         large, small = (_slice(trace, place) for place in (-2, -1))
         return {
             "events": trace.events,
-            "decode": decode,
+            "decode": times.cpu,
             "small": small,
             "large": large,
             "memory": _peak() - before,
@@ -102,8 +101,8 @@ def _slice(trace: Trace, place: int) -> tuple[float, int]:
     """Seconds for the slice from an output, and its events."""
     outs = trace.columns.outs[: trace.columns.counts[N_OUT]]
     criteria = np.array([outs[place]["cell"]], np.int64)
-    seconds, found = _timed(lambda: backward_slice(trace.plan, trace.columns, criteria))
-    return seconds, len(found.events)
+    times, found = timed(lambda: backward_slice(trace.plan, trace.columns, criteria))
+    return times.cpu, len(found.events)
 
 
 class _Recorded:
@@ -119,16 +118,6 @@ class _Recorded:
 
     def __exit__(self, *_: object) -> None:
         self._path.unlink(missing_ok=True)
-
-
-T = TypeVar("T")
-
-
-def _timed(work: Callable[[], T]) -> tuple[float, T]:
-    """Processor seconds that some work takes, and its result."""
-    start = time.process_time()
-    result = work()
-    return time.process_time() - start, result
 
 
 def _reset_peak() -> int:
