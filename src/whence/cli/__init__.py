@@ -10,7 +10,7 @@ import sys
 
 import click
 
-from whence.errors import WhenceError
+from whence.errors import BuildError, WhenceError
 
 COMMANDS = {
     "locate": "Rank the statements most likely at fault, and explain them.",
@@ -111,7 +111,10 @@ def _of_the_system(error: OSError) -> WhenceError:
 
 
 def _complain(error: WhenceError) -> int:
-    """Show an expected error: what is wrong, then what to do."""
+    """Show an expected error: what is wrong, then what to do; what a compiler said comes first and as it is."""
+    if isinstance(error, BuildError) and str(error) in error.hint:
+        print(f"{error.hint}\nwhence: the program does not build: {error}", file=sys.stderr)
+        return error.exit_status
     print(f"whence: {error}", file=sys.stderr)
     if error.hint:
         lines = error.hint.splitlines()

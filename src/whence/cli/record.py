@@ -35,7 +35,7 @@ def record(options: Options, output: Path | None, executable: Path | None) -> in
         variant = subject.variant(Variant.RECORD)
     if executable is not None:
         shutil.copy2(variant, executable)
-        click.echo(f"record variant of {len(subject.capture.modules)} modules: {executable}")
+        click.echo(f"record variant: {executable}")
         return 0
     with Recorder(subject, options.trace_limit, options.window) as recorder, first_use():
         recording = recorder.record(_chosen(subject, options.case), keep=output)

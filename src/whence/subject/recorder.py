@@ -88,7 +88,7 @@ class Recorder:
             traces = [self._open(file, limit, endless) for file in (_candidates(path) if path.is_dir() else [path])]
             trace = max(reversed(traces), key=worth) if worth and len(traces) > 1 else traces[-1]
             if keep is not None:
-                shutil.copyfile(trace.path, keep)
+                _copy(trace.path, keep)
         finally:
             _remove(path)  # what is used of it stays mapped
         return Recording(case, result, outcome, trace, bool(trace.header.flags & LIMIT_REACHED))
@@ -132,6 +132,15 @@ def free_memory() -> int:
 def _size(number: int) -> str:
     """A number of bytes for people."""
     return f"{number >> 20} MiB" if number >= 1 << 20 else f"{number:,} bytes"
+
+
+def _copy(trace: Path, target: Path) -> None:
+    try:
+        shutil.copyfile(trace, target)
+    except OSError as error:
+        if target.is_file():
+            target.unlink()  # half a trace is of no use
+        raise SubjectError(f"cannot write the trace to {target}: {error.strerror}", "name another file") from error
 
 
 def _remove(path: Path) -> None:

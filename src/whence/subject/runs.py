@@ -98,7 +98,7 @@ def run_all(subject: Subject, progress: Progress | None = None) -> Runs:
             tested.append(Tested(case, results[0], outcome))
             rows.append(results[2].coverage)
     if not tested:
-        raise SubjectError(f"none of {len(cases)} cases can be used: {left_out[0]}", "\n".join(left_out[1:6]))
+        raise SubjectError(f"no case can be used: {left_out[0]}", "\n".join(f"nor {reason}" for reason in left_out[1:6]))
     return Runs(tested, _matrix(rows, np.zeros(_size(subject), np.uint32)), left_out)
 
 

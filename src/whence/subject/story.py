@@ -72,6 +72,7 @@ class Story:
         self.statements = subject.places.statements
         self._spots: dict[int, Spot] = {}
         self._seen: dict[int, Observation | None] = {}
+        self._used: dict[int, frozenset[str]] = {}
 
     # ---- Places ------------------------------------------------------------------------------------------------------
 
@@ -173,7 +174,7 @@ class Story:
         if spot.kind is Kind.CALL:
             return Observation(f"{callee_of(spot)}()", None, "returned")
         if spot.kind is Kind.RESULT:
-            return _result(spot, raw)
+            return _result(spot, raw) if spot.instruction.result in self._registers_used(event) else None
         if spot.kind is Kind.RET:
             return self._returned(event, spot) if spot.instruction.operands else None
         if spot.kind is Kind.BRANCH and spot.text:
@@ -189,6 +190,14 @@ class Story:
             raw = trace.value(int(trace.columns.segments[following]["event"]))
         operand = spot.instruction.operands[0]
         return Observation(RETURN_VALUE, None if raw is None else spot.show(operand, raw), "returned")
+
+    def _registers_used(self, event: int) -> frozenset[str]:
+        """The registers that instructions of an event's function use; what a call gave is no news where none does."""
+        function = self.spot(event).function
+        if id(function) not in self._used:
+            instructions = function.instructions()
+            self._used[id(function)] = frozenset(operand.text for i in instructions for operand in i.operands)
+        return self._used[id(function)]
 
     def _received(self, event: int, argument: int) -> int | None:
         """What the function that was called got as an argument: the value with which it filled its parameter."""
