@@ -293,5 +293,6 @@ def _is_compiled() -> bool:
     """Whether the kernel that decodes traces has been compiled and kept before."""
     from whence.trace import decode
 
-    place = decode.decode.stats.cache_path
+    kernel: Any = decode.decode  # numba's objects are typed as the functions that they compile
+    place = kernel.stats.cache_path
     return place is None or any(Path(place).glob("decode.decode-*.nbi"))

@@ -98,7 +98,13 @@ def run_all(subject: Subject, progress: Progress | None = None) -> Runs:
             tested.append(Tested(case, results[0], outcome))
             rows.append(results[2].coverage)
     if not tested:
-        raise SubjectError(f"no case can be used: {left_out[0]}", "\n".join(f"nor {reason}" for reason in left_out[1:6]))
+        raise SubjectError(f"no case can be used: {left_out[0]}", "\n".join(f"nor {other}" for other in left_out[1:6]))
+    if all(row is None for row in rows):
+        raise SubjectError(
+            "no case ran the instrumented program",
+            "the `command` has to run the program at `path` in its copy of the folder; where it builds that again, since "
+            "a source is newer, the plain program is back",
+        )
     return Runs(tested, _matrix(rows, np.zeros(_size(subject), np.uint32)), left_out)
 
 
