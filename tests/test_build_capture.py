@@ -110,6 +110,22 @@ def test_main_in_an_archive_gives_way_to_a_runtimes(project: Project, tmp_path: 
     assert project.output(tmp_path / "out") == "1\n42\n"
 
 
+def test_a_variant_carries_no_debug_information(project: Project, tmp_path: Path) -> None:
+    project.write(
+        main_c=MAIN.replace("int twice(int);", "inline int twice(int x) { return 2 * x; }"),
+        twice_c=TWICE,
+    )
+    project.cc("-O2 -g -c main.c twice.c")
+    project.run(["ar", "rcs", "libx.a", "twice.o"])
+    project.cc("main.o -L. -lx -o prog")
+    capture = read_executable(project.folder / "prog")
+    assert names(capture) == ["main.c"]  # the variant, which is not inlined, needs the archive's member too
+    variant = build_variant(capture, "same", texts(capture), [], tmp_path / "out")
+    assert project.output(variant) == "42\n"
+    assert ".debug_info" in project.run(["readelf", "-SW", "prog"]).stdout
+    assert ".debug_info" not in project.run(["readelf", "-SW", str(variant)]).stdout
+
+
 @pytest.mark.parametrize("linker", ["ld -r", "wrapper"])
 def test_partial_link(project: Project, linker: str) -> None:
     project.write(main_c=MAIN, twice_c=TWICE, other_c="int other(void) { return 1; }")

@@ -26,6 +26,9 @@ Progress = Callable[[int, int], None]
 # The IR has said already what the program means; unused flags of the driver are nobody's concern here.
 _IR_FLAGS = ("-fPIC", "-w", "-Qunused-arguments")
 _RUNTIME_FLAGS = ("-O2", "-g0", "-fPIC", "-std=gnu17")
+# What is linked from elsewhere may have debug information, and valgrind gives up on clang's. (Zig would take the
+# symbols too.)
+_WITHOUT_DEBUG = {"clang": ("-Wl,--strip-debug",), "zig": ()}
 # What the runtime's wrappers of library functions call, whether or not the program links it.
 _RUNTIME_LIBRARIES = ("-lm", "-lpthread", "-ldl")
 RUNTIME = Path(__file__).parent.parent / "probe" / "runtime"
@@ -142,7 +145,11 @@ def link(capture: Capture, kind: str, objects: Sequence[Path], out: Path) -> Non
     out.parent.mkdir(parents=True, exist_ok=True)
     part = out.with_name(f"{out.name}.{os.getpid()}.part")
     with tempfile.TemporaryDirectory(prefix="whence-link-") as scratch:
-        arguments = [*link_arguments(capture, objects, part, Path(scratch)), *_RUNTIME_LIBRARIES]
+        arguments = [
+            *link_arguments(capture, objects, part, Path(scratch)),
+            *_RUNTIME_LIBRARIES,
+            *_WITHOUT_DEBUG[record.toolchain.kind],
+        ]
         try:
             run(
                 record.toolchain,
