@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.options import CaseCommand, Options, first_use, open_subject, progress, shared_options
+from whence.cli.options import CaseCommand, Options, first_use, open_subject, shared_options
 
 if TYPE_CHECKING:
     from whence.run.cases import Case
@@ -27,12 +27,12 @@ def record(options: Options, output: Path | None, executable: Path | None) -> in
     """
     import shutil
 
+    from whence.cli.steps import build_variant
     from whence.probe.instrument import Variant
     from whence.subject.recorder import Recorder
 
     subject = open_subject(options)
-    with progress("building the record variant", len(subject.capture.modules)) as subject.progress:
-        variant = subject.variant(Variant.RECORD)
+    variant = build_variant(subject, Variant.RECORD)
     if executable is not None:
         shutil.copy2(variant, executable)
         click.echo(f"record variant: {executable}")

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from whence.cli.options import Options, first_use, progress
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from whence.probe.instrument import Variant
     from whence.subject.recorder import Recorder, Recording, Worth
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
@@ -21,12 +24,19 @@ def run_cases(subject: Subject) -> Runs:
     from whence.probe.instrument import Variant
     from whence.subject.runs import run_all
 
-    for kind in (Variant.COVER, Variant.RECORD):
+    build_variant(subject, Variant.COVER)
+    build_variant(subject, Variant.RECORD)
+    with progress("running the cases", 2 * len(subject.cases)) as report:
+        return run_all(subject, report)
+
+
+def build_variant(subject: Subject, kind: Variant) -> Path:
+    """The executable of a variant, with a progress bar where it has to be built."""
+    if not subject.has_variant(kind):
         with progress(f"building the {kind} variant", len(subject.capture.modules)) as subject.progress:
             subject.variant(kind)
         subject.progress = None
-    with progress("running the cases", 3 * len(subject.cases)) as report:
-        return run_all(subject, report)
+    return subject.variant(kind)
 
 
 def failing_rows(subject: Subject, runs: Runs, options: Options) -> list[int]:

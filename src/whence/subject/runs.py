@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Progress = Callable[[int, int], None]
+Results = dict[int, RunResult]  # by the case's number
 
 SLOWER = 2  # the cover variant may take this many times as long as the time limit says
 
@@ -68,42 +69,54 @@ class Counter:
 
 
 def run_all(subject: Subject, progress: Progress | None = None) -> Runs:
-    """Run every case twice on the plain program and once on the cover variant.
+    """Run every case on the plain program and on the cover variant; and again what fails, or where the two differ.
 
-    Raises SubjectError where there is no case, or none that counts.
+    So every case runs twice at least, which tells flaky ones. Raises SubjectError where there is no case, or none that
+    counts.
     """
+    if not subject.cases:
+        raise SubjectError("no cases", "add cases to whence.toml, or give --fails and --passes")
+    batches = _Batches(subject.cases, progress)
+    with subject.runner() as runner, subject.runner(Variant.COVER) as cover:
+        plain = batches.run(runner, range(len(subject.cases)))
+        endless = [row for row, result in plain.items() if result.timed_out]
+        covered = batches.run(cover, endless)
+        cover.limits = replace(cover.limits, time=cover.limits.time * SLOWER)
+        covered |= batches.run(cover, [row for row in plain if row not in covered])
+        failing = [row for row in plain if row not in endless and _verdict(plain[row]) not in (Kind.PASS, Kind.SKIPPED)]
+        differing = [row for row in plain if _verdict(plain[row]) is not _verdict(covered[row])]
+        repeated = batches.run(cover, differing)
+        again = batches.run(runner, sorted({*failing, *differing}))
+    unstable = {row for row, result in repeated.items() if _verdict(result) is not _verdict(covered[row])}
+    return _judged(subject, plain, covered, again, unstable)
+
+
+def _verdict(result: RunResult) -> Kind:
+    return judge(result.case, result).kind
+
+
+def _judged(subject: Subject, plain: Results, covered: Results, again: Results, unstable: set[int]) -> Runs:
+    """The runs that count, and why the others do not; two runs of the variant differ for the ``unstable`` cases."""
     import numpy as np
 
-    cases = subject.cases
-    if not cases:
-        raise SubjectError("no cases", "add cases to whence.toml, or give --fails and --passes")
-    batches = _Batches(cases, progress)
-    with subject.runner() as runner:
-        first = batches.run(runner, range(len(cases)), {})
-        endless = [row for row, result in first.items() if result.timed_out]
-        ending = [row for row in first if row not in set(endless)]
-        second = batches.run(runner, ending, first)  # what does not end need not show that twice
-    with subject.runner(Variant.COVER) as runner:
-        covered = batches.run(runner, endless, {})
-        runner.limits = replace(runner.limits, time=runner.limits.time * SLOWER)
-        covered = batches.run(runner, ending, covered)
     tested, rows, left_out = [], [], []
-    for row, case in enumerate(cases):
-        results = first[row], second[row], covered[row]
-        outcome = judge(case, results[0])
-        reason = _why_not(case, outcome, *results)
+    for row, case in enumerate(subject.cases):
+        outcome = judge(case, plain[row])
+        reason = _why_not(outcome, plain[row], again.get(row, plain[row]), covered[row])
+        if row in unstable:
+            reason = f"flaky: {outcome.kind} in one run, another verdict in the next"
         if reason:
             left_out.append(f"{case.name}: {reason}")
         else:
-            tested.append(Tested(case, results[0], outcome))
-            rows.append(results[2].coverage)
+            tested.append(Tested(case, plain[row], outcome))
+            rows.append(covered[row].coverage)
     if not tested:
         raise SubjectError(f"no case can be used: {left_out[0]}", "\n".join(f"nor {other}" for other in left_out[1:6]))
     if all(row is None for row in rows):
         raise SubjectError(
             "no case ran the instrumented program",
-            "the `command` has to run the program at `path` in its copy of the folder; where it builds that again, since "
-            "a source is newer, the plain program is back",
+            "the `command` has to run the program at `path` in its copy of the folder; where it builds that again "
+            "(is a source newer?), the plain program is back",
         )
     return Runs(tested, _matrix(rows, np.zeros(_size(subject), np.uint32)), left_out)
 
@@ -126,24 +139,26 @@ class _Batches:
     def __init__(self, cases: Sequence[Case], progress: Progress | None) -> None:
         self._cases, self._progress, self._done = cases, progress, 0
 
-    def run(self, runner: Runner, rows: Iterable[int], known: dict[int, RunResult]) -> dict[int, RunResult]:
-        """The results of the cases with these numbers, in place of those that are ``known``."""
+    def run(self, runner: Runner, rows: Iterable[int]) -> Results:
+        """The results of the cases with these numbers."""
         rows = list(rows)
         results = runner.run_cases([self._cases[row] for row in rows], progress=self._tell)
         self._done += len(rows)
-        return {**known, **dict(zip(rows, results, strict=True))}
+        return dict(zip(rows, results, strict=True))
 
     def _tell(self, done: int, _: int) -> None:
+        total = 2 * len(self._cases)
         if self._progress is not None:
-            self._progress(self._done + done, 3 * len(self._cases))
+            self._progress(min(self._done + done, total), total)
 
 
-def _why_not(case: Case, outcome: Outcome, first: RunResult, second: RunResult, covered: RunResult) -> str:
+def _why_not(outcome: Outcome, plain: RunResult, again: RunResult, covered: RunResult) -> str:
     """Why a case does not count; empty when it does."""
-    again, instrumented = judge(case, second), judge(case, covered)
-    if outcome.kind is not again.kind:
-        return f"flaky: {outcome.kind} in one run, {again.kind} in the next"
-    if outcome.kind is Kind.WRONG_OUTPUT and case.comparison == EXACT and first.stdout != second.stdout:
+    case = plain.case
+    second, instrumented = judge(case, again), judge(case, covered)
+    if outcome.kind is not second.kind:
+        return f"flaky: {outcome.kind} in one run, {second.kind} in another"
+    if outcome.kind is Kind.WRONG_OUTPUT and case.comparison == EXACT and plain.stdout != again.stdout:
         return "flaky: two runs print different wrong outputs"
     if outcome.kind is Kind.SKIPPED:
         return f"skipped: {outcome.text}"

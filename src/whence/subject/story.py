@@ -335,11 +335,11 @@ def _accessed(spot: Spot, raw: int | None) -> Observation | None:
 
 
 def _argument(spot: Spot, raw: int | None) -> Observation | None:
-    """What a call was given; constants are no news."""
+    """What a call was given; constants and addresses of variables are no news."""
     operand = spot.instruction.operands[spot.argument]
-    if not operand.is_register:
-        return None
     text = _short(spot.explainer.value(spot.function, operand).text)
+    if not operand.is_register or text.startswith("&"):
+        return None
     return Observation(text, None if raw is None else spot.show(operand, raw), "argument")
 
 

@@ -86,11 +86,18 @@ class Subject:
 
     def variant(self, kind: Variant) -> Path:
         """The executable of a variant, built when there is none for this program yet."""
-        out = Path(whence_home()) / "variants" / self._key(kind) / self.executable.name
+        out = self._variant_path(kind)
         if not out.exists():
             out.parent.mkdir(parents=True, exist_ok=True)
             build_variant(self.capture, kind, list(self._texts(kind)), self._runtime(), out, progress=self.progress)
         return out
+
+    def has_variant(self, kind: Variant) -> bool:
+        """Whether a variant has been built before."""
+        return self._variant_path(kind).exists()
+
+    def _variant_path(self, kind: Variant) -> Path:
+        return Path(whence_home()) / "variants" / self._key(kind) / self.executable.name
 
     def _key(self, kind: Variant) -> str:
         """What a variant's executable depends on: modules, link, runtime and probes."""
