@@ -10,7 +10,9 @@ from whence.trace.columns import N_CELL, N_EVENT
 from whence.trace.slicing import Slice, backward_slice, dependences
 from whence.trace.trace import Trace
 
-PROGRAMS = ("callbacks", "by_value", "memmove_down", "setjmp_nested", "short_circuit", "signals", "structures", "variadic")
+PROGRAMS = (
+    "callbacks", "by_value", "memmove_down", "setjmp_nested", "short_circuit", "signals", "structures", "variadic",
+)  # fmt: skip
 
 
 def depths_of(trace: Trace, criterion: int, control: bool) -> dict[int, int]:
