@@ -236,8 +236,8 @@ def _slice_title(lines: Sequence[dict[str, Any]], criterion: dict[str, Any]) -> 
     size = f"{plural(len(lines), 'line')} in {plural(files, 'file')}"
     if not criterion:
         return f"slice: {size}"
-    place = f"{criterion['file']}:{criterion['line']}"
-    return f"{criterion['direction']} slice from {place} ({criterion['text']}): {size}"
+    place = f"{criterion['file']}:{criterion['line']} ({criterion['text']})" if criterion["file"] else criterion["text"]
+    return f"{criterion['direction']} slice from {place}: {size}"
 
 
 def _print_slice_line(page: _Page, at: dict[str, Any], arrow: str) -> None:

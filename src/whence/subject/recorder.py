@@ -19,7 +19,7 @@ from whence.subject.subject import Subject
 from whence.trace.trace import FULL, LIMIT_REACHED, Header, Trace, open_units, read_header
 
 SLOWER = 10  # a recorded run may take this many times as long as the time limit says
-ENDLESS = 64 << 20  # bytes kept of a run that does not end: enough to see what goes round
+ENDLESS = 16 << 20  # bytes kept of a run that does not end: enough to see what goes round
 WORK = 16  # bytes of memory that analysing takes for each byte of a trace
 PROCESSES = 16  # runs of the program within a case that are looked at
 SHARE = 0.75  # of the memory that is free

@@ -23,6 +23,7 @@ from whence.subject.story import Story
 from whence.trace.slicing import Slice
 
 LOCAL = "local"
+FAR = 1 << 30  # more than any depth
 MEMBER = re.compile(r"getelementptr.* (%[\w.]+), ptr .*?, i32 \d+, i32 (\d+)")
 
 
@@ -34,7 +35,7 @@ def omitted(story: Story, found: Slice) -> dict[Statement, int]:
     trace = story.trace
     reads = _places_read(story, found)
     wanted: dict[Statement, int] = {}
-    executed = np.unique(trace.sites(np.arange(trace.events, dtype=np.int64)))
+    executed = story.executed_sites
     branches = executed[trace.plan.sites["kind"][executed] == Kind.BRANCH]
     stores = _Stores(story)
     for site in branches.tolist():
@@ -43,26 +44,23 @@ def omitted(story: Story, found: Slice) -> dict[Statement, int]:
             continue
         statement = story.statements[number]
         depths = [reads[place] + 1 for place in stores.behind(site) if place in reads]
-        if depths and min(depths) < wanted.get(statement, 1 << 30):
+        if depths and min(depths) < wanted.get(statement, FAR):
             wanted[statement] = min(depths)
     return wanted
 
 
 def _places_read(story: Story, found: Slice) -> dict[Hashable, int]:
     """The places that loads in the slice read, each with the least depth of such a load."""
-    trace = story.trace
     events = found.events
-    sites = trace.sites(events)
-    loads = trace.plan.sites["kind"][sites] == Kind.LOAD
-    depths = found.depth_of(events)
-    least: dict[int, int] = {}
-    for site, depth in zip(sites[loads].tolist(), depths[loads].tolist(), strict=True):
-        least[site] = min(depth, least.get(site, depth))
+    sites = story.sites(events)
+    kinds = story.trace.plan.sites["kind"]
+    least = np.full(len(kinds), FAR)
+    np.minimum.at(least, sites, found.depth_of(events))
     places: dict[Hashable, int] = {}
-    for site, depth in least.items():
+    for site in np.flatnonzero((least < FAR) & (kinds == Kind.LOAD)).tolist():
         place = _place(story, site)
         if place is not None:
-            places[place] = min(depth, places.get(place, depth))
+            places[place] = min(int(least[site]), places.get(place, FAR))
     return places
 
 

@@ -309,13 +309,23 @@ def slice_findings(
 
 def criterion_part(story: Story, start: Start, forward: bool = False) -> dict[str, Any]:
     """The part ``criterion`` of a result."""
-    place = story.statement(start.event) if start.event >= 0 else None
+    place = _place_of(story, start.event) if start.event >= 0 else None
     return {
         "file": place.file if place else None,
         "line": place.line if place else None,
         "direction": "forward" if forward else "backward",
         "text": start.text,
     }
+
+
+def _place_of(story: Story, event: int, hops: int = HOPS) -> Statement | None:
+    """The statement of an event; of one that has none, such as a return at a brace, that of what it depends on."""
+    place = story.statement(event)
+    if place is not None or hops == 0:
+        return place
+    targets = dependences(story.trace.plan, story.trace.columns, event + 1)
+    found = (_place_of(story, target - 1, hops - 1) for target, _ in targets if target > 0)
+    return next((statement for statement in found if statement is not None), None)
 
 
 def _times(count: int) -> str:
