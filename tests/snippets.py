@@ -37,10 +37,18 @@ from whence.trace.trace import Trace
 
 LIMITS = Limits(time=20.0, trace=1 << 30)
 C = Path(__file__).parent / "c"
-BUILD_CODE = [
-    path for package in (whence.build, whence.probe) for path in sorted(Path(package.__file__ or
-    "").parent.glob("*.py"))
-]
+PACKAGES = (Path(package.__file__ or "").parent for package in (whence.build, whence.probe))
+BUILD_CODE = [path for folder in PACKAGES for path in sorted(folder.glob("*.py"))]
+
+MOST_RUNNERS = 6
+RUNNERS: dict[tuple[Path, Variant | None], Runner] = {}  # in the order of their last use
+
+
+@atexit.register
+def close_runners() -> None:
+    """End all runners."""
+    while RUNNERS:
+        RUNNERS.popitem()[1].close()
 
 
 class Snippet:
@@ -52,7 +60,6 @@ class Snippet:
         self.folder = Path(whence_home()) / "snippets" / _key(files, flags)
         self._flags = flags
         self._limits = limits
-        self._runners: dict[Variant | None, Runner] = {}
 
     @cached_property
     def subject(self) -> Subject:
@@ -69,16 +76,13 @@ class Snippet:
         return Subject(self.folder, executable, [], self._limits)
 
     def runner(self, variant: Variant | None = None) -> Runner:
-        """The runner of the plain program or of a variant, kept until the session ends."""
-        if variant not in self._runners:
-            self._runners[variant] = self.subject.runner(variant)
-        return self._runners[variant]
-
-    def close(self) -> None:
-        """End the runners."""
-        for runner in self._runners.values():
-            runner.close()
-        self._runners.clear()
+        """The runner of the plain program or of a variant; the ones used last are kept."""
+        key = (self.folder, variant)
+        found = RUNNERS.pop(key, None) or self.subject.runner(variant)
+        RUNNERS[key] = found
+        while len(RUNNERS) > MOST_RUNNERS:
+            RUNNERS.pop(next(iter(RUNNERS))).close()
+        return found
 
     def run(self, *arguments: str, stdin: bytes = b"", variant: Variant | None = None) -> RunResult:
         """Run the plain program, or a variant without a trace."""
@@ -227,9 +231,7 @@ def forward(trace: Trace, events: Iterable[int], control: bool = True) -> Slice:
 
 @cache
 def _made(files: tuple[tuple[str, str], ...], flags: tuple[str, ...], limits: Limits) -> Snippet:
-    made = Snippet(dict(files), flags, limits)
-    atexit.register(made.close)
-    return made
+    return Snippet(dict(files), flags, limits)
 
 
 def snippet(code: str, *flags: str, time: float = LIMITS.time, memory: int = LIMITS.memory, **files: str) -> Snippet:

@@ -170,7 +170,7 @@ class Recorder:
         """A load or store: its address before it, its value behind it; a private local's store has its value alone."""
         instruction, unit = site.instruction, site.unit
         units = site.units
-        if site.aux == NO_SLOT:
+        if site.kind is Kind.RMW or site.aux == NO_SLOT:
             ahead += self._address(place, unit, instruction)
             unit, units = unit + ADDRESS_UNITS, units - ADDRESS_UNITS
         if site.kind is Kind.RMW and site.aux == CONDITIONAL:
