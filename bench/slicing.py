@@ -3,9 +3,9 @@
     python -m bench.slicing [--work FOLDER] [--millions N ...]
 
 Each of our programs ends with two outputs: a checksum, which depends on much of the run, and the number of rounds,
-which depends on nearly nothing. Both are sliced from. Each trace is decoded in a process of its own, in which the
-kernels have been compiled before; memory is what its peak grows by over its size before the trace is opened, the
-trace's own pages included.
+which depends on nearly nothing. Both are sliced from. Each trace is decoded and sliced three times, in a process of its
+own in which the kernels have been compiled before; memory is what its peak grows by over its size before the trace is
+opened, the trace's own pages included.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from whence.trace.trace import Trace
 PROGRAMS = ("structures", "matrix", "squeeze")
 MILLIONS = (10, 100)
 LIMIT = 16 << 30
+REPEATS = 3
 HEADER = (
     "program",
     "events",
@@ -71,19 +73,28 @@ def _row(name: str, millions: int, work: Path) -> list[str]:
 
 
 def measure(subject: Subject, events: int) -> dict[str, object]:
-    """Record a run of about that many events; seconds to decode it and to slice it, and bytes that this took."""
+    """Record a run of about that many events; seconds to decode it and to slice it (medians), bytes that this took."""
     rounds = max(1, round(events / _events_a_round(subject)))
     with _Recorded(subject, rounds) as path:
         before = _reset_peak()
-        times, trace = timed(lambda: Trace(path, subject.program, subject.plan, subject.fingerprint))
-        large, small = (_slice(trace, place) for place in (-2, -1))
-        return {
-            "events": trace.events,
-            "decode": times.cpu,
-            "small": small,
-            "large": large,
-            "memory": _peak() - before,
-        }
+        taken = [_decode_and_slice(subject, path) for _ in range(REPEATS)]
+        memory = _peak() - before
+    decode, small, large = (median(seconds) for seconds in zip(*(t[1] for t in taken), strict=True))
+    count, small_events, large_events = taken[0][0]
+    return {
+        "events": count,
+        "decode": decode,
+        "small": (small, small_events),
+        "large": (large, large_events),
+        "memory": memory,
+    }
+
+
+def _decode_and_slice(subject: Subject, path: Path) -> tuple[tuple[int, int, int], tuple[float, float, float]]:
+    """Events and seconds: of the trace, of its small and of its large slice."""
+    times, trace = timed(lambda: Trace(path, subject.program, subject.plan, subject.fingerprint))
+    (small, small_events), (large, large_events) = (_slice(trace, place) for place in (-1, -2))
+    return (trace.events, small_events, large_events), (times.cpu, small, large)
 
 
 def _events_a_round(subject: Subject) -> float:
