@@ -60,7 +60,7 @@ def locate(evidence: Evidence, subject: str, formula: str = "op2") -> Findings:
     result.summary.append(
         f"the failing run has {story.trace.blocks:,} blocks and {story.trace.events:,} events; "
         f"{len(found.events):,} events on {len(lines.statements)} lines led to the failure; "
-        f"{len(skipping)} more tests may have skipped what mattered"
+        f"{len(skipping)} more {'test' if len(skipping) == 1 else 'tests'} may have skipped what mattered"
     )
     return result
 
