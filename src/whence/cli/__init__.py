@@ -66,7 +66,7 @@ def main() -> None:
     """The console script ``whence``: exit status 0 found, 1 nothing found, 2 wrong use or input, 3 internal error."""
     _exit_on_signals()
     try:
-        status = whence.main(standalone_mode=False)
+        status = whence.main(prog_name="whence", standalone_mode=False)
     except WhenceError as error:
         status = _complain(error)
     except click.exceptions.Exit as done:

@@ -14,7 +14,7 @@ from whence.build.capture import Capture, read_executable
 from whence.build.ir import canonical_text
 from whence.build.quick import build_sources
 from whence.build.toolchain import whence_home
-from whence.build.variant import build_variant, first_message, runtime_objects
+from whence.build.variant import build_variant, runtime_objects
 from whence.errors import BuildError, SubjectError
 from whence.probe.instrument import Variant, cover_texts, probes_version, record_texts
 from whence.probe.library import numbers, wrapped
@@ -28,6 +28,7 @@ from whence.run.runner import Runner, learn_expected
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
 from whence.subject.places import Places
 
+BUILD_LINES = 40  # of what a failed build printed, the last ones
 Progress = Callable[[int, int], None]
 
 
@@ -155,14 +156,30 @@ def _executable_of(config: SubjectConfig) -> Path:
     if program.path is None:
         raise BuildError(f"{config.folder}: whence.toml names neither a program nor its sources")
     if program.build:
-        done = subprocess.run(
-            program.build, shell=True, cwd=config.folder, capture_output=True, text=True, errors="replace", check=False
-        )
-        if done.returncode:
-            raise BuildError(first_message(done.stderr) or f"`{program.build}` failed", done.stderr.strip())
+        _run_build(program.build, config.folder)
     if not program.path.exists():
         raise BuildError(f"no program {program.path}", "build it with CC=whence-cc, or set `build` in whence.toml")
     return program.path
+
+
+def _run_build(command: str, folder: Path) -> None:
+    """Run the subject's own build; raises BuildError with the compiler's message, all of them in the hint."""
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        said = done.stdout.strip().splitlines()[-BUILD_LINES:]
+        message = f"`{command}` ended with status {done.returncode}"
+        errors = [line for line in said if "error:" in line or "undefined" in line]
+        raise BuildError(errors[0].strip() if errors else message, "\n".join([*said, message]))
 
 
 def quick_folder(sources: Sequence[Path]) -> Path:

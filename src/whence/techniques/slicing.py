@@ -220,12 +220,12 @@ def slice_part(
 def line_values(story: Story, events: Sequence[int]) -> list[dict[str, Any]]:
     """What events read and wrote, repetitions left out, the last ``VALUES_A_LINE`` of them in order of time."""
     values: list[dict[str, Any]] = []
-    later: dict[tuple[str, str], str | None] = {}
+    later: dict[str, str | None] = {}
     for event in reversed(events):
         seen = story.observation(event)
-        if seen is None or later.get((seen.name, seen.role)) == seen.value:
+        if seen is None or later.get(seen.name) == seen.value:
             continue
-        later[seen.name, seen.role] = seen.value
+        later[seen.name] = seen.value
         values.append({"clock": story.trace.clock(event), **json_value(seen)})
         if len(values) == VALUES_A_LINE:
             break

@@ -1,0 +1,79 @@
+"""The command line under test, run within this process: what it printed, and its exit status.
+
+Programs lie in a folder of each worker's own under Whence's home, so that a second session finds its variants built.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from whence.build.toolchain import whence_home
+from whence.cli import main
+from whence.report.json import SCHEMA_PATH
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished command."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The result, valid by the schema."""
+        found: dict[str, Any] = json.loads(self.out)
+        jsonschema.validate(found, json.loads(SCHEMA_PATH.read_text()))
+        return found
+
+
+def subject_folder(name: str, **files: str) -> Path:
+    """A folder that holds these files (``prog_c`` for ``prog.c``), the same one in every session."""
+    folder = Path(whence_home()) / "cli-tests" / os.environ.get("PYTEST_XDIST_WORKER", "alone") / name
+    for file, text in files.items():
+        write(folder / file.replace("_", "."), text)
+    return folder
+
+
+def write(path: Path, text: str) -> Path:
+    """Write a file unless it holds the text already."""
+    if not path.is_file() or path.read_text() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return path
+
+
+@contextlib.contextmanager
+def _at(folder: Path, words: tuple[str, ...]) -> Iterator[None]:
+    before, arguments = Path.cwd(), sys.argv
+    os.chdir(folder)
+    sys.argv = ["whence", *words]
+    try:
+        yield
+    finally:
+        os.chdir(before)
+        sys.argv = arguments
+
+
+def whence(folder: Path, *words: str) -> Done:
+    """Run ``whence`` with these words in a folder; never raises what a user would not see."""
+    out, err = io.StringIO(), io.StringIO()
+    status: Any = None
+    with _at(folder, words), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as ended:
+            status = ended.code
+    assert "Traceback" not in err.getvalue()
+    return Done(int(status or 0), out.getvalue(), err.getvalue())

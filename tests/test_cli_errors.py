@@ -1,0 +1,189 @@
+"""Bad input: a clear message, exit status 2, never a traceback, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from cli_programs import kinds
+from cli_tool import subject_folder, whence, write
+
+from whence.cli.options import quoted
+
+BROKEN = '#include <stdio.h>\nint main(void)\n{\n    printf("x")\n    return 0;\n}\n'
+COUNTER = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    if (argc > 2) {
+        FILE *file = fopen(argv[2], "a+");
+        fputc('x', file);
+        long at = ftell(file);
+        fclose(file);
+        return at % 2;
+    }
+    printf("%d\\n", argc);
+    return argc > 1;
+}
+"""
+FAILS = ("--fails", "words a", "--expect", "b\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--expect", "x", "--fails", "a"], "each --expect belongs to the --fails before it"),
+        (["--fails", "a", "--expect", "x", "--expect", "y"], "each --expect belongs to the --fails before it"),
+        (["--fails", "a", "--passes", "b", "--expect", "y", "--expect", "z"], "each --expect belongs"),
+        (["--fails", "'a"], "No closing quotation"),
+        (["--fails", "a < none.txt"], "no such input file: none.txt"),
+        (["--fails", "a > out"], "only '< file' can be redirected"),
+        (["--fails", "a", "--cflags", "'-DX"], "--cflags: No closing quotation"),
+        (["--fails", "a", "--timeout", "-1"], "-1.0 is not in the range"),
+        (["--fails", "a", "--trace-limit", "12x"], "'12x' is no size"),
+        (["--fails", "a", "--window", "0"], "'0' is no size"),
+        (["--fails", "a", "-n", "0"], "0 is not in the range"),
+        (["--fails"], "requires an argument"),
+        (["-C", "..", "--fails", "a"], "-C names the folder of a whence.toml"),
+        (["--bogus"], "No such option"),
+        ([], "no cases"),
+        (["--passes", "words"], "no case fails: ran 1 case, and it passed"),
+        (["--fails", "words", "--passes", "words a"], "without it only a crash or a non-zero status counts"),
+        ([*FAILS, "--case", "x"], "no failing case is named 'x'"),
+        ([*FAILS, "--html", "/proc/none/x.html"], "cannot write /proc/none/x.html"),
+    ],
+)
+def test_wrong_options(words, message):
+    done = whence(kinds(), "locate", "kinds.c", *words)
+    assert (done.status, message in done.err) == (2, True), done.err
+
+
+@pytest.mark.parametrize(
+    ("sources", "message"),
+    [
+        (["none.c"], "none.c: no such file"),
+        (["."], ". is a folder"),
+        (["/bin/sh"], "/bin/sh is no C file"),
+        ([], "there is no whence.toml here"),
+        (["-C", "/none"], "there is no whence.toml in /none"),
+        (["--cflags", "-O2"], "--cflags are for C files given by name"),
+    ],
+)
+def test_wrong_sources(sources, message):
+    done = whence(kinds(), "locate", *sources, "--fails", "a")
+    assert (done.status, message in done.err) == (2, True), done.err
+
+
+def test_compiler_speaks_first(tmp_path):
+    write(tmp_path / "broken.c", BROKEN)
+    done = whence(tmp_path, "locate", "broken.c", "--fails", "")
+    first, last = done.err.splitlines()[0], done.err.splitlines()[-1]
+    assert done.status == 2
+    assert first.startswith(f"{tmp_path}/broken.c:4:16: error: expected ';'")
+    assert last.startswith("whence: the program does not build")
+
+
+CONFIGURED = {
+    '[program]\nsources = ["p.c"]\nflgas = []\n[cases]\nfolder = "c"\n': "whence.toml:3: unknown key flgas",
+    '[program]\nsources = 3\n[cases]\nfolder = "c"\n': "whence.toml:2:",
+    '[program]\nsources = ["p.c"]\n[cases]\nfolder = "c"\n[limits]\ntime = "long"\n': "whence.toml:6:",
+    '[program]\nsources = ["p.c"]\n[cases]\nfolder = "none"\n': "whence.toml:4: folder",
+    '[program\nsources = ["p.c"]\n': "whence.toml",
+    '[program]\nsources = ["x*.c"]\n[cases]\nfolder = "c"\n': "no source file matches x*.c",
+    '[program]\npath = "none"\n[cases]\nfolder = "c"\n': "build it with CC=whence-cc",
+    '[program]\npath = "/bin/true"\n[cases]\nfolder = "c"\n': "build it with whence-cc: make CC=whence-cc",
+    '[program]\npath = "p"\nbuild = "echo so; exit 3"\n[cases]\nfolder = "c"\n': "`echo so; exit 3` ended with status 3",
+    '[program]\npath = "p"\nbuild = "echo p.c:9: error: no >&2; exit 3"\n[cases]\nfolder = "c"\n': "p.c:9: error: no",
+    '[program]\nsources = ["p.c"]\n[cases]\nfolder = "empty"\n': "no cases were found in",
+    '[program]\nsources = ["p.c"]\n[cases]\nfile = "c.txt"\nreference = "r"\n': "no reference program",
+    '[program]\nsources = ["p.c"]\n[cases]\nfile = "c.txt"\noutputs = "empty"\n': "holds 0 outputs for 1 cases",
+}
+
+
+@pytest.mark.parametrize("text", CONFIGURED, ids=range(len(CONFIGURED)))
+def test_wrong_configuration(text):
+    folder = subject_folder("configured", p_c="int main(void) { return 0; }\n", c_txt="1\n")
+    write(folder / "c" / "a.args", "1")
+    (folder / "empty").mkdir(exist_ok=True)
+    write(folder / "whence.toml", text)
+    done = whence(folder, "locate")
+    assert (done.status, CONFIGURED[text] in done.err) == (2, True), done.err
+
+
+def test_flaky_case_is_named(tmp_path):
+    folder = subject_folder("counter", counter_c=COUNTER)
+    words = ["--fails", "1", "--passes", "", "--fails", f"1 {tmp_path}/count"]
+    done = whence(folder, "spectrum", "counter.c", *words, "--json")
+    assert done.json["cases"]["names_failed"] == ["fails 1"]
+    assert any(line.startswith("left out: fails 2: flaky: ") for line in done.json["summary"])
+
+
+def test_nothing_but_flaky_cases(tmp_path):
+    folder = subject_folder("counter", counter_c=COUNTER)
+    done = whence(folder, "locate", "counter.c", "--fails", f"1 {tmp_path}/count")
+    assert done.status == 2 and "no case can be used: fails 1: flaky" in done.err
+
+
+NOTICING = """\
+extern int whence_recording(void) __attribute__((weak)); /* of the runtime that variants are linked with */
+int main(int argc, char **argv)
+{
+    return argc > 1 && !whence_recording;
+}
+"""
+
+
+def test_verdict_that_the_variant_changes_is_named():
+    folder = subject_folder("inside", inside_c=NOTICING)
+    done = whence(folder, "locate", "inside.c", "--fails", "1", "--passes", "")
+    assert done.status == 2
+    assert "left out: fails 1: wrong status in the program, but pass in its instrumented variant" in done.err
+
+
+def test_changed_source_is_told():
+    folder = subject_folder("changed", p_c='#include <stdio.h>\nint main(int c, char **v)\n{\n    return c > 2;\n}\n')
+    write(folder / "cases" / "a.args", "1")
+    write(folder / "cases" / "b.args", "1 2")
+    write(folder / "whence.toml", '[program]\npath = "p"\n[cases]\nfolder = "cases"\n')
+    compiler = Path(os.sys.executable).parent / "whence-cc"
+    subprocess.run([compiler, "p.c", "-o", "p"], cwd=folder, check=True)
+    fresh = whence(folder, "locate", "--json")
+    assert not any("changed" in line for line in fresh.json["summary"])
+    write(folder / "p.c", "/* new */\n" + (folder / "p.c").read_text())
+    done = whence(folder, "locate", "--json")
+    lead = "changed since the program was built, so lines may be wrong: "
+    assert f"{lead}p.c" in done.json["summary"]
+
+
+def test_case_that_writes_into_its_folder_harms_nothing():
+    folder = subject_folder("counter", counter_c=COUNTER)
+    before = sorted(path.name for path in folder.iterdir())
+    done = whence(folder, "spectrum", "counter.c", "--fails", "1 count", "--passes", "", "--json")
+    assert done.json["cases"] == {"passed": 1, "failed": 1, "names_failed": ["fails 1"]}
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_internal_error_is_called_a_bug(monkeypatch):
+    monkeypatch.setattr("whence.cli.options.open_subject", lambda options: 1 / 0)
+    monkeypatch.setattr("whence.cli.record.open_subject", lambda options: 1 / 0)
+    done = whence(kinds(), "record", "kinds.c")
+    assert done.status == 3 and "this is a bug of whence" in done.err
+
+
+def test_full_disk_is_one_line(monkeypatch):
+    def full(options):
+        raise OSError(28, "No space left on device", "/tmp/x")
+
+    monkeypatch.setattr("whence.cli.record.open_subject", full)
+    done = whence(kinds(), "record", "kinds.c")
+    assert done.status == 2
+    assert done.err.splitlines()[0] == "whence: No space left on device: /tmp/x"
+
+
+@pytest.mark.parametrize("word", ["a b", "it's", "a\nb\t'c'", "é", "", "\\n", "a\\\nb"])
+def test_quoted_words_are_read_back_by_a_shell(word):
+    shown = subprocess.run(["bash", "-c", f"printf %s {quoted(word)}"], capture_output=True, check=True)
+    assert shown.stdout.decode() == word

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from cli_tool import whence
+
+from whence.cli import COMMANDS
+
+START = [sys.executable, "-c", "import sys; from whence.cli import main; sys.argv[0] = 'whence'; main()"]
+
+
+def test_help_is_quick():
+    """Within 150 ms of the processor's time, which other work on the machine does not count for."""
+    times = []
+    for _ in range(3):
+        before = os.times()
+        subprocess.run([*START, "--help"], check=True, stdout=subprocess.DEVNULL)
+        after = os.times()
+        times.append(after.children_user + after.children_system - before.children_user - before.children_system)
+    assert min(times) <= 0.15
+
+
+def test_help_loads_nothing_heavy():
+    heavy = ("numpy", "numba", "llvmlite", "rich")
+    check = f"import sys; import whence.cli; print([m for m in {heavy} if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_commands_are_listed(tmp_path):
+    done = whence(tmp_path, "--help")
+    assert done.status == 0
+    assert all(f"\n  {name} " in done.out for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_help(tmp_path, name):
+    done = whence(tmp_path, name, "--help")
+    assert done.status == 0 and done.out.startswith(f"Usage: whence {name}")
+    assert all(len(line) <= 80 for line in done.out.splitlines())
+
+
+def test_version(tmp_path):
+    assert whence(tmp_path, "--version").out.startswith("whence ")
+
+
+def test_no_command_shows_help(tmp_path):
+    done = whence(tmp_path)
+    assert "Commands:" in done.out + done.err
+
+
+def test_near_miss(tmp_path):
+    done = whence(tmp_path, "lokate")
+    assert done.status == 2 and "did you mean 'locate'?" in done.err
+
+
+def test_closed_pipe_is_no_traceback(tmp_path):
+    process = subprocess.Popen([*START, "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    time.sleep(0.01)
+    assert b"Traceback" not in process.stderr.read()
+    process.wait()

@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_programs import (
+    CALC_C,
+    KINDS,
+    MAKEFILE,
+    OPS_C,
+    PRICES,
+    STACK_C,
+    STACK_H,
+    TESTS,
+    fault_line,
+    kinds,
+    line_of,
+    prices,
+)
+from cli_tool import Done, subject_folder, whence, write
+
+RIGHT = "2 prices, 1 large\nsum 185\n"
+PRICES_CASES = ("--fails", "200 5", "--expect", RIGHT, "--passes", "5 7", "--passes", "1")
+
+
+def rank_of(done: Done, file: str, line: int) -> int:
+    """The worst rank of a line."""
+    return next(e["rank_worst"] for e in done.json["ranking"] if (e["file"], e["line"]) == (file, line))
+
+
+@pytest.fixture(scope="module")
+def located() -> Done:
+    return whence(prices(), "locate", "prices.c", *PRICES_CASES, "--json")
+
+
+def test_fault_is_found(located):
+    assert located.status == 0
+    assert rank_of(located, "prices.c", fault_line(PRICES)) <= 2
+    assert fault_line(PRICES) in [at["line"] for at in located.json["slice"]]
+
+
+def test_what_was_done_is_told(located):
+    assert located.json["summary"][0] == "captured 1 module, ran 3 cases (2 passed, 1 failed)"
+    assert "recorded the failing case `fails 1`" in located.json["summary"]
+
+
+def test_symptom_is_the_wrong_value(located):
+    symptom = located.json["symptom"]
+    assert (symptom["kind"], symptom["line"]) == ("wrong-output", line_of(PRICES, '"sum %d'))
+    assert '"sum 165", expected "sum 185"' in symptom["text"]
+
+
+def test_sentences_have_values(located):
+    texts = {e["line"]: e["evidence"]["text"] for e in located.json["ranking"]}
+    line = fault_line(PRICES)
+    assert texts[line].startswith(f"line {line} gave `price` the value 160, used by ")
+    assert not any("%" in text.replace("%d", "") or "alloca" in text for text in texts.values())
+
+
+def test_braces_are_no_statements(located):
+    listed = {e["line"] for e in located.json["ranking"]}
+    source = PRICES.splitlines()
+    assert not [n for n in listed if source[n - 1].strip() in ("{", "}")]
+
+
+def test_values_of_failing_and_passing_runs(located):
+    values = located.json["values"][f"prices.c:{line_of(PRICES, 'sum %d')}"]
+    assert {"name": "sum", "value": "165"}.items() <= values["failing"][-1].items()
+    passing = next(row for row in values["passing"] if row["name"] == "sum")
+    assert sorted(passing["values"], key=int) == ["1", "12"] and passing["cases"] == 2
+
+
+def test_next_commands_can_be_copied(located):
+    command = next(c["command"] for c in located.json["next"] if "--at" in c["command"])
+    split = subprocess.run(["bash", "-c", f"printf '%s\\0' {command}"], capture_output=True, check=True)
+    name, *words = split.stdout.decode().split("\0")[:-1]
+    assert name == "whence" and RIGHT in words
+    assert whence(prices(), *words, "--json").json["technique"] == "slice"
+
+
+def test_text_is_plain_when_piped(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    done = whence(prices(), "locate", "prices.c", *PRICES_CASES, "-n", "2")
+    assert done.err == "" and "\x1b" not in done.out
+    assert f"prices.c:{fault_line(PRICES)}" in done.out and "not shown" in done.out and "next:" in done.out
+
+
+def test_page_holds_values_of_both_sides(tmp_path):
+    page = tmp_path / "new" / "report.html"
+    done = whence(prices(), "locate", "prices.c", *PRICES_CASES, "--html", str(page))
+    assert done.status == 0 and f"HTML report: {page}" in done.out
+    assert "passing runs" in page.read_text() and "--html" not in done.out
+
+
+def test_failing_case_alone():
+    done = whence(prices(), "locate", "prices.c", *PRICES_CASES[:4], "--json")
+    assert any("no passing case" in line and "--passes" in line for line in done.json["summary"])
+    inside = {at["line"] for at in done.json["slice"]}
+    ranking = done.json["ranking"]
+    worst_inside = max(e["rank_worst"] for e in ranking if e["line"] in inside)
+    assert line_of(PRICES, "large++") not in inside
+    assert rank_of(done, "prices.c", line_of(PRICES, "large++")) > worst_inside
+    assert rank_of(done, "prices.c", fault_line(PRICES)) <= 6
+
+
+# ---- Kinds of failures -----------------------------------------------------------------------------------------------
+
+FAILURES = {
+    "crash": (["crash five"], ["crash three"], "crash", "found->value", "return NULL"),
+    "assertion": (["assert 2"], ["assert 1"], "assertion", "assert(depth", "depth = -depth"),
+    "status": (["status 5"], ["status 2"], "wrong-status", "return status", "int status"),
+    "timeout": (["loop 3"], ["loop 2"], "timeout", "while (i != 10)", "i += 2"),
+    "division": (["divide 0"], ["divide 5"], "crash", "100 / atoi", "100 / atoi"),
+    "missing": (["words a -b c", "a\n-b\nc\n"], ["words a b"], "missing-output", "", "argv[i][0] == '-'"),
+    "extra": (["words a b", "a\n"], ["words a"], "extra-output", "puts(argv[i])", "i < argc"),
+}
+
+
+LITTLE = ("--trace-limit", "2M")  # enough of an endless run
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_kinds_of_failures(name):
+    (fails, *expect), passes, kind, shows, cause = FAILURES[name]
+    words = ["--fails", fails, *(["--expect", expect[0]] if expect else []), "--passes", passes[0]]
+    done = whence(kinds(), "locate", "kinds.c", *words, "--passes", "words x", "--timeout", "0.5", *LITTLE, "--json")
+    symptom = done.json["symptom"]
+    assert symptom["kind"] == kind
+    assert not shows or symptom["line"] == line_of(KINDS, shows)
+    assert rank_of(done, "kinds.c", line_of(KINDS, cause)) <= 5
+
+
+def test_endless_run_is_kept_in_part():
+    words = ["--fails", "loop 3", "--passes", "loop 2", "--timeout", "0.5", *LITTLE]
+    done = whence(kinds(), "locate", "kinds.c", *words, "--json")
+    assert "recorded the failing case `fails 1`, of which the first 2 MiB are kept" in done.json["summary"]
+
+
+def test_crashing_access_has_no_value():
+    done = whence(kinds(), "locate", "kinds.c", "--fails", "crash five", "--passes", "crash three", "--json")
+    entry = next(e for e in done.json["ranking"] if e["line"] == line_of(KINDS, "found->value"))
+    assert "`found->value`, which was" not in entry["evidence"]["text"]
+    slices = next(at for at in done.json["slice"] if at["line"] == entry["line"])
+    assert [v["name"] for v in slices["values"]] == ["found"]
+
+
+def test_shortest_failing_run_is_recorded():
+    words = ["--fails", "words a b c d", "--expect", "", "--fails", "words a", "--expect", "", "--passes", "words"]
+    done = whence(kinds(), "locate", "kinds.c", *words, "--json")
+    assert "recorded the failing case `fails 2`" in done.json["summary"]
+    named = whence(kinds(), "locate", "kinds.c", *words, "--case", "fails 1", "--json")
+    assert "recorded the failing case `fails 1`" in named.json["summary"]
+
+
+def test_each_expect_belongs_to_the_fails_before_it():
+    words = ["--fails", "status 7", "--fails", "words a", "--expect", "b", "--fails=status 3", "--passes", "words"]
+    done = whence(kinds(), "spectrum", "kinds.c", *words, "--json")
+    assert done.json["cases"]["names_failed"] == ["fails 1", "fails 2", "fails 3"]
+
+
+def test_input_file_and_quotes(tmp_path):
+    folder = kinds()
+    write(folder / "in put.txt", "axb\n")
+    words = ["--fails", "echo < 'in put.txt'", "--expect", "axb", "--passes", "words 'a b' \"c d\""]
+    done = whence(folder, "locate", "kinds.c", *words, "--json")
+    assert '"ayb", expected "axb"' in done.json["symptom"]["text"]
+
+
+def test_expected_text_may_lack_the_final_newline():
+    right = whence(kinds(), "locate", "kinds.c", "--fails", "words a", "--expect", "a", "--passes", "words b")
+    assert right.status == 2 and "no case fails" in right.err
+    words = ["--fails", "words a", "--expect", "ab", "--passes", "words b", "--json"]
+    wrong = whence(kinds(), "locate", "kinds.c", *words)
+    assert '"a", expected "ab"' in wrong.json["symptom"]["text"]
+
+
+def test_several_sources_and_flags():
+    folder = subject_folder(
+        "several",
+        main_c='#include <stdio.h>\nint twice(int);\nint main(void) { printf("%d\\n", twice(N)); return 0; }\n',
+        twice_c="int twice(int n)\n{\n    return n + n + 1;\n}\n",
+    )
+    words = ["main.c", "twice.c", "--cflags", "-DN=4 -O2 '-DS=\"a b\"'", "--fails", "", "--expect", "8"]
+    done = whence(folder, "locate", *words, "--json")
+    assert rank_of(done, "twice.c", 3) <= 2
+    assert "captured 2 modules, ran 1 case (0 passed, 1 failed)" in done.json["summary"]
+
+
+# ---- whence.toml -----------------------------------------------------------------------------------------------------
+
+
+def project(name: str, cases: str) -> Path:
+    """A project of several folders, built by make with ``whence-cc``, with a suite of shell scripts."""
+    folder = subject_folder(name)
+    files = {"lib/stack.h": STACK_H, "lib/stack.c": STACK_C, "src/ops.c": OPS_C, "src/calc.c": CALC_C}
+    for path, text in {**files, "Makefile": MAKEFILE}.items():
+        write(folder / path, text)
+    for test, (arguments, right) in TESTS.items():
+        write(folder / f"tests/{test}.sh", f'test "$(../calc {arguments})" = "{right}"\n')
+        lines = [f'out=$(./calc {arguments})\n[ "$out" = "{right}" ] && echo "ok 1" || echo "not ok 1"']
+        write(folder / f"t/{test}.t", "\n".join(["echo 1..2", *lines, "[ $(./calc 7) = 7 ] && echo ok 2\n"]))
+    build = f"make -s CC={Path(sys.executable).parent}/whence-cc"
+    write(folder / "whence.toml", f'[program]\npath = "calc"\nbuild = "{build}"\n[cases]\n{cases}')
+    return folder
+
+
+SUITES = {
+    "check": 'command = "make -s check TESTS={name}.sh"\nnames = ["add", "sub", "mixed", "negative"]\n',
+    "tap": 'command = "sh {name}"\nscripts = "t/*.t"\nverdict = "tap"\n',
+    "once": 'command = "sh {name}"\nscripts = "t/*.t"\nverdict = "tap"\ncopy = "once"\n',
+}
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.parametrize("name", SUITES)
+def test_suite_of_a_project_with_an_archive(name):
+    done = whence(project(f"suite-{name}", SUITES[name]), "locate", "--json")
+    assert done.json["summary"][0] == "captured 3 modules, ran 4 cases (2 passed, 2 failed)"
+    assert rank_of(done, "src/ops.c", fault_line(OPS_C)) == 1
+    assert {at["file"] for at in done.json["slice"]} == {"lib/stack.c", "src/ops.c", "src/calc.c"}
+    assert done.json["symptom"]["line"] == line_of(CALC_C, "printf")
+    assert done.json["symptom"]["text"].startswith("the test failed (")
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_suite_with_a_case_of_the_command_line():
+    folder = project("suite-check", SUITES["check"])
+    done = whence(folder.parent, "spectrum", "-C", folder.name, "--passes", "1 2 +", "--fails", "2 1 -", "--json")
+    assert done.json["cases"] == {"passed": 4, "failed": 2, "names_failed": ["sub", "negative"]}
+
+
+def test_command_that_does_not_run_the_program():
+    folder = project("suite-none", 'command = "sh -c false"\n')
+    done = whence(folder, "locate")
+    assert (done.status, "no case ran the instrumented program" in done.err) == (2, True)
+
+
+FOLDER_OF_CASES = {"cases/a/args": "1 2", "cases/a/expected": "2 prices, 0 large\nsum 3\n", "cases/b/args": "200 5"}
+
+
+def test_folder_of_cases():
+    folder = prices().with_name("prices-folder")
+    files = {"prices.c": PRICES, **FOLDER_OF_CASES, "cases/b/expected": RIGHT}
+    files["whence.toml"] = '[program]\nsources = ["prices.c"]\n[cases]\nfolder = "cases"\n'
+    for path, text in files.items():
+        write(folder / path, text)
+    done = whence(folder.parent, "locate", "-C", folder.name, "--json")
+    assert done.json["cases"] == {"passed": 1, "failed": 1, "names_failed": ["b"]}
+    assert all("-C prices-folder" in c["command"] for c in done.json["next"])
+
+
+def test_file_of_cases_with_outputs():
+    folder = prices().with_name("prices-file")
+    files = {"prices.c": PRICES, "cases.txt": "# two cases\n1 2\n200 5\n"}
+    files |= {"outputs/t1": "2 prices, 0 large\nsum 3\n", "outputs/t2": RIGHT}
+    files["whence.toml"] = '[program]\nsources = "prices.c"\n[cases]\nfile = "cases.txt"\noutputs = "outputs"\n'
+    for path, text in files.items():
+        write(folder / path, text)
+    done = whence(folder, "locate", "--json")
+    assert done.json["cases"] == {"passed": 1, "failed": 1, "names_failed": ["2"]}
+    assert rank_of(done, "prices.c", fault_line(PRICES)) <= 2
