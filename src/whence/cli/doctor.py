@@ -180,13 +180,15 @@ def check_kernels() -> str:
     """Whether compiled analysis code can be kept between sessions."""
     import numba
 
-    package = Path(__file__).parents[1]
-    places = [os.environ.get("NUMBA_CACHE_DIR"), package, Path.home() / ".cache"]
-    writable = [str(place) for place in places if place and os.access(place, os.W_OK)]
-    if not writable:
-        hint = "the analyses compile at every start; name a folder in NUMBA_CACHE_DIR"
-        raise Weakness(f"numba {numba.__version__} finds no folder for its cache", hint)
-    return f"numba {numba.__version__}, cache in {writable[0]}"
+    from whence.trace.kernels import CACHE
+
+    try:
+        CACHE.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=CACHE).close()
+    except OSError as error:
+        hint = "the analyses compile at every start; name a folder in WHENCE_HOME"
+        raise Weakness(f"numba {numba.__version__}: cannot write in {CACHE}: {error.strerror}", hint) from error
+    return f"numba {numba.__version__}, cache in {CACHE}"
 
 
 CHECKS: dict[str, Callable[[], str]] = {
