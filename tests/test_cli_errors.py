@@ -95,7 +95,7 @@ CONFIGURED = {
     '[program]\nsources = ["x*.c"]\n[cases]\nfolder = "c"\n': "no source file matches x*.c",
     '[program]\npath = "none"\n[cases]\nfolder = "c"\n': "build it with CC=whence-cc",
     '[program]\npath = "/bin/true"\n[cases]\nfolder = "c"\n': "build it with whence-cc: make CC=whence-cc",
-    '[program]\npath = "p"\nbuild = "echo so; exit 3"\n[cases]\nfolder = "c"\n': "`echo so; exit 3` ended with status 3",
+    '[program]\npath = "p"\nbuild = "echo o; exit 3"\n[cases]\nfolder = "c"\n': "`echo o; exit 3` ended with status 3",
     '[program]\npath = "p"\nbuild = "echo p.c:9: error: no >&2; exit 3"\n[cases]\nfolder = "c"\n': "p.c:9: error: no",
     '[program]\nsources = ["p.c"]\n[cases]\nfolder = "empty"\n': "no cases were found in",
     '[program]\nsources = ["p.c"]\n[cases]\nfile = "c.txt"\nreference = "r"\n': "no reference program",

@@ -173,7 +173,7 @@ def by_line(story: Story, found: Slice) -> Lines:
     narrow = numbers.astype(np.int16) if len(story.statements) < 1 << 15 else numbers  # sorted in linear time
     order = np.argsort(narrow, kind="stable")
     kept, starts = np.unique(numbers[order], return_index=True)
-    groups = [events[part] for part in np.split(order, starts[1:])]
+    groups = [events[part] for part in np.split(order, starts[1:])][: len(kept)]  # an empty slice has one empty part
     rows = [_row(found, n, group) for n, group in zip(kept.tolist(), groups, strict=True) if n >= 0]
     rows.sort(key=lambda row: row[:2])
     return Lines(

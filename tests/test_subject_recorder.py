@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+from stories import record, subject_of
+
+from whence.errors import SubjectError, TraceError
+from whence.run.cases import Case
+from whence.run.outcome import PASSED, Expected, Kind, Outcome
+from whence.subject.recorder import Recorder, affordable, free_memory
+from whence.trace.trace import Trace
+
+LOOP = """\
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int sum = 0;
+    for (int i = 0; i < atoi(argv[1]); i++)
+        sum += i;
+    while (atoi(argv[1]) < 0)
+        sum++;
+    return sum < 0;
+}
+"""
+SHORT, LONG, ENDLESS = (Case(name, (name,), expected=Expected()) for name in ("3", "90000", "-1"))
+
+
+@pytest.fixture(scope="module")
+def subject():
+    return subject_of(LOOP, time=0.2)
+
+
+def test_recording(subject):
+    recording = record(subject, "3")
+    assert recording.outcome.passed and not recording.is_cut
+    assert recording.trace.header.end == "exit"
+
+
+def test_trace_at_its_limit(subject):
+    with pytest.raises(TraceError, match="reached its limit of 1 MiB") as error:
+        record(subject, "90000", limit=1 << 20)
+    assert "--trace-limit" in error.value.hint and "--window" in error.value.hint
+
+
+def test_window_keeps_the_end(subject):
+    whole, window = record(subject, "90000"), record(subject, "90000", window=1 << 20)
+    assert window.trace.header.end == "exit" and window.trace.events < whole.trace.events
+
+
+def test_endless_run_is_cut(subject):
+    with Recorder(subject, limit=1 << 20) as recorder:
+        recording = recorder.record(ENDLESS, Outcome(Kind.TIMEOUT))
+    assert recording.is_cut and recording.trace.bytes_used <= (1 << 20) + 4096
+
+
+def test_changed_verdict(subject):
+    with Recorder(subject) as recorder, pytest.raises(SubjectError, match="crash in the program, but pass when recorded"):
+        recorder.record(SHORT, Outcome(Kind.CRASH))
+
+
+def test_foreign_and_truncated_traces(subject, tmp_path):
+    kept = tmp_path / "trace"
+    with Recorder(subject) as recorder:
+        recorder.record(SHORT, PASSED, keep=kept)
+    other = subject_of("int main(void) { return 0; }\n")
+    with pytest.raises(TraceError, match="another version of the program"):
+        Trace(kept, other.program, other.plan, other.fingerprint)
+    os.truncate(kept, 5000)
+    with pytest.raises(TraceError, match="cut off"):
+        Trace(kept, subject.program, subject.plan, subject.fingerprint)
+    os.truncate(kept, 50)
+    with pytest.raises(TraceError, match="cut off in its header"):
+        Trace(kept, subject.program, subject.plan, subject.fingerprint)
+
+
+def test_nothing_is_left(subject):
+    with Recorder(subject) as recorder:
+        recorder.record(SHORT)
+        root = recorder._runner.sandbox.root
+        assert not [path for path in root.iterdir() if path.name.startswith("trace")]
+    assert not root.exists()
+
+
+def test_memory_bounds_the_trace():
+    assert 0 < affordable() < free_memory()

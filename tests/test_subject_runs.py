@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from stories import subject_of
+
+from whence.errors import SubjectError
+from whence.run.outcome import Kind
+from whence.subject.runs import blocks_executed, counters, coverage, run_all
+from whence.subject.subject import with_cases
+
+PROGRAM = """\
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    if (n > 2 && n != 4)
+        return 1;
+    while (n == 2)
+        ;
+    for (int i = 0; i < n; i++)
+        argc++;
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return run_all(subject_of(PROGRAM, "0", "1", "2", "3", time=0.3))
+
+
+def subject():
+    return subject_of(PROGRAM, "0", "1", "2", "3", time=0.3)
+
+
+def test_verdicts(runs):
+    assert [t.outcome.kind for t in runs.tested] == [Kind.PASS, Kind.PASS, Kind.TIMEOUT, Kind.WRONG_STATUS]
+    assert (runs.passing, runs.failing, runs.left_out) == ([0, 1], [2, 3], [])
+
+
+def test_counters_count_executions(runs):
+    named = counters(subject())
+    column = next(n for n, c in enumerate(named) if not c.side and [s.line for s in c.statements] == [11])
+    assert runs.counts[:, column].tolist() == [0, 1, 0, 0]
+    sides = {(c.statements[0].line, c.column, c.side): n for n, c in enumerate(named) if c.side and c.statements}
+    test = min(key for key in sides if key[0] == 6)[1]
+    assert runs.counts[:, sides[6, test, "true"]].tolist() == [0, 0, 0, 1]
+
+
+def test_coverage_has_only_what_stands_in_the_source(runs):
+    found = coverage(subject(), runs)
+    assert all(site.statements for site in found.sites)
+    assert found.failed.tolist() == [False, False, True, True]
+    assert found.counts.shape == (4, len(found.sites)) and list(found.names) == ["0", "1", "2", "3"]
+
+
+def test_endless_runs_are_the_longest(runs):
+    lengths = blocks_executed(subject(), runs)
+    assert lengths.argmax() == 2 and np.all(lengths[[0, 1, 3]] < 20)
+
+
+def test_progress_goes_up_to_its_total():
+    told = []
+    run_all(subject_of(PROGRAM, "0", "3"), lambda done, total: told.append((done, total)))
+    assert told[-1] == (4, 4) and told == sorted(told)
+
+
+def test_no_cases():
+    with pytest.raises(SubjectError, match="no cases"):
+        run_all(with_cases(subject(), []))
