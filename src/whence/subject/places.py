@@ -61,9 +61,11 @@ class Places:
 
     def _key(self, block: Block, instruction: Instruction) -> tuple[str, int] | None:
         location = instruction.location
-        if location is None or location.line == 0 or not is_statement(block, instruction) or self._is_brace(location):
+        if location is None or location.line == 0 or not is_statement(block, instruction):
             return None
-        return self.name(location.file), location.line
+        if self._is_brace(location):
+            location = _of_condition(block, instruction)
+        return (self.name(location.file), location.line) if location else None
 
     def name(self, file: str) -> str:
         """A source file as results name it: relative to the folder where it lies there."""
@@ -102,6 +104,14 @@ class Places:
                 if match and (file := locations.file(number)) and self.name(file) in used:
                     found[file] = match[1]
         return found
+
+
+def _of_condition(block: Block, instruction: Instruction) -> Location | None:
+    """Where the condition of a branch is computed: the compiler puts the test of a ``do`` loop on its closing brace."""
+    if instruction.opcode != "br" or not instruction.operands:
+        return None
+    condition = instruction.operands[0].text
+    return next((i.location for i in block.instructions if i.result == condition), None)
 
 
 def _is_same(file: str, checksum: str) -> bool:

@@ -59,9 +59,11 @@ def locate(evidence: Evidence, subject: str, formula: str = "op2") -> Findings:
     _explain(result.ranking[:EXPLAINED], story, found, symptom)
     result.summary.append(
         f"the failing run has {story.trace.blocks:,} blocks and {story.trace.events:,} events; "
-        f"{len(found.events):,} events on {len(lines.statements)} lines led to the failure; "
-        f"{len(skipping)} more {'test' if len(skipping) == 1 else 'tests'} may have skipped what mattered"
+        f"{len(found.events):,} events on {len(lines.statements)} lines led to the failure"
     )
+    if skipping:
+        tests = "1 more test" if len(skipping) == 1 else f"{len(skipping)} more tests"
+        result.summary[-1] += f"; {tests} may have skipped what mattered"
     return result
 
 
