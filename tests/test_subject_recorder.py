@@ -55,7 +55,8 @@ def test_endless_run_is_cut(subject):
 
 
 def test_changed_verdict(subject):
-    with Recorder(subject) as recorder, pytest.raises(SubjectError, match="crash in the program, but pass when recorded"):
+    message = "crash in the program, but pass when recorded"
+    with Recorder(subject) as recorder, pytest.raises(SubjectError, match=message):
         recorder.record(SHORT, Outcome(Kind.CRASH))
 
 

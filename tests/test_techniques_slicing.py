@@ -121,9 +121,8 @@ def test_values_are_the_last_ones_without_repetition(story):
 
 
 def edges_of(findings):
-    return {
-        (at["line"], e["to_line"], e["kind"], e["name"], e["value"]) for at in findings.parts["slice"] for e in at["edges"]
-    }
+    lines = findings.parts["slice"]
+    return {(at["line"], e["to_line"], e["kind"], e["name"], e["value"]) for at in lines for e in at["edges"]}
 
 
 def test_edges_name_what_was_passed(story):
