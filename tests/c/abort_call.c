@@ -4,5 +4,5 @@
 #include <unistd.h>
 int main(void) {
     write(1, "x\n", 2);
-    abort();
+    abort(); //!
 }

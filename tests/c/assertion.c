@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdio.h>
 static int half(int n) {
-    assert(n % 2 == 0);
+    assert(n % 2 == 0); //!
     return n / 2;
 }
 int main(void) {

@@ -7,7 +7,7 @@ int main(void) {
         return 1;
     close(ends[0]);
     write(1, "x\n", 2);
-    write(ends[1], "y", 1);
+    write(ends[1], "y", 1); //!
     write(1, "z\n", 2);
     return 0;
 }

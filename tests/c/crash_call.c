@@ -4,6 +4,6 @@
 int main(void) {
     void (*volatile nothing)(void) = 0;
     write(1, "x\n", 2);
-    nothing();
+    nothing(); //!
     return 0;
 }

@@ -1,7 +1,7 @@
 // A division by zero
 //: ends signal 8
 #include <unistd.h>
-static int divide(int a, int b) { return a / b; }
+static int divide(int a, int b) { return a / b; } //!
 int main(int argc, char **argv) {
     (void)argv;
     write(1, "x\n", 2);

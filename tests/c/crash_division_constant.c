@@ -5,7 +5,7 @@ int main(void) {
     int total = 10, count = 0;
     setvbuf(stdout, NULL, _IONBF, 0);
     printf("start\n");
-    int mean = total / count;
+    int mean = total / count; //!
     printf("%d\n", mean);
     return 0;
 }

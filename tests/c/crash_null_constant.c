@@ -9,7 +9,7 @@ int main(int count, char **arguments) {
     if (count > 1)
         where = &value;
     printf("%d\n", where != NULL);
-    unused = *where;
+    unused = *where; //!
     if (where == NULL)
         printf("never\n");
     return value + unused * 0;

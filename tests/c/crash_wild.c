@@ -7,7 +7,7 @@ int main(void) {
     long total = 0;
     setvbuf(stdout, NULL, _IONBF, 0);
     for (int i = 0; i < 4; i++) {
-        total += values[offsets[i] * 4L];
+        total += values[offsets[i] * 4L]; //!
         printf("%ld\n", total > 0);
     }
     return (int)total;

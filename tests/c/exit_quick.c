@@ -9,5 +9,5 @@ int main(void) {
     atexit(bye);
     write(1, "x\n", 2);
     printf("lost");
-    _exit(5);
+    _exit(5); //!
 }

@@ -4,7 +4,7 @@
 #include <unistd.h>
 int main(void) {
     write(1, "x\n", 2);
-    raise(SIGTERM);
+    raise(SIGTERM); //!
     write(1, "y\n", 2);
     return 0;
 }

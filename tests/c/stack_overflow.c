@@ -3,6 +3,6 @@
 static int dig(int n) {
     volatile char area[1000];
     area[n % 1000] = (char)n;
-    return dig(n + 1) + area[0];
+    return dig(n + 1) + area[0]; //!
 }
 int main(void) { return dig(0); }

@@ -23,6 +23,7 @@ from whence.trace.shadow import (
     fill,
     fill_known,
     holds,
+    known_base,
     sole_writer,
     write_word,
 )
@@ -91,12 +92,17 @@ def writers_of(columns: Columns, shadow: Shadow, address: Int, length: Int) -> I
         if writer != MIXED:
             return writer
     start = columns.counts[N_MULTI_REFERENCE]
-    last: Int = 0
-    for k in range(length):
-        writer = shadow.writer[byte_place(shadow, address + k)]
-        if writer != last:
-            append_reference(columns, start, writer)
-            last = writer
+    end = address + min(length, MOST_COPIED)
+    while address < end:
+        offset = address & (PAGE - 1)
+        take = min(PAGE - offset, end - address)
+        base = known_base(shadow, address >> 12)
+        last: Int = 0
+        for place in range(base + offset, base + offset + take if base >= 0 else 0):
+            if shadow.writer[place] != last:
+                last = shadow.writer[place]
+                append_reference(columns, start, last)
+        address += take
     return close_list(columns, start)
 
 

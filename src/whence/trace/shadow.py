@@ -80,6 +80,17 @@ def page_base(shadow: Shadow, page: Int) -> Int:
 
 
 @lean
+def known_base(shadow: Shadow, page: Int) -> Int:
+    """As ``page_base``, but -1 for a page that was never touched."""
+    place = (page * 0x9E3779B1) & (TABLE - 1)
+    while shadow.keys[place]:
+        if shadow.keys[place] == page + 1:
+            return np.int64(shadow.places[place]) * PAGE
+        place = (place + 1) & (TABLE - 1)
+    return np.int64(-1)
+
+
+@lean
 def byte_place(shadow: Shadow, address: Int) -> Int:
     """Index of one byte of the subject's memory."""
     return page_base(shadow, address >> 12) + (address & (PAGE - 1))
@@ -119,12 +130,11 @@ def fill(shadow: Shadow, address: Int, length: Int, writer: Int) -> None:
 @lean
 def fill_known(shadow: Shadow, address: Int, length: Int, writer: Int) -> None:
     """As ``fill``, but pages that were never touched stay so."""
-    end = address + length
-    for place in range(shadow.pages[0] if 0 < length < HIGHEST else 0):
-        start = shadow.numbers[place] << 12
-        if address < start + PAGE and start < end:
+    for place in range(shadow.pages[0] if length < HIGHEST else 0):
+        start = address - (shadow.numbers[place] << 12)
+        if start < PAGE and start + length > 0:
             base = np.int64(place) * PAGE
-            shadow.writer[base + max(address - start, 0) : base + min(end - start, PAGE)] = writer
+            shadow.writer[base + max(start, 0) : base + min(start + length, PAGE)] = writer
 
 
 @lean

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,7 @@ from whence.trace.columns import CHUNK_UNITS, N_CELL, N_EVENT, N_SEGMENT, Column
 MAGIC = int.from_bytes(b"WHNCTRC1", "little")
 VERSION = 1
 HEADER_UNITS = 1024  # a page
+MOST_THREADS = 4096  # as in probe/runtime/threads.c
 LIMIT_REACHED, RING, CHILD, THREADS, FULL = 1, 2, 4, 8, 16
 END_KINDS = {0: "killed", 1: "exit", 2: "signal"}
 
@@ -40,11 +42,15 @@ class Header:
 
 
 def open_units(path: Path) -> NDArray[np.uint32]:
-    """The units of a trace file, mapped; raises TraceError where it is no trace, or cut off in its header."""
-    size = path.stat().st_size
-    if size < HEADER_UNITS * 4:
-        raise TraceError(f"{path}: no trace, or cut off in its header ({size} bytes)", "record the run again")
-    units = np.asarray(np.memmap(path, np.uint32, "r", shape=(size // 4,)))
+    """The units of a trace file, mapped; raises TraceError where it cannot be read, or is no trace."""
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < HEADER_UNITS * 4:
+                raise TraceError(f"{path}: no trace, or cut off in its header ({size} bytes)", "record the run again")
+            units = np.asarray(np.memmap(file, np.uint32, "r", shape=(size // 4,)))
+    except OSError as error:
+        raise TraceError(f"{path}: the trace cannot be read: {error.strerror}") from error
     words = units[:HEADER_UNITS].view(np.uint64)
     if int(words[0]) != MAGIC:
         raise TraceError(f"{path}: not a trace file of whence", "give a file that `whence record` wrote")
@@ -64,9 +70,11 @@ def read_header(units: NDArray[np.uint32]) -> Header:
 def _chunk_starts(units: NDArray[np.uint32], header: Header, path: Path) -> NDArray[np.int64]:
     """Where the chunks begin, in order of time; raises TraceError where the file ends before them."""
     kept = min(header.chunks, header.limit)
+    if HEADER_UNITS + CHUNK_UNITS * kept > len(units):
+        raise TraceError(f"{path}: cut off: {kept:,} chunks recorded, the file holds fewer", "record the run again")
+    if header.threads > MOST_THREADS:
+        raise TraceError(f"{path}: damaged: {header.threads:,} threads", "record the run again")
     starts = HEADER_UNITS + CHUNK_UNITS * np.arange(kept, dtype=np.int64)
-    if kept and starts[-1] + CHUNK_UNITS > len(units):
-        raise TraceError(f"{path}: cut off: {kept} chunks recorded, the file holds fewer", "record the run again")
     order = np.argsort(units[starts], kind="stable") if kept else starts
     return np.asarray(starts[order] if kept else starts, np.int64)
 
@@ -80,7 +88,7 @@ class Trace:
 
     def __init__(self, path: Path, program: Program, plan: Plan, fingerprint: int) -> None:
         from whence.trace.decode import decode, new_stacks
-        from whence.trace.shadow import new_shadow
+        from whence.trace.shadow import MAX_PAGES, PAGE, new_shadow
 
         self.path, self.program, self.plan = path, program, plan
         self.units = open_units(path)
@@ -90,7 +98,12 @@ class Trace:
         chunks = _chunk_starts(self.units, self.header, path)
         self.columns: Columns = new_columns()
         stacks = new_stacks(self.header.threads)
-        self.records = decode(self.units, chunks, plan, self.columns, new_shadow(), stacks)
+        try:
+            self.records = decode(self.units, chunks, plan, self.columns, new_shadow(), stacks)
+        except MemoryError as error:
+            raise TraceError(f"{path}: the run touched more memory than {MAX_PAGES * PAGE >> 30} GiB") from error
+        if self.records < 0:
+            raise TraceError(f"{path}: damaged at byte {-4 * (self.records + 1):,}", "record the run again")
 
     @property
     def events(self) -> int:

@@ -35,7 +35,7 @@
 #define TRACE_DESCRIPTOR 987 /* high, so that the subject's own descriptors keep their numbers */
 
 enum { FLAG_LIMIT = 1, FLAG_RING = 2, FLAG_CHILD = 4, FLAG_THREADS = 8, FLAG_FULL = 16 };
-enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END_THREAD, FINGERPRINT, THREADS };
+enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END_THREAD, FINGERPRINT, THREADS, USED };
 enum { END_EXIT = 1, END_SIGNAL = 2 };
 
 extern const uint64_t __whence_fingerprint __attribute__((weak));
@@ -301,8 +301,10 @@ int whence_record_start(const char *path, uint64_t limit, int ring)
         return -1;
     _Atomic uint64_t *words = page;
     /* A file that is recorded into again keeps its pages, which are far cheaper to take than fresh ones. */
-    used_before = words[CHUNKS] < chunks ? words[CHUNKS] : chunks;
+    used_before = words[USED] < words[CHUNKS] ? words[CHUNKS] : words[USED];
+    used_before = used_before < chunks ? used_before : chunks;
     memset(page, 0, HEADER_BYTES);
+    words[USED] = used_before;
     memcpy(page, "WHNCTRC1", 8);
     words[FORMAT] = VERSION | CHUNK_UNITS << 32;
     words[LIMIT] = chunks;
