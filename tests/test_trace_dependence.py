@@ -85,7 +85,7 @@ def test_a_way_leads_from_an_event_to_the_criterion_along_edges(name: str):
     criterion = trace.events - 1
     found = backward(trace, [criterion])
     for event in found.events.tolist():
-        way = found.way(event)
+        way = list(found.way(event))
         assert (way[0], way[-1]) == (event, criterion)
         assert len(way) <= found.event_depth[event]  # cells on the way count as steps, but are not shown
 

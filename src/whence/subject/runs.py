@@ -190,10 +190,10 @@ def counters(subject: Subject) -> list[Counter]:
 
 
 def coverage(subject: Subject, runs: Runs) -> Any:
-    """The ``techniques.spectrum.Coverage`` of the runs: counters without a place in the source are left out."""
+    """The ``Coverage`` of the runs: counters without a place in the source are left out."""
     import numpy as np
 
-    from whence.techniques.spectrum import Coverage, Site
+    from whence.subject.coverage import Coverage, Site
 
     sites = counters(subject)
     used = [n for n, counter in enumerate(sites) if counter.statements]

@@ -11,12 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from whence.findings import Entry, Findings, Statement, Symptom, rank
 from whence.probe.layout import Kind
+from whence.subject.coverage import Coverage
 from whence.subject.story import Story
 from whence.techniques.omission import omitted
 from whence.techniques.slicing import Start, by_line, compute, criterion_part, line_values, slice_part
-from whence.techniques.spectrum import Coverage, spectrum
+from whence.techniques.spectrum import spectrum
 from whence.trace.slicing import Slice
 
 SLICE_WEIGHT = 0.15  # of being in the slice, against 1 for suspiciousness; chosen on the corpus (docs/locate.md)
@@ -115,16 +118,32 @@ def explain(statement: Statement, story: Story, found: Slice, symptom: Symptom) 
     if not deed:
         return ""
     sentence = f"line {statement.line} {deed}"
-    way = found.way(event)[1:]
-    following = next((e for e in way if story.statement(e) not in (None, statement)), -1)
-    if following >= 0:
-        used = story.statement(following)
-        assert used is not None
-        place = f"line {used.line}" if used.file == statement.file else f"{used.file}:{used.line}"
-        sentence += f", used by {story.use(following, place)}"
-    if following >= 0 and statement != symptom.statement and len(way) > 1:
+    following = _next_use(event, story, found)
+    used = story.statement(following) if following >= 0 else None
+    if used is None:
+        return sentence
+    place = f"line {used.line}" if used.file == statement.file else f"{used.file}:{used.line}"
+    sentence += f", used by {story.use(following, place)}"
+    if symptom.statement not in (statement, used):
         sentence += f", which led to {ENDINGS.get(symptom.kind, 'the failure')}"
     return sentence
+
+
+def _next_use(event: int, story: Story, found: Slice) -> int:
+    """On the way from an event to the symptom, the last event of the first other statement; -1: none.
+
+    It is the last one that tells what the statement did with the value: its test, its assignment, its call.
+    """
+    statement, last = story.statement(event), -1
+    used = None
+    for step in found.way(event):
+        place = story.statement(step)
+        if place is None or place == statement:
+            continue
+        if used is not None and place != used:
+            break
+        used, last = place, step
+    return last
 
 
 def _explain_skipping(statement: Statement, story: Story) -> str:
@@ -137,11 +156,12 @@ def _explain_skipping(statement: Statement, story: Story) -> str:
 
 def _telling_event(statement: Statement, story: Story, found: Slice) -> int:
     """The statement's event in the slice that is nearest to the symptom, one with a value if there is one."""
-    events = [e for e in story.events_of(statement).tolist() if found.event_depth[e]]
-    if not events:
+    events = story.events_of(statement)
+    events = events[found.event_depth[events] > 0]
+    if not len(events):
         return -1
-    nearest: list[int] = sorted(events, key=lambda e: (int(found.event_depth[e]), -e))[:20]
-    return next((e for e in nearest if story.observation(e) is not None), nearest[0])
+    nearest: list[int] = events[np.lexsort((-events, found.event_depth[events]))[:20]].tolist()
+    return next((event for event in nearest if story.observation(event) is not None), nearest[0])
 
 
 Values = dict[str, dict[str, list[dict[str, Any]]]]

@@ -8,6 +8,7 @@ search in an acyclic graph, and it goes through memory in order, where a breadth
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -58,17 +59,15 @@ class Slice:
         """Depths of events that are in the slice."""
         return self.event_depth[events] - 1
 
-    def way(self, event: int) -> list[int]:
+    def way(self, event: int) -> Iterator[int]:
         """The events on a shortest way from ``event`` to the criterion, both included."""
-        found = []
         reference = event + 1
         while reference:
             if reference > 0:
-                found.append(reference - 1)
+                yield reference - 1
                 reference = int(self.event_parent[reference - 1])
             else:
                 reference = int(self.cell_parent[-reference - 1])
-        return found
 
 
 class Marks(NamedTuple):
