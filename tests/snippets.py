@@ -77,7 +77,7 @@ class Snippet:
 
     def runner(self, variant: Variant | None = None) -> Runner:
         """The runner of the plain program or of a variant; the ones used last are kept."""
-        key = (self.folder, variant)
+        key = (self.folder, variant, self._limits)
         found = RUNNERS.pop(key, None) or self.subject.runner(variant)
         RUNNERS[key] = found
         while len(RUNNERS) > MOST_RUNNERS:

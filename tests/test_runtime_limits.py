@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,10 +23,8 @@ LIMITS = Limits(time=0.6, memory=1 << 28, output=OUTPUT, processes=20, trace=64 
 
 
 @pytest.fixture(scope="module")
-def bad() -> Iterator[Snippet]:
-    made = Snippet({"limits.c": SOURCE.read_text()}, (), LIMITS)
-    yield made
-    made.close()
+def bad() -> Snippet:
+    return Snippet({"limits.c": SOURCE.read_text()}, (), LIMITS)
 
 
 def run_all_ways(bad: Snippet, mode: str) -> tuple[RunResult, Header]:

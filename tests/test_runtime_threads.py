@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +24,8 @@ NO_RESULT = {"race"}
 
 
 @pytest.fixture(scope="module")
-def uses() -> Iterator[Snippet]:
-    made = Snippet({"threads.c": SOURCE.read_text()}, ("-pthread",), Limits(time=10, trace=1 << 30))
-    yield made
-    made.close()
+def uses() -> Snippet:
+    return Snippet({"threads.c": SOURCE.read_text()}, ("-pthread",), Limits(time=10, trace=1 << 30))
 
 
 def recorded(uses: Snippet, mode: str, **how: object) -> tuple[object, NDArray[np.uint32], Trace]:
@@ -72,7 +69,6 @@ def test_deadlock_hangs_and_leaves_a_trace() -> None:
     assert (trace.header.end, trace.header.threads) == ("killed", 3)
     line = next(n for n, text in enumerate(SOURCE.read_text().splitlines(), 1) if "number ? &other : &lock" in text)
     assert len(with_limit.events_at(trace, line)) > 0
-    with_limit.close()
 
 
 def test_turns_go_on_when_the_trace_is_full(uses: Snippet) -> None:
@@ -206,4 +202,3 @@ def test_slices_cross_threads(name: str) -> None:
     lines = text.splitlines()
     shown = [lines[n - 1].strip() for n in snippet.sliced(trace, control=False)]
     assert shown == [lines[n - 1].strip() for n in snippet.expected]
-    snippet.close()
