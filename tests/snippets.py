@@ -41,7 +41,7 @@ PACKAGES = (Path(package.__file__ or "").parent for package in (whence.build, wh
 BUILD_CODE = [path for folder in PACKAGES for path in sorted(folder.glob("*.py"))]
 
 MOST_RUNNERS = 6
-RUNNERS: dict[tuple[Path, Variant | None], Runner] = {}  # in the order of their last use
+RUNNERS: dict[tuple[Path, Variant | None, Limits], Runner] = {}  # in the order of their last use
 
 
 @atexit.register

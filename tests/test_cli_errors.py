@@ -167,7 +167,6 @@ def test_case_that_writes_into_its_folder_harms_nothing():
 
 
 def test_internal_error_is_called_a_bug(monkeypatch):
-    monkeypatch.setattr("whence.cli.options.open_subject", lambda options: 1 / 0)
     monkeypatch.setattr("whence.cli.record.open_subject", lambda options: 1 / 0)
     done = whence(kinds(), "record", "kinds.c")
     assert done.status == 3 and "this is a bug of whence" in done.err

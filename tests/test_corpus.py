@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "corpus"))
-
-import corpus
+from corpus import corpus
 
 PROGRAMS = corpus.programs()
 FAULTS = [fault for name in PROGRAMS for fault in corpus.faults(name)]

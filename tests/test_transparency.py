@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 from snippets import Program, Variant, program, programs, snippet
 
+from corpus import corpus
 from whence.run.cases import Case
 from whence.run.runner import RunResult, TraceRequest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "corpus"))
-
-import corpus
 
 SAMPLE = 6  # cases of each corpus program
 

@@ -6,18 +6,15 @@ A change that makes a rank worse than its bound has to be wanted. (All faults: `
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from cli_tool import subject_folder, whence
+
+from corpus import corpus
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from cli_tool import subject_folder, whence  # noqa: E402
-
-from corpus import corpus  # noqa: E402
 
 
 @dataclass(frozen=True)
