@@ -96,7 +96,7 @@ def test_a_file_that_lacks_chunks(recorded: Recorded, tmp_path: Path, length: in
 
 
 def test_a_foreign_file(recorded: Recorded, tmp_path: Path):
-    made, content = recorded.made, recorded.content
+    made = recorded.made
     for foreign in (b"\x7fELF" + bytes(8000), bytes(8192), b"text\n" * 2000):
         assert "not a trace file" in refused(made, tmp_path / "trace", foreign)
 

@@ -11,14 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 
+_RESULT = r"^\s*(%(?:\"[^\"]*\"|\S+)) = "
 _PROMISES = re.compile(
-    r"^(\s*%\S+ = (?:add|sub|mul|shl|lshr|ashr|sdiv|udiv|or|icmp|trunc|zext|uitofp|getelementptr)) "
+    r"^(\s*%(?:\"[^\"]*\"|\S+) = (?:add|sub|mul|shl|lshr|ashr|sdiv|udiv|or|icmp|trunc|zext|uitofp|getelementptr)) "
     r"(?:(?:nuw|nsw|exact|disjoint|samesign|nneg|inbounds|nusw) )+"
 )
-_ACCESS = re.compile(r"^(\s*(?:%\S+ = )?(?:load|store)) (?!volatile|atomic)")
-_DIVISION = re.compile(r"^\s*(%\S+) = (?:sdiv|udiv|srem|urem) (i8|i16|i32|i64) [^,]+, ([^,\s]+)")
-_SHIFT = re.compile(r"^\s*(%\S+) = (?:shl|lshr|ashr) (i8|i16|i32|i64) [^,]+, (%[^,\s]+)")
-_CONVERSION = re.compile(r"^\s*(%\S+) = fpto[su]i (float|double) (\S+) to")
+_ACCESS = re.compile(r"^(\s*(?:%(?:\"[^\"]*\"|\S+) = )?(?:load|store)) (?!volatile|atomic)")
+_DIVISION = re.compile(_RESULT + r"(?:sdiv|udiv|srem|urem) (i8|i16|i32|i64) [^,]+, ([^,\s]+)")
+_SHIFT = re.compile(_RESULT + r"(?:shl|lshr|ashr) (i8|i16|i32|i64) [^,]+, (%[^,\s]+)")
+_CONVERSION = re.compile(_RESULT + r"fpto[su]i (float|double) (\S+) to")
 _INTEGER = {"float": "i32", "double": "i64"}
 _ATTRIBUTES = re.compile(r"^attributes #\d+ = \{ ")
 
