@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,7 +27,10 @@ def build_sources(sources: Sequence[Path], flags: Sequence[str], out_dir: Path) 
     # -lm: C files tried in a hurry use mathematics without saying so, and an unused library costs nothing.
     words = [*map(str, sources), *flags, "-o", str(out), "-lm"]
     command = [sys.executable, "-m", "whence.build.wrapper", *words]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    # Clang's own temporary files go where an interrupted build leaves nothing behind.
+    with tempfile.TemporaryDirectory(prefix="whence-build-", ignore_cleanup_errors=True) as scratch:
+        own = {**os.environ, "TMPDIR": scratch}
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=own)
     if done.returncode:
         raise BuildError(first_message(done.stderr), done.stderr.strip())
     return out
