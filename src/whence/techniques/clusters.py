@@ -1,0 +1,46 @@
+"""Groups of failing runs that seem to have one cause, so that several faults can be worked on side by side.
+
+Each failing run gives a ranking by itself. Two runs are similar where the Jaccard similarity of their sets of most
+suspicious statements reaches a threshold; a group is what is connected by similarity, and has a ranking of its own.
+
+Source: Jeffrey's dissertation (2009), section 3.2.3, which takes up the second technique of "Debugging in Parallel".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from itertools import combinations
+from typing import TypeVar
+
+from whence.techniques.several import RankedList, Run, Statements, Version, ranked
+
+THRESHOLD = 0.5  # T: how similar two rankings have to be
+
+Item = TypeVar("Item", bound=Hashable)
+
+
+def clusters(runs: Mapping[str, Run], version: Version, threshold: float = THRESHOLD) -> list[dict[str, Run]]:
+    """The groups of failing runs, the largest first; each is a part of ``runs`` in the order of ``runs``.
+
+    ``threshold`` lies between 0 and 1; at 0 all runs are one group.
+    """
+    leading = {case: most_suspicious(ranked({case: run}, version)) for case, run in runs.items()}
+    group = {case: {case} for case in runs}
+    for a, b in combinations(runs, 2):
+        if group[a] is not group[b] and similarity(leading[a], leading[b]) >= threshold:
+            group[a] |= group[b]
+            group.update(dict.fromkeys(group[b], group[a]))
+    distinct = {id(members): members for members in group.values()}.values()
+    groups = sorted(distinct, key=len, reverse=True)
+    return [{case: run for case, run in runs.items() if case in members} for members in groups]
+
+
+def most_suspicious(ranking: RankedList) -> Statements:
+    """The statements with a pair; where none has one, those that share the first place by Tarantula."""
+    with_pair = frozenset(r.statement for r in ranking if r.runs)
+    return with_pair or frozenset(r.statement for r in ranking if r.tarantula == ranking[0].tarantula)
+
+
+def similarity(a: frozenset[Item], b: frozenset[Item]) -> float:
+    """Jaccard similarity: the size of the intersection over that of the union; 0 for two empty sets."""
+    return len(a & b) / len(a | b) if a or b else 0.0
