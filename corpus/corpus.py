@@ -14,6 +14,7 @@ import sys
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -45,6 +46,16 @@ class Fault:
     description: str
     lines: tuple[int, ...]
     failing: int
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """Several faults in one source: ``lines[i]`` are the lines of ``faults[i]`` there, from 1."""
+
+    program: str
+    faults: tuple[Fault, ...]
+    source: str
+    lines: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +104,33 @@ def faults(name: str) -> list[Fault]:
     ]
 
 
-def faulty_source(fault: Fault) -> str:
+def faulty_source(fault: Fault | Combined) -> str:
     """The program's source with the fault's patch applied; ValueError when it does not apply."""
+    if isinstance(fault, Combined):
+        return fault.source
     return apply_patch(source_path(fault.program).read_text(), fault.patch.read_text())
+
+
+def combined(faults: Sequence[Fault]) -> Combined:
+    """The source of one program with all these faults, in the order given.
+
+    ValueError when two of them change the same or adjacent lines, or when one stands on a line that another changes.
+    """
+    name = faults[0].program
+    correct = source_path(name).read_text()
+    texts = [fault.patch.read_text() for fault in faults]
+    for patch in texts:
+        apply_patch(correct, patch)
+    edits = [[(number, *edit) for edit in _edits(patch)] for number, patch in enumerate(texts)]
+    merged = _edited(correct, [edit for of_fault in edits for edit in of_fault])
+    position = {origin: line for line, (origin, _) in enumerate(merged, 1)}
+    alone = [_edited(correct, of_fault) for of_fault in edits]
+    origins = [[mine[line - 1][0] for line in fault.lines] for fault, mine in zip(faults, alone, strict=True)]
+    places = [origin for of_fault in origins for origin in of_fault]
+    if len(set(places)) < len(places) or not position.keys() >= set(places):
+        raise ValueError("two of the faults stand on the same line")
+    lines = tuple(tuple(position[origin] for origin in of_fault) for of_fault in origins)
+    return Combined(name, tuple(faults), "".join(text for _, text in merged), lines)
 
 
 def cases(name: str) -> list[Case]:
@@ -144,6 +179,38 @@ def _hunks(patch: str) -> list[tuple[int, list[str]]]:
     return hunks
 
 
+def _edits(patch: str) -> list[tuple[int, int, list[str]]]:
+    """(0-based line in the old text, lines removed from there, lines put there) for every change of a patch."""
+    edits: list[tuple[int, int, list[str]]] = []
+    for start, body in _hunks(patch):
+        line = start
+        for changed, group in groupby(body, lambda text: text[0] != " "):
+            marked = list(group)
+            removed = sum(text[0] != "+" for text in marked)
+            if changed:
+                edits.append((line, removed, [text[1:] for text in marked if text[0] == "+"]))
+            line += removed
+    return edits
+
+
+def _edited(text: str, edits: list[tuple[int, int, int, list[str]]]) -> list[tuple[object, str]]:
+    """The lines with the edits of several faults made (fault, line, removed, added), each with where it comes from.
+
+    That is its 0-based number in the old text, or (fault, line, n) for the n-th line that a fault put at a line.
+    ValueError when edits of different faults touch the same or adjacent lines.
+    """
+    old = text.splitlines(keepends=True)
+    result: list[tuple[object, str]] = []
+    taken, last = 0, -1
+    for fault, line, removed, added in sorted(edits, key=lambda edit: edit[1]):
+        if last not in (-1, fault) and line <= taken:
+            raise ValueError(f"two of the faults change lines {taken} and {line + 1}, which touch")
+        result += enumerate(old[taken:line], taken)
+        result += (((fault, line, n), text) for n, text in enumerate(added))
+        taken, last = line + removed, fault
+    return [*result, *enumerate(old[taken:], taken)]
+
+
 def run(binary: Path, case: Case, seconds: float = 3.0) -> Outcome:
     """Runs one case in its program's folder; a run that takes longer than ``seconds`` is ended."""
     try:
@@ -173,7 +240,7 @@ def outcomes(name: str, binary: Path) -> list[Outcome]:
     return [run(binary, case) for case in cases(name)]
 
 
-def prepare(fault: Fault, folder: Path) -> None:
+def prepare(fault: Fault | Combined, folder: Path) -> None:
     """Makes a subject in ``folder``: the faulty source, the cases, and the correct program as ``reference``."""
     shutil.copytree(ROOT / fault.program, folder, ignore=shutil.ignore_patterns("faults*"), dirs_exist_ok=True)
     compile_program(source_path(fault.program).read_text(), folder / "reference")

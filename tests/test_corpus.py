@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -114,3 +116,94 @@ def test_apply_patch(patch, result):
 def test_patch_that_does_not_apply(patch):
     with pytest.raises(ValueError):
         corpus.apply_patch("a\nb\nc\n", patch)
+
+
+# ---- Several faults in one source ------------------------------------------------------------------------------------
+
+
+def pairs_of_faults(name: str) -> list[tuple[corpus.Fault, corpus.Fault]]:
+    """Neighbours in the order of their lines, which are the likeliest to touch, and each of them with the last one."""
+    ordered = sorted(corpus.faults(name), key=lambda fault: fault.lines)
+    return [*pairwise(ordered), *((fault, ordered[-1]) for fault in ordered[:-1])]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_combined_has_each_fault_and_nothing_else(name):
+    correct = corpus.source_path(name).read_text().splitlines()
+    made = 0
+    for pair in pairs_of_faults(name):
+        try:
+            both = corpus.combined(pair)
+        except ValueError:
+            continue
+        made += 1
+        lines = both.source.splitlines()
+        for fault, places in zip(pair, both.lines, strict=True):
+            alone = corpus.faulty_source(fault).splitlines()
+            assert [lines[n - 1] for n in places] == [alone[n - 1] for n in fault.lines]
+        changes = [len(changed_lines(correct, corpus.faulty_source(fault).splitlines())) for fault in pair]
+        assert len(changed_lines(correct, lines)) == sum(changes)
+        assert corpus.combined(pair[::-1]).source == both.source
+    assert made >= 10
+
+
+def changed_lines(old: list[str], new: list[str]) -> list[str]:
+    return [line for line in difflib.ndiff(old, new) if line[0] in "+-"]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_combined_of_one_is_that_fault(name):
+    for fault in corpus.faults(name):
+        alone = corpus.combined([fault])
+        assert (alone.source, alone.lines) == (corpus.faulty_source(fault), (fault.lines,))
+
+
+def seeded(tmp_path, monkeypatch, correct: str, *patches: tuple[str, tuple[int, ...]]) -> list[corpus.Fault]:
+    """Faults of a program made up for a test: patches with their lines."""
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "tiny.c").write_text(correct)
+    monkeypatch.setattr(corpus, "ROOT", tmp_path)
+    faults = []
+    for number, (patch, lines) in enumerate(patches):
+        path = tmp_path / "tiny" / f"{number}.patch"
+        path.write_text(patch)
+        faults.append(corpus.Fault("tiny", str(number), path, "wrong operator", "", lines, 1))
+    return faults
+
+
+LETTERS = "a\nb\nc\nd\ne\nf\n"
+
+
+def test_combined_shifts_the_lines_behind_an_insertion(tmp_path, monkeypatch):
+    insert, change = ("@@ -1,2 +1,4 @@\n a\n+x\n+y\n b\n", (2, 3)), ("@@ -4,2 +4,2 @@\n d\n-e\n+E\n", (5,))
+    made = corpus.combined(seeded(tmp_path, monkeypatch, LETTERS, change, insert))
+    assert (made.source, made.lines) == ("a\nx\ny\nb\nc\nd\nE\nf\n", ((7,), (2, 3)))
+
+
+def test_combined_follows_kept_lines_around_a_gap(tmp_path, monkeypatch):
+    gap, shift = ("@@ -4,3 +4,2 @@\n d\n-e\n f\n", (4, 5)), ("@@ -1,2 +1 @@\n-a\n b\n", (1,))
+    made = corpus.combined(seeded(tmp_path, monkeypatch, LETTERS, gap, shift))
+    assert (made.source, made.lines) == ("b\nc\nd\nf\n", ((3, 4), (1,)))
+
+
+@pytest.mark.parametrize(
+    "patches",
+    [
+        (("@@ -2 +2 @@\n-b\n+B\n", (2,)), ("@@ -2 +2 @@\n-b\n+X\n", (2,))),  # the same line
+        (("@@ -2 +2 @@\n-b\n+B\n", (2,)), ("@@ -3 +3 @@\n-c\n+C\n", (3,))),  # adjacent lines
+        (("@@ -2,0 +3 @@\n+x\n", (3,)), ("@@ -3 +3 @@\n-c\n+C\n", (3,))),  # an insertion beside a change
+        (("@@ -2,0 +3 @@\n+x\n", (3,)), ("@@ -2,0 +3 @@\n+y\n", (3,))),  # two insertions at one place
+        (("@@ -3 +2,0 @@\n-c\n", (2, 3)), ("@@ -5 +4,0 @@\n-e\n", (3, 4))),  # both blame the line between
+    ],
+)
+def test_faults_that_touch_are_not_combined(tmp_path, monkeypatch, patches):
+    with pytest.raises(ValueError):
+        corpus.combined(seeded(tmp_path, monkeypatch, LETTERS, *patches))
+
+
+def test_prepare_of_several_faults(tmp_path):
+    pair = corpus.faults("stats")[0], corpus.faults("stats")[5]
+    both = corpus.combined(pair)
+    corpus.prepare(both, tmp_path)
+    assert (tmp_path / "stats.c").read_text() == both.source
+    assert (tmp_path / "reference").is_file()
