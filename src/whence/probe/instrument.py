@@ -11,11 +11,13 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
+from whence.probe import alter
 from whence.probe.bare import without_debug
 from whence.probe.cover import PAGE_COUNTERS, counters_of, covered_lines
 from whence.probe.defined import without_promises
 from whence.probe.plan import Numbering
 from whence.probe.record import FRAME_ADDRESS, HOOKS, Recorder
+from whence.probe.sites import AlterPlan, Finder
 from whence.probe.symbols import Renaming, program_renaming
 from whence.program.model import Function, Module
 from whence.program.program import Program
@@ -26,6 +28,8 @@ class Variant(StrEnum):
 
     COVER = "cover"
     RECORD = "record"
+    ALTER = "alter"
+    REPLAY = "replay"  # alters and records
 
 
 @cache
@@ -50,9 +54,7 @@ def record_texts(program: Program, numbering: Numbering, wrapped: Iterable[str])
         return Recorder(numbering.layouts[number], numbering.first_segment[number]).lines()
 
     for index, module in enumerate(program.modules):
-        extra = [HOOKS]
-        if "llvm.frameaddress.p0" not in module.declarations:
-            extra.append(FRAME_ADDRESS)
+        extra = _record_extra(module)
         if index == 0:
             extra.append(_fingerprint(program))
         yield _rewrite(module, lines, Renaming(names), extra)
@@ -73,6 +75,50 @@ def cover_texts(program: Program) -> Iterator[str]:
         counters = _counters(total) if index == 0 else "@__whence_counters = external hidden global [0 x i32]"
         extra = [counters, _fingerprint(program)] if index == 0 else [counters]
         yield _rewrite(module, lines, Renaming(names), extra)
+
+
+def alter_texts(program: Program, plan: AlterPlan) -> Iterator[str]:
+    """The modules' texts for the alter variant, with the sites of ``plan``."""
+    names = program_renaming(_defined(program), ())
+    functions = iter(_altered_functions(program, plan))
+    for index, module in enumerate(program.modules):
+        extra = _alter_extra(program, index)
+        yield _rewrite(module, lambda _: alter.altered_lines(next(functions)), Renaming(names), extra)
+
+
+def replay_texts(program: Program, numbering: Numbering, plan: AlterPlan, wrapped: Iterable[str]) -> Iterator[str]:
+    """The modules' texts for the variant that alters as ``alter_texts`` does and records what comes of it."""
+    names = program_renaming(_defined(program), wrapped)
+    functions = enumerate(_altered_functions(program, plan))
+
+    def lines(_: Function) -> Iterable[str]:
+        number, function = next(functions)
+        layout = alter.altered_layout(numbering.layouts[number], function)
+        return Recorder(layout, numbering.first_segment[number]).lines()
+
+    for index, module in enumerate(program.modules):
+        extra = [*_record_extra(module), *_alter_extra(program, index)]
+        yield _rewrite(module, lines, Renaming(names), extra)
+
+
+def _altered_functions(program: Program, plan: AlterPlan) -> Iterator[Function]:
+    """The program's functions with hooks, in order of number."""
+    finders = [Finder(module) for module in program.modules]
+    first_sites = plan.sites["function"].searchsorted(range(len(program.functions))).tolist()
+    for ref, first_site in zip(program.functions, first_sites, strict=True):
+        yield alter.altered(ref.function, finders[ref.module], first_site, ref.first_block)
+
+
+def _alter_extra(program: Program, module: int) -> list[str]:
+    """What the hooks need in a module; the first one defines what all share."""
+    if module:
+        return [alter.HOOKS, alter.ARMED_ELSEWHERE]
+    return [alter.HOOKS, alter.armed_blocks(program.block_count), _fingerprint(program)]
+
+
+def _record_extra(module: Module) -> list[str]:
+    """What the recorder's probes need in a module."""
+    return [HOOKS] if "llvm.frameaddress.p0" in module.declarations else [HOOKS, FRAME_ADDRESS]
 
 
 def _defined(program: Program) -> set[str]:

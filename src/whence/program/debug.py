@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from whence.program.locations import Locations, unescape
@@ -382,6 +382,14 @@ class DebugInfo:
             indirect=indirect,
             artificial="DIFlagArtificial" in fields.get("flags", ""),
         )
+
+
+def describe(modules: Sequence[Module]) -> list[DebugInfo]:
+    """What each of a program's modules is described by, knowing what the others define."""
+    infos = [DebugInfo(module) for module in modules]
+    for info in infos:
+        info.siblings = [other for other in infos if other is not info]
+    return infos
 
 
 def _string(text: str) -> str:

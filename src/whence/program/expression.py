@@ -12,7 +12,7 @@ import re
 
 from whence.program.cfg import immediate_post_dominators, successors
 from whence.program.constants import floating_constant, integer_constant
-from whence.program.debug import CType, DebugInfo
+from whence.program.debug import CType, DebugInfo, describe
 from whence.program.model import Block, Function, Instruction, Module, Operand
 from whence.program.paths import (
     AND,
@@ -73,10 +73,7 @@ _INTRINSIC = re.compile(r"llvm\.([a-z_]+)")
 
 def explain(program: Program) -> list[Expressions]:
     """The explainer of each module, knowing the types of what the other modules define."""
-    infos = [DebugInfo(module) for module in program.modules]
-    for info in infos:
-        info.siblings = [other for other in infos if other is not info]
-    return [Expressions(info.module, info) for info in infos]
+    return [Expressions(info.module, info) for info in describe(program.modules)]
 
 
 class Expressions:

@@ -16,9 +16,10 @@ from whence.build.quick import build_sources
 from whence.build.toolchain import whence_home
 from whence.build.variant import build_variant, runtime_objects
 from whence.errors import BuildError, SubjectError
-from whence.probe.instrument import Variant, cover_texts, probes_version, record_texts
+from whence.probe.instrument import Variant, alter_texts, cover_texts, probes_version, record_texts, replay_texts
 from whence.probe.library import numbers, wrapped
 from whence.probe.plan import Numbering, Plan, make_plan
+from whence.probe.sites import AlterPlan, make_alter_plan
 from whence.program.expression import Expressions, explain
 from whence.program.program import Program
 from whence.program.reader import read_module
@@ -85,6 +86,11 @@ class Subject:
         """The static plan that gives traces their meaning."""
         return make_plan(self.program, self.numbering, numbers())
 
+    @cached_property
+    def alter_plan(self) -> AlterPlan:
+        """The sites at which a run can be altered."""
+        return make_alter_plan(self.program)
+
     def variant(self, kind: Variant) -> Path:
         """The executable of a variant, built when there is none for this program yet."""
         out = self._variant_path(kind)
@@ -112,6 +118,10 @@ class Subject:
     def _texts(self, kind: Variant) -> Iterable[str]:
         if kind is Variant.COVER:
             return cover_texts(self.program)
+        if kind is Variant.ALTER:
+            return alter_texts(self.program, self.alter_plan)
+        if kind is Variant.REPLAY:
+            return replay_texts(self.program, self.numbering, self.alter_plan, self._wrapped())
         return record_texts(self.program, self.numbering, self._wrapped())
 
     def _wrapped(self) -> list[str]:
