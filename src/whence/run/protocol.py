@@ -9,7 +9,7 @@ are little endian.
     job      u32 length of the message, u32 id, u32 wall limit in ms, u32 CPU limit in s, u64 address space,
              u64 file size, u32 processes, u32 flags, u64 trace limit in bytes, i64 row of the coverage matrix
              (-1: none), u32 number of arguments, u32 number of environment variables; then strings, each
-             ended by a NUL: the seven paths of ``Job`` in their order, the arguments, the variables
+             ended by a NUL: the eight paths of ``Job`` in their order, the arguments, the variables
              (``NAME=value``)
     reply    u32 id, u32 flags, i32 exit status, i32 signal, i32 errno, u32 stage, u64 wall time in µs, u64
     largest
@@ -29,7 +29,7 @@ HELLO = struct.Struct("<8sIIQ")
 HEADER = struct.Struct("<IIIIQQIIQqII")
 REPLY = struct.Struct("<IIiiiIQQ")
 MAGIC = b"WHNCSRV1"
-VERSION = 1
+VERSION = 2
 
 MESSAGE_MAX = 4 << 20  # as in server.c
 STRINGS_MAX = (1 << 16) - 16
@@ -50,6 +50,7 @@ STAGES = (
     "make a process",
     "pass the arguments and environment",
     "save the coverage",
+    "open the session",
 )
 (
     AT_FOLDER,
@@ -62,12 +63,16 @@ STAGES = (
     AT_FORK,
     AT_MESSAGE,
     AT_MATRIX,
+    AT_SESSION,
 ) = range(1, len(STAGES))
 
 
 @dataclass(slots=True)
 class Paths:
-    """The paths of a job. ``trace`` and ``matrix`` may be empty (``b""``)."""
+    """The paths of a job. ``trace``, ``matrix`` and ``session`` may be empty (``b""``).
+
+    ``session``: the file of a session of altered runs; or, behind a colon, the number of one continuation of it.
+    """
 
     work: bytes
     spare: bytes
@@ -76,6 +81,7 @@ class Paths:
     stderr: bytes
     trace: bytes = b""
     matrix: bytes = b""
+    session: bytes = b""
 
 
 PATH_FIELDS = tuple(f.name for f in fields(Paths))

@@ -61,6 +61,15 @@ class Interrupted(KeyboardInterrupt):
 
 
 @dataclass(slots=True)
+class _Request:
+    """One run that was asked for."""
+
+    case: Case
+    trace: TraceRequest | None
+    session: bytes
+
+
+@dataclass(slots=True)
 class _Flight:
     """A job that the server has, and what its result will need."""
 
@@ -123,25 +132,26 @@ class Runner:
 
     # ---- Batches -----------------------------------------------------------------------------------------------------
 
-    def run_case(self, case: Case, trace: TraceRequest | None = None) -> RunResult:
-        """Run one case, with a trace if one is asked for."""
-        return self.run_cases([case], traces=[trace])[0]
+    def run_case(self, case: Case, trace: TraceRequest | None = None, session: bytes = b"") -> RunResult:
+        """Run one case, with a trace if one is asked for, in a session if one is named."""
+        return self.run_cases([case], traces=[trace], sessions=[session])[0]
 
     def run_cases(
         self,
         cases: Sequence[Case],
         *,
         traces: Sequence[TraceRequest | None] | None = None,
+        sessions: Sequence[bytes] | None = None,
         progress: Progress | None = None,
     ) -> list[RunResult]:
         """Run the cases and return their results in order; ``progress`` is called with (done, all) after
-        each.
+        each. ``sessions`` are those of altered runs (``Paths.session``).
 
         Raises SubjectError when a case cannot be run, and Interrupted on Ctrl-C, with the results so far.
         """
         results: list[RunResult] = []
         try:
-            for result in self.iterate(cases, traces):
+            for result in self.iterate(cases, traces, sessions):
                 results.append(result)
                 if progress:
                     progress(len(results), len(cases))
@@ -150,34 +160,37 @@ class Runner:
         return results
 
     def iterate(
-        self, cases: Sequence[Case], traces: Sequence[TraceRequest | None] | None = None
+        self,
+        cases: Sequence[Case],
+        traces: Sequence[TraceRequest | None] | None = None,
+        sessions: Sequence[bytes] | None = None,
     ) -> Iterator[RunResult]:
         """Yield the results of the cases in order, as ``run_cases`` does."""
-        requests = zip(cases, traces or [None] * len(cases), strict=True)
+        requests = zip(cases, traces or [None] * len(cases), sessions or [b""] * len(cases), strict=True)
         for is_command, group in groupby(requests, lambda request: request[0].command is not None):
-            yield from self._run_batch(list(group), is_command)
+            yield from self._run_batch([_Request(*request) for request in group], is_command)
 
-    def _run_batch(self, requests: list[tuple[Case, TraceRequest | None]], is_command: bool) -> Iterator[RunResult]:
+    def _run_batch(self, requests: list[_Request], is_command: bool) -> Iterator[RunResult]:
         batch = self._new_batch(requests, is_command)
         try:
-            for row, (case, trace) in enumerate(requests):
+            for row, request in enumerate(requests):
                 if len(batch.flights) == len(batch.slots):
                     yield self._land(batch)
-                self._send(batch, case, trace, row)
+                self._send(batch, request, row)
             while batch.flights:
                 yield self._land(batch)
             remove_tree(batch.slots[0].spare)
         except EOFError as error:
-            case = batch.flights[0].case if batch.flights else requests[0][0]
+            case = batch.flights[0].case if batch.flights else requests[0].case
             raise SubjectError(f"case {case.name}: the fork server was ended by the program it ran") from error
         finally:
             if batch.flights:  # an error or an interrupt: nothing may go on running
                 self._stop_servers()
 
-    def _new_batch(self, requests: list[tuple[Case, TraceRequest | None]], is_command: bool) -> _Batch:
+    def _new_batch(self, requests: list[_Request], is_command: bool) -> _Batch:
         ahead = AHEAD
         if is_command:
-            ahead = 1 if any(_goes_on(case) for case, _ in requests) else AHEAD_SUITE
+            ahead = 1 if any(_goes_on(request.case) for request in requests) else AHEAD_SUITE
         batch = _Batch(self._server(is_command), self.sandbox.slots(ahead), self.native and not is_command)
         if self.coverage and batch.native and batch.server.sites:
             batch.matrix_path = self.sandbox.new_path("matrix")
@@ -197,9 +210,11 @@ class Runner:
 
     # ---- A job -------------------------------------------------------------------------------------------------------
 
-    def _send(self, batch: _Batch, case: Case, trace: TraceRequest | None, row: int) -> None:
+    def _send(self, batch: _Batch, request: _Request, row: int) -> None:
+        case, trace = request.case, request.trace
         slot = batch.slots[row % len(batch.slots)]
         job = self._job(batch, case, slot, trace)
+        job.paths.session = request.session
         job.row = row if batch.matrix is not None else -1
         if fill := self._folder_of(case):
             if not (_goes_on(case) and slot.spare.exists()):

@@ -27,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "alter.h"
 #include "server.h"
 #include "whence.h"
 
@@ -48,7 +49,7 @@ struct job {
     uint32_t arguments, variables;
 };
 enum { JOB_PREPARED = 1, JOB_RING = 2 };
-enum text { WORK, SPARE, INPUT, OUTPUT, ERRORS, TRACE, MATRIX, TEXTS };
+enum text { WORK, SPARE, INPUT, OUTPUT, ERRORS, TRACE, MATRIX, SESSION, TEXTS };
 
 struct reply {
     uint32_t id, flags;
@@ -58,7 +59,7 @@ struct reply {
     uint64_t wall_us, max_rss_kb;
 };
 enum { TIMED_OUT = 1, SPARE_USED = 2, TOO_MANY_PROCESSES = 4 };
-enum stage { AT_FOLDER = 1, AT_INPUT, AT_OUTPUT, AT_ERRORS, AT_TRACE, AT_LIMITS, AT_PROGRAM, AT_FORK, AT_MESSAGE, AT_MATRIX };
+enum stage { AT_FOLDER = 1, AT_INPUT, AT_OUTPUT, AT_ERRORS, AT_TRACE, AT_LIMITS, AT_PROGRAM, AT_FORK, AT_MESSAGE, AT_MATRIX, AT_SESSION };
 
 struct hello {
     char magic[8];
@@ -178,14 +179,14 @@ static void limit(int resource, uint64_t value)
         fail(AT_LIMITS);
 }
 
-static void set_limits(const struct job *job)
+static void set_limits(const struct job *job, uint64_t own_memory)
 {
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     limit(RLIMIT_CPU, job->cpu_s);
     limit(RLIMIT_FSIZE, job->output);
     if (job->memory)
-        limit(RLIMIT_AS, job->memory + OWN_MEMORY);
+        limit(RLIMIT_AS, job->memory + own_memory);
 }
 
 /* What the server left below the stack pointer must not be what the program reads from uninitialised variables. */
@@ -210,6 +211,14 @@ static void restore_signals(void)
     sigprocmask(SIG_SETMASK, &server.unblocked, NULL);
 }
 
+static uint64_t open_session(const char *text)
+{
+    size_t size = *text ? whence_session_open(text) : 0;
+    if (*text && !size)
+        fail(AT_SESSION);
+    return size;
+}
+
 static void run_child(const struct job *job)
 {
     char **texts = server.pointers, **arguments = texts + TEXTS;
@@ -225,8 +234,10 @@ static void run_child(const struct job *job)
     name_program(arguments[0]);
     if (*texts[TRACE] && whence_record_start(texts[TRACE], job->trace_limit, (job->flags & JOB_RING) != 0))
         fail(AT_TRACE);
-    set_limits(job);
+    set_limits(job, OWN_MEMORY + open_session(texts[SESSION]));
     restore_signals();
+    if (*texts[SESSION])
+        whence_session_run(server.entry, (int)job->arguments, arguments, environ);
     clear_dead_stack();
     exit(server.entry((int)job->arguments, arguments, environ));
 }
@@ -524,7 +535,7 @@ static void block_signals(void)
 
 int whence_serve(int control, whence_entry entry)
 {
-    struct hello hello = {{'W', 'H', 'N', 'C', 'S', 'R', 'V', '1'}, 1, 0, 0};
+    struct hello hello = {{'W', 'H', 'N', 'C', 'S', 'R', 'V', '1'}, 2, 0, 0};
     server.control = control;
     server.entry = entry;
     server.job = map_pages(MESSAGE_MAX, MAP_PRIVATE);

@@ -1,0 +1,191 @@
+/* Altered runs: what alter.c (changes), session.c (points and continuations), snapshot.c and calls.c share, and the
+   session file, which alter/session.py writes. Layouts are those of alter/changes.py. */
+#ifndef WHENCE_ALTER_H
+#define WHENCE_ALTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define WHENCE_EVERY UINT64_MAX
+#define WHENCE_NOWHERE UINT64_MAX
+
+enum whence_op {
+    OP_SET = 1,
+    OP_ADD,
+    OP_NEGATE,
+    OP_NOT,
+    OP_KEEP,
+    OP_OPERATOR,
+    OP_LEFT_ADD,
+    OP_RIGHT_ADD,
+    OP_LEFT_SET,
+    OP_RIGHT_SET,
+    OP_SKIP,
+    OP_POKE,
+    OP_VARIABLE
+};
+enum whence_change_flag { CHANGE_GUARDED = 1, CHANGE_MEMORY = 2 };
+enum whence_form { FORM_INTEGER, FORM_FLOAT, FORM_POINTER };
+
+struct whence_change {
+    uint64_t clock, value, guard, address;
+    uint32_t site, block;
+    uint8_t op, flags, width, form, operation, size;
+    uint16_t spare;
+};
+
+enum whence_verdict {
+    VERDICT_NOT_RUN,
+    VERDICT_RUNNING,
+    VERDICT_PASS,
+    VERDICT_WRONG_OUTPUT,
+    VERDICT_WRONG_STATUS,
+    VERDICT_CRASH,
+    VERDICT_TIMEOUT,
+    VERDICT_NOT_REACHED,
+    VERDICT_LOST,
+    VERDICT_UNJUDGED,
+    VERDICT_REFUSED
+};
+enum whence_way { WAY_AUTO, WAY_SNAPSHOT, WAY_FORK, WAY_RESTART };
+
+struct whence_result {
+    uint64_t length, first_wrong, output;
+    uint32_t output_length, error_length, applied;
+    int32_t status;
+    uint8_t verdict, way, signal, spare;
+    uint32_t microseconds;
+};
+
+struct whence_event {
+    uint64_t clock, value;
+    uint32_t site, spare;
+};
+
+enum whence_session_mode { SESSION_OBSERVE = 1, SESSION_RUN = 2, SESSION_APPLY = 3 };
+enum whence_session_flag { JUDGE_OUTPUT = 1, JUDGE_ERROR = 2, JUDGE_STATUS = 4, KEEP_OUTPUT = 8 };
+
+/* The head of a session file, all words of 64 bits. Offsets count from the file's start, in bytes. */
+struct whence_session {
+    char magic[8];
+    uint64_t mode, way, flags;
+    uint64_t continuations, changes, offsets, order, results; /* order: continuations by clock and site of their first change */
+    uint64_t expected, expected_length, expected_error, expected_error_length;
+    int64_t expected_status;
+    uint64_t budget;  /* clock ticks from the run's start that a continuation may take; 0: any number */
+    uint64_t patience; /* milliseconds that a continuation may take */
+    uint64_t events, events_limit, outputs, outputs_limit;
+    uint64_t stops, stop_count;   /* clocks of all changes at one instance, in order, each once */
+    uint64_t blocks, block_count; /* blocks (u32) of all changes at every instance */
+    /* written by the runtime */
+    uint64_t stop; /* by the parent: end after the continuation at hand */
+    uint64_t done, events_count, outputs_used;
+    uint64_t refusal, refusal_clock; /* the system call (+ 1) for which the unaltered run cannot be altered */
+    uint64_t finished;               /* the unaltered run has come to its end; `unaltered` tells how */
+    struct whence_result unaltered;
+};
+
+/* ---- alter.c: what hooks ask ------------------------------------------------------------------------------- */
+
+extern uint64_t __whence_clock, __whence_stop;
+extern uint8_t __whence_armed[] __attribute__((weak));
+extern const uint64_t __whence_armed_bytes __attribute__((weak));
+
+/* What is being done at the moment: part of the subject's state, so a snapshot brings it back. */
+enum whence_doing { DOING_NOTHING, DOING_OBSERVE, DOING_SEARCH, DOING_CONTINUATION };
+struct whence_state {
+    enum whence_doing doing;
+    const struct whence_change *changes; /* of the continuation */
+    uint64_t count, budget;
+    uint32_t applied;
+};
+extern struct whence_state whence_state;
+
+/* The changed value at a site, where a change of the continuation is made there; else the value itself. */
+struct whence_point {
+    uint64_t clock; /* of the block, from 1 */
+    uint32_t site;
+    uint64_t value, left, right;
+    void *place;
+    void **frame;
+    int is_computed, is_call; /* of a call, the value is the function's address */
+};
+uint64_t whence_altered(const struct whence_point *point);
+/* Makes the hooks stop at what `whence_state` says. */
+void whence_arm(void);
+/* Activates a continuation's changes. */
+void whence_begin_changes(const struct whence_change *changes, uint64_t count, uint64_t budget);
+
+/* Called on the hook's stack when the run gets to a site where something may be done (session.c). */
+uint64_t whence_visit(const struct whence_point *point);
+/* The next clock after this one, from 1, at which the search has something to do. */
+uint64_t whence_next_stop(uint64_t clock);
+/* The clock budget is used up. Does not return. */
+void whence_out_of_budget(void) __attribute__((noreturn));
+
+/* ---- context.c ------------------------------------------------------------------------------------------------ */
+
+/* Where hooks run; null: on the caller's own stack. And where the subject stood when it came to a hook. */
+extern char *whence_hook_stack;
+extern char *whence_subject_stack;
+/* Goes on in the subject behind the hook that whence_subject_stack belongs to. */
+void whence_resume(uint64_t value) __attribute__((noreturn));
+/* Calls function(argument) on another stack; it must not return. */
+void whence_call_on(char *stack, void (*function)(void)) __attribute__((noreturn));
+/* A system call from the one place that is not intercepted; gives the kernel's answer (-errno). */
+long whence_call(long number, long a, long b, long c, long d, long e, long f);
+extern const char whence_call_start[], whence_call_end[];
+void whence_restorer(void);
+
+/* ---- session.c ------------------------------------------------------------------------------------------------ */
+
+/* Opens the session that `text` ("path" or "path:index") names, before limits are set. Returns the bytes of address
+   space that it takes, 0 with errno set where it cannot be opened. */
+size_t whence_session_open(const char *text);
+/* Runs the program in the session. Does not return. */
+void whence_session_run(int (*entry)(int, char **, char **), int argc, char **argv, char **envp) __attribute__((noreturn));
+/* Whether whence_session_open has opened one. */
+int whence_session_is_open(void);
+
+/* How a continuation, or the unaltered run, ends. */
+struct whence_ending {
+    enum whence_verdict verdict; /* VERDICT_UNJUDGED: by what was written and `status` */
+    int status, signal;
+};
+void whence_end(struct whence_ending ending) __attribute__((noreturn));
+/* The continuation cannot be done in this way: another one is tried. `call` is the system call it asked for. */
+void whence_give_up(long call) __attribute__((noreturn));
+
+/* ---- snapshot.c ----------------------------------------------------------------------------------------------- */
+
+size_t whence_snapshot_reserve(void); /* bytes reserved, 0 on failure */
+void whence_snapshot_start(void);     /* protect the subject's memory */
+int whence_snapshot_take(void);       /* 0, or -1 where the state is too large */
+void whence_snapshot_restore(void);
+void whence_snapshot_stop(void); /* in a forked child: all memory writable again, nothing tracked */
+/* A write to a tracked page: lets it pass and returns 1; 0: a real fault. */
+int whence_snapshot_fault(uintptr_t address);
+/* The subject's mappings have changed. */
+void whence_snapshot_layout_changed(void);
+/* Makes pages writable that the kernel is going to write to. */
+void whence_snapshot_touch(uintptr_t address, size_t length);
+int whence_snapshot_tracks(uintptr_t address, size_t length);
+
+/* ---- calls.c -------------------------------------------------------------------------------------------------- */
+
+/* Streams of the subject: input in memory, output compared as it is written. Part of its state. */
+struct whence_streams {
+    uint64_t input_at;
+    uint64_t written[3];      /* by descriptor */
+    uint64_t first_wrong;     /* in standard output */
+    uint64_t first_wrong_error;
+    unsigned char is_closed[3];
+};
+extern struct whence_streams whence_streams;
+
+int whence_calls_start(void); /* from now on every system call of the subject comes here; 0 or -1 */
+int whence_calls_again(void); /* the same in a forked child */
+/* Takes back what a continuation did to descriptors, and, where it was in this process, to mappings. */
+void whence_calls_undo(int was_here);
+
+#endif
