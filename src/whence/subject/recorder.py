@@ -48,12 +48,18 @@ class Recorder:
     with ``window`` the end of a longer run is kept instead of an error.
     """
 
-    def __init__(self, subject: Subject, limit: int | None = None, window: int | None = None) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        limit: int | None = None,
+        window: int | None = None,
+        variant: Variant = Variant.RECORD,
+    ) -> None:
         self.subject = subject
         self._limit = window or limit or min(subject.limits.trace or affordable(), affordable())
         self._endless = window or limit or min(self._limit, ENDLESS)
         self._ring = window is not None
-        self._runner: Runner = subject.runner(Variant.RECORD)
+        self._runner: Runner = subject.runner(variant)
         self._numbers = count()
 
     def __enter__(self) -> Recorder:
@@ -63,20 +69,28 @@ class Recorder:
         self._runner.close()
 
     def record(
-        self, case: Case, expected: Outcome | None = None, keep: Path | None = None, worth: Worth | None = None
+        self,
+        case: Case,
+        expected: Outcome | None = None,
+        keep: Path | None = None,
+        worth: Worth | None = None,
+        *,
+        session: bytes = b"",
+        may_be_cut: bool = False,
     ) -> Recording:
         """Record one case, and copy the trace file to ``keep`` if that is given.
 
         Of a run that is expected not to end, the beginning is enough. Where a test suite's case ran the program several
-        times, the trace is taken that is worth most, the last of equals. Raises SubjectError when the outcome is not
+        times, the trace is taken that is worth most, the last of equals. ``session`` names the changes of an altered run
+        (``Paths.session``), which may loop: with ``may_be_cut`` its beginning is enough. Raises SubjectError when the outcome is not
         ``expected``, TraceError where the trace reached its limit.
         """
-        endless = expected is not None and expected.kind is Kind.TIMEOUT
+        endless = may_be_cut or (expected is not None and expected.kind is Kind.TIMEOUT)
         limit = self._endless if endless else self._limit
         limits = self.subject.limits
         self._runner.limits = limits if endless else replace(limits, time=limits.time * SLOWER)
         path = self._runner.sandbox.new_path(f"trace{next(self._numbers)}")
-        result = self._runner.run_case(case, TraceRequest(path, limit, self._ring))
+        result = self._runner.run_case(case, TraceRequest(path, limit, self._ring), session)
         path = result.trace or path
         try:
             outcome = judge(case, result)

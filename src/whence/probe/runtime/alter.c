@@ -304,7 +304,10 @@ __attribute__((used)) uint64_t whence_stop_here(uint64_t clock, uint32_t block)
             __whence_stop = next_stop();
         return is_stop || __whence_armed[block] ? clock : 0;
     }
-    if (whence_state.doing == DOING_SEARCH && clock >= __whence_stop)
+    if (whence_state.doing == DOING_SEARCH && clock >= __whence_stop) {
         __whence_stop = whence_next_stop(clock);
+        if (__whence_stop <= clock)
+            whence_out_of_budget();
+    }
     return clock;
 }

@@ -62,7 +62,8 @@ struct whence_event {
     uint32_t site, spare;
 };
 
-enum whence_session_mode { SESSION_OBSERVE = 1, SESSION_RUN = 2, SESSION_APPLY = 3 };
+/* In a session (OBSERVE, RUN), or once and as the program runs by itself (APPLY a continuation, WATCH all sites). */
+enum whence_session_mode { SESSION_OBSERVE = 1, SESSION_RUN, SESSION_APPLY, SESSION_WATCH };
 enum whence_session_flag { JUDGE_OUTPUT = 1, JUDGE_ERROR = 2, JUDGE_STATUS = 4, KEEP_OUTPUT = 8 };
 
 /* The head of a session file, all words of 64 bits. Offsets count from the file's start, in bytes. */

@@ -111,7 +111,8 @@ static void copy_outputs(struct whence_result *result)
 {
     struct whence_session *file = whence_control->file;
     uint64_t lengths[2] = {kept(whence_streams.written[1]), kept(whence_streams.written[2])};
-    if (file->outputs_used + lengths[0] + lengths[1] > file->outputs_limit)
+    result->spare = file->outputs_used + lengths[0] + lengths[1] > file->outputs_limit; /* to be run again */
+    if (result->spare)
         return;
     result->output = file->outputs_used;
     result->output_length = (uint32_t)lengths[0];
@@ -438,7 +439,9 @@ uint64_t whence_next_stop(uint64_t clock)
     const uint64_t *stops = FILE_AT(file->stops);
     while (whence_control->next_stop < file->stop_count && stops[whence_control->next_stop] + 1 <= clock)
         whence_control->next_stop++;
-    return whence_control->next_stop < file->stop_count ? stops[whence_control->next_stop] + 1 : UINT64_MAX;
+    uint64_t end = file->budget ? file->budget + 1 : UINT64_MAX;
+    uint64_t next = whence_control->next_stop < file->stop_count ? stops[whence_control->next_stop] + 1 : UINT64_MAX;
+    return next < end ? next : end;
 }
 
 /* Programs of altered runs reach no other machine: sockets are refused. */
@@ -458,17 +461,23 @@ static int refuse_sockets(void)
 
 static void note_length(void)
 {
-    struct whence_result *result = result_of(whence_control->index);
+    int applies = whence_control->file->mode == SESSION_APPLY;
+    struct whence_result *result = applies ? result_of(whence_control->index) : &whence_control->file->unaltered;
     result->length = __whence_clock;
     result->applied = whence_state.applied;
 }
 
-static void apply_and_run(void)
+static void run_once(void)
 {
     uint64_t count;
-    const struct whence_change *changes = changes_of(whence_control->index, &count);
     refuse_sockets();
-    whence_begin_changes(changes, count, whence_control->file->budget);
+    if (whence_control->file->mode == SESSION_APPLY) {
+        const struct whence_change *changes = changes_of(whence_control->index, &count);
+        whence_begin_changes(changes, count, whence_control->file->budget);
+    } else {
+        whence_state.doing = DOING_OBSERVE;
+        __whence_stop = 0;
+    }
     atexit(note_length);
     exit(program.entry(program.argc, program.argv, program.envp));
 }
@@ -483,8 +492,8 @@ void whence_session_run(int (*entry)(int, char **, char **), int argc, char **ar
 {
     struct whence_session *file = whence_control->file;
     program.entry = entry, program.argc = argc, program.argv = argv, program.envp = envp;
-    if (file->mode == SESSION_APPLY)
-        apply_and_run();
+    if (file->mode >= SESSION_APPLY)
+        run_once();
     char *stack = mmap(STACK_PLACE, SUBJECT_STACK, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     sigset_t child;

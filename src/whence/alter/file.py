@@ -1,0 +1,144 @@
+"""The session file: how a batch reaches the runtime, and its results come back.
+
+One file in shared memory holds the head (``struct whence_session`` of ``probe/runtime/alter.h``), what is expected,
+the changes, and room for the results. The runtime writes results in place, so that what is done stays known whatever
+happens to the process.
+"""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.alter.changes import CHANGE, EVENT, EVERY, NOWHERE, RESULT, Batch, Verdict, Way
+
+MAGIC = b"WHNCALT1"
+WORDS = (
+    "mode way flags continuations changes offsets order results expected expected_length expected_error "
+    "expected_error_length expected_status budget patience events events_limit outputs outputs_limit stops stop_count "
+    "blocks block_count stop done events_count outputs_used refusal refusal_clock finished"
+).split()
+HEAD = np.dtype([("magic", "S8"), *((word, "<u8") for word in WORDS), ("unaltered", RESULT)])
+ALIGNED = 64
+
+
+class Mode(IntEnum):
+    """What the runtime does with the file."""
+
+    OBSERVE = 1
+    RUN = 2
+    APPLY = 3  # one continuation, from the start, as the program runs by itself
+    WATCH = 4  # the same without a change, all sites observed
+
+
+class Judge(IntFlag):
+    """What of a run the runtime compares by itself, or keeps for the oracle."""
+
+    OUTPUT = 1
+    ERROR = 2
+    STATUS = 4
+    KEEP = 8
+
+
+@dataclass(slots=True)
+class Expectation:
+    """What the runtime compares outputs with, byte by byte, as far as ``judge`` says."""
+
+    judge: Judge
+    stdout: bytes = b""
+    stderr: bytes = b""
+    status: int = 0
+
+
+class SessionFile:
+    """A session file in the making and in use: ``head`` and ``results`` are views of its memory."""
+
+    def __init__(self, path: Path, mode: Mode, way: Way, batch: Batch, expectation: Expectation) -> None:
+        self.path = path
+        self._parts: dict[str, tuple[int, bytes]] = {}
+        self._size = -(-HEAD.itemsize // ALIGNED) * ALIGNED
+        self._fields: dict[str, int] = {"mode": mode, "way": way, "flags": expectation.judge}
+        self._fields["expected_status"] = expectation.status & 0xFFFFFFFFFFFFFFFF
+        self._put("expected", expectation.stdout, "expected_length")
+        self._put("expected_error", expectation.stderr, "expected_error_length")
+        self._put_batch(batch)
+
+    def _put(self, name: str, data: bytes, length: str = "", count: int | None = None) -> None:
+        self._fields[name] = self._size
+        if length:
+            self._fields[length] = len(data) if count is None else count
+        self._parts[name] = (self._size, data)
+        self._size += -(-len(data) // ALIGNED) * ALIGNED
+
+    def _room(self, name: str, size: int) -> None:
+        self._fields[name] = self._size
+        self._size += -(-size // ALIGNED) * ALIGNED
+
+    def _put_batch(self, batch: Batch) -> None:
+        first = batch.changes[batch.offsets[:-1]] if len(batch) else np.zeros(0, CHANGE)
+        order = np.lexsort((first["site"], first["clock"])).astype(np.uint32)
+        clocks = np.unique(batch.changes["clock"])
+        stops = clocks[clocks != EVERY]
+        blocks = np.unique(batch.changes["block"][batch.changes["clock"] == EVERY])
+        self._fields["continuations"] = len(batch)
+        self._put("changes", batch.changes.tobytes())
+        self._put("offsets", batch.offsets.astype(np.uint64).tobytes())
+        self._put("order", order.tobytes())
+        self._put("stops", stops.tobytes(), "stop_count", len(stops))
+        self._put("blocks", blocks.tobytes(), "block_count", len(blocks))
+        self._room("results", len(batch) * RESULT.itemsize)
+
+    def open(self, *, budget: int = 0, patience: int = 0, events: int = 0, outputs: int = 0) -> None:
+        """Write the file: ``budget`` in clock ticks, ``patience`` in ms, room for ``events``, bytes for outputs."""
+        self._fields |= {"budget": budget, "patience": patience, "events_limit": events, "outputs_limit": outputs}
+        self._room("events", events * EVENT.itemsize)
+        self._room("outputs", outputs)
+        with self.path.open("wb+") as file:
+            file.truncate(self._size)
+            self._map = mmap.mmap(file.fileno(), self._size)
+        for start, data in self._parts.values():
+            self._map[start : start + len(data)] = data
+        self._parts.clear()
+        self.head = np.frombuffer(self._map, HEAD, 1)[0:1].reshape(())
+        self.head["magic"] = MAGIC
+        for name, value in self._fields.items():
+            self.head[name] = value
+        count = self._fields["continuations"]
+        self.results: NDArray[np.void] = np.frombuffer(self._map, RESULT, count, self._fields["results"])
+
+    def start_over(self) -> int:
+        """Before another job on the same file: what was running is lost. Gives how many have not been run."""
+        running = self.results["verdict"] == Verdict.RUNNING
+        self.results["verdict"][running] = Verdict.LOST
+        left = int(np.count_nonzero(self.results["verdict"] == Verdict.NOT_RUN))
+        self.head["done"] = len(self.results) - left
+        self.head["outputs_used"] = 0
+        return left
+
+    def events(self) -> NDArray[np.void]:
+        """The observed instances, a copy."""
+        count = min(int(self.head["events_count"]), self._fields["events_limit"])
+        return np.frombuffer(self._map, EVENT, count, self._fields["events"]).copy()
+
+    def outputs(self, index: int) -> tuple[bytes, bytes]:
+        """What a continuation wrote to standard output and standard error."""
+        record = self.results[index]
+        start = self._fields["outputs"] + int(record["output"])
+        middle = start + int(record["output_length"])
+        return self._map[start:middle], self._map[middle : middle + int(record["error_length"])]
+
+    def close(self) -> None:
+        """Remove the file; arrays that views were given out of stay valid."""
+        self.path.unlink(missing_ok=True)
+
+
+def unjudged(length: int) -> NDArray[np.void]:
+    """Records of continuations that have not been run."""
+    records = np.zeros(length, RESULT)
+    records["first_wrong"] = NOWHERE
+    return records

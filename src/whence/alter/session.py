@@ -1,0 +1,336 @@
+"""A session: one case of one subject, run again with changes as often as one likes.
+
+The unaltered run goes to each point of change once, and every continuation starts from there
+(``probe/runtime/session.c``). What cannot be altered in place - threads, other processes, files that are written - is
+run again from the start, with the same changes, under the ordinary runner.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.alter.changes import NOWHERE, Batch, Observed, Results, Verdict, Way
+from whence.alter.file import Expectation, Judge, Mode, SessionFile, unjudged
+from whence.errors import SubjectError
+from whence.probe.instrument import Variant
+from whence.run.cases import Case
+from whence.run.oracle import judge
+from whence.run.outcome import Kind, Outcome, Rule
+from whence.run.result import RunResult
+from whence.run.runner import Interrupted, Runner, TraceRequest
+from whence.subject.recorder import Recorder, Recording
+
+if TYPE_CHECKING:
+    from whence.subject.subject import Subject
+
+EVENTS = 1 << 22
+PATIENCE = 2000  # ms that one continuation may take, however few hooks it meets
+LEAST_BUDGET = 10_000  # clock ticks, so that very short runs may grow
+OUTPUTS = 64 << 20  # bytes kept of a part of a batch
+SLOWER = 20  # the observed run may take this many times as long as the time limit says
+RING = 1 << 20
+CLONE, CLONE3, FUTEX = 56, 435, 202  # system calls (x86-64) of programs with threads
+VERDICTS = {
+    Kind.PASS: Verdict.PASS,
+    Kind.SKIPPED: Verdict.WRONG_STATUS,
+    Kind.WRONG_OUTPUT: Verdict.WRONG_OUTPUT,
+    Kind.WRONG_STATUS: Verdict.WRONG_STATUS,
+    Kind.CRASH: Verdict.CRASH,
+    Kind.ASSERTION: Verdict.CRASH,
+    Kind.TIMEOUT: Verdict.TIMEOUT,
+}
+
+Progress = Callable[[int, int], None]
+
+
+class Session:
+    """Altered runs of one case; use it in a ``with`` statement.
+
+    Raises SubjectError for a case that is a command of a test suite: its program's runs are not the session's to
+    repeat.
+    """
+
+    def __init__(self, subject: Subject, case: Case, way: Way = Way.AUTO) -> None:
+        if case.command is not None:
+            raise SubjectError(
+                f"case {case.name} runs a command: only a case that runs the program itself can be altered",
+                "describe the failing run as a case with `arguments` and `stdin`",
+            )
+        self.subject, self.case, self.way = subject, case, way
+        self._runners: dict[Variant, Runner] = {}
+        self._numbers = count()
+        self._baseline: Observed | None = None
+        self._expectation = expectation_of(case)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the subject's processes."""
+        for runner in self._runners.values():
+            runner.close()
+        self._runners.clear()
+
+    def _runner(self, kind: Variant) -> Runner:
+        if kind not in self._runners:
+            self._runners[kind] = self.subject.runner(kind)
+        return self._runners[kind]
+
+    # ---- The unaltered run -------------------------------------------------------------------------------------------
+
+    def observe(self, limit: int = EVENTS) -> Observed:
+        """The unaltered run with the first ``limit`` instances of all sites. Raises SubjectError where it fails."""
+        observed = self._observe(Mode.OBSERVE, Variant.ALTER, limit)
+        if observed.refusal or self.way is Way.RESTART:
+            refusal = observed.refusal
+            observed = self._observe(Mode.WATCH, self._restarting(), limit)
+            observed.refusal = refusal
+        self._baseline = replace(observed, events=observed.events[:0])
+        return observed
+
+    def _observe(self, mode: Mode, kind: Variant, limit: int) -> Observed:
+        runner = self._runner(kind)
+        time = self.subject.limits.time
+        with self._file(mode, Batch.of([]), events=limit) as file, _limits(runner, time=time * SLOWER):
+            result = self._job(runner, file, kind is Variant.REPLAY)
+            record = np.array(file.head["unaltered"])
+            if mode is Mode.WATCH or not self._expectation_is_complete():
+                _note(record, result, judge(self.case, result))
+            self._last_call = int(file.head["refusal"]) - 1
+            cut = int(file.head["events_count"]) > limit
+            return Observed(file.events(), record, cut, _refusal(file))
+
+    def _expectation_is_complete(self) -> bool:
+        return not self._expectation.judge & Judge.KEEP
+
+    def _length(self) -> int:
+        """The unaltered run's length in clock ticks."""
+        if self._baseline is None:
+            self.observe(0)
+        assert self._baseline is not None
+        return self._baseline.length
+
+    def _restarts(self) -> bool:
+        """Whether every altered run has to start from the beginning."""
+        self._length()
+        assert self._baseline is not None
+        return self.way is Way.RESTART or bool(self._baseline.refusal)
+
+    def _restarting(self) -> Variant:
+        """The variant for runs from the start: threads need the recorder's schedule to be the same again."""
+        return Variant.REPLAY if self._last_call in (CLONE, CLONE3, FUTEX) else Variant.ALTER
+
+    # ---- Altered runs ------------------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        batch: Batch,
+        *,
+        budget: float = 10.0,
+        seconds: float | None = None,
+        outputs: bool = False,
+        progress: Progress | None = None,
+    ) -> Results:
+        """Run the continuations of a batch; each verdict is the case's oracle's.
+
+        ``budget``: how many times the unaltered run's length a continuation may take. After ``seconds`` the rest is
+        left NOT_RUN. With ``outputs`` what each wrote is kept, and none is cut at its first wrong byte.
+        """
+        ticks = max(int(self._length() * budget), LEAST_BUDGET)
+        results = Results(unjudged(len(batch)), [(b"", b"")] * len(batch) if outputs else None)
+        if not len(batch):
+            return results
+        if self._restarts():
+            self._restart(batch, np.arange(len(batch)), ticks, results, seconds)
+            return results
+        with self._file(Mode.RUN, batch, outputs=outputs, budget=ticks) as file, _watch(file, seconds, progress):
+            self._drive(file, results)
+        refused = np.flatnonzero(results.records["verdict"] == Verdict.REFUSED)
+        if self.way is Way.AUTO and len(refused):
+            self._restart(batch, refused, ticks, results, seconds)
+        return results
+
+    def _drive(self, file: SessionFile, results: Results) -> None:
+        """Jobs on the file until every continuation has been run, or no job gets any further."""
+        runner = self._runner(Variant.ALTER)
+        left = len(file.results)
+        while left and not file.head["stop"]:
+            with _limits(runner, time=0.0):
+                self._job(runner, file)
+            self._collect(file, results)
+            before, left = left, file.start_over()
+            if file.head["finished"]:
+                verdict = Verdict.REFUSED if file.head["refusal"] else Verdict.NOT_REACHED
+                _settle(file, verdict)
+                left = file.start_over()
+            if left == before:  # it ends before its first point, and not by a continuation's fault
+                _settle(file, Verdict.LOST)
+                break
+        results.records[:] = np.where(_judged(results), results.records, file.results)
+
+    def _collect(self, file: SessionFile, results: Results) -> None:
+        """Ask the oracle about what the runtime has left to it; outputs that found no room are run again."""
+        for index in np.flatnonzero(file.results["verdict"] == Verdict.UNJUDGED).tolist():
+            record = file.results[index]
+            if record["spare"]:
+                record["verdict"], record["spare"] = Verdict.NOT_RUN, 0
+                continue
+            output = file.outputs(index)
+            _note(record, self._result(record, output), judge(self.case, self._result(record, output)))
+            if results.outputs is not None:
+                results.outputs[index] = output
+
+    def _result(self, record: NDArray[np.void], output: tuple[bytes, bytes]) -> RunResult:
+        """A continuation as the oracle sees runs."""
+        signal, status = int(record["signal"]), int(record["status"])
+        wall = int(record["microseconds"]) / 1e6
+        return RunResult(self.case, None if signal else status, signal, False, False, *output, wall, 0)
+
+    def _restart(
+        self, batch: Batch, chosen: NDArray[np.intp], ticks: int, results: Results, seconds: float | None
+    ) -> None:
+        """Run continuations from the start, each a run of its own."""
+        kind = self._restarting()
+        runner = self._runner(kind)
+        with self._file(Mode.APPLY, batch, budget=ticks) as file, _watch(file, seconds, None):
+            for index in chosen.tolist():
+                if file.head["stop"]:
+                    break
+                result = self._job(runner, file, kind is Variant.REPLAY, index)
+                record = file.results[index]
+                record["way"] = Way.RESTART
+                if record["verdict"] != Verdict.TIMEOUT:
+                    _note(record, result, judge(self.case, result))
+                if not record["applied"] and result.signal == 0 and not result.timed_out:
+                    record["verdict"] = Verdict.NOT_REACHED
+                results.records[index] = record
+                if results.outputs is not None:
+                    results.outputs[index] = (result.stdout, result.stderr)
+
+    def trace(self, changes: NDArray[np.void], budget: float = 10.0) -> Recording:
+        """The altered run recorded from its start; one that does not end is cut."""
+        ticks = max(int(self._length() * budget), LEAST_BUDGET)
+        with (
+            self._file(Mode.APPLY, Batch.of([changes]), budget=ticks) as file,
+            Recorder(self.subject, variant=Variant.REPLAY) as recorder,
+        ):
+            return recorder.record(self.case, session=bytes(file.path) + b":0", may_be_cut=True)
+
+    # ---- Jobs --------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _file(
+        self, mode: Mode, batch: Batch, *, outputs: bool = False, budget: int = 0, events: int = 0
+    ) -> Iterator[SessionFile]:
+        """A session file, removed at the end."""
+        expectation = self._expectation
+        if outputs:
+            expectation = replace(expectation, judge=expectation.judge | Judge.KEEP)
+        path = self._runner(Variant.ALTER).sandbox.new_path(f"session{next(self._numbers)}")
+        file = SessionFile(path, mode, self.way, batch, expectation)
+        keeps = bool(expectation.judge & Judge.KEEP) and mode is not Mode.APPLY
+        file.open(budget=budget, patience=PATIENCE, events=events, outputs=OUTPUTS if keeps else 0)
+        try:
+            yield file
+        finally:
+            file.close()
+
+    def _job(self, runner: Runner, file: SessionFile, threads: bool = False, index: int | None = None) -> RunResult:
+        name = bytes(file.path) + (b"" if index is None else b":%d" % index)
+        path = runner.sandbox.new_path("schedule") if threads else None
+        result = runner.run_case(self.case, TraceRequest(path, RING, ring=True) if path else None, name)
+        if path:
+            path.unlink(missing_ok=True)
+        return result
+
+
+def expectation_of(case: Case) -> Expectation:
+    """What of the case's oracle the runtime can decide; the rest keeps outputs for Python."""
+    how, expected = case.comparison, case.expected
+    if expected is None or case.rule not in (Rule.OUTPUT, Rule.STATUS) or case.skip_statuses:
+        return Expectation(Judge.KEEP)
+    flags = Judge(0)
+    if expected.status is not None:
+        flags |= Judge.STATUS
+    if not how.status_only:
+        if not how.exact:
+            return Expectation(Judge.KEEP)
+        flags |= Judge.OUTPUT if expected.stdout is not None else Judge(0)
+        flags |= Judge.ERROR if how.stderr and expected.stderr is not None else Judge(0)
+    return Expectation(flags, expected.stdout or b"", expected.stderr or b"", expected.status or 0)
+
+
+def _refusal(file: SessionFile) -> str:
+    """Why the unaltered run cannot be altered in place."""
+    if not file.head["refusal"]:
+        return ""
+    call, clock = int(file.head["refusal"]) - 1, int(file.head["refusal_clock"])
+    what = "it starts a thread or a process" if call in (CLONE, CLONE3) else f"it makes system call {call}"
+    return f"{what} at clock {clock}"
+
+
+def _note(record: NDArray[np.void], result: RunResult, outcome: Outcome) -> None:
+    """Write an outcome of the oracle into a RESULT record."""
+    record["verdict"] = VERDICTS[outcome.kind]
+    record["status"], record["signal"] = result.status or 0, result.signal
+    differs = outcome.difference is not None and outcome.stream == 1
+    record["first_wrong"] = outcome.difference.actual if differs and outcome.difference else NOWHERE
+
+
+def _judged(results: Results) -> NDArray[np.bool_]:
+    return np.asarray(results.records["verdict"] != Verdict.NOT_RUN)
+
+
+def _settle(file: SessionFile, verdict: Verdict) -> None:
+    """What has not been run gets this verdict."""
+    file.results["verdict"][file.results["verdict"] == Verdict.NOT_RUN] = verdict
+
+
+@contextmanager
+def _limits(runner: Runner, time: float) -> Iterator[None]:
+    """Another time limit for a while (0: none)."""
+    before = runner.limits
+    runner.limits = replace(before, time=time)
+    try:
+        yield
+    finally:
+        runner.limits = before
+
+
+@contextmanager
+def _watch(file: SessionFile, seconds: float | None, progress: Progress | None) -> Iterator[None]:
+    """Tell the progress while the runtime works, and stop it when the time is over."""
+    ended = threading.Event()
+
+    def look() -> None:
+        waited = 0.0
+        while not ended.wait(0.05):
+            waited += 0.05
+            if seconds is not None and waited >= seconds:
+                file.head["stop"] = 1
+            if progress is not None:
+                progress(int(file.head["done"]), len(file.results))
+
+    watcher = threading.Thread(target=look, daemon=True)
+    if seconds is not None or progress is not None:
+        watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        if watcher.is_alive():
+            watcher.join()
+
+
+__all__ = ["Interrupted", "Session", "expectation_of"]
