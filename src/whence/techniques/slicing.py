@@ -69,7 +69,7 @@ def start_at(story: Story, criterion: Criterion) -> Start:
 
     Raises UsageError where the program has no such place, or the run never reached it.
     """
-    statement = _known(story, criterion.statement)
+    statement = known_statement(story.statements, criterion.statement)
     events = story.events_of(statement)
     if not len(events):
         raise UsageError(f"the run never reached {criterion.place}", "slice another run with --case or --passing")
@@ -86,15 +86,18 @@ def start_at(story: Story, criterion: Criterion) -> Start:
     return Start([event + 1 for event in chosen], chosen[-1], f"{what}{_which(number, len(groups))}")
 
 
-def _known(story: Story, wanted: Statement) -> Statement:
-    """The statement as the program knows it: its file may be given by a last part of its path."""
-    files = {s.file for s in story.statements}
+def known_statement(statements: Sequence[Statement], wanted: Statement) -> Statement:
+    """The statement as the program knows it: its file may be given by a last part of its path.
+
+    Raises UsageError where ``statements``, those of the program, do not have it, or more than one file fits.
+    """
+    files = {s.file for s in statements}
     matches = [wanted.file] if wanted.file in files else sorted(f for f in files if f.endswith("/" + wanted.file))
     if len(matches) > 1:
         raise UsageError(f"'{wanted.file}' could be {' or '.join(matches[:3])}", "write more of the path")
     if not matches:
         raise UsageError(f"no statement of '{wanted.file}' was captured", f"files: {', '.join(sorted(files)[:5])}")
-    lines = [s.line for s in story.statements if s.file == matches[0]]
+    lines = [s.line for s in statements if s.file == matches[0]]
     if wanted.line not in lines:
         near = sorted(sorted(lines, key=lambda line: abs(line - wanted.line))[:3])
         hint = f"the nearest lines with one: {', '.join(map(str, near))}"
