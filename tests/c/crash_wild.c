@@ -1,7 +1,7 @@
 // A load through a wild pointer, amid a loop.
 //: ends signal 11
 #include <stdio.h>
-static const int offsets[4] = {0, 4, 8, -(1 << 30)};
+static const int offsets[4] = {0, 1, 2, -(1 << 30)};
 int main(void) {
     char values[16] = "abcdefghijklmno";
     long total = 0;
