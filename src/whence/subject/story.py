@@ -96,6 +96,11 @@ class Story:
         starts = np.concatenate([[0], np.cumsum(np.bincount(ids, minlength=count))])
         return np.argsort(narrow, kind="stable"), starts
 
+    def instances(self, segment: int) -> NDArray[np.int64]:
+        """The segment instances of a static segment, in order of time."""
+        order, starts = self._instances
+        return order[starts[segment] : starts[segment + 1]]
+
     def events_of(self, statement: Statement, last: int | None = None) -> NDArray[np.int64]:
         """The events of a statement in order of time: all of them, or only the ``last`` ones."""
         order, starts = self._instances
