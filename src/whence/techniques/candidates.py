@@ -1,0 +1,319 @@
+"""Rules worth trying: changes of one site that hold at all its instances in a run.
+
+A rule stands for a small change of the source. What a rule at a use stands for is a changed expression, so it leaves
+memory as it is; a rule at a store is a changed assignment. Values that a site of their own makes are changed there and
+nowhere else: the operand ``n`` of ``i < n`` where it is loaded, not at the comparison and again at the branch. Only
+constants, which no instruction makes, are changed where they are used.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.alter.changes import CHANGE, EVERY, Flag, Op
+from whence.alter.profile import Profile
+from whence.probe.sites import Form, Operation, Role
+from whence.techniques.operands import Number, Operands, constant, from_bits, to_bits
+from whence.techniques.operations import LEFT_NEUTRAL, OPPOSITE, RIGHT_NEUTRAL, SUMS, others
+
+if TYPE_CHECKING:
+    from whence.program.model import Instruction
+    from whence.subject.subject import Subject
+
+CONSTANTS = 12  # of the same function that are tried in a constant's place, the nearest ones
+CASES = 12  # of a switch that are tried
+GUARDS = 8  # values of a switch each of which is led to another case
+VARIABLES = 16  # that are tried in another one's place
+SMALL = (0, 1, -1)  # values that are tried anywhere
+RETURNED = "%retval"  # the register in which clang keeps what a function with several returns will return
+
+
+class Family(IntEnum):
+    """What kind of change of source a rule stands for."""
+
+    BRANCH = 0  # a condition negated, always true or false; another case of a switch
+    VALUE = 1  # another value of an expression, another constant
+    STORE = 2  # an assignment left out
+    CALL = 3  # a call left out
+    VARIABLE = 4  # another variable
+    OPERATOR = 5  # another operator
+    GUARDED = 6  # another value where it was a certain one
+
+
+_TIERS = {
+    Family.BRANCH: 0,
+    Family.GUARDED: 0,
+    Family.VALUE: 1,
+    Family.STORE: 2,
+    Family.CALL: 2,
+    Family.VARIABLE: 3,
+    Family.OPERATOR: 4,
+}
+
+
+@dataclass(slots=True, frozen=True)
+class Rule:
+    """One change of a site at every instance; ``value`` and ``guard`` (None: no guard) are bits, zero-extended.
+
+    ``operation``: the new one of OPERATOR; of an operand that is changed the site's own.
+    """
+
+    site: int
+    family: Family
+    op: Op
+    value: int = 0
+    guard: int | None = None
+    variable: int = 0  # of VARIABLE: its number among the function's
+    operation: int = 0
+
+    @property
+    def tier(self) -> int:
+        """When it is tried at a statement: branches and comparisons, values, what is left out, variables, operators."""
+        return 0 if self.family is Family.OPERATOR and self.operation >= Operation.EQ else _TIERS[self.family]
+
+
+Pair = tuple[int, int, int]  # a site, the bits that its value had, and the bits with which the output is right
+
+
+def change_records(rules: Sequence[Rule], sites: NDArray[np.void]) -> NDArray[np.void]:
+    """The rules as CHANGE records, one a rule; ``sites`` is that of the AlterPlan."""
+    records = np.zeros(len(rules), CHANGE)
+    records["site"] = [rule.site for rule in rules]
+    for name in ("block", "width", "form"):
+        records[name] = sites[records["site"]][name]
+    records["clock"] = EVERY
+    records["op"] = [rule.op for rule in rules]
+    records["value"] = np.array([rule.value for rule in rules], np.uint64)
+    records["guard"] = np.array([rule.guard or 0 for rule in rules], np.uint64)
+    records["flags"] = [0 if rule.guard is None else Flag.GUARDED for rule in rules]
+    records["address"] = [rule.variable for rule in rules]
+    records["operation"] = [rule.operation for rule in rules]
+    return records
+
+
+class Candidates:
+    """Makes the rules of a subject's sites; ``profile`` has the values of its runs."""
+
+    def __init__(self, subject: Subject, profile: Profile) -> None:
+        self._subject, self._profile = subject, profile
+        self._operands: dict[int, Operands] = {}
+
+    def of(self, number: int) -> list[Rule]:
+        """The rules of one site, without repetition."""
+        site = self._site(number)
+        makers: dict[Role, Callable[[], Iterable[Rule]]] = {
+            Role.BRANCH: site.branch,
+            Role.SWITCH: site.switch,
+            Role.COMPARE: site.compare,
+            Role.BINARY: site.binary,
+            Role.LOAD: site.load,
+            Role.STORE: site.store,
+            Role.CALL: site.call,
+            Role.RESULT: site.result,
+            Role.ARGUMENT: site.used,
+            Role.RETURN: site.used,
+        }
+        return list(dict.fromkeys(makers[site.role]()))
+
+    def _site(self, number: int) -> _Site:
+        program, plan = self._subject.program, self._subject.alter_plan
+        row = plan.sites[number]
+        ref = program.functions[int(row["function"])]
+        if ref.id not in self._operands:
+            self._operands[ref.id] = Operands(ref.function)
+        return _Site(
+            number=number,
+            role=Role(int(row["role"])),
+            form=Form(int(row["form"])),
+            width=int(row["width"]),
+            operation=int(row["operation"]),
+            argument=int(row["operand"]),
+            instruction=program.instruction(int(row["instruction"])),
+            operands=self._operands[ref.id],
+            values=self._profile.values(number).tolist(),
+            variables=self._alternatives(row)[:VARIABLES] if row["slot"] >= 0 or row["constant"] else [],
+        )
+
+    def _alternatives(self, row: NDArray[np.void]) -> list[int]:
+        """The named variables of the site's function that can stand in its place: of the same form and width."""
+        plan, function = self._subject.alter_plan, int(row["function"])
+        first, last = plan.functions[function : function + 2].tolist()
+        rows = plan.variables[first:last]
+        fits = (rows["form"] == row["form"]) & (rows["width"] == row["width"]) & (rows["slot"] != row["slot"])
+        return [slot for slot in np.flatnonzero(fits).tolist() if plan.variable_names[first + slot]]
+
+
+@dataclass(slots=True, frozen=True)
+class _Site:
+    """A site with all that its rules are made from; ``values`` are the bits that it had, in ascending order."""
+
+    number: int
+    role: Role
+    form: Form
+    width: int
+    operation: int
+    argument: int
+    instruction: Instruction
+    operands: Operands
+    values: list[int]
+    variables: list[int]  # that can stand in its place
+
+    # ---- By role -------------------------------------------------------------------------------------------------
+
+    def branch(self) -> Iterator[Rule]:
+        """The condition negated, always true, always false."""
+        yield Rule(self.number, Family.BRANCH, Op.NOT)
+        for value in (1, 0):
+            yield Rule(self.number, Family.BRANCH, Op.SET, value)
+
+    def switch(self) -> Iterator[Rule]:
+        """Always one of the cases, or the default; and a value of the run led to another case."""
+        _, *cases = self.instruction.operands
+        known = [n for case in cases if isinstance(n := constant(case), int)][:CASES]
+        ways = [self._bits(n) for n in (*known, max(known, default=0) + 1)]
+        yield from (Rule(self.number, Family.BRANCH, Op.SET, way) for way in ways)
+        for value in self.values[:GUARDS]:
+            yield from (Rule(self.number, Family.BRANCH, Op.SET, way, guard=value) for way in ways if way != value)
+
+    def compare(self) -> Iterator[Rule]:
+        """Another comparison; another constant."""
+        opposite = OPPOSITE.get(Operation(self.operation)) if self.operands.decides(self.instruction) else None
+        yield from self._operators(opposite)
+        yield from self._constant_operands()
+
+    def binary(self) -> Iterator[Rule]:
+        """Another constant, an operand left out, the result plus or minus one or negated; another operator."""
+        yield from self._constant_operands()
+        for op, neutral in ((Op.RIGHT_SET, RIGHT_NEUTRAL), (Op.LEFT_SET, LEFT_NEUTRAL)):
+            if self.operation in neutral:
+                yield self._value(op, self._bits(neutral[Operation(self.operation)]))
+        yield from self._near(steps=self.operation not in SUMS)
+        yield from self._operators()
+
+    def load(self) -> Iterator[Rule]:
+        """Another value, another variable."""
+        yield from self._near()
+        yield from self._fixed([*SMALL, *self._extremes()])
+        yield from self._other_variables()
+
+    def store(self) -> Iterator[Rule]:
+        """Left out; another constant, or another value where no site makes it."""
+        _, place = self.instruction.operands
+        if place.text != RETURNED:
+            yield Rule(self.number, Family.STORE, Op.KEEP)
+        yield from self.used()
+
+    def call(self) -> Iterator[Rule]:
+        """Left out; where its result is used, 0 or 1 is used instead."""
+        results = (0, 1) if self.operands.is_used(self.instruction) else (0,)
+        yield from (Rule(self.number, Family.CALL, Op.SKIP, value) for value in results)
+
+    def result(self) -> Iterator[Rule]:
+        """Another result, where it is used."""
+        if not self.operands.is_used(self.instruction):
+            return
+        yield from self._near()
+        if self.form is Form.INTEGER:
+            yield self._value(Op.NOT)
+        yield from self._fixed([*SMALL, *self._extremes()])
+
+    def used(self) -> Iterator[Rule]:
+        """What is stored, passed or returned: another constant or a variable; another value if no one site makes it."""
+        operand = self.instruction.operands[max(0, self.argument)]
+        number = constant(operand)
+        if number is not None:
+            yield from self._fixed(self._instead(number), number)
+            yield from self._other_variables()
+        elif self.form is not Form.POINTER and self.operands.maker(operand) is None:
+            yield from self._near()
+            yield from self._fixed([*SMALL, *self._extremes()])
+
+    # ---- Kinds of change -----------------------------------------------------------------------------------------
+
+    def _value(self, op: Op, value: int = 0) -> Rule:
+        return Rule(self.number, Family.VALUE, op, value, operation=self.operation)
+
+    def _operators(self, without: int | None = None) -> Iterator[Rule]:
+        for operation in others(self.operation):
+            if operation != without:
+                yield Rule(self.number, Family.OPERATOR, Op.OPERATOR, operation=operation)
+
+    def _near(self, steps: bool = True) -> Iterator[Rule]:
+        """Plus and minus one (not of a sum, whose operands have them), negated."""
+        if steps and self.form is Form.FLOAT:
+            yield from (self._value(Op.ADD, _double(step)) for step in (1.0, -1.0))
+        elif steps and self.form is Form.INTEGER and self.width > 1:
+            yield from (self._value(Op.ADD, self._bits(step)) for step in (1, -1))
+        if self.form is not Form.POINTER and self.width > 8:
+            yield self._value(Op.NEGATE)
+
+    def _fixed(self, numbers: Iterable[Number], present: Number | None = None) -> Iterator[Rule]:
+        """Always one of these numbers, unless the value always was."""
+        always = self.values[0] if len(self.values) == 1 else None
+        for number in [0] if self.form is Form.POINTER else numbers:
+            bits = to_bits(number, self.width, self.form)
+            if bits is not None and bits != always and number != present:
+                yield self._value(Op.SET, bits)
+
+    def _constant_operands(self) -> Iterator[Rule]:
+        """Another constant where an operand is one."""
+        for op, operand in zip((Op.LEFT_SET, Op.RIGHT_SET), self.instruction.operands, strict=True):
+            number = constant(operand)
+            for other in () if number is None else self._instead(number):
+                if other != number and (bits := to_bits(other, self.width, self.form)) is not None:
+                    yield self._value(op, bits)
+
+    def _instead(self, number: Number) -> list[Number]:
+        """What may stand in a constant's place: neighbours, doubled, halved, negated, and other constants around."""
+        half = number / 2 if isinstance(number, float) else number // 2
+        around = sorted((c for c in self.operands.constants if type(c) is type(number)), key=lambda c: abs(c - number))
+        return [number + 1, number - 1, *SMALL, 2 * number, half, -number, *around[: CONSTANTS + 1]]
+
+    def _extremes(self) -> list[Number]:
+        """The least and the greatest value that the site had."""
+        ends = dict.fromkeys([self.values[0], self.values[-1]]) if self.values else {}
+        return [from_bits(bits, self.width, self.form) for bits in ends]
+
+    def _other_variables(self) -> Iterator[Rule]:
+        for variable in self.variables:
+            yield Rule(self.number, Family.VARIABLE, Op.VARIABLE, variable=variable)
+
+    def _bits(self, number: Number) -> int:
+        return to_bits(number, self.width, self.form) or 0
+
+
+def guarded(pairs: Iterable[Pair], sites: NDArray[np.void]) -> list[Rule]:
+    """Rules made from pairs that Value Replacement found: "where `v` was 3, 4".
+
+    Where several pairs of a site have the same difference, or the same new value, one rule without a guard says it.
+    """
+    found: list[Rule] = []
+    by_site: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for site, original, alternate in dict.fromkeys(pairs):
+        by_site[site].append((original, alternate))
+    for site, changes in by_site.items():
+        found += _general(site, changes, sites[site])
+        found += [Rule(site, Family.GUARDED, Op.SET, new, guard=old) for old, new in changes]
+    return found
+
+
+def _general(site: int, changes: list[tuple[int, int]], row: NDArray[np.void]) -> Iterator[Rule]:
+    """What several changes of a site's value have in common."""
+    width, form = int(row["width"]), Form(int(row["form"]))
+    news = Counter(new for _, new in changes)
+    yield from (Rule(site, Family.VALUE, Op.SET, new) for new, times in news.items() if times > 1)
+    if form is Form.INTEGER:
+        differences = Counter((new - old) & (1 << width) - 1 for old, new in changes)
+        yield from (Rule(site, Family.VALUE, Op.ADD, by) for by, times in differences.items() if times > 1)
+
+
+def _double(number: float) -> int:
+    return int.from_bytes(struct.pack("<d", number), "little")
