@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "server.h"
 #include "session.h"
 
 enum { SUBJECT_STACK = 8 << 20, TICK_US = 10000, GIVE_UPS = 32 };
@@ -214,9 +215,19 @@ void whence_give_up(long call)
     __builtin_longjmp(whence_control->back, 1);
 }
 
+/* Of a run from the start, what an ordinary end leaves in the file; the rest is the runner's to tell. */
+static void note_length(void)
+{
+    int applies = whence_control->file->mode == SESSION_APPLY;
+    struct whence_result *result = applies ? result_of(whence_control->index) : &whence_control->file->unaltered;
+    result->length = __whence_clock;
+    result->applied = whence_state.applied;
+}
+
 void whence_out_of_budget(void)
 {
     if (whence_control->file->mode == SESSION_APPLY) {
+        note_length();
         result_of(whence_control->index)->verdict = VERDICT_TIMEOUT;
         exit_now(0);
     }
@@ -459,15 +470,7 @@ static int refuse_sockets(void)
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 
-static void note_length(void)
-{
-    int applies = whence_control->file->mode == SESSION_APPLY;
-    struct whence_result *result = applies ? result_of(whence_control->index) : &whence_control->file->unaltered;
-    result->length = __whence_clock;
-    result->applied = whence_state.applied;
-}
-
-static void run_once(void)
+static void begin_once(void)
 {
     uint64_t count;
     refuse_sockets();
@@ -479,7 +482,6 @@ static void run_once(void)
         __whence_stop = 0;
     }
     atexit(note_length);
-    exit(program.entry(program.argc, program.argv, program.envp));
 }
 
 static void start_ticking(void)
@@ -492,10 +494,14 @@ void whence_session_run(int (*entry)(int, char **, char **), int argc, char **ar
 {
     struct whence_session *file = whence_control->file;
     program.entry = entry, program.argc = argc, program.argv = argv, program.envp = envp;
-    if (file->mode >= SESSION_APPLY)
-        run_once();
     char *stack = mmap(STACK_PLACE, SUBJECT_STACK, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (stack == MAP_FAILED)
+        _exit(WHENCE_START_FAILED);
+    if (file->mode >= SESSION_APPLY) {
+        begin_once();
+        whence_call_on(stack + SUBJECT_STACK - 64, run_subject);
+    }
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
@@ -509,7 +515,7 @@ void whence_session_run(int (*entry)(int, char **, char **), int argc, char **ar
         start_search();
         start_ticking();
     }
-    if (stack == MAP_FAILED || whence_calls_start()) {
+    if (whence_calls_start()) {
         file->refusal = SYS_prctl + 1;
         _exit(0);
     }
