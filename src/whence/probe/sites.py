@@ -42,7 +42,7 @@ class Form(IntEnum):
 
 
 class Operation(IntEnum):
-    """What a BINARY or COMPARE site computes. A name that starts with F, O or U after 50 compares floating point."""
+    """What a BINARY or COMPARE site computes. From 51 on it compares floating point."""
 
     ADD = 1
     SUB = 2
@@ -78,14 +78,14 @@ class Operation(IntEnum):
     OLE = 54
     OGT = 55
     OGE = 56
-    ONE = 57
-    ORD = 58
-    UNO = 59
-    UEQ = 60
-    FULT = 61  # the unordered comparisons whose names are those of unsigned integers
-    FULE = 62
-    FUGT = 63
-    FUGE = 64
+    UEQ = 57
+    ONE = 58
+    FULT = 59  # unordered comparisons whose names are those of unsigned integers
+    FULE = 60
+    FUGT = 61
+    FUGE = 62
+    ORD = 63
+    UNO = 64
 
 
 LEFT_CONSTANT, RIGHT_CONSTANT = 1, 2  # bits of a site's `constant`
@@ -175,8 +175,7 @@ _BINARY = frozenset(o.name.lower() for o in Operation if o <= Operation.FREM)
 _OPERATIONS = {
     **{(name, ""): Operation[name.upper()] for name in _BINARY},
     **{("icmp", o.name.lower()): o for o in Operation if Operation.EQ <= o <= Operation.UGE},
-    **{("fcmp", o.name.lower()): o for o in Operation if Operation.OEQ <= o <= Operation.UEQ},
-    **{("fcmp", o.name[1:].lower()): o for o in Operation if o >= Operation.FULT},
+    **{("fcmp", o.name.lower().removeprefix("f")): o for o in Operation if o >= Operation.OEQ},
 }
 
 _COPIES = ("byval(", "sret(", "inalloca(")  # these arguments are structures, not pointers that one may choose
