@@ -66,6 +66,7 @@ class Session:
             )
         self.subject, self.case, self.way = subject, case, way
         self._runners: dict[Variant, Runner] = {}
+        self._recorder: Recorder | None = None
         self._numbers = count()
         self._baseline: Observed | None = None
         self._expectation = expectation_of(case)
@@ -81,6 +82,9 @@ class Session:
         for runner in self._runners.values():
             runner.close()
         self._runners.clear()
+        if self._recorder is not None:
+            self._recorder.close()
+            self._recorder = None
 
     def _runner(self, kind: Variant) -> Runner:
         if kind not in self._runners:
@@ -221,11 +225,10 @@ class Session:
     def trace(self, changes: NDArray[np.void], budget: float = 10.0) -> Recording:
         """The altered run recorded from its start; one that does not end is cut."""
         ticks = max(int(self._length() * budget), LEAST_BUDGET)
-        with (
-            self._file(Mode.APPLY, Batch.of([changes]), budget=ticks) as file,
-            Recorder(self.subject, variant=Variant.REPLAY) as recorder,
-        ):
-            return recorder.record(self.case, session=bytes(file.path) + b":0", may_be_cut=True)
+        if self._recorder is None:
+            self._recorder = Recorder(self.subject, variant=Variant.REPLAY)
+        with self._file(Mode.APPLY, Batch.of([changes]), budget=ticks) as file:
+            return self._recorder.record(self.case, session=bytes(file.path) + b":0", may_be_cut=True)
 
     # ---- Jobs --------------------------------------------------------------------------------------------------------
 

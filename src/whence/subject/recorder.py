@@ -56,6 +56,7 @@ class Recorder:
         variant: Variant = Variant.RECORD,
     ) -> None:
         self.subject = subject
+        self._variant = variant
         self._limit = window or limit or min(subject.limits.trace or affordable(), affordable())
         self._endless = window or limit or min(self._limit, ENDLESS)
         self._ring = window is not None
@@ -66,6 +67,10 @@ class Recorder:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes that record."""
         self._runner.close()
 
     def record(
@@ -109,7 +114,7 @@ class Recorder:
 
     def _open(self, path: Path, limit: int, endless: bool) -> Trace:
         self._check(read_header(open_units(path)), limit, endless)
-        return Trace(path, self.subject.program, self.subject.plan, self.subject.fingerprint)
+        return Trace(path, self.subject.program, self.subject.plan_of(self._variant), self.subject.fingerprint)
 
     def _check(self, header: Header, limit: int, endless: bool) -> None:
         """Refuse a trace that ends before its run."""
