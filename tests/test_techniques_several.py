@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.findings import Statement
+from whence.subject.coverage import Coverage, Site
 from whence.techniques.several import (
     DIFFERENCE,
     Ranked,
@@ -21,6 +23,7 @@ from whence.techniques.several import (
     most_suspicious,
     partial,
     ranked,
+    version_of,
 )
 
 LINES = range(1, 9)
@@ -113,8 +116,22 @@ def test_entries_share_ranks_where_nothing_tells_statements_apart():
     runs = {"a": Run(lines(1, 2, 3), lines(3)), "b": Run(lines(1, 2), lines())}
     found = entries(ranked(runs, version({})), 2)
     assert [(e.statement.line, e.rank, e.rank_worst) for e in found] == [(3, 1, 1), (1, 2, 3), (2, 2, 3)]
-    assert found[0].evidence["text"] == "changing its values makes 1 of 2 failing cases pass"
-    assert found[1].evidence["text"] == "changing its values makes none of 2 failing cases pass"
+    assert found[0].evidence["text"] == "other values here mend 1 of 2 failing runs"
+    assert found[1].evidence["text"] == "other values here mend none of 2 failing runs"
+
+
+def test_version_of_coverage():
+    sites = [
+        Site(tuple(lines(1))),
+        Site((Statement("p.c", 2), Statement("p.c", 3))),
+        Site(tuple(lines(3)), "true", 4),
+        Site(tuple(lines(3, 4))),
+    ]
+    counts = np.array([[1, 2, 1, 0], [1, 0, 0, 3], [1, 1, 0, 1]], np.uint32)
+    found = version_of(Coverage(counts, np.array([True, False, True]), sites, ["a", "b", "c"]))
+    assert found.failing == {"a": lines(1, 2, 3), "c": lines(1, 2, 3, 4)}
+    assert found.passed == {Statement("p.c", n): passed for n, passed in ((1, 1), (2, 0), (3, 1), (4, 1))}
+    assert found.passing == 1
 
 
 executions = st.frozensets(st.sampled_from([Statement("p.c", n) for n in LINES]), min_size=1)

@@ -8,11 +8,12 @@ Source: Jeffrey's dissertation (2009), section 3.2.3, which takes up the second 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from whence.techniques.several import RankedList, Run, Statements, Version, ranked
+from whence.findings import Entry
+from whence.techniques.several import RankedList, Run, Statements, Version, entries, ranked
 
 THRESHOLD = 0.5  # T: how similar two rankings have to be
 
@@ -33,6 +34,23 @@ def clusters(runs: Mapping[str, Run], version: Version, threshold: float = THRES
     distinct = {id(members): members for members in group.values()}.values()
     groups = sorted(distinct, key=len, reverse=True)
     return [{case: run for case, run in runs.items() if case in members} for members in groups]
+
+
+def clusters_part(groups: Sequence[Mapping[str, Run]], version: Version) -> list[dict[str, Any]]:
+    """The part ``clusters`` of findings (docs/json.md): each group's cases, and the ranking made from them alone."""
+    return [
+        {"cases": list(group), "ranking": [_entry(e) for e in entries(ranked(group, version), len(group))]}
+        for group in groups
+    ]
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    place = {"file": entry.statement.file, "line": entry.statement.line}
+    return (
+        place
+        | {"rank": entry.rank, "rank_worst": entry.rank_worst, "score": entry.score}
+        | {"evidence": entry.evidence}
+    )
 
 
 def most_suspicious(ranking: RankedList) -> Statements:

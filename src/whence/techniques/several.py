@@ -21,13 +21,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TypeVar
 
 import numpy as np
 
 from whence.findings import Entry, Statement, rank
-from whence.techniques.spectrum import Counts, tarantula
+from whence.subject.coverage import Coverage
+from whence.techniques.spectrum import Counts, statement_spectrum, tarantula
 
 Key = TypeVar("Key", bound=Hashable)
 Statements = frozenset[Statement]
@@ -44,6 +45,18 @@ class Version:
     failing: Mapping[str, Statements]
     passed: Mapping[Statement, int]
     passing: int
+
+
+def version_of(coverage: Coverage) -> Version:
+    """The version whose cases have this coverage, which has to name them."""
+    blocks = [column for column, site in enumerate(coverage.sites) if not site.side]
+    statements, counts = statement_spectrum(coverage)
+    failing = {}
+    for name, failed, row in zip(coverage.names, coverage.failed, coverage.counts, strict=True):
+        if failed:
+            reached = (coverage.sites[column].statements for column in blocks if row[column])
+            failing[name] = frozenset(chain.from_iterable(reached))
+    return Version(failing, dict(zip(statements, counts.a10.tolist(), strict=True)), counts.total_passed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +188,7 @@ def entries(ranking: RankedList, cases: int) -> list[Entry]:
     """
     notes = {
         r.statement: {
-            "text": f"changing its values makes {r.runs or 'none'} of {cases} failing {_cases(cases)} pass",
+            "text": f"other values here mend {r.runs or 'none'} of {cases} failing {'run' if cases == 1 else 'runs'}",
             "pairs_in": r.runs,
             "failing_cases": cases,
             "tarantula": r.tarantula,
@@ -183,10 +196,6 @@ def entries(ranking: RankedList, cases: int) -> list[Entry]:
         for r in ranking
     }
     return rank({r.statement: r.runs + r.tarantula for r in ranking}, notes)
-
-
-def _cases(number: int) -> str:
-    return "case" if number == 1 else "cases"
 
 
 # ---- Which list comes next -------------------------------------------------------------------------------------------
