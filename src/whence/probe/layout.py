@@ -158,12 +158,14 @@ def _plain_pointer(instruction: Instruction) -> Operand | None:
 class _Cutter:
     """Cuts one function's blocks into segments."""
 
-    def __init__(self, function: Function, module: Module, is_defined: Callable[[str], bool]) -> None:
+    def __init__(
+        self, function: Function, module: Module, is_defined: Callable[[str], bool], has_private: bool
+    ) -> None:
         self._module = module
         self._is_defined = is_defined
         self.returns_twice = any(i.callee in RETURNS_TWICE for i in function.instructions() if i.opcode == "call")
         # After a longjmp, what a local holds depends on whether it lived in memory: there all stay in memory.
-        private = {} if self.returns_twice else private_locals(function)
+        private = private_locals(function) if has_private and not self.returns_twice else {}
         self.slots = {name: slot for slot, name in enumerate(private)}
 
     def cut(self, block: Block, number: int) -> Iterator[Segment]:
@@ -246,13 +248,20 @@ def _passed(argument: Operand, module: Module) -> int:
     return size_of(argument.type, module) << WAY_BITS | (Way.VECTOR if vector else Way.GENERAL)
 
 
-def lay_out(function: Function, module: Module, address_taken: bool, is_defined: Callable[[str], bool]) -> Layout:
+def lay_out(
+    function: Function,
+    module: Module,
+    address_taken: bool,
+    is_defined: Callable[[str], bool],
+    has_private: bool = True,
+) -> Layout:
     """Cut the function into segments.
 
     ``address_taken`` makes its entry record its address; ``is_defined`` tells whether the program defines the
-    function that a name means in this module.
+    function that a name means in this module. Without ``has_private`` no local is private: where a run is altered,
+    more than the function's own stores can change one.
     """
-    cutter = _Cutter(function, module, is_defined)
+    cutter = _Cutter(function, module, is_defined, has_private)
     segments = [s for number, block in enumerate(function.blocks) for s in cutter.cut(block, number)]
     entry = segments[0]
     entry.entry = True

@@ -65,9 +65,12 @@ class Plan(NamedTuple):
 
 
 class Numbering:
-    """The layouts of all functions, with the number of each one's first segment."""
+    """The layouts of all functions, with the number of each one's first segment.
 
-    def __init__(self, program: Program) -> None:
+    ``has_private`` is that of ``lay_out``; numbers of segments and sites are the same with and without.
+    """
+
+    def __init__(self, program: Program, has_private: bool = True) -> None:
         taken = _address_taken(program)
         self.layouts: list[Layout] = []
         self.first_segment: list[int] = []
@@ -78,7 +81,7 @@ class Numbering:
             def is_defined(name: str, module: int = module) -> bool:
                 return program.resolve(module, name) is not None
 
-            layout = lay_out(ref.function, program.modules[module], number in taken, is_defined)
+            layout = lay_out(ref.function, program.modules[module], number in taken, is_defined, has_private)
             self.layouts.append(layout)
             self.first_segment.append(count)
             count += len(layout.segments)

@@ -87,6 +87,20 @@ class Subject:
         return make_plan(self.program, self.numbering, numbers())
 
     @cached_property
+    def replay_numbering(self) -> Numbering:
+        """The layouts of the replay variant, which records loads of all locals: a change may have altered them."""
+        return Numbering(self.program, has_private=False)
+
+    @cached_property
+    def replay_plan(self) -> Plan:
+        """The plan of the replay variant's traces: segments and sites have the numbers that they have in ``plan``."""
+        return make_plan(self.program, self.replay_numbering, numbers())
+
+    def plan_of(self, kind: Variant) -> Plan:
+        """The plan of the traces that a variant writes."""
+        return self.replay_plan if kind is Variant.REPLAY else self.plan
+
+    @cached_property
     def alter_plan(self) -> AlterPlan:
         """The sites at which a run can be altered."""
         return make_alter_plan(self.program)
@@ -121,7 +135,7 @@ class Subject:
         if kind is Variant.ALTER:
             return alter_texts(self.program, self.alter_plan)
         if kind is Variant.REPLAY:
-            return replay_texts(self.program, self.numbering, self.alter_plan, self._wrapped())
+            return replay_texts(self.program, self.replay_numbering, self.alter_plan, self._wrapped())
         return record_texts(self.program, self.numbering, self._wrapped())
 
     def _wrapped(self) -> list[str]:
