@@ -7,7 +7,7 @@ the whole profile, and the alternates of many instances are found by binary sear
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -170,14 +170,41 @@ def is_nan(bits: Words, form: NDArray[np.uint8], width: NDArray[np.uint8]) -> Bo
 
 
 def neighbours_of(bits: Words, form: NDArray[np.uint8], width: NDArray[np.uint8]) -> Words:
-    """The bits of value + 1, value - 1 and 0, one row a value; integers wrap around. Of a truth value + 1 is not."""
-    mask = ~np.uint64(0) >> (64 - width.astype(np.uint64)).astype(np.uint64)
-    one = np.uint64(1)
-    found = np.stack([(bits + one) & mask, (bits - one) & mask, np.zeros(len(bits), np.uint64)], axis=1)
+    """The bits of value + 1, value - 1 and 0, one row a value. Of a truth value + 1 is not."""
+    real = form == Form.FLOAT
+    up = np.where(real, np.float64(1).view(np.uint64), np.uint64(1))
+    down = np.where(real, np.float64(-1).view(np.uint64), ~np.uint64(0))
+    near = (moved(bits, up, form, width), moved(bits, down, form, width), np.zeros(len(bits), np.uint64))
+    return np.stack(near, axis=1)
+
+
+def moved(bits: Words, difference: Words, form: NDArray[np.uint8], width: NDArray[np.uint8]) -> Words:
+    """The bits of value + difference; integers wrap around, of floating-point numbers the difference is a double's."""
+    found = (bits + difference) & (~np.uint64(0) >> (64 - width.astype(np.uint64)).astype(np.uint64))
+    for real, word, rows in _reals(form, width):
+        with np.errstate(all="ignore"):
+            number = _numbers(bits[rows], real, word) + difference[rows].view(np.float64)
+            found[rows] = number.astype(real).view(word)
+    return found
+
+
+def differences(bits: Words, others: Words, form: NDArray[np.uint8], width: NDArray[np.uint8]) -> Words:
+    """What ``moved`` has to add to the values to get the others."""
+    found = (others - bits) & (~np.uint64(0) >> (64 - width.astype(np.uint64)).astype(np.uint64))
+    for real, word, rows in _reals(form, width):
+        with np.errstate(all="ignore"):
+            found[rows] = (_numbers(others[rows], real, word) - _numbers(bits[rows], real, word)).view(np.uint64)
+    return found
+
+
+def _reals(form: NDArray[np.uint8], width: NDArray[np.uint8]) -> Iterator[tuple[Any, Any, Integers]]:
+    """The floating-point types of some values, and of each the rows."""
     for real, word in _REALS:
         rows = np.flatnonzero((form == Form.FLOAT) & (width == 8 * np.dtype(real).itemsize))
-        numbers = bits[rows].astype(word).view(real)
-        with np.errstate(all="ignore"):
-            near = np.stack([numbers + real(1), numbers - real(1)], axis=1)
-        found[rows, :2] = near.view(word)
-    return found
+        if len(rows):
+            yield real, word, rows
+
+
+def _numbers(bits: Words, real: Any, word: Any) -> NDArray[np.float64]:
+    """The floating-point numbers that some bits mean, as doubles."""
+    return np.asarray(bits.astype(word).view(real), np.float64)

@@ -1,0 +1,133 @@
+"""What is altered in a search for values: the sites that count, and the instances of a failing run, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.alter.changes import CHANGE, NOWHERE, Flag, Observed, Op, Verdict
+from whence.alter.duplicates import Duplicates
+from whence.probe.sites import LEFT_CONSTANT, Form, Role
+
+if TYPE_CHECKING:
+    from whence.run.cases import Case
+    from whence.subject.subject import Subject
+
+Integers = NDArray[np.int64]
+Words = NDArray[np.uint64]
+Bools = NDArray[np.bool_]
+
+DEFINING = (Role.STORE, Role.RESULT, Role.RETURN, Role.BRANCH)
+USING = (Role.LOAD, Role.SWITCH, Role.ARGUMENT)
+
+
+@dataclass(slots=True)
+class Plan:
+    """The sites of a subject with what the search needs of them; arrays have one element a site.
+
+    ``statements`` are numbers of statements, -1: none. Searched are the sites of values that a statement defines or
+    uses: of arguments only constants, since others are loaded, or computed, before.
+    """
+
+    sites: NDArray[np.void]
+    statements: NDArray[np.int32]
+    duplicates: Duplicates
+    is_searched: Bools = field(init=False)
+    is_defining: Bools = field(init=False)
+
+    def __post_init__(self) -> None:
+        role, constant = self.sites["role"], (self.sites["constant"] & LEFT_CONSTANT) != 0
+        self.is_defining = np.isin(role, DEFINING)
+        self.is_searched = np.isin(role, (*DEFINING, *USING)) & ((role != Role.ARGUMENT) | constant)
+        self.is_searched &= self.statements >= 0
+
+    @classmethod
+    def of(cls, subject: Subject) -> Plan:
+        """The plan of a subject."""
+        sites = subject.alter_plan.sites
+        return cls(sites, np.asarray(subject.places.numbers[sites["instruction"]], np.int32), Duplicates(subject))
+
+    def changes(self, events: NDArray[np.void], values: Words) -> NDArray[np.void]:
+        """Changes (CHANGE) that give these events these values; a changed load overwrites what it has read."""
+        site = self.sites[events["site"]]
+        found = np.zeros(len(events), CHANGE)
+        for name in ("clock", "site"):
+            found[name] = events[name]
+        for name in ("block", "width", "form"):
+            found[name] = site[name]
+        found["value"], found["op"] = values, Op.SET
+        found["flags"] = np.where(site["role"] == Role.LOAD, int(Flag.MEMORY), 0)
+        return found
+
+
+class Target:
+    """A failing run that is searched: ``events`` (EVENT) in order of time, and arrays with one element an event.
+
+    ``sites`` and ``statements`` number each event's; ``occurrence`` counts the executions of its site from 1 to
+    ``instances``; ``leader`` is the first event whose change has the same effect. ``searched`` are the indices of the
+    events to alter: ``pointers`` more hold addresses, which are left alone.
+    """
+
+    def __init__(self, plan: Plan, case: Case, observed: Observed) -> None:
+        self.plan, self.case, self.observed, self.events = plan, case, observed, observed.events
+        self.sites = self.events["site"].astype(np.int64)
+        self.statements = plan.statements[self.sites]
+        self.occurrence, self.instances = _occurrences(self.sites)
+        self.leader = plan.duplicates.leaders(self.events)
+        searched = np.flatnonzero(plan.is_searched[self.sites])
+        address = plan.sites["form"][self.sites[searched]] == Form.POINTER
+        self.searched, self.pointers = searched[~address], int(address.sum())
+        self._line_end = _line_end(case, observed)
+
+    @property
+    def values(self) -> Words:
+        """The bits of each event's value."""
+        return np.asarray(self.events["value"])
+
+    def rounds(self) -> Iterator[Integers]:
+        """The events to alter: the last one of each site, the one before, then twice as many in each round.
+
+        In a round come definitions and branches first, later events before earlier ones. Events that share a leader
+        are in the same round.
+        """
+        later = (self.instances - self.occurrence)[self.leader[self.searched]]
+        rounds = np.frexp(later.astype(np.float64))[1]  # 0, 1, 2 and 3, 4 to 7, ...
+        order = np.lexsort((later, ~self.plan.is_defining[self.sites[self.searched]], rounds))
+        cuts = np.searchsorted(rounds[order], np.arange(1, int(rounds.max(initial=0)) + 1))
+        yield from np.split(self.searched[order], cuts)
+
+    def changes(self, events: Integers, values: Words) -> NDArray[np.void]:
+        """Changes (CHANGE) of these events, given by index."""
+        return self.plan.changes(self.events[events], values)
+
+    def is_relaxed(self, records: NDArray[np.void]) -> Bools:
+        """Which altered runs (RESULT) do not pass, but are right up to beyond the line that was the first wrong one."""
+        ended = np.isin(records["verdict"], (Verdict.WRONG_OUTPUT, Verdict.WRONG_STATUS))
+        return np.asarray(ended & (records["first_wrong"] > np.uint64(self._line_end)))
+
+
+def _line_end(case: Case, observed: Observed) -> int:
+    """Where the first wrong line of the unaltered run ends in the expected output; NOWHERE: there is no such line.
+
+    Under a comparison that is not exact, places in the two outputs do not correspond.
+    """
+    wrong = int(observed.result["first_wrong"])
+    expected = case.expected.stdout if case.expected is not None else None
+    if wrong == NOWHERE or expected is None or not case.comparison.exact:
+        return NOWHERE
+    end = expected.find(b"\n", wrong)
+    return end if end >= 0 else max(len(expected), wrong)
+
+
+def _occurrences(sites: Integers) -> tuple[Integers, Integers]:
+    """For each event the number of its execution of its site, from 1, and how many there are in all."""
+    order = np.argsort(sites, kind="stable")
+    counts = np.bincount(sites)
+    firsts = np.cumsum(counts) - counts
+    found = np.empty(len(sites), np.int64)
+    found[order] = np.arange(len(sites)) - firsts[sites[order]] + 1
+    return found, counts[sites]
