@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from whence.probe.layout import RETURNS_TWICE, is_probed_call
 from whence.program.debug import DebugInfo, describe
 from whence.program.model import Block, Function, Instruction, Module, Operand
-from whence.program.program import FunctionRef, Program
+from whence.program.program import FunctionRef, Program, plain_name
 
 
 class Role(IntEnum):
@@ -350,9 +350,14 @@ def _row(instruction: Instruction, point: Point, slots: dict[Slot, int]) -> tupl
 
 
 def _name_in_c(debug: DebugInfo, function: Function, slot: Slot) -> str:
-    """The variable's name; "" for what the compiler made up, and for registers that hold a variable's address."""
+    """The variable's name; "" for what the compiler made up, and for registers that hold a variable's address.
+
+    A library's variable, which nothing describes, has the name that the linker knows.
+    """
     variable = debug.variable_at(function, slot.pointer)
-    return variable.name if variable and not variable.artificial and not variable.indirect else ""
+    if variable is None:
+        return plain_name(slot.pointer[1:]) if slot.pointer.startswith("@") else ""
+    return "" if variable.artificial or variable.indirect else variable.name
 
 
 def make_alter_plan(program: Program) -> AlterPlan:
