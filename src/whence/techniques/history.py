@@ -18,9 +18,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from whence.errors import UsageError
+from whence.errors import SubjectError, UsageError
 from whence.findings import Statement
 from whence.run.cases import Case
+from whence.subject.subject import Subject
 from whence.techniques.edits import Edits
 from whence.techniques.several import TECHNIQUES, Known, Ranked, Run, Statements
 
@@ -39,6 +40,16 @@ class Snapshot:
     fingerprint: int
     statements: Statements
     sources: Mapping[str, str]
+
+    @classmethod
+    def of(cls, subject: Subject) -> Snapshot:
+        """The version of a subject; raises SubjectError where a source is not what was compiled any more."""
+        if changed := subject.places.changed_files():
+            raise SubjectError(f"changed since the program was built: {', '.join(changed)}", "build it again")
+        statements = frozenset(subject.places.statements)
+        paths = {file: subject.folder / file for file in sorted({s.file for s in statements})}
+        texts = {file: path.read_text(errors="surrogateescape") for file, path in paths.items() if path.is_file()}
+        return cls(subject.executable.name, subject.fingerprint, statements, texts)
 
 
 @dataclass(slots=True)
