@@ -78,3 +78,14 @@ def test_counters_fill_whole_pages():
         coverage = runner.run_case(Case("case")).coverage
     assert coverage is not None
     assert len(coverage) % PAGE_COUNTERS == 0
+
+
+def test_calls_of_pure_functions_count_though_nothing_uses_their_results():
+    code = """
+    __attribute__((const)) static int square(int n) { return n * n; }
+    int main(void) {
+        square(3);
+        return square(3) + square(3) - 18;
+    }
+    """
+    assert counts(snippet(code, "-w"))["square"] == [3]

@@ -75,3 +75,9 @@ def test_attribute_groups_do_not_promise_that_address_0_is_invalid():
     line = 'attributes #12 = { noinline "frame-pointer"="all" }'
     assert without_promises(line) == 'attributes #12 = { null_pointer_is_valid noinline "frame-pointer"="all" }'
     assert without_promises('@attributes = global [3 x i8] c"{ #"') == '@attributes = global [3 x i8] c"{ #"'
+
+
+def test_attribute_groups_do_not_say_what_functions_do_to_memory():
+    line = "attributes #0 = { nounwind memory(read, argmem: none) uwtable }"
+    assert without_promises(line) == "attributes #0 = { null_pointer_is_valid nounwind uwtable }"
+    assert without_promises("attributes #1 = { memory(none) }") == "attributes #1 = { null_pointer_is_valid }"
