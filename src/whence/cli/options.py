@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -145,6 +146,51 @@ def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(shared, **values)
 
     for option in reversed(_SHARED):
+        called = option(called)
+    return called
+
+
+# ---- A search --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Search:
+    """How much a search of altered runs may take: cores, a cluster's address, seconds; and whether to start anew."""
+
+    workers: int | None
+    cluster: str | None
+    budget: float | None
+    fresh: bool
+
+
+def _duration(_: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    """Seconds, from a number with an optional s, m or h."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text, re.ASCII)
+    seconds = float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]] if found else 0.0
+    if not seconds:
+        raise click.BadParameter(f"'{text}' is no time; write 90s, 5m or 1h", param=parameter)
+    return seconds
+
+
+_SEARCH: list[Callable[[Any], Any]] = [
+    click.option("--workers", type=click.IntRange(1), metavar="N", help="Altered runs at a time [one a core]."),
+    click.option("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers run them (tcp://HOST:PORT)."),
+    click.option("--budget", callback=_duration, metavar="TIME", help="Stop the search after TIME: 90s, 5m, 1h."),
+    click.option("--fresh", is_flag=True, help="Run again what an earlier search has kept."),
+]
+
+
+def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a search to a command, which gets them as ``search``, a ``Search``; below shared_options."""
+
+    @wraps(command)
+    def called(*arguments: Any, **values: Any) -> Any:
+        search = Search(**{f.name: values.pop(f.name) for f in fields(Search)})
+        return command(*arguments, search=search, **values)
+
+    for option in reversed(_SEARCH):
         called = option(called)
     return called
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from whence.cli.options import Options, first_use, progress
+from whence.cli.options import Options, Search, first_use, progress
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from whence.alter.work import Work
     from whence.probe.instrument import Variant
     from whence.subject.recorder import Recorder, Recording, Worth
     from whence.subject.runs import Runs
@@ -102,6 +105,46 @@ def record_failing(subject: Subject, runs: Runs, recorder: Recorder, rows: list[
                 raise
             runs.left_out.append(f"not recorded: {error}")
     raise AssertionError("there is a row")
+
+
+@contextmanager
+def open_work(subject: Subject, search: Search, text: str = "altered runs") -> Iterator[Work]:
+    """Altered runs as the options of a search say, with a progress bar that bears ``text``; the budget starts here."""
+    from whence.alter.work import Work
+    from whence.probe.instrument import Variant
+    from whence.report.terminal import search_progress
+
+    build_variant(subject, Variant.ALTER)
+    deadline = None if search.budget is None else time.monotonic() + search.budget
+    with (
+        search_progress(text if search.budget is None else f"{text}, for {search.budget:g} s at most") as report,
+        Work(
+            subject,
+            workers=search.workers,
+            cluster=search.cluster,
+            deadline=deadline,
+            progress=report,
+            fresh=search.fresh,
+        ) as work,
+    ):
+        yield work
+
+
+def search_summary(work: Work) -> list[str]:
+    """How much a search ran, what it left out, and how to go on, in sentences."""
+    known = f"; {work.known:,} more were known already" if work.known else ""
+    lines = [f"ran {_count(work.done, 'altered run')} in {work.seconds:.1f} s{known}"]
+    if work.lost:
+        lines.append(f"{_count(work.lost, 'altered run')} took the process down, and tell nothing")
+    if work.stopped:
+        why = "its time is used up" if work.stopped == "budget" else "interrupted"
+        left = _count(work.left_out, "altered run")
+        lines.append(f"stopped early ({why}): {left} and whatever would have followed were left out")
+    if work.trouble:
+        lines.append(f"what was found cannot be kept for another search: {work.trouble}")
+    elif work.stopped:
+        lines.append("run the same command again to go on" + (", without --fresh" if work.fresh else ""))
+    return lines
 
 
 def summary(subject: Subject, runs: Runs, recording: Recording | None = None) -> list[str]:
