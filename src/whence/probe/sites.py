@@ -6,7 +6,6 @@ import re
 import struct
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -267,7 +266,6 @@ def _scalar_globals(module: Module) -> Iterator[tuple[str, str]]:
             yield f"@{name}", match[2]
 
 
-@lru_cache(maxsize=1 << 16)
 def constant_bits(operand: Operand) -> int | None:
     """The bits, zero-extended, of an operand that is a number in the text; None for registers, addresses, undef."""
     text, form_width = operand.text, TYPES.get(operand.type)
@@ -301,52 +299,73 @@ def _narrowed(bits: int) -> int:
 
 
 class _Tables:
-    """Grows the plan's tables function by function; rows are tuples in the order of the record types."""
+    """Grows the plan's tables function by function.
+
+    Rows stand one behind the other in lists of numbers: a hundred thousand tuples would keep the collector busy.
+    """
 
     def __init__(self) -> None:
-        self._sites: list[tuple[int, ...]] = []
+        self._sites: list[int] = []  # the fields of SITE in order, but for left and right, which take all 64 bits:
+        self._constants: list[int] = []
         self._functions: list[int] = []
-        self._variables: list[tuple[int, ...]] = []
+        self._variables: list[int] = []
         self._names: list[str] = []
 
     def plan(self) -> AlterPlan:
         """The finished tables."""
-        functions = np.array([*self._functions, len(self._variables)], np.int64)
-        return AlterPlan(np.array(self._sites, SITE), functions, np.array(self._variables, VARIABLE), self._names)
+        constants = np.array(self._constants, np.uint64).reshape(-1, 2)
+        sites = np.zeros(len(constants), SITE)
+        sites["left"], sites["right"] = constants.T
+        _fill(sites, [name for name in SITE.names or () if name not in ("left", "right")], self._sites)
+        variables = np.zeros(len(self._names), VARIABLE)
+        _fill(variables, VARIABLE.names or (), self._variables)
+        return AlterPlan(sites, np.array([*self._functions, len(variables)], np.int64), variables, self._names)
 
     def add_function(self, ref: FunctionRef, finder: Finder, debug: DebugInfo) -> None:
         """Append one function's variables and sites."""
         frame = finder.frame(ref.function)
-        self._functions.append(len(self._variables))
+        self._functions.append(len(self._names))
         for number, slot in enumerate(frame):
-            self._variables.append((ref.id, number, *TYPES[slot.type]))
+            self._variables += (ref.id, number, *TYPES[slot.type])
             self._names.append(_name_in_c(debug, ref.function, slot))
-        slots = {slot: number for number, slot in enumerate(frame)}
+        slots: dict[tuple[str, str], int] = {slot: number for number, slot in enumerate(frame)}
         for block_number, block in enumerate(ref.function.blocks, ref.first_block):
             for instruction, points in zip(block.instructions, finder.points(block), strict=True):
                 for point in points:
-                    place = (ref.first_instruction + instruction.index, block_number, ref.id)
-                    self._sites.append((*place, *_row(instruction, point, slots)))
+                    self._sites += (ref.first_instruction + instruction.index, block_number, ref.id)
+                    self._add_site(instruction, point, slots)
+
+    def _add_site(self, instruction: Instruction, point: Point, slots: dict[tuple[str, str], int]) -> None:
+        """Append a site's fields from its role on."""
+        role, type_text, operand = point
+        form, width = TYPES.get(type_text, _NOTHING)
+        operation = constant = left = right = 0
+        slot = NO_SLOT
+        if role is Role.LOAD:
+            slot = slots.get((instruction.operands[0].text, type_text), NO_SLOT)
+        elif role is Role.BINARY or role is Role.COMPARE:
+            operation = operation_of(instruction)
+            constant, left, right = _constants(*instruction.operands)
+        elif operand >= 0:
+            constant, left, _ = _constants(instruction.operands[operand])
+            if role is Role.STORE:
+                slot = slots.get((instruction.operands[1].text, type_text), NO_SLOT)
+        argument = operand if role is Role.ARGUMENT else -1
+        self._sites += (role, form, width, argument, operation, constant, slot)
+        self._constants += (left, right)
 
 
-def _row(instruction: Instruction, point: Point, slots: dict[Slot, int]) -> tuple[int, ...]:
-    """A site's fields from its role on."""
-    role = point.role
-    form, width = TYPES.get(point.type, _NOTHING)
-    own = (role, form, width, point.operand if role is Role.ARGUMENT else -1)
-    if role is Role.LOAD:
-        return (*own, 0, 0, 0, 0, slots.get(Slot(instruction.operands[0].text, point.type), NO_SLOT))
-    if role is Role.CALL or role is Role.RESULT:
-        return (*own, 0, 0, 0, 0, NO_SLOT)
-    if role is Role.BINARY or role is Role.COMPARE:
-        left, right = map(constant_bits, instruction.operands)
-        constant = LEFT_CONSTANT * (left is not None) | RIGHT_CONSTANT * (right is not None)
-        return (*own, operation_of(instruction), constant, left or 0, right or 0, NO_SLOT)
-    value = constant_bits(instruction.operands[point.operand])
-    slot = NO_SLOT
-    if role is Role.STORE:
-        slot = slots.get(Slot(instruction.operands[1].text, point.type), NO_SLOT)
-    return (*own, 0, LEFT_CONSTANT * (value is not None), value or 0, 0, slot)
+def _fill(table: NDArray[np.void], names: Sequence[str], numbers: list[int]) -> None:
+    """Put numbers, row behind row, into some fields of a table."""
+    for name, column in zip(names, np.array(numbers, np.int64).reshape(-1, len(names)).T, strict=True):
+        table[name] = column
+
+
+def _constants(*operands: Operand) -> tuple[int, int, int]:
+    """Which of one or two operands are constants (LEFT_CONSTANT, RIGHT_CONSTANT), and the bits of both."""
+    left = constant_bits(operands[0])
+    right = constant_bits(operands[1]) if len(operands) > 1 else None
+    return LEFT_CONSTANT * (left is not None) | RIGHT_CONSTANT * (right is not None), left or 0, right or 0
 
 
 def _name_in_c(debug: DebugInfo, function: Function, slot: Slot) -> str:
