@@ -84,6 +84,45 @@ def test_a_corpus_program_does_the_same_with_every_hook_asking(name: str):
         assert [shown(r) for r in runner.run_cases(chosen)] == [shown(r) for r in made.runner().run_cases(chosen)]
 
 
+RARE = r"""#include <stdio.h>
+#include <stdarg.h>
+#include <stdlib.h>
+struct big { long a[5]; }; struct two { double a; long b; };
+static int last(int n) { return n + 1; }
+static int tail(int n) { if (n < 0) return 0; __attribute__((musttail)) return last(n); }
+static int jump(int n) { asm goto("testl %0, %0\n\tjnz %l1" : : "r"(n) : "cc" : yes); return 0; yes: return 1; }
+static int old(a, b) int a; char b; { return a + b; }
+static struct two mk(struct big x, float f) { struct two r = { x.a[4] * f, x.a[0] }; return r; }
+static struct big id(struct big x) { x.a[1]++; return x; }
+static int sum(int n, ...) { va_list l; va_start(l, n); int s = 0; while (n--) s += va_arg(l, int); va_end(l); return s; }
+extern int absent(int) __attribute__((weak)); extern int nowhere __attribute__((weak));
+static int (*volatile ps)(int, ...) = sum;
+static struct big (*pb)(struct big) = id;
+static long double ld(long double x) { return x * 2; }
+static _Complex double cx(_Complex double z) { return z * z; }
+static unsigned _BitInt(24) bi(unsigned _BitInt(24) x) { return x + 1; }
+static __int128 wide(__int128 x) { return x << 3; }
+static const char *weird = "\"@main\" (%d, %s)";
+int main(int c, char **v) {
+  struct big x = {{1,2,3,4,5}}; struct two y = mk(x, 0.5f); struct big z = pb(id(x));
+  printf("%d %d %d %d %g %ld %ld\n", tail(4), jump(3), jump(0), old(3, 'a'), y.a, y.b, z.a[1]);
+  printf("%d %d %Lg %g\n", ps(3, 1, 2, 3), sum(2, 5, c), ld(1.25L), __real__ cx(2.0 + 1.0i));
+  if (absent) printf("%d", absent(1)); if (&nowhere) printf("%d", nowhere);
+  printf("%u %d %s\n", (unsigned)bi(5), (int)wide(7), weird);
+  int vla[c + 2]; vla[c] = 4; { int *q = alloca(16); q[3] = 5; vla[c] += q[3]; }
+  void *where = c ? &&a : &&b; goto *where; a: vla[c]++; b:
+  printf("%d %d\n", vla[c], __builtin_add_overflow(1, c, &c));
+  return 0; }
+"""
+
+
+def test_rare_constructs_do_the_same_with_every_hook_asking():
+    made = snippet(RARE, "-w")
+    plain = made.run("argument")
+    assert plain.status == 0
+    assert run(made, "argument").stdout.encode() == plain.stdout
+
+
 ROLES = """#include <stdio.h>
 static void show(int n) { printf("show %d\\n", n); }
 static double half(double d) { return d / 2; }
