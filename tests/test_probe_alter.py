@@ -94,7 +94,8 @@ static int jump(int n) { asm goto("testl %0, %0\n\tjnz %l1" : : "r"(n) : "cc" : 
 static int old(a, b) int a; char b; { return a + b; }
 static struct two mk(struct big x, float f) { struct two r = { x.a[4] * f, x.a[0] }; return r; }
 static struct big id(struct big x) { x.a[1]++; return x; }
-static int sum(int n, ...) { va_list l; va_start(l, n); int s = 0; while (n--) s += va_arg(l, int); va_end(l); return s; }
+static int sum(int n, ...) { va_list l; va_start(l, n); int s = 0;
+    while (n--) s += va_arg(l, int); va_end(l); return s; }
 extern int absent(int) __attribute__((weak)); extern int nowhere __attribute__((weak));
 static int (*volatile ps)(int, ...) = sum;
 static struct big (*pb)(struct big) = id;
