@@ -1,0 +1,384 @@
+"""Several faults in one program: Minimal, Partial and Full recomputation against each fault alone, and clusters.
+
+    python -m bench.several [--versions N] [--workers N] [--seed S] [--details] [PROGRAM ...]
+
+The dissertation's experiment (section 3.2, tables 3.2 and 3.3) on the corpus: versions with two to five faults each, a
+suite of at most 30 cases for each version. A technique gives a list; the fault that stands first in it is fixed, by
+putting the right line back; so it goes on while a case fails. A list's score is the share of the statements executed by
+failing cases that one need not read before the fault (definition 6, ties by their worst rank). The state of a search is
+handed on as by `whence faults`: statements are found again after each edit, and the edit tells what was fixed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench.common import markdown  # noqa: E402
+from corpus import corpus  # noqa: E402
+
+if TYPE_CHECKING:
+    from whence.findings import Statement
+    from whence.subject.coverage import Coverage
+    from whence.subject.runs import Runs
+    from whence.subject.subject import Subject
+    from whence.techniques.history import Snapshot
+    from whence.techniques.several import RankedList, Version
+
+TECHNIQUES = ("minimal", "partial", "full")
+THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9)
+SUITE = 30  # cases at most
+ENOUGH = 5  # failing and passing cases at least, where there are so many
+TRIES = 500  # sets of faults that are tried for a version
+
+Faults = tuple[corpus.Fault, ...]
+
+
+@dataclass(slots=True)
+class Scores:
+    """The scores of located faults, by technique (clusters: by threshold), and the searches that each made."""
+
+    found: dict[str, list[float]] = field(default_factory=dict)
+    searched: dict[str, int] = field(default_factory=dict)
+    faults: int = 0
+    versions: int = 0
+    cases: list[tuple[int, int]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def add(self, name: str, scores: Iterable[float], searched: int = 0) -> None:
+        """Scores of one version."""
+        self.found.setdefault(name, []).extend(scores)
+        self.searched[name] = self.searched.get(name, 0) + searched
+
+
+# ---- Versions and suites ---------------------------------------------------------------------------------------------
+
+
+def versions(program: str, seed: int) -> Iterable[Faults]:
+    """Sets of two to five faults that can be put into one source, in an order that the seed gives; each once."""
+    chance = random.Random(f"{program} {seed}")
+    seen: set[frozenset[str]] = set()
+    for _ in range(TRIES):
+        faults = tuple(chance.sample(corpus.faults(program), chance.randint(2, 5)))
+        names = frozenset(fault.id for fault in faults)
+        if names in seen:
+            continue
+        seen.add(names)
+        try:
+            corpus.combined(faults)
+        except ValueError:
+            continue
+        yield tuple(sorted(faults, key=lambda fault: fault.id))
+
+
+def suite(coverage: Coverage, faults: Sequence[frozenset[Statement]], chance: random.Random) -> list[int] | None:
+    """Rows of a suite: a failing case for each fault, enough of both kinds, then cases that execute something new.
+
+    ``faults`` are the statements of each, as far as the program knows them (a declaration is none). None where no
+    failing case executes one of them.
+    """
+    executed = executed_by(coverage)
+    rows = chance.sample(range(len(executed)), len(executed))
+    failing = [row for row in rows if coverage.failed[row]]
+    passing = [row for row in rows if not coverage.failed[row]]
+    chosen: list[int] = []
+    for statements in filter(None, faults):
+        hits = [row for row in failing if executed[row] & statements]
+        if not hits:
+            return None
+        chosen += hits[:1] if not set(hits) & set(chosen) else []
+    chosen += [row for row in failing if row not in chosen][: max(ENOUGH - len(chosen), 0)]
+    chosen += passing[:ENOUGH]
+    reached = frozenset().union(*(executed[row] for row in chosen))
+    for row in [*passing, *failing]:
+        if len(chosen) < SUITE and not executed[row] <= reached:
+            chosen.append(row)
+            reached |= executed[row]
+    return sorted(chosen)
+
+
+def executed_by(coverage: Coverage) -> list[frozenset[Statement]]:
+    """The statements that each case executed."""
+    blocks = [(column, site.statements) for column, site in enumerate(coverage.sites) if not site.side]
+    return [frozenset(s for column, statements in blocks if row[column] for s in statements) for row in coverage.counts]
+
+
+# ---- One program with some faults ------------------------------------------------------------------------------------
+
+
+class World:
+    """A program with some faults, and the cases that count; ``names`` are those of the suite (None: all cases)."""
+
+    def __init__(self, folder: Path, base: Path, faults: Faults, names: Sequence[str] | None = None) -> None:
+        self.folder, self.base, self.faults, self.names = folder, base, faults, names
+        self.source = corpus.combined(faults)
+        self._pairs: dict[str, frozenset[Statement]] = {}
+
+    @cached_property
+    def subject(self) -> Subject:
+        """The subject, with the cases of the suite only."""
+        from whence.run.config import read_config
+        from whence.subject.subject import subject_from_config
+
+        shutil.copytree(self.base, self.folder)
+        (self.folder / f"{self.source.program}.c").write_text(self.source.source)
+        subject = subject_from_config(read_config(self.folder))
+        if self.names is not None:
+            subject.cases = [case for case in subject.cases if case.name in set(self.names)]
+        return subject
+
+    @cached_property
+    def runs(self) -> Runs:
+        """The runs of its cases."""
+        from whence.subject.runs import run_all
+
+        return run_all(self.subject)
+
+    @property
+    def coverage(self) -> Coverage:
+        """What they executed."""
+        from whence.subject.runs import coverage
+
+        found: Coverage = coverage(self.subject, self.runs)
+        return found
+
+    def restrict(self, rows: Sequence[int]) -> list[str]:
+        """Make some rows of the runs the suite; gives their cases' names."""
+        tested = [self.runs.tested[row] for row in rows]
+        self.runs.tested, self.runs.counts = tested, self.runs.counts[list(rows)]
+        self.subject.cases = [run.case for run in tested]
+        return [run.case.name for run in tested]
+
+    @cached_property
+    def version(self) -> Version:
+        """What the techniques are given."""
+        from whence.techniques.several import version_of
+
+        return version_of(self.coverage)
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """What goes into the history."""
+        from whence.techniques.history import Snapshot
+
+        return Snapshot.of(self.subject)
+
+    @property
+    def total(self) -> int:
+        """The statements that failing cases execute."""
+        return len(frozenset().union(*self.version.failing.values()))
+
+    @cached_property
+    def statements(self) -> dict[str, frozenset[Statement]]:
+        """The statements of each fault, by its id."""
+        from whence.findings import Statement
+
+        file = f"{self.source.program}.c"
+        known = frozenset(self.subject.places.statements)
+        places = zip(self.faults, self.source.lines, strict=True)
+        return {fault.id: known & {Statement(file, line) for line in lines} for fault, lines in places}
+
+    def search(self, names: Sequence[str]) -> Mapping[str, frozenset[Statement]]:
+        """The statements with a pair in failing cases; each is searched once."""
+        from whence.alter.work import Work
+        from whence.techniques.failing import statements_with_pairs
+
+        wanted = [name for name in names if name not in self._pairs]
+        if wanted:
+            with Work(self.subject, workers=1) as work:
+                self._pairs |= statements_with_pairs(self.subject, self.runs, wanted, work)
+        return {name: self._pairs[name] for name in names}
+
+    def score(self, ranking: RankedList, total: int) -> tuple[str, float]:
+        """The fault that a list leads to first, and the list's score for it; 0 for a fault that is not in it."""
+        from whence.techniques.several import entries
+
+        worst = {entry.statement: entry.rank_worst for entry in entries(ranking, 1)}
+        ranks = {name: min(worst.get(s, total) for s in found) for name, found in self.statements.items()}
+        name = min(ranks, key=lambda name: (ranks[name], name))
+        return name, 100 * (total - ranks[name]) / total
+
+
+class Worlds:
+    """The worlds of one version, by the faults that are left; made when they are needed."""
+
+    def __init__(self, folder: Path, base: Path, names: Sequence[str], first: World) -> None:
+        self._folder, self._base, self._names = folder, base, names
+        self._worlds = {first.faults: first}
+
+    def of(self, faults: Faults) -> World:
+        """The world with these faults."""
+        if faults not in self._worlds:
+            folder = self._folder / "-".join(fault.id for fault in faults)
+            self._worlds[faults] = World(folder, self._base, faults, self._names)
+        return self._worlds[faults]
+
+
+def locate_all(technique: str, worlds: Worlds, faults: Faults) -> tuple[list[float], int]:
+    """Locate and fix fault after fault; the score of each list, and how many searches of a case that took."""
+    from whence.techniques.history import History, continued
+    from whence.techniques.several import TECHNIQUES as BY_NAME
+
+    scores: list[float] = []
+    searched, total = 0, 0
+    history: History | None = None
+    while faults and (world := worlds.of(faults)).version.failing:
+        history = continued(history, world.snapshot) if history else History(technique, world.snapshot)
+        known = BY_NAME[technique](history.before, world.version, history.fixed, world.search)
+        history.known = known
+        searched += len(known.searched)
+        total = total if technique == "minimal" and total else world.total
+        fault, score = world.score(known.ranking, total)
+        scores.append(score)
+        faults = tuple(other for other in faults if other.id != fault)
+    return scores, searched
+
+
+def locate_clusters(threshold: float, worlds: Worlds, faults: Faults) -> tuple[list[float], int]:
+    """Group the failing cases, locate a fault with each group's list, fix these, and again while a case fails.
+
+    A fault that several groups lead to counts once, with the mean of their scores.
+    """
+    from whence.techniques.clusters import clusters
+    from whence.techniques.several import full, ranked
+
+    scores: list[float] = []
+    searched = 0
+    while faults and (world := worlds.of(faults)).version.failing:
+        known = full(None, world.version, frozenset(), world.search)
+        searched += len(known.searched)
+        located: dict[str, list[float]] = {}
+        for group in clusters(known.runs, world.version, threshold):
+            fault, score = world.score(ranked(group, world.version), world.total)
+            located.setdefault(fault, []).append(score)
+        scores += map(mean, located.values())
+        faults = tuple(other for other in faults if other.id not in located)
+    return scores, searched
+
+
+# ---- The experiment --------------------------------------------------------------------------------------------------
+
+
+def measure(program: str, count: int, seed: int, details: bool) -> Scores:
+    """The scores of one program over ``count`` versions."""
+    scores = Scores()
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
+        folder = Path(name)
+        base = folder / "base"
+        corpus.prepare(corpus.faults(program)[0], base)
+        alone: dict[str, float] = {}
+        for number, faults in enumerate(versions(program, seed)):
+            if scores.versions == count:
+                break
+            worlds = _worlds(folder / str(number), base, faults, seed)
+            if worlds is None:
+                continue
+            _measure_version(worlds, faults, scores)
+            for fault in faults:
+                if fault.id not in alone:
+                    alone[fault.id] = _alone(folder / f"alone-{fault.id}", base, fault, seed)
+            scores.add("ideal", [alone[fault.id] for fault in faults])
+            if details:
+                print(_detail(program, faults, scores), file=sys.stderr, flush=True)
+    scores.seconds = time.perf_counter() - began
+    return scores
+
+
+def _worlds(folder: Path, base: Path, faults: Faults, seed: int) -> Worlds | None:
+    """The worlds of a version with its suite; None where a fault is executed by no failing case."""
+    folder.mkdir()
+    world = World(folder / "all", base, faults)
+    chosen = suite(world.coverage, list(world.statements.values()), random.Random(f"{seed} {world.statements}"))
+    return None if chosen is None else Worlds(folder, base, world.restrict(chosen), world)
+
+
+def _measure_version(worlds: Worlds, faults: Faults, scores: Scores) -> None:
+    scores.versions += 1
+    scores.faults += len(faults)
+    first = worlds.of(faults)
+    scores.cases.append((len(first.version.failing), first.version.passing))
+    for technique in TECHNIQUES:
+        scores.add(technique, *locate_all(technique, worlds, faults))
+    for threshold in THRESHOLDS:
+        scores.add(f"T={threshold}", *locate_clusters(threshold, worlds, faults))
+
+
+def _alone(folder: Path, base: Path, fault: corpus.Fault, seed: int) -> float:
+    """The score of a fault that is alone in the program, with a suite of its own: the ideal."""
+    from whence.techniques.several import full
+
+    world = World(folder, base, (fault,))
+    chosen = suite(world.coverage, [], random.Random(f"{seed} {fault.id}"))
+    world.restrict(chosen or [])
+    ranking = full(None, world.version, frozenset(), world.search).ranking
+    return world.score(ranking, world.total)[1]
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+def _detail(program: str, faults: Faults, scores: Scores) -> str:
+    """The mean scores so far, after one more version."""
+    failing, passing = scores.cases[-1]
+    so_far = ", ".join(f"{name} {mean(found):.1f}" for name, found in scores.found.items())
+    return f"{program} {'+'.join(fault.id for fault in faults)}, {failing} failing and {passing} passing: {so_far}"
+
+
+def technique_table(results: Mapping[str, Scores]) -> str:
+    """Table 3.2: the mean score of a located fault by each technique; in brackets searches of a case a version."""
+    header = ["program", "versions", "faults", "failing / passing", "ideal", "full", "partial", "minimal", "s"]
+    rows = []
+    for program, scores in results.items():
+        failing, passing = (mean(column) for column in zip(*scores.cases, strict=True))
+        cells = [f"{_mean(scores, name)} ({scores.searched[name] / scores.versions:.1f})" for name in TECHNIQUES[::-1]]
+        counts = [str(scores.versions), str(scores.faults), f"{failing:.1f} / {passing:.1f}"]
+        rows.append([program, *counts, _mean(scores, "ideal"), *cells, f"{scores.seconds:.0f}"])
+    averages = [f"{mean(float(_mean(s, name)) for s in results.values()):.1f}" for name in ("ideal", *TECHNIQUES[::-1])]
+    return markdown(header, [*rows, ["mean", "", "", "", *averages, ""]])
+
+
+def cluster_table(results: Mapping[str, Scores]) -> str:
+    """Table 3.3: the mean score of a located fault with clusters, by threshold."""
+    names = [f"T={threshold}" for threshold in THRESHOLDS]
+    rows = [[program, *(_mean(scores, name) for name in names)] for program, scores in results.items()]
+    averages = [f"{mean(float(_mean(scores, name)) for scores in results.values()):.1f}" for name in names]
+    return markdown(["program", *names], [*rows, ["mean", *averages]])
+
+
+def _mean(scores: Scores, name: str) -> str:
+    return f"{mean(scores.found[name]):.1f}"
+
+
+def main() -> None:
+    """Measure, and print the two tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="programs of the corpus (all)")
+    parser.add_argument("--versions", type=int, default=10, help="versions a program")
+    parser.add_argument("--workers", type=int, default=2, help="programs at a time")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--details", action="store_true", help="tell the means so far after each version")
+    options = parser.parse_args()
+    programs = options.programs or corpus.programs()
+    jobs = [(program, options.versions, options.seed, options.details) for program in programs]
+    with ProcessPoolExecutor(options.workers) as pool:
+        results = dict(zip(programs, pool.map(measure, *zip(*jobs, strict=True)), strict=True))
+    print(technique_table(results), cluster_table(results), sep="\n\n")
+
+
+if __name__ == "__main__":
+    main()
