@@ -236,6 +236,7 @@ static void run_child(const struct job *job)
         fail(AT_TRACE);
     set_limits(job, OWN_MEMORY + open_session(texts[SESSION]));
     restore_signals();
+    errno = 0; /* as a program starts; waiting for the run before has left its own */
     if (*texts[SESSION])
         whence_session_run(server.entry, (int)job->arguments, arguments, environ);
     clear_dead_stack();
