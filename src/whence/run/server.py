@@ -145,7 +145,9 @@ class Server:
         return data
 
     def close(self) -> None:
-        """End the server and whatever it runs."""
+        """End the server and whatever it runs; a thread that waits for its reply gets EOFError."""
+        with contextlib.suppress(OSError):  # it has ended by itself
+            self._control.shutdown(socket.SHUT_RDWR)
         self._control.close()
         try:
             self._process.wait(END_SECONDS)
