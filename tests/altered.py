@@ -70,6 +70,7 @@ class Sessions:
     closed: list[str] = field(default_factory=list)
     parts: list[tuple[str, int]] = field(default_factory=list)  # case and number of continuations
     given: list[float] = field(default_factory=list)
+    closing: threading.Event = field(default_factory=threading.Event)  # a session has been closed
     ran: Counter[tuple[str, bytes]] = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -89,12 +90,16 @@ class FakeSession:
 
     sessions: Sessions
     case: Case
+    is_closed: bool = False
 
     def __enter__(self) -> FakeSession:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.sessions.closed.append(self.case.name)
+        if not self.is_closed:  # closing once more does no harm
+            self.sessions.closed.append(self.case.name)
+        self.is_closed = True
+        self.sessions.closing.set()
 
     def observe(self, limit: int = 0) -> Observed:
         """Two instances for each character of the case's name."""

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -245,6 +246,23 @@ def test_the_second_ctrl_c_ends_everything(ctrl_c: Callable[[float], None]) -> N
         ctrl_c(0.5)
         work.run([Request(case("a"), batch(*range(20000)))])
     assert sorted(sessions.closed) == sorted(sessions.opened)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_sessions_that_do_not_answer_are_closed(
+    times: int, ctrl_c: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("whence.alter.work.GRACE", 0.5)
+    sessions = Sessions()
+    sessions.before = lambda: sessions.closing.wait(20)  # type: ignore[assignment, return-value]
+    for press in range(times):
+        ctrl_c(0.2 + 0.2 * press)
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt) if times == 2 else nullcontext(), open_work(sessions) as work:
+        (found,) = work.run([Request(case("a"), batch(*range(1000)))])
+        assert not_run(found.records) == 1000 == work.left_out
+    assert time.monotonic() - begun < 3.0
+    assert set(sessions.opened) == set(sessions.closed)
 
 
 # ---- Going on --------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from whence.errors import SubjectError, UsageError
 ADDRESS = re.compile(r"tcp://(?:[\w.-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}", re.ASCII)
 MOST_LOCAL = 48  # with idle sessions that makes 80 sandboxes, of the 100 that a user can have
 CONNECTING = "10s"
-CLOSING = 10.0  # seconds
+CLOSING = 2.0  # seconds
 
 
 @dataclass(slots=True)
@@ -24,12 +25,14 @@ class Workers:
     """An executor with its ``count`` of workers; ``ahead`` parts are handed out at a time.
 
     ``worker_died`` are exceptions of a future that say that its worker ended; ``lost_touch`` those that say that the
-    executor itself is gone. ``close`` ends what was opened for the Work with a token.
+    executor itself is gone. ``abort`` ends the parts at work of the Work with a token, ``close`` all that was opened
+    for it.
     """
 
     executor: Executor
     count: int
     ahead: int
+    abort: Callable[[str], None]
     close: Callable[[str], None]
     name: str = "this machine"
     worker_died: tuple[type[BaseException], ...] = ()
@@ -42,10 +45,10 @@ def local_workers(count: int | None = None) -> Workers:
     executor = ThreadPoolExecutor(count, "whence")
 
     def close(token: str) -> None:
-        executor.shutdown(cancel_futures=True)
         close_room(token)
+        executor.shutdown(cancel_futures=True)
 
-    return Workers(executor, count, count, close)
+    return Workers(executor, count, count, close_room, close)
 
 
 def cluster_workers(address: str, count: int | None = None) -> Workers:
@@ -62,6 +65,8 @@ def cluster_workers(address: str, count: int | None = None) -> Workers:
         from distributed.comm.core import CommClosedError
     except ImportError as error:
         raise UsageError("a cluster needs Dask, which is not installed", "pip install 'whence[cluster]'") from error
+    for name in ("distributed", "distributed.client"):  # what matters of its messages is told by our own
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     client = _connect(distributed, address)
     threads = sum(client.nthreads().values())
     if not threads:
@@ -69,13 +74,19 @@ def cluster_workers(address: str, count: int | None = None) -> Workers:
         raise UsageError(f"the cluster at {address} has no worker", f"start some: dask worker {address}")
     count = min(count or threads, threads)
 
+    def abort(token: str) -> None:
+        if client.status == "running":  # else the scheduler has gone, and its workers with it
+            with suppress(OSError, TimeoutError):
+                client.run(close_room, token, on_error="ignore")
+
     def close(token: str) -> None:
-        with suppress(OSError, TimeoutError):  # the scheduler may have gone, and its workers with it
-            client.run(close_room, token, on_error="ignore")
+        abort(token)
         client.close(CLOSING)
 
     died, lost = (distributed.scheduler.KilledWorker,), (CancelledError, CommClosedError)
-    return Workers(client.get_executor(pure=False), count, 2 * count, close, f"the cluster at {address}", died, lost)
+    return Workers(
+        client.get_executor(pure=False), count, 2 * count, abort, close, f"the cluster at {address}", died, lost
+    )
 
 
 def _connect(distributed: Any, address: str) -> Any:

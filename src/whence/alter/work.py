@@ -32,6 +32,7 @@ from whence.run.cases import Case
 from whence.subject.subject import Subject
 
 TICK = 0.1  # seconds between two looks at the clock
+GRACE = 3.0  # seconds that parts may take to end after a stop, before their sessions are closed
 BUDGET, INTERRUPT = "budget", "interrupt"  # why a search was stopped
 
 Progress = Callable[[int, int], None]
@@ -165,33 +166,37 @@ class Work:
         """Keep the workers busy until there is no further job, or the search is stopped."""
         flying: dict[Future[Any], _Job] = {}
         try:
-            while True:
-                self._look_at_clock()
-                while not self.stopped and len(flying) < self._workers.ahead and (job := next_job()):
+            while not self._is_over():
+                while len(flying) < self._workers.ahead and (job := next_job()):
                     flying[self._workers.executor.submit(job.function, *job.arguments)] = job
-                if self.stopped:
-                    flying = {future: job for future, job in flying.items() if not future.cancel()}
                 if not flying:
                     return
-                for future in wait(flying, TICK, FIRST_COMPLETED).done:
-                    self._finish(flying.pop(future), future)
+                self._finish(flying, TICK)
+            flying = {future: job for future, job in flying.items() if not future.cancel()}
+            end = time.monotonic() + GRACE
+            while flying and time.monotonic() < end:
+                self._finish(flying, GRACE)
         finally:
-            for future in flying:
-                future.cancel()
+            if [future for future in flying if not future.cancel()]:
+                self._workers.abort(self._token)
 
-    def _finish(self, job: _Job, future: Future[Any]) -> None:
-        try:
-            result = future.result()
-        except self._workers.worker_died as death:
-            job.died(str(death))
-        except self._workers.lost_touch as error:
-            raise gone(self._workers) from error
-        else:
-            job.collect(result)
+    def _finish(self, flying: dict[Future[Any], _Job], seconds: float) -> None:
+        """Take in what is done of the jobs, after waiting for it."""
+        for future in wait(flying, seconds, FIRST_COMPLETED).done:
+            job = flying.pop(future)
+            try:
+                result = future.result()
+            except self._workers.worker_died as death:
+                job.died(str(death))
+            except self._workers.lost_touch as error:
+                raise gone(self._workers) from error
+            else:
+                job.collect(result)
 
-    def _look_at_clock(self) -> None:
+    def _is_over(self) -> bool:
         if not self.stopped and self.deadline is not None and time.monotonic() >= self.deadline:
             self.stopped = BUDGET
+        return bool(self.stopped)
 
     @contextmanager
     def _interrupts(self) -> Iterator[None]:

@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -135,23 +135,28 @@ class _Died(Exception):
     """A session's processes have ended."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Open:
-    """An open session; closing ``stack`` closes it."""
+    """An open session."""
 
     key: tuple[str, Way]
+    manager: AbstractContextManager[Altering]
     session: Altering
-    stack: ExitStack
+
+    def close(self) -> None:
+        """End its processes; once more does no harm."""
+        self.manager.__exit__(None, None, None)
 
 
 @dataclass
 class Room:
-    """A subject on this worker, with its idle sessions in the order of their last use."""
+    """A subject on this worker, with its sessions; the idle ones are in the order of their last use."""
 
     subject: Subject
     opener: Opener
     used: float = field(default_factory=time.monotonic)
     _idle: list[_Open] = field(default_factory=list)
+    _busy: list[_Open] = field(default_factory=list)
     _is_closed: bool = False
     _is_known: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -163,45 +168,54 @@ class Room:
         try:
             result = function(opened.session)
         except BaseException as error:
-            opened.stack.close()
+            with self._lock:
+                self._busy.remove(opened)
+            opened.close()
             if isinstance(error, DEATHS):
                 raise _Died(str(error) or type(error).__name__) from error
             raise
-        self._give(opened)
+        self._put(opened)
         return result
 
     def close(self) -> None:
-        """Close all sessions; those at work are closed when they are done."""
+        """Close all sessions; what is done with one at this moment ends with an error."""
         with self._lock:
             self._is_closed = True
-            idle, self._idle = self._idle, []
-        for opened in idle:
-            opened.stack.close()
+            ended, self._idle = [*self._idle, *self._busy], []
+        for opened in ended:
+            opened.close()
 
     def _take(self, seat: Seat) -> _Open:
         """An idle session of the case, or a new one."""
         key = (seat.key, seat.way)
         with self._lock:
             self.used = time.monotonic()
-            for at, opened in reversed(list(enumerate(self._idle))):
-                if opened.key == key:
-                    return self._idle.pop(at)
+            found = next((opened for opened in reversed(self._idle) if opened.key == key), None)
+            if found is not None:
+                self._idle.remove(found)
+                self._busy.append(found)
+                return found
         with nullcontext() if self._is_known else self._first:  # what the subject tells of itself is found out once
-            stack = ExitStack()
-            session = stack.enter_context(self.opener(self.subject, seat.case, seat.way))
+            manager = self.opener(self.subject, seat.case, seat.way)
+            opened = _Open(key, manager, manager.__enter__())
             self._is_known = True
-        return _Open(key, session, stack)
+        with self._lock:
+            self._busy.append(opened)
+            is_late = self._is_closed
+        if is_late:
+            opened.close()
+        return opened
 
-    def _give(self, opened: _Open) -> None:
+    def _put(self, opened: _Open) -> None:
         """Keep a session for later."""
         with self._lock:
             self.used = time.monotonic()
+            self._busy.remove(opened)
             self._idle.append(opened)
-            most = 0 if self._is_closed else IDLE
-            excess = self._idle[: len(self._idle) - most]
+            excess = self._idle[: len(self._idle) if self._is_closed else -IDLE]
             del self._idle[: len(excess)]
         for old in excess:
-            old.stack.close()
+            old.close()
 
 
 ROOMS: dict[str, Room] = {}  # of this process, by the token of their Work
