@@ -15,6 +15,7 @@ from whence.errors import BuildError, WhenceError
 COMMANDS = {
     "locate": "Rank the statements most likely at fault, and explain them.",
     "slice": "Show what a failure, or a value, came from (or what came of it).",
+    "values": "Rank statements by whether another value there makes failing runs pass.",
     "faults": "Locate several faults, one at a time; after each fix the search goes on.",
     "spectrum": "Rank statements by which cases executed them.",
     "record": "Record one run and say what the trace holds.",

@@ -36,6 +36,7 @@ PAIR = np.dtype(
         ("event", "<i8"),  # index of the run's events
         ("alternate", "<u8"),  # bits
         ("relaxed", "?"),
+        ("further", "<i4"),  # index of Searched.further, -1: nothing else changes
     ]
 )
 
@@ -63,19 +64,22 @@ class Settings:
     full: bool = False
     neighbours: bool = False
     prunes: bool = True
+    sets: bool = False
 
 
 @dataclass(slots=True)
 class Searched:
     """What a search found: ``pairs`` (PAIR) in the order in which they were found.
 
-    ``same`` maps a kind of change, (site, difference), to the runs that it mends: True, or relaxed (False).
-    ``instances`` is how many were searched, ``lonely`` how many of them have no alternate; ``candidates`` were looked
-    at, ``altered`` runs made, and ``possible`` is what the full search would make.
+    ``further`` is what else changes in some of them (``Settings.sets``). ``same`` maps a kind of change, (site,
+    difference), to the runs that it mends: True, or relaxed (False). ``instances`` is how many were searched,
+    ``lonely`` how many of them have no alternate; ``candidates`` were looked at, ``altered`` runs made, and
+    ``possible`` is what the full search would make.
     """
 
     targets: Sequence[Target]
     pairs: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, PAIR))
+    further: list[Further] = field(default_factory=list)
     same: dict[tuple[int, int], dict[int, bool]] = field(default_factory=dict)
     instances: int = 0
     lonely: int = 0
@@ -94,13 +98,32 @@ class Searched:
         exact = set(mine["statement"][~mine["relaxed"]].tolist())
         return set(mine["statement"].tolist()) - exact if relaxed else exact
 
+    def kinds(self, pairs: NDArray[np.void] | None = None) -> list[tuple[int, int]]:
+        """The kind of change, (site, difference), of each pair."""
+        pairs = self.pairs if pairs is None else pairs
+        sites, moves = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.uint64)
+        for run, target in enumerate(self.targets):
+            mine = np.flatnonzero(pairs["run"] == run)
+            events = pairs["event"][mine]
+            sites[mine] = site = target.sites[events]
+            form, width = target.plan.sites["form"][site], target.plan.sites["width"][site]
+            moves[mine] = differences(target.values[events], pairs["alternate"][mine], form, width)
+        return list(zip(sites.tolist(), moves.tolist(), strict=True))
+
+
+Further = tuple[Integers, Words]  # what else a replacement changes: indices of events, and their bits
+
 
 class Tries(NamedTuple):
-    """Replacements to try in one run: for each the index of the event, and the bits that it is given."""
+    """Replacements to try in one run: for each the index of the event, and the bits that it is given.
+
+    ``further`` says for each what else is changed at the same time (None: nothing in any of them).
+    """
 
     run: int
     events: Integers
     values: Words
+    further: list[Further] | None = None
 
 
 class Search:
@@ -154,10 +177,14 @@ class Search:
             found = ~np.isin(statements, list(self.done.statements(run)))
             return events[found if working is None else found & working[statements]]
 
-        for events in target.rounds():
+        for events in self._rounds(run):
             events = still_open(events)
             for part in np.split(events, self._cuts(target, events)):
                 yield still_open(part)
+
+    def _rounds(self, run: int) -> Iterator[Integers]:
+        """The events to alter, round by round."""
+        return self.done.targets[run].rounds()
 
     def _cuts(self, target: Target, events: Integers) -> Integers:
         """Where to cut events, so that each part makes about PORTION altered runs."""
@@ -182,19 +209,26 @@ class Search:
         tries = [t for t in tries if len(t.events)]
         requests, places = [], []
         for t in tries:
-            target = self.done.targets[t.run]
-            first, place = _distinct(target.leader[t.events], t.values)
-            changes = target.changes(target.leader[t.events[first]], t.values[first])
-            requests.append(Request(target.case, Batch.single(changes)))
+            batch, place = self._batch(t)
+            requests.append(Request(self.done.targets[t.run].case, batch))
             places.append(place)
             self.done.candidates += len(place)
-            self.done.altered += len(first)
+            self.done.altered += len(batch)
         found = []
         for t, place, results in zip(tries, places, self.work.run(requests) if requests else [], strict=True):
             found.append(self._pairs(t, results.passed[place], self._relaxed(t.run, results)[place]))
         if keep:
             self.done.pairs = np.concatenate([self.done.pairs, *found])
         return found
+
+    def _batch(self, tries: Tries) -> tuple[Batch, Integers]:
+        """The continuations to run, and for each replacement the number of its one."""
+        target = self.done.targets[tries.run]
+        if tries.further is not None:
+            rows = zip(tries.events.tolist(), tries.values.tolist(), tries.further, strict=True)
+            return Batch.of([_joined(target, *row) for row in rows]), np.arange(len(tries.events))
+        first, place = _distinct(target.leader[tries.events], tries.values)
+        return Batch.single(target.changes(target.leader[tries.events[first]], tries.values[first])), place
 
     def _relaxed(self, run: int, results: Results) -> Bools:
         return self.done.targets[run].is_relaxed(results.records)
@@ -205,7 +239,10 @@ class Search:
         found = np.zeros(len(rows), PAIR)
         found["run"], found["event"] = tries.run, tries.events[rows]
         found["statement"] = self.done.targets[tries.run].statements[found["event"]]
-        found["alternate"], found["relaxed"] = tries.values[rows], ~passed[rows]
+        found["alternate"], found["relaxed"], found["further"] = tries.values[rows], ~passed[rows], -1
+        if tries.further is not None:
+            found["further"] = len(self.done.further) + np.arange(len(rows))
+            self.done.further += [tries.further[row] for row in rows]
         return found
 
     # ---- The same change elsewhere -----------------------------------------------------------------------------------
@@ -219,15 +256,10 @@ class Search:
 
     def _note(self, pairs: NDArray[np.void]) -> None:
         """Enter pairs in ``same``."""
-        for run in np.unique(pairs["run"]).tolist():
-            mine, target = pairs[pairs["run"] == run], self.done.targets[run]
-            sites, events = target.sites[mine["event"]], mine["event"]
-            kind = self.profile.form[sites], self.profile.width[sites]
-            moves = differences(target.values[events], mine["alternate"], *kind)
-            exact = ~mine["relaxed"]
-            for site, move, is_exact in set(zip(sites.tolist(), moves.tolist(), exact.tolist(), strict=True)):
-                mended = self.done.same.setdefault((site, move), {})
-                mended[run] = mended.get(run, False) or is_exact
+        rows = zip(self.done.kinds(pairs), pairs["run"].tolist(), pairs["relaxed"].tolist(), strict=True)
+        for kind, run, relaxed in set(rows):
+            mended = self.done.same.setdefault(kind, {})
+            mended[run] = mended.get(run, False) or not relaxed
 
     def _promising(self) -> list[tuple[int, int]]:
         """The kinds of change to try elsewhere: for each statement those that mend the most runs."""
@@ -255,6 +287,13 @@ class Search:
         others = moved(values, moves, self.profile.form[site], self.profile.width[site])
         new = others != values
         return Tries(run, everything[new], others[new])
+
+
+def _joined(target: Target, event: int, value: int, further: Further) -> NDArray[np.void]:
+    """The changes of a replacement in order of time."""
+    events, values = np.append(further[0], event), np.append(further[1], np.uint64(value))
+    order = np.argsort(events)
+    return target.changes(events[order], values[order])
 
 
 def _distinct(leaders: Integers, values: Words) -> tuple[Integers, Integers]:

@@ -1,0 +1,52 @@
+"""``whence values``: Value Replacement. Which statements can mend failing runs by another value, and which value."""
+
+from __future__ import annotations
+
+import click
+
+from whence.cli.options import (
+    FORMULAS,
+    CaseCommand,
+    Options,
+    Search,
+    open_subject,
+    search_options,
+    shared_options,
+    show,
+)
+
+
+@click.command(cls=CaseCommand)
+@shared_options
+@search_options
+@click.option("--full", is_flag=True, help="Try every value that any case has had, at every instance, in every run.")
+@click.option("--neighbours/--no-neighbours", default=True, help="Also try the value + 1, - 1 and 0 [yes].")
+@click.option("--sets", is_flag=True, help="Replace all values of a statement's instance at once.")
+@click.option("--prune/--no-prune", default=True, help="Once a run is mended, search only what mended it [yes].")
+@click.option("--failing", default=5, type=click.IntRange(1), show_default=True, help="Failing runs, the shortest.")
+@click.option("--ties", type=click.Choice(FORMULAS), default="tarantula", show_default=True, help="Order of equals.")
+def values(
+    options: Options, search: Search, full: bool, neighbours: bool, sets: bool, prune: bool, failing: int, ties: str
+) -> int:
+    """Rank statements by whether another value there makes failing runs pass.
+
+    Each failing run is run again thousands of times, each time with one value replaced by one that it had in another
+    case, or another time.
+    """
+    from whence.cli.steps import failing_rows, open_work, run_cases, search_summary, summary
+    from whence.subject.runs import coverage
+    from whence.techniques.pairs import Settings
+    from whence.techniques.values import search as search_pairs
+    from whence.techniques.values import values as rank_statements
+
+    subject = open_subject(options)
+    runs = run_cases(subject)
+    rows = failing_rows(subject, runs, options)[:failing]
+    chosen = [runs.tested[row].case for row in rows]
+    others = [tested.case for row, tested in enumerate(runs.tested) if row not in rows]
+    settings = Settings(full=full, neighbours=neighbours and not full, prunes=prune, sets=sets)
+    with open_work(subject, search, "altered runs") as work:
+        searched = search_pairs(subject, chosen, others, work, settings)
+        findings = rank_statements(subject, searched, coverage(subject, runs), ties)
+    findings.summary = [*summary(subject, runs), *findings.summary, *search_summary(work)]
+    return show(subject, findings, options)

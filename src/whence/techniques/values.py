@@ -1,0 +1,300 @@
+"""Value Replacement: a statement is suspicious where other values of its own make failing runs pass.
+
+The values of all cases make up the profile; the shortest failing runs are searched for pairs of an original and an
+alternate value that mends the run (``pairs.py``), and statements are ranked by the number of failing runs in which they
+have one, ties by how suspicious their coverage is. Source: Jeffrey's dissertation (2009), chapters 2 and 4: figure 2.7,
+definitions 4 and 5. Beyond the source, a run in which a statement has relaxed pairs alone counts in part.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.alter.changes import Observed, Verdict
+from whence.alter.describe import Describer
+from whence.alter.profile import Profile
+from whence.errors import SubjectError
+from whence.findings import Entry, Findings, Statement, rank
+from whence.subject.coverage import Coverage
+from whence.techniques.pairs import Search, Searched, Settings
+from whence.techniques.spectrum import spectrum
+from whence.techniques.targets import Plan, Target
+from whence.techniques.value_sets import SetSearch, ValueSets
+
+if TYPE_CHECKING:
+    from whence.alter.work import Work
+    from whence.run.cases import Case
+    from whence.subject.subject import Subject
+
+RELAXED = 0.5  # what a failing run with relaxed pairs alone counts, against 1; chosen on the corpus (docs/values.md)
+BELOW = 0.5  # all differences among statements with equal counts are less than this
+CHUNK = 32  # cases that are observed at a time
+TOLD = 3  # values of a set that a sentence names
+LISTED = 5  # pairs of one statement in one run that are listed
+
+
+# ---- The search ------------------------------------------------------------------------------------------------------
+
+
+def search(
+    subject: Subject, failing: Sequence[Case], others: Sequence[Case], work: Work, settings: Settings | None = None
+) -> Searched:
+    """Search failing cases for pairs, with the values that they and other cases have had.
+
+    Raises SubjectError where no failing run can be altered: each of them passes when it is observed.
+    """
+    settings = settings or Settings()
+    plan, observed = Plan.of(subject), work.observe(failing)
+    sets = ValueSets(plan) if settings.sets else None
+    profile = Profile.of(plan.sites, _events(observed, others, work, sets))
+    if work.stopped:
+        return Searched([])
+    targets = [Target(plan, case, seen) for case, seen in zip(failing, observed, strict=True) if _fails(seen)]
+    if not targets:
+        names = ", ".join(case.name for case in failing)
+        raise SubjectError(f"no failing run can be altered: {names} pass in the altered variant")
+    targets.sort(key=lambda target: target.observed.length)
+    if sets is not None:
+        return SetSearch(targets, profile, work, settings, sets).run()
+    return Search(targets, profile, work, settings).run()
+
+
+def _events(
+    observed: Sequence[Observed], others: Sequence[Case], work: Work, sets: ValueSets | None
+) -> Iterator[NDArray[np.void]]:
+    """The events of the observed runs and of other cases' runs, of which few are held at a time; sets learn of them."""
+    chunks = (others[start : start + CHUNK] for start in range(0, len(others), CHUNK))
+    for seen in chain(observed, chain.from_iterable(map(work.observe, chunks))):
+        if sets is not None:
+            sets.add(seen.events)
+        yield seen.events
+
+
+def _fails(observed: Observed) -> bool:
+    return int(observed.result["verdict"]) != Verdict.PASS
+
+
+# ---- The ranking -----------------------------------------------------------------------------------------------------
+
+
+def values(subject: Subject, searched: Searched, coverage: Coverage, ties: str = "tarantula") -> Findings:
+    """Rank the statements that failing cases executed by what a search found; ``ties`` is a formula of spectra."""
+    suspects = spectrum(coverage, formula=ties, subject=subject.name)
+    teller = Teller(subject, searched)
+    findings = Findings("values", subject.name, _ranking(suspects.ranking, teller))
+    findings.parts = {"cases": suspects.parts["cases"], "pairs": list(teller.listed())}
+    findings.summary = [*what_was_searched(searched), what_was_found(searched, ties)]
+    return findings
+
+
+def _ranking(suspects: list[Entry], teller: Teller) -> list[Entry]:
+    """The suspects by the number of runs with a pair, then by their own scores."""
+    levels = sorted({entry.score for entry in suspects})
+    share = {score: BELOW * level / len(levels) for level, score in enumerate(levels)}
+    scores, notes = {}, {}
+    for entry in suspects:
+        found = teller.found(entry.statement)
+        scores[entry.statement] = found.exact + RELAXED * found.relaxed + share[entry.score]
+        notes[entry.statement] = teller.evidence(entry, found)
+    return rank(scores, notes)
+
+
+def what_was_searched(searched: Searched) -> list[str]:
+    """What the search looked at, in sentences."""
+    runs = len(searched.targets)
+    lines = [
+        f"searched {searched.instances:,} values of {runs} failing {'run' if runs == 1 else 'runs'} for pairs with "
+        f"{searched.altered:,} altered runs, where the full search would make {searched.possible:,}"
+    ]
+    for target in searched.targets:
+        if target.observed.cut:
+            lines.append(f"of {target.case.name} only the first {len(target.events):,} values are searched")
+        if target.observed.refusal:
+            why = target.observed.refusal
+            lines.append(f"altered runs of {target.case.name} start from the beginning: {why}")
+    return lines
+
+
+def what_was_found(searched: Searched, ties: str) -> str:
+    """The search's result in a sentence; where there is none, why."""
+    runs = range(len(searched.targets))
+    by_run = [searched.statements(run) for run in runs]
+    statements = set(searched.pairs["statement"].tolist())
+    if not statements:
+        return f"no failing run has a pair, so the ranking is that of {ties} alone: {_why_none(searched)}"
+    relaxed = len(statements - set().union(*by_run))
+    text = f"found pairs at {_count(len(statements), 'statement')}"
+    if relaxed:
+        text += f", at {relaxed} of them only such as correct the first wrong line of the output"
+    without = sum(not found for found in by_run)
+    return text + (f"; {without} of {len(by_run)} failing runs have none that mends them" if without else "")
+
+
+def _why_none(searched: Searched) -> str:
+    """What kept values from being altered."""
+    every = searched.instances + searched.pointers
+    return (
+        f"of {every:,} values {searched.pointers:,} are addresses, which are left alone, and {searched.lonely:,} are "
+        "the same in all cases, so that there is no other one to try"
+    )
+
+
+# ---- Pairs in C terms ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found at a statement: failing runs with a pair, and those with relaxed ones alone.
+
+    ``same`` counts the runs that one kind of change mends, the best one: a relaxed pair counts in part. ``best`` is the
+    pair to tell of (an index of the search's pairs; -1: none).
+    """
+
+    exact: int = 0
+    relaxed: int = 0
+    same: float = 0.0
+    best: int = -1
+
+
+class Teller:
+    """Tells what was found at each statement."""
+
+    def __init__(self, subject: Subject, searched: Searched) -> None:
+        self._searched, self._describer = searched, Describer(subject)
+        self._statements = subject.places.statements
+        self._same = {
+            kind: sum(1.0 if exact else RELAXED for exact in runs.values()) for kind, runs in searched.same.items()
+        }
+
+    def found(self, statement: Statement) -> Found:
+        """What was found at a statement."""
+        return self._found.get(statement, Found())
+
+    @cached_property
+    def _found(self) -> dict[Statement, Found]:
+        found: dict[Statement, Found] = {}
+        for number, pairs in self._by_statement.items():
+            relaxed = self._searched.pairs["relaxed"][pairs]
+            runs = self._searched.pairs["run"][pairs]
+            exact = set(runs[~relaxed].tolist())
+            same = float(self._weight[pairs].max())
+            others = len(set(runs.tolist()) - exact)
+            found[self._statements[number]] = Found(len(exact), others, same, int(pairs[0]))
+        return found
+
+    @cached_property
+    def _by_statement(self) -> dict[int, NDArray[np.int64]]:
+        """The pairs of each statement: exact ones first, then those of the change that mends the most runs."""
+        pairs = self._searched.pairs
+        order = np.lexsort((pairs["run"], -self._weight, pairs["relaxed"], pairs["statement"]))
+        numbers, starts = np.unique(pairs["statement"][order], return_index=True)
+        return dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
+
+    @cached_property
+    def _weight(self) -> NDArray[np.float64]:
+        """For each pair how many runs its kind of change mends."""
+        return np.array([self._same.get(kind, 0.0) for kind in self._searched.kinds()], np.float64)
+
+    def evidence(self, entry: Entry, found: Found) -> dict[str, Any]:
+        """The evidence of a statement with its coverage; ``consistent``: one kind of change mends all searched runs."""
+        runs = len(self._searched.targets)
+        notes = {**entry.evidence, "suspiciousness": round(entry.score, 6), "searched": runs}
+        notes |= {"pairs": found.exact, "relaxed": found.relaxed, "same_change": found.same}
+        notes["consistent"] = runs > 0 and found.same == runs
+        if found.best >= 0:
+            notes["text"] = f"line {entry.statement.line}: {self._sentence(found)}; {entry.evidence['text']}"
+        return notes
+
+    def _sentence(self, found: Found) -> str:
+        """A pair, and how many runs have one."""
+        runs = len(self._searched.targets)
+        text = self.pair(found.best)
+        if runs == 1:
+            return text
+        text += f"; {found.exact} of {runs} failing runs have such a pair"
+        if found.relaxed:
+            text += f", {found.relaxed} more a relaxed one"
+        return text
+
+    def pair(self, index: int) -> str:
+        """A pair in words: ``with `count` 3 instead of 4 (2nd of 5 times) the output is right``."""
+        shown, target = self._row(index), self._target(index)
+        times = f" ({_ordinal(shown['occurrence'])} of {shown['instances']} times)" if shown["instances"] > 1 else ""
+        changes = [
+            f"{self._describer.quoted(int(target.sites[event]))} {new} instead of {old}"
+            for event, old, new in self._changes(index)
+        ]
+        more = f" and {len(changes) - TOLD} more" if len(changes) > TOLD else ""
+        return f"with {', '.join(changes[:TOLD])}{more}{times} {self._effect(index)}"
+
+    def _changes(self, index: int) -> list[tuple[int, str, str]]:
+        """What a pair changes: each event, its value and its new one as C prints them."""
+        pair, target = self._searched.pairs[index], self._target(index)
+        changes = [(int(pair["event"]), int(pair["alternate"]))]
+        if pair["further"] >= 0:
+            events, values = self._searched.further[pair["further"]]
+            changes += zip(events.tolist(), values.tolist(), strict=True)
+        show = self._describer.value
+        return [
+            (event, show(int(target.sites[event]), int(target.values[event])), show(int(target.sites[event]), value))
+            for event, value in changes
+        ]
+
+    def _effect(self, index: int) -> str:
+        pair = self._searched.pairs[index]
+        if pair["relaxed"]:
+            return "the first wrong line of the output is right"
+        wrong = int(self._target(index).observed.result["verdict"]) == Verdict.WRONG_OUTPUT
+        return "the output is right" if wrong else "the run passes"
+
+    def _target(self, index: int) -> Target:
+        return self._searched.targets[int(self._searched.pairs[index]["run"])]
+
+    def _row(self, index: int) -> dict[str, Any]:
+        """A pair as the part ``pairs`` lists it (docs/json.md)."""
+        pair, target = self._searched.pairs[index], self._target(index)
+        statement = self._statements[int(pair["statement"])]
+        named = [
+            {"name": self._describer.what(int(target.sites[event])), "original": old, "alternate": new}
+            for event, old, new in self._changes(index)
+        ]
+        event = int(pair["event"])
+        return {
+            "file": statement.file,
+            "line": statement.line,
+            **named[0],
+            "further": named[1:],
+            "occurrence": int(target.occurrence[event]),
+            "instances": int(target.instances[event]),
+            "clock": int(target.events[event]["clock"]),
+            "case": target.case.name,
+            "relaxed": bool(pair["relaxed"]),
+        }
+
+    def listed(self) -> Iterator[dict[str, Any]]:
+        """The part ``pairs``: the first ones of each statement and run."""
+        for pairs in self._by_statement.values():
+            seen: Counter[int] = Counter()
+            for index in pairs.tolist():
+                run = int(self._searched.pairs[index]["run"])
+                seen[run] += 1
+                if seen[run] <= LISTED:
+                    yield self._row(index)
+
+
+def _ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, ..., 11th, ..., 21st."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number % 100 // 10 != 1 else 0, "th")
+    return f"{number}{ending}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
