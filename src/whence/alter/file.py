@@ -8,21 +8,24 @@ happens to the process.
 from __future__ import annotations
 
 import mmap
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import IntEnum, IntFlag
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import CHANGE, EVENT, EVERY, NOWHERE, RESULT, Batch, Verdict, Way
+from whence.alter.changes import EVENT, EVERY, NOWHERE, RESULT, Batch, Verdict, Way
 
 MAGIC = b"WHNCALT1"
-WORDS = (
-    "mode way flags continuations changes offsets order results expected expected_length expected_error "
-    "expected_error_length expected_status budget patience events events_limit outputs outputs_limit stops stop_count "
-    "blocks block_count stop done events_count outputs_used refusal refusal_clock finished"
-).split()
+WORDS = """
+    mode way flags continuations changes offsets results order order_count
+    expected expected_length expected_error expected_error_length expected_status
+    budget patience unaltered_patience events events_limit outputs outputs_limit capture output_limit
+    stops stop_count blocks block_count
+    stop done events_count outputs_used refusal refusal_clock finished
+""".split()  # noqa: SIM905
+PLACE = np.dtype([("clock", "<u8"), ("site", "<u4"), ("continuation", "<u4")])
 HEAD = np.dtype([("magic", "S8"), *((word, "<u8") for word in WORDS), ("unaltered", RESULT)])
 ALIGNED = 64
 
@@ -55,6 +58,22 @@ class Expectation:
     status: int = 0
 
 
+@dataclass(slots=True)
+class RunLimits:
+    """What the runtime holds runs to; 0: nothing.
+
+    ``budget`` in clock ticks and ``patience`` in ms are a continuation's; ``unaltered_patience`` (ms) is that of the
+    unaltered run from one point of change to the next. ``capture``: bytes that are kept of a stream; a continuation
+    that writes more is ended. ``output_limit``: bytes that a stream may have at all.
+    """
+
+    budget: int = 0
+    patience: int = 0
+    unaltered_patience: int = 0
+    capture: int = 0
+    output_limit: int = 0
+
+
 class SessionFile:
     """A session file in the making and in use: ``head`` and ``results`` are views of its memory."""
 
@@ -80,22 +99,22 @@ class SessionFile:
         self._size += -(-size // ALIGNED) * ALIGNED
 
     def _put_batch(self, batch: Batch) -> None:
-        first = batch.changes[batch.offsets[:-1]] if len(batch) else np.zeros(0, CHANGE)
-        order = np.lexsort((first["site"], first["clock"])).astype(np.uint32)
+        order = _places(batch)
         clocks = np.unique(batch.changes["clock"])
         stops = clocks[clocks != EVERY]
         blocks = np.unique(batch.changes["block"][batch.changes["clock"] == EVERY])
         self._fields["continuations"] = len(batch)
         self._put("changes", batch.changes.tobytes())
         self._put("offsets", batch.offsets.astype(np.uint64).tobytes())
-        self._put("order", order.tobytes())
+        self._put("order", order.tobytes(), "order_count", len(order))
         self._put("stops", stops.tobytes(), "stop_count", len(stops))
         self._put("blocks", blocks.tobytes(), "block_count", len(blocks))
         self._room("results", len(batch) * RESULT.itemsize)
 
-    def open(self, *, budget: int = 0, patience: int = 0, events: int = 0, outputs: int = 0) -> None:
-        """Write the file: ``budget`` in clock ticks, ``patience`` in ms, room for ``events``, bytes for outputs."""
-        self._fields |= {"budget": budget, "patience": patience, "events_limit": events, "outputs_limit": outputs}
+    def open(self, limits: RunLimits, *, events: int = 0, outputs: int = 0) -> None:
+        """Write the file, with room for ``events``, and for so many bytes of ``outputs``."""
+        self._fields |= {field.name: int(getattr(limits, field.name)) for field in fields(limits)}
+        self._fields |= {"events_limit": events, "outputs_limit": outputs}
         self._room("events", events * EVENT.itemsize)
         self._room("outputs", outputs)
         with self.path.open("wb+") as file:
@@ -125,9 +144,8 @@ class SessionFile:
         count = min(int(self.head["events_count"]), self._fields["events_limit"])
         return np.frombuffer(self._map, EVENT, count, self._fields["events"]).copy()
 
-    def outputs(self, index: int) -> tuple[bytes, bytes]:
-        """What a continuation wrote to standard output and standard error."""
-        record = self.results[index]
+    def outputs(self, record: NDArray[np.void]) -> tuple[bytes, bytes]:
+        """What the run of a RESULT record wrote to standard output and standard error."""
         start = self._fields["outputs"] + int(record["output"])
         middle = start + int(record["output_length"])
         return self._map[start:middle], self._map[middle : middle + int(record["error_length"])]
@@ -135,6 +153,14 @@ class SessionFile:
     def close(self) -> None:
         """Remove the file; arrays that views were given out of stay valid."""
         self.path.unlink(missing_ok=True)
+
+
+def _places(batch: Batch) -> NDArray[np.void]:
+    """All changes of a batch by clock and site (PLACE): at the first that is reached, its continuation starts."""
+    places = np.zeros(len(batch.changes), PLACE)
+    places["clock"], places["site"] = batch.changes["clock"], batch.changes["site"]
+    places["continuation"] = np.repeat(np.arange(len(batch)), np.diff(batch.offsets))
+    return places[np.lexsort((places["continuation"], places["site"], places["clock"]))]
 
 
 def unjudged(length: int) -> NDArray[np.void]:

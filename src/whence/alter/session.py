@@ -18,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.alter.changes import NOWHERE, Batch, Observed, Results, Verdict, Way
-from whence.alter.file import Expectation, Judge, Mode, SessionFile, unjudged
+from whence.alter.check import check
+from whence.alter.file import Expectation, Judge, Mode, RunLimits, SessionFile, unjudged
 from whence.errors import SubjectError
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
+from whence.run.compare import first_difference
 from whence.run.oracle import judge
-from whence.run.outcome import Kind, Outcome, Rule
+from whence.run.outcome import Kind, Rule
 from whence.run.result import RunResult
 from whence.run.runner import Interrupted, Runner, TraceRequest
 from whence.subject.recorder import Recorder, Recording
@@ -32,10 +34,14 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 EVENTS = 1 << 22
-PATIENCE = 2000  # ms that one continuation may take, however few hooks it meets
+PATIENCE = 2000  # ms that one continuation may take at least, however few hooks it meets
 LEAST_BUDGET = 10_000  # clock ticks, so that very short runs may grow
+ENDLESS = 1 << 20  # clock ticks that count as the length of a run that does not end
 OUTPUTS = 64 << 20  # bytes kept of a part of a batch
-SLOWER = 20  # the observed run may take this many times as long as the time limit says
+CAPTURE = 1 << 20  # bytes kept of a stream at least; more where more is expected
+LONGER = 4  # times as long as is expected an output may be before its continuation is ended
+SLOWER = 5  # the observed run may take this many times as long as the time limit says
+AHEAD = 16  # runs from the start that are asked for at once
 RING = 1 << 20
 CLONE, CLONE3, FUTEX = 56, 435, 202  # system calls (x86-64) of programs with threads
 VERDICTS = {
@@ -70,6 +76,8 @@ class Session:
         self._numbers = count()
         self._baseline: Observed | None = None
         self._expectation = expectation_of(case)
+        self._patience = PATIENCE
+        self._last_call = 0  # the system call for which the unaltered run is refused
 
     def __enter__(self) -> Session:
         return self
@@ -95,35 +103,51 @@ class Session:
 
     def observe(self, limit: int = EVENTS) -> Observed:
         """The unaltered run with the first ``limit`` instances of all sites. Raises SubjectError where it fails."""
-        observed = self._observe(Mode.OBSERVE, Variant.ALTER, limit)
+        observed = self._observe(limit)
         if observed.refusal or self.way is Way.RESTART:
-            refusal = observed.refusal
-            observed = self._observe(Mode.WATCH, self._restarting(), limit)
-            observed.refusal = refusal
+            watched = self._watch(limit)
+            observed = replace(watched, refusal=observed.refusal)
         self._baseline = replace(observed, events=observed.events[:0])
         return observed
 
-    def _observe(self, mode: Mode, kind: Variant, limit: int) -> Observed:
-        runner = self._runner(kind)
-        time = self.subject.limits.time
-        with self._file(mode, Batch.of([]), events=limit) as file, _limits(runner, time=time * SLOWER):
-            result = self._job(runner, file, kind is Variant.REPLAY)
+    def _observe(self, limit: int) -> Observed:
+        """The unaltered run in a session."""
+        runner = self._runner(Variant.ALTER)
+        with self._file(Mode.OBSERVE, Batch.of([]), events=limit) as file:
+            with _limits(runner, time=0.0):
+                result = self._job(runner, file)
+            if not file.head["finished"] and not file.head["refusal"]:
+                end = f"signal {result.signal}" if result.signal else f"status {result.status}"
+                raise SubjectError(f"case {self.case.name}: its run ended with {end} while it was observed")
+            self._patience = max(PATIENCE, int(result.wall * 1000))
             record = np.array(file.head["unaltered"])
-            if mode is Mode.WATCH or not self._expectation_is_complete():
-                _note(record, result, judge(self.case, result))
+            if record["verdict"] == Verdict.UNJUDGED:
+                self._judge(record, self._result(record, file.outputs(record)), ended=True)
             self._last_call = int(file.head["refusal"]) - 1
             cut = int(file.head["events_count"]) > limit
             return Observed(file.events(), record, cut, _refusal(file))
 
-    def _expectation_is_complete(self) -> bool:
-        return not self._expectation.judge & Judge.KEEP
+    def _watch(self, limit: int) -> Observed:
+        """The unaltered run from the start, as the program runs by itself."""
+        kind = self._restarting()
+        runner = self._runner(kind)
+        with self._file(Mode.WATCH, Batch.of([]), events=limit) as file:
+            with _limits(runner, time=self.subject.limits.time * SLOWER):
+                result = self._job(runner, file, kind is Variant.REPLAY)
+            record, events = np.array(file.head["unaltered"]), file.events()
+            record["way"] = Way.RESTART
+            if not record["length"] and len(events):  # killed: it had no time to say how far it came
+                record["length"] = events["clock"][-1] + 1
+            self._judge(record, result, ended=not result.timed_out)
+            return Observed(events, record, int(file.head["events_count"]) > limit)
 
     def _length(self) -> int:
-        """The unaltered run's length in clock ticks."""
+        """The unaltered run's length in clock ticks; of one that does not end, what counts as that."""
         if self._baseline is None:
             self.observe(0)
         assert self._baseline is not None
-        return self._baseline.length
+        is_endless = self._baseline.result["verdict"] == Verdict.TIMEOUT
+        return min(self._baseline.length, ENDLESS) if is_endless else self._baseline.length
 
     def _restarts(self) -> bool:
         """Whether every altered run has to start from the beginning."""
@@ -149,42 +173,45 @@ class Session:
         """Run the continuations of a batch; each verdict is the case's oracle's.
 
         ``budget``: how many times the unaltered run's length a continuation may take. After ``seconds`` the rest is
-        left NOT_RUN. With ``outputs`` what each wrote is kept, and none is cut at its first wrong byte.
+        left NOT_RUN. With ``outputs`` what each wrote is kept, and none is cut at its first wrong byte. Raises
+        UsageError where a change does not suit its site.
         """
-        ticks = max(int(self._length() * budget), LEAST_BUDGET)
+        check(batch, self.subject.alter_plan)
         results = Results(unjudged(len(batch)), [(b"", b"")] * len(batch) if outputs else None)
         if not len(batch):
             return results
+        ticks = self._ticks(budget)
         if self._restarts():
             self._restart(batch, np.arange(len(batch)), ticks, results, seconds)
             return results
-        with self._file(Mode.RUN, batch, outputs=outputs, budget=ticks) as file, _watch(file, seconds, progress):
+        with self._file(Mode.RUN, batch, outputs=outputs, budget=ticks) as file, _watching(file, seconds, progress):
             self._drive(file, results)
         refused = np.flatnonzero(results.records["verdict"] == Verdict.REFUSED)
         if self.way is Way.AUTO and len(refused):
             self._restart(batch, refused, ticks, results, seconds)
         return results
 
+    def _ticks(self, budget: float) -> int:
+        """The clock budget of a continuation."""
+        return max(int(self._length() * budget), LEAST_BUDGET)
+
     def _drive(self, file: SessionFile, results: Results) -> None:
         """Jobs on the file until every continuation has been run, or no job gets any further."""
         runner = self._runner(Variant.ALTER)
         left = len(file.results)
         while left and not file.head["stop"]:
-            with _limits(runner, time=0.0):
+            with _limits(runner, time=0.0), _surviving():
                 self._job(runner, file)
             self._collect(file, results)
-            was_running = bool((file.results["verdict"] == Verdict.RUNNING).any())
             before, left = left, file.start_over()
-            if was_running:  # the continuation may have overwritten the runtime's memory, which then wrote the head
-                file.head["finished"] = file.head["refusal"] = 0
-            elif file.head["finished"]:
+            if file.head["finished"]:
                 verdict = Verdict.REFUSED if file.head["refusal"] else Verdict.NOT_REACHED
                 _settle(file, verdict)
                 left = file.start_over()
             if left == before:  # it ends before its first point, and not by a continuation's fault
                 _settle(file, Verdict.LOST)
                 break
-        results.records[:] = np.where(_judged(results), results.records, file.results)
+        results.records[:] = file.results
 
     def _collect(self, file: SessionFile, results: Results) -> None:
         """Ask the oracle about what the runtime has left to it; outputs that found no room are run again."""
@@ -193,10 +220,10 @@ class Session:
             if record["spare"]:
                 record["verdict"], record["spare"] = Verdict.NOT_RUN, 0
                 continue
-            output = file.outputs(index)
-            _note(record, self._result(record, output), judge(self.case, self._result(record, output)))
-            if results.outputs is not None:
-                results.outputs[index] = output
+            self._judge(record, self._result(record, file.outputs(record)), ended=True)
+        if results.outputs is not None:
+            for index in np.flatnonzero(file.results["output_length"] + file.results["error_length"]).tolist():
+                results.outputs[index] = file.outputs(file.results[index])
 
     def _result(self, record: NDArray[np.void], output: tuple[bytes, bytes]) -> RunResult:
         """A continuation as the oracle sees runs."""
@@ -204,33 +231,59 @@ class Session:
         wall = int(record["microseconds"]) / 1e6
         return RunResult(self.case, None if signal else status, signal, False, False, *output, wall, 0)
 
+    def _judge(self, record: NDArray[np.void], result: RunResult, ended: bool) -> None:
+        """Write what the oracle says of a run into its RESULT record."""
+        outcome = judge(self.case, result)
+        record["verdict"] = VERDICTS[outcome.kind]
+        record["status"], record["signal"] = result.status or 0, result.signal
+        record["first_wrong"] = _first_wrong(self.case, result.stdout, ended)
+
+    # ---- Runs from the start -----------------------------------------------------------------------------------------
+
     def _restart(
         self, batch: Batch, chosen: NDArray[np.intp], ticks: int, results: Results, seconds: float | None
     ) -> None:
         """Run continuations from the start, each a run of its own."""
         kind = self._restarting()
         runner = self._runner(kind)
-        with self._file(Mode.APPLY, batch, budget=ticks) as file, _watch(file, seconds, None):
-            for index in chosen.tolist():
+        with self._file(Mode.APPLY, batch, budget=ticks) as file, _watching(file, seconds, None):
+            for start in range(0, len(chosen), AHEAD):
                 if file.head["stop"]:
                     break
-                result = self._job(runner, file, kind is Variant.REPLAY, index)
-                record = file.results[index]
-                record["way"] = Way.RESTART
-                if record["verdict"] != Verdict.TIMEOUT:
-                    _note(record, result, judge(self.case, result))
-                if not record["applied"] and result.signal == 0 and not result.timed_out:
-                    record["verdict"] = Verdict.NOT_REACHED
-                results.records[index] = record
-                if results.outputs is not None:
-                    results.outputs[index] = (result.stdout, result.stderr)
+                indices = chosen[start : start + AHEAD].tolist()
+                for index, result in zip(indices, self._jobs(runner, file, indices, kind), strict=True):
+                    self._note_whole(file.results[index], result, results.outputs is None)
+                    results.records[index] = file.results[index]
+                    if results.outputs is not None:
+                        results.outputs[index] = (result.stdout, result.stderr)
+
+    def _note_whole(self, record: NDArray[np.void], result: RunResult, is_cut: bool) -> None:
+        """Complete the record of a run from the start; where sessions are cut at a wrong byte, it is wrong as there."""
+        is_over = record["verdict"] == Verdict.TIMEOUT
+        reached, record["spare"], record["way"] = bool(record["spare"]), 0, Way.RESTART
+        record["microseconds"] = int(result.wall * 1e6)
+        self._judge(record, result, ended=not is_over and not result.timed_out)
+        if is_over:
+            record["verdict"] = Verdict.TIMEOUT
+        elif not reached and not result.signal and not result.timed_out:
+            record["verdict"] = Verdict.NOT_REACHED
+        if is_cut and self._is_cut(result):
+            record["verdict"] = Verdict.WRONG_OUTPUT
+
+    def _is_cut(self, result: RunResult) -> bool:
+        """Whether a session would have ended the run at a wrong byte."""
+        expected, flags = self._expectation, self._expectation.judge
+        return (bool(flags & Judge.OUTPUT) and not expected.stdout.startswith(result.stdout)) or (
+            bool(flags & Judge.ERROR) and not expected.stderr.startswith(result.stderr)
+        )
 
     def trace(self, changes: NDArray[np.void], budget: float = 10.0) -> Recording:
         """The altered run recorded from its start; one that does not end is cut."""
-        ticks = max(int(self._length() * budget), LEAST_BUDGET)
+        batch = Batch.of([changes])
+        check(batch, self.subject.alter_plan)
         if self._recorder is None:
             self._recorder = Recorder(self.subject, variant=Variant.REPLAY)
-        with self._file(Mode.APPLY, Batch.of([changes]), budget=ticks) as file:
+        with self._file(Mode.APPLY, batch, budget=self._ticks(budget)) as file:
             return self._recorder.record(self.case, session=bytes(file.path) + b":0", may_be_cut=True)
 
     # ---- Jobs --------------------------------------------------------------------------------------------------------
@@ -245,20 +298,39 @@ class Session:
             expectation = replace(expectation, judge=expectation.judge | Judge.KEEP)
         path = self._runner(Variant.ALTER).sandbox.new_path(f"session{next(self._numbers)}")
         file = SessionFile(path, mode, self.way, batch, expectation)
-        keeps = bool(expectation.judge & Judge.KEEP) and mode is not Mode.APPLY
-        file.open(budget=budget, patience=PATIENCE, events=events, outputs=OUTPUTS if keeps else 0)
+        keeps = bool(expectation.judge & Judge.KEEP) and mode in (Mode.OBSERVE, Mode.RUN)
+        file.open(self._run_limits(budget, keeps), events=events, outputs=OUTPUTS if keeps else 0)
         try:
             yield file
         finally:
             file.close()
 
-    def _job(self, runner: Runner, file: SessionFile, threads: bool = False, index: int | None = None) -> RunResult:
-        name = bytes(file.path) + (b"" if index is None else b":%d" % index)
-        path = runner.sandbox.new_path("schedule") if threads else None
-        result = runner.run_case(self.case, TraceRequest(path, RING, ring=True) if path else None, name)
-        if path:
+    def _run_limits(self, budget: int, keeps: bool) -> RunLimits:
+        """What the runtime holds runs to."""
+        limits, expected = self.subject.limits, self.case.expected
+        most = limits.output or OUTPUTS
+        is_open = expected is None or expected.stdout is None
+        capture = most if is_open else min(most, max(CAPTURE, LONGER * len(self._expectation.stdout)))
+        whole = int(limits.time * SLOWER * 1000)
+        return RunLimits(budget, self._patience, whole, capture if keeps else 0, limits.output)
+
+    def _job(self, runner: Runner, file: SessionFile, threads: bool = False) -> RunResult:
+        """One run in the session of a file."""
+        return self._traced(runner, [bytes(file.path)], threads)[0]
+
+    def _jobs(self, runner: Runner, file: SessionFile, indices: list[int], kind: Variant) -> list[RunResult]:
+        """Runs from the start, each with the changes of one continuation."""
+        return self._traced(runner, [bytes(file.path) + b":%d" % index for index in indices], kind is Variant.REPLAY)
+
+    def _traced(self, runner: Runner, sessions: list[bytes], threads: bool) -> list[RunResult]:
+        """Runs of the case; where it has threads, with a trace that nobody reads, since the recorder schedules them."""
+        path = runner.sandbox.new_path("schedule")
+        trace = TraceRequest(path, RING, ring=True) if threads else None
+        try:
+            cases = [self.case] * len(sessions)
+            return runner.run_cases(cases, traces=[trace] * len(sessions), sessions=sessions)
+        finally:
             path.unlink(missing_ok=True)
-        return result
 
 
 def expectation_of(case: Case) -> Expectation:
@@ -286,16 +358,14 @@ def _refusal(file: SessionFile) -> str:
     return f"{what} at clock {clock}"
 
 
-def _note(record: NDArray[np.void], result: RunResult, outcome: Outcome) -> None:
-    """Write an outcome of the oracle into a RESULT record."""
-    record["verdict"] = VERDICTS[outcome.kind]
-    record["status"], record["signal"] = result.status or 0, result.signal
-    differs = outcome.difference is not None and outcome.stream == 1
-    record["first_wrong"] = outcome.difference.actual if differs and outcome.difference else NOWHERE
-
-
-def _judged(results: Results) -> NDArray[np.bool_]:
-    return np.asarray(results.records["verdict"] != Verdict.NOT_RUN)
+def _first_wrong(case: Case, output: bytes, ended: bool) -> int:
+    """Where standard output is first not as expected, or ends too early; NOWHERE."""
+    if case.expected is None or case.expected.stdout is None or case.comparison.status_only:
+        return NOWHERE
+    difference = first_difference(output, case.expected.stdout, case.comparison)
+    if difference is None or (not ended and difference.actual >= len(output)):
+        return NOWHERE
+    return difference.actual
 
 
 def _settle(file: SessionFile, verdict: Verdict) -> None:
@@ -315,7 +385,17 @@ def _limits(runner: Runner, time: float) -> Iterator[None]:
 
 
 @contextmanager
-def _watch(file: SessionFile, seconds: float | None, progress: Progress | None) -> Iterator[None]:
+def _surviving() -> Iterator[None]:
+    """The fork server's end is no error here: what it was running is lost, and another one does the rest."""
+    try:
+        yield
+    except SubjectError as error:
+        if not isinstance(error.__cause__, EOFError):
+            raise
+
+
+@contextmanager
+def _watching(file: SessionFile, seconds: float | None, progress: Progress | None) -> Iterator[None]:
     """Tell the progress while the runtime works, and stop it when the time is over."""
     ended = threading.Event()
 

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-uint64_t __whence_clock;
-uint64_t __whence_stop = UINT64_MAX;
-struct whence_state whence_state;
+WHENCE_HOT uint64_t __whence_clock = 0;
+WHENCE_HOT uint64_t __whence_stop = UINT64_MAX;
+WHENCE_HOT struct whence_state whence_state = {0};
 
 /* ---- Where to stop -------------------------------------------------------------------------------------------- */
 
@@ -32,8 +32,9 @@ void whence_begin_changes(const struct whence_change *changes, uint64_t count, u
     whence_state.changes = changes;
     whence_state.count = count;
     whence_state.budget = budget;
-    whence_state.applied = 0;
-    memset(__whence_armed, 0, __whence_armed_bytes);
+    whence_state.reached = whence_state.applied = 0;
+    if (whence_state.is_armed) /* by the search, for other continuations */
+        memset(__whence_armed, 0, __whence_armed_bytes);
     for (uint64_t i = 0; i < count; i++) {
         if (changes[i].clock == WHENCE_EVERY)
             __whence_armed[changes[i].block] = 1;
@@ -245,6 +246,7 @@ static int is_made(const struct whence_change *change, const struct whence_point
 {
     if (!is_at(change, point->site) || (change->clock != WHENCE_EVERY && change->clock + 1 != point->clock))
         return 0;
+    whence_state.reached++;
     return !(change->flags & CHANGE_GUARDED) || change->guard == point->value;
 }
 
@@ -256,7 +258,7 @@ uint64_t whence_altered(const struct whence_point *point)
         if (!is_made(change, point))
             continue;
         value = changed(change, point, value);
-        whence_state.applied++;
+        whence_state.applied += change->site == point->site; /* not again at the result of a call that was skipped */
         if ((change->flags & CHANGE_MEMORY) && point->place)
             stored(point->place, value, change->width);
     }

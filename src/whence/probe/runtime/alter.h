@@ -62,6 +62,12 @@ struct whence_event {
     uint32_t site, spare;
 };
 
+/* Where a continuation makes a change. */
+struct whence_place {
+    uint64_t clock;
+    uint32_t site, continuation;
+};
+
 /* In a session (OBSERVE, RUN), or once and as the program runs by itself (APPLY a continuation, WATCH all sites). */
 enum whence_session_mode { SESSION_OBSERVE = 1, SESSION_RUN, SESSION_APPLY, SESSION_WATCH };
 enum whence_session_flag { JUDGE_OUTPUT = 1, JUDGE_ERROR = 2, JUDGE_STATUS = 4, KEEP_OUTPUT = 8 };
@@ -70,12 +76,16 @@ enum whence_session_flag { JUDGE_OUTPUT = 1, JUDGE_ERROR = 2, JUDGE_STATUS = 4, 
 struct whence_session {
     char magic[8];
     uint64_t mode, way, flags;
-    uint64_t continuations, changes, offsets, order, results; /* order: continuations by clock and site of their first change */
+    uint64_t continuations, changes, offsets, results;
+    uint64_t order, order_count; /* whence_place: all changes by clock and site */
     uint64_t expected, expected_length, expected_error, expected_error_length;
     int64_t expected_status;
-    uint64_t budget;  /* clock ticks from the run's start that a continuation may take; 0: any number */
-    uint64_t patience; /* milliseconds that a continuation may take */
+    uint64_t budget;   /* clock ticks from the run's start that a continuation may take; 0: any number */
+    uint64_t patience; /* milliseconds that a continuation may take, however few hooks it meets */
+    uint64_t unaltered_patience; /* the same of the unaltered run, between two points of change */
     uint64_t events, events_limit, outputs, outputs_limit;
+    uint64_t capture;      /* bytes that are kept of a stream; a continuation that writes more is ended */
+    uint64_t output_limit; /* bytes that a stream may have: RLIMIT_FSIZE; 0: any number */
     uint64_t stops, stop_count;   /* clocks of all changes at one instance, in order, each once */
     uint64_t blocks, block_count; /* blocks (u32) of all changes at every instance */
     /* written by the runtime */
@@ -88,6 +98,9 @@ struct whence_session {
 
 /* ---- alter.c: what hooks ask ------------------------------------------------------------------------------- */
 
+/* The state of the runtime that is part of the subject's lies together, so that it takes one hot page. */
+#define WHENCE_HOT __attribute__((section("whence_hot")))
+
 extern uint64_t __whence_clock, __whence_stop;
 extern uint8_t __whence_armed[] __attribute__((weak));
 extern const uint64_t __whence_armed_bytes __attribute__((weak));
@@ -96,9 +109,10 @@ extern const uint64_t __whence_armed_bytes __attribute__((weak));
 enum whence_doing { DOING_NOTHING, DOING_OBSERVE, DOING_SEARCH, DOING_CONTINUATION };
 struct whence_state {
     enum whence_doing doing;
+    int is_armed;                        /* whether there are armed blocks */
     const struct whence_change *changes; /* of the continuation */
     uint64_t count, budget;
-    uint32_t applied;
+    uint32_t reached, applied; /* how often it came to a place of change, and how often a change was made */
 };
 extern struct whence_state whence_state;
 
@@ -112,8 +126,6 @@ struct whence_point {
     int is_computed, is_call; /* of a call, the value is the function's address */
 };
 uint64_t whence_altered(const struct whence_point *point);
-/* Makes the hooks stop at what `whence_state` says. */
-void whence_arm(void);
 /* Activates a continuation's changes. */
 void whence_begin_changes(const struct whence_change *changes, uint64_t count, uint64_t budget);
 
@@ -131,62 +143,22 @@ extern char *whence_hook_stack;
 extern char *whence_subject_stack;
 /* Goes on in the subject behind the hook that whence_subject_stack belongs to. */
 void whence_resume(uint64_t value) __attribute__((noreturn));
-/* Calls function(argument) on another stack; it must not return. */
+/* Calls function() on another stack; it must not return. */
 void whence_call_on(char *stack, void (*function)(void)) __attribute__((noreturn));
 /* A system call from the one place that is not intercepted; gives the kernel's answer (-errno). */
 long whence_call(long number, long a, long b, long c, long d, long e, long f);
 extern const char whence_call_start[], whence_call_end[];
 void whence_restorer(void);
+/* Where a shortcut (shortcuts.c) leads: a system call in whose rcx stands where to go on, on this stack. */
+extern char *whence_call_stack;
+void whence_enter_call(void);
 
-/* ---- session.c ------------------------------------------------------------------------------------------------ */
+/* ---- session.c: what server.c asks ------------------------------------------------------------------------------ */
 
 /* Opens the session that `text` ("path" or "path:index") names, before limits are set. Returns the bytes of address
    space that it takes, 0 with errno set where it cannot be opened. */
 size_t whence_session_open(const char *text);
 /* Runs the program in the session. Does not return. */
 void whence_session_run(int (*entry)(int, char **, char **), int argc, char **argv, char **envp) __attribute__((noreturn));
-/* Whether whence_session_open has opened one. */
-int whence_session_is_open(void);
-
-/* How a continuation, or the unaltered run, ends. */
-struct whence_ending {
-    enum whence_verdict verdict; /* VERDICT_UNJUDGED: by what was written and `status` */
-    int status, signal;
-};
-void whence_end(struct whence_ending ending) __attribute__((noreturn));
-/* The continuation cannot be done in this way: another one is tried. `call` is the system call it asked for. */
-void whence_give_up(long call) __attribute__((noreturn));
-
-/* ---- snapshot.c ----------------------------------------------------------------------------------------------- */
-
-size_t whence_snapshot_reserve(void); /* bytes reserved, 0 on failure */
-void whence_snapshot_start(void);     /* protect the subject's memory */
-int whence_snapshot_take(void);       /* 0, or -1 where the state is too large */
-void whence_snapshot_restore(void);
-void whence_snapshot_stop(void); /* in a forked child: all memory writable again, nothing tracked */
-/* A write to a tracked page: lets it pass and returns 1; 0: a real fault. */
-int whence_snapshot_fault(uintptr_t address);
-/* The subject's mappings have changed. */
-void whence_snapshot_layout_changed(void);
-/* Makes pages writable that the kernel is going to write to. */
-void whence_snapshot_touch(uintptr_t address, size_t length);
-int whence_snapshot_tracks(uintptr_t address, size_t length);
-
-/* ---- calls.c -------------------------------------------------------------------------------------------------- */
-
-/* Streams of the subject: input in memory, output compared as it is written. Part of its state. */
-struct whence_streams {
-    uint64_t input_at;
-    uint64_t written[3];      /* by descriptor */
-    uint64_t first_wrong;     /* in standard output */
-    uint64_t first_wrong_error;
-    unsigned char is_closed[3];
-};
-extern struct whence_streams whence_streams;
-
-int whence_calls_start(void); /* from now on every system call of the subject comes here; 0 or -1 */
-int whence_calls_again(void); /* the same in a forked child */
-/* Takes back what a continuation did to descriptors, and, where it was in this process, to mappings. */
-void whence_calls_undo(int was_here);
 
 #endif

@@ -5,7 +5,6 @@
    protected, so they are still as they were. Runs write to the same few pages again and again, so after the first
    continuations going back costs no fault, only the copying of some pages. */
 #define _GNU_SOURCE
-#include "alter.h"
 #include "session.h"
 
 #include <fcntl.h>
@@ -36,8 +35,6 @@ static struct {
     char copy[HOT_MAX][PAGE] __attribute__((aligned(PAGE)));
 } *shot;
 
-#define SHOT_PLACE ((void *)0x7c0000000000)
-
 size_t whence_snapshot_reserve(void)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
@@ -62,7 +59,7 @@ static const char *hex(const char *at, uintptr_t *value)
 
 static int is_own(uintptr_t start)
 {
-    return start == (uintptr_t)SHOT_PLACE || start == (uintptr_t)OWN_PLACE;
+    return start == (uintptr_t)SHOT_PLACE || start == (uintptr_t)OWN_PLACE || start == (uintptr_t)CAPTURE_PLACE;
 }
 
 /* Takes one line, "start-end rw-p ...": private and writable, and not the session's own. */
@@ -144,6 +141,14 @@ static int heat(uintptr_t page)
     return 0;
 }
 
+void whence_snapshot_stop(void)
+{
+    if (shot && shot->is_on) {
+        protect(PROT_READ | PROT_WRITE);
+        shot->is_on = 0;
+    }
+}
+
 int whence_snapshot_fault(uintptr_t address)
 {
     if (!shot || !shot->is_on || !is_tracked(address))
@@ -154,16 +159,9 @@ int whence_snapshot_fault(uintptr_t address)
     if (heat(page) == 0)
         return 1;
     if (whence_state.doing == DOING_CONTINUATION)
-        whence_give_up(SYS_mprotect); /* too large */
-    shot->is_stale = 1; /* in the unaltered run nothing has to be kept */
-    protect(PROT_READ | PROT_WRITE);
-    shot->is_on = 0;
+        whence_change_way(SYS_mprotect); /* too large */
+    whence_snapshot_stop(); /* in the unaltered run nothing has to be kept */
     return 1;
-}
-
-int whence_snapshot_tracks(uintptr_t address, size_t length)
-{
-    return shot && shot->is_on && (is_tracked(address) || is_tracked(address + length));
 }
 
 void whence_snapshot_touch(uintptr_t address, size_t length)
@@ -250,11 +248,4 @@ void whence_snapshot_restore(void)
 {
     for (unsigned i = 0; i < shot->hot; i++)
         memcpy((void *)shot->page[i], shot->copy[i], PAGE);
-}
-
-void whence_snapshot_stop(void)
-{
-    if (shot->is_on)
-        protect(PROT_READ | PROT_WRITE);
-    shot->is_on = 0;
 }

@@ -1,0 +1,176 @@
+/* Files and memory of a program in a session. A continuation may read files and ask for memory, which is taken back at
+   its end; the unaltered run may do what it likes. */
+#define _GNU_SOURCE
+#include "session.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* ---- Taking back ---------------------------------------------------------------------------------------------- */
+
+static struct whence_undo *find_undo(enum whence_undo_kind kind, long a)
+{
+    struct whence_undo_log *log = whence_control->undo;
+    for (unsigned i = 0; i < log->count; i++) {
+        if (log->entries[i].kind == kind && log->entries[i].a == a)
+            return &log->entries[i];
+    }
+    return NULL;
+}
+
+/* What is full in a snapshot goes on in a child, which keeps offsets only. */
+static void note_undo(enum whence_undo_kind kind, long a, long b, long number)
+{
+    struct whence_undo_log *log = whence_control->undo;
+    if (!whence_in_continuation() || (whence_is_child && kind == UNDO_MAPPED))
+        return;
+    if (log->count == UNDO_MAX)
+        whence_change_way(number);
+    log->entries[log->count++] = (struct whence_undo){kind, a, b};
+}
+
+static void forget_undo(struct whence_undo *entry)
+{
+    *entry = whence_control->undo->entries[--whence_control->undo->count];
+}
+
+static void take_back_break(void)
+{
+    if (whence_control->has_moved_break)
+        whence_call(SYS_brk, (long)whence_control->heap_end, 0, 0, 0, 0, 0);
+    whence_control->has_moved_break = 0;
+}
+
+/* A forked child's descriptors and mappings have ended with it, but offsets are shared with it. */
+void whence_take_back(int was_here)
+{
+    struct whence_undo_log *log = whence_control->undo;
+    while (log->count) {
+        struct whence_undo entry = log->entries[--log->count];
+        if (entry.kind == UNDO_OFFSET)
+            whence_call(SYS_lseek, entry.a, entry.b, SEEK_SET, 0, 0, 0);
+        else if (entry.kind == UNDO_OPENED && was_here)
+            whence_call(SYS_close, entry.a, 0, 0, 0, 0, 0);
+        else if (entry.kind == UNDO_MAPPED && was_here)
+            whence_call(SYS_munmap, entry.a, entry.b, 0, 0, 0, 0);
+    }
+    if (was_here)
+        take_back_break();
+}
+
+/* ---- Files ---------------------------------------------------------------------------------------------------- */
+
+/* What reading moves is taken back at the end; a descriptor of the continuation's own needs no care. */
+static void keep_offset(const struct whence_call *call)
+{
+    if (!whence_in_continuation() || find_undo(UNDO_OPENED, call->a) || find_undo(UNDO_OFFSET, call->a))
+        return;
+    long offset = whence_call(SYS_lseek, call->a, 0, SEEK_CUR, 0, 0, 0);
+    if (offset < 0)
+        whence_refuse(call->number); /* a pipe, a device: what is read from it is gone */
+    note_undo(UNDO_OFFSET, call->a, offset, call->number);
+}
+
+/* The kernel's own reading of `parts` needs pages that it may write to. */
+static long read_parts(const struct whence_call *call)
+{
+    struct { void *base; size_t length; } part;
+    for (long i = 0; i < call->c; i++) {
+        if (whence_copy(&part, (const char *)call->b + i * (long)sizeof part, sizeof part) > 0)
+            whence_snapshot_touch((uintptr_t)part.base, part.length);
+    }
+    return whence_pass(call);
+}
+
+long whence_read_file(const struct whence_call *call)
+{
+    if (call->number != SYS_pread64)
+        keep_offset(call);
+    if (call->number == SYS_readv)
+        return read_parts(call);
+    return call->number == SYS_lseek ? whence_pass(call) : whence_pass_writing(call, call->b, (size_t)call->c);
+}
+
+long whence_open_file(const struct whence_call *call)
+{
+    long flags = call->number == SYS_openat ? call->c : call->b;
+    if (whence_streams.is_any_closed)
+        whence_refuse(call->number); /* it would get the number of a standard stream */
+    if (flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC))
+        return whence_pass_unless_altered(call);
+    long fd = whence_pass(call);
+    if (fd >= 0)
+        note_undo(UNDO_OPENED, fd, 0, call->number);
+    return fd;
+}
+
+long whence_close_file(const struct whence_call *call)
+{
+    struct whence_undo *own = find_undo(UNDO_OPENED, call->a);
+    if (whence_in_snapshot() && !own)
+        whence_change_way(call->number);
+    if (own && whence_in_continuation())
+        forget_undo(own);
+    return whence_pass(call);
+}
+
+long whence_control_file(const struct whence_call *call)
+{
+    int is_own = whence_in_continuation() && find_undo(UNDO_OPENED, call->a);
+    if (call->b == F_GETFD || call->b == F_GETFL || (call->b == F_SETFD && is_own))
+        return whence_pass(call);
+    return whence_pass_unless_altered(call);
+}
+
+/* ---- Memory --------------------------------------------------------------------------------------------------- */
+
+long whence_move_break(const struct whence_call *call)
+{
+    if (whence_in_snapshot() && call->a && (uintptr_t)call->a < whence_control->heap_end)
+        whence_change_way(call->number);
+    whence_control->has_moved_break |= whence_in_snapshot() && call->a;
+    if (!whence_in_continuation())
+        whence_snapshot_layout_changed();
+    return whence_pass(call);
+}
+
+/* What is shared with others, or with a file, cannot be taken back. */
+long whence_map_memory(const struct whence_call *call)
+{
+    int is_shared = !(call->d & MAP_PRIVATE) && (call->c & PROT_WRITE);
+    if (is_shared)
+        whence_refuse(call->number);
+    if (whence_in_snapshot() && (call->d & MAP_FIXED))
+        whence_change_way(call->number);
+    if (!whence_in_continuation())
+        whence_snapshot_layout_changed();
+    long got = whence_pass(call);
+    if (got >= 0 || got < -4095)
+        note_undo(UNDO_MAPPED, got, call->b, call->number);
+    return got;
+}
+
+long whence_unmap_memory(const struct whence_call *call)
+{
+    struct whence_undo *own = whence_in_snapshot() ? find_undo(UNDO_MAPPED, call->a) : NULL;
+    if (whence_in_snapshot() && (!own || own->b != call->b))
+        whence_change_way(call->number);
+    if (!whence_in_continuation())
+        whence_snapshot_layout_changed();
+    if (own)
+        forget_undo(own);
+    return whence_pass(call);
+}
+
+long whence_change_mappings(const struct whence_call *call)
+{
+    if (call->number == SYS_madvise && call->c != MADV_DONTNEED && call->c != MADV_FREE)
+        return 0;
+    if (whence_in_snapshot())
+        whence_change_way(call->number);
+    if (!whence_in_continuation())
+        whence_snapshot_layout_changed();
+    return whence_pass(call);
+}
