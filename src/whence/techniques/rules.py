@@ -1,0 +1,164 @@
+"""Persistent rules: one change of one site at all its instances in a whole run, checked on failing and passing cases.
+
+A rule that makes failing cases pass and breaks no passing one is close to a repair of the fault, so the statement that
+it changes is close to the fault. A statement's score is that of its best rule: ``f2p / sqrt(F (f2p + p2f))``, where
+f2p is the number of failing cases that pass with the rule, p2f that of passing cases that fail with it, and F that of
+failing cases: Ochiai's formula, with "the rule changes the verdict" in place of "the case executes the statement".
+
+Beyond Jeffrey's dissertation (2009), whose Value Replacement changes single instances in failing runs alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from whence.alter.describe import Describer
+from whence.alter.profile import Profile
+from whence.errors import SubjectError
+from whence.findings import Entry, Findings, Statement, rank
+from whence.subject.runs import coverage
+from whence.techniques.candidates import Candidates, Pair, Rule, guarded
+from whence.techniques.spectrum import spectrum
+from whence.techniques.suggestions import Suggestions
+from whence.techniques.trials import Search, Settings, Suite, Trial
+
+if TYPE_CHECKING:
+    from whence.alter.work import Work
+    from whence.subject.runs import Runs
+    from whence.subject.subject import Subject
+
+OBSERVED = 1 << 20  # instances of a run that go into the value profile
+LISTED = 1000  # rules in ``parts["rules"]``
+TIE = 1e-6  # weight of what orders statements whose rules are equally good: below any difference of scores
+
+
+def rules(
+    subject: Subject, runs: Runs, work: Work, settings: Settings | None = None, pairs: Iterable[Pair] = ()
+) -> Findings:
+    """Rank the statements that failing cases executed by the best rule of each; ``parts["rules"]`` lists the rules.
+
+    ``pairs`` are those that Value Replacement found; they become guarded rules. Raises SubjectError where no case
+    fails.
+    """
+    if not runs.failing:
+        raise SubjectError("no case fails, so there is nothing to repair", "add a case that shows the failure")
+    settings = settings or Settings()
+    suite, describer = Suite(subject, runs, settings), Describer(subject)
+    covered = coverage(subject, runs)
+    suspects = spectrum(covered, formula="op2", subject=subject.name).ranking
+    observed = work.observe([runs.tested[row].case for row in suite.observed], OBSERVED)
+    profile = Profile.of(subject.alter_plan.sites, [run.events for run in observed])
+    found = [*guarded(pairs, subject.alter_plan.sites), *_made(subject, suite, describer, profile)]
+    wanted = _ordered([rule for rule in found if rule.family in settings.families], describer, suspects)
+    trials = [trial for portion in Search(subject, suite, work).portions(wanted) for trial in portion]
+    findings = Findings("rules", subject.name, parts={"cases": covered.case_totals()})
+    _fill(findings, suite, describer, suspects, trials)
+    findings.summary.append(_summary(suite, trials, len(wanted)))
+    return findings
+
+
+def _made(subject: Subject, suite: Suite, describer: Describer, profile: Profile) -> Iterable[Rule]:
+    """The rules of all sites that are tried."""
+    candidates = Candidates(subject, profile)
+    blocks = subject.alter_plan.sites["block"].astype(np.int64)
+    for site in np.flatnonzero(suite.are_tried(blocks) & (describer.statements >= 0)).tolist():
+        yield from candidates.of(site)
+
+
+def _ordered(rules: Iterable[Rule], describer: Describer, suspects: Sequence[Entry]) -> list[Rule]:
+    """The distinct rules, the most promising ones first: by the suspiciousness of the statement, then by tier."""
+    suspicion = {entry.statement: entry.score for entry in suspects}
+    lowest = min(suspicion.values(), default=0.0)
+
+    def promise(rule: Rule) -> tuple[float, int]:
+        statement = describer.statement(rule.site)
+        return -suspicion.get(statement, lowest) if statement else -lowest, rule.tier
+
+    return sorted(dict.fromkeys(rules), key=promise)
+
+
+# ---- Findings --------------------------------------------------------------------------------------------------------
+
+
+def _fill(
+    findings: Findings, suite: Suite, describer: Describer, suspects: Sequence[Entry], trials: Sequence[Trial]
+) -> None:
+    """The ranking and the part ``rules``: of equally good rules those first that were tried first."""
+    suggestions = Suggestions(describer)
+    repairs = sorted((trial for trial in trials if trial.repaired), key=lambda trial: -trial.score)
+    by_statement: dict[Statement, list[Trial]] = {}
+    for trial in repairs:
+        if (statement := describer.statement(trial.rule.site)) is not None:
+            by_statement.setdefault(statement, []).append(trial)
+    findings.ranking = _ranked(by_statement, suspects, suite, suggestions)
+    findings.parts["rules"] = [_row(trial, suite, suggestions) for trial in repairs[:LISTED]]
+
+
+def _ranked(
+    repairs: dict[Statement, list[Trial]], suspects: Sequence[Entry], suite: Suite, suggestions: Suggestions
+) -> list[Entry]:
+    """Statements by their best rule; what is equal, and what has none, by Op2."""
+    top = max((entry.score for entry in suspects), default=0.0)
+    span = top - min((entry.score for entry in suspects), default=0.0) or 1.0
+    scores, notes = {}, {}
+    for entry in suspects:
+        found = repairs.get(entry.statement, [])
+        nearness = 1 - (top - entry.score) / span
+        scores[entry.statement] = ((found[0].score if found else 0.0) + TIE * nearness) / (1 + TIE)
+        notes[entry.statement] = {**entry.evidence, "rules": len(found)}
+        if found:
+            text = f"{suggestions.of(found[0].rule).words}: {_outcome(found[0], suite)}"
+            notes[entry.statement] |= {"text": text, "family": found[0].rule.family.name.lower()}
+    return rank(scores, notes)
+
+
+def _outcome(trial: Trial, suite: Suite) -> str:
+    """What a rule did to the cases, in words."""
+    passes = "passes" if len(trial.repaired) == 1 else "pass"
+    text = f"{len(trial.repaired)} of {_count(trial.failing, 'failing case')} {passes}"
+    if not suite.passing:
+        return f"{text} with it; there is no passing case to check it on"
+    if not trial.checked:
+        return f"{text} with it, and no passing case comes there"
+    broken = len(trial.broken)
+    text += f" with it, and {broken or 'none'} of {_count(trial.checked, 'passing case')} that come there "
+    text += "fails" if broken < 2 else "fail"
+    return text + (f" ({_count(trial.unknown, 'run')} not made)" if trial.unknown else "")
+
+
+def _row(trial: Trial, suite: Suite, suggestions: Suggestions) -> dict[str, Any]:
+    """A rule as an entry of the part ``rules``."""
+    told, tested = suggestions.of(trial.rule), suite.runs.tested
+    assert told.statement is not None
+    return {
+        "file": told.statement.file,
+        "line": told.statement.line,
+        "rule": told.words,
+        "before": told.before,
+        "after": told.after,
+        "f2p": len(trial.repaired),
+        "p2f": len(trial.broken),
+        "failing": trial.failing,
+        "checked": trial.checked,
+        "unknown": trial.unknown,
+        "score": round(trial.score, 6),
+        "family": trial.rule.family.name.lower(),
+        "cases": [tested[row].case.name for row in trial.repaired],
+        "broken": [tested[row].case.name for row in trial.broken],
+    }
+
+
+def _summary(suite: Suite, trials: Sequence[Trial], wanted: int) -> str:
+    repairs = [trial for trial in trials if trial.repaired]
+    clean = sum(len(trial.repaired) == trial.failing and not trial.broken and not trial.unknown for trial in repairs)
+    text = f"tried {_count(len(trials), 'rule')} on {_count(len(suite.failing), 'failing case')}"
+    if len(trials) < wanted:
+        text += f" ({wanted - len(trials):,} more were not tried)"
+    return f"{text}: {len(repairs):,} repair one at least, {clean:,} of them all, and break no passing one"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

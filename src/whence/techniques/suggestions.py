@@ -1,0 +1,194 @@
+"""Rules as suggested fixes: the change of source that a rule stands for, in words and as the edited line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from whence.alter.changes import Op
+from whence.probe.sites import Form, Operation, Role
+from whence.program.constants import integer_constant
+from whence.program.model import Location, Operand
+from whence.techniques.operands import constant, from_bits
+from whence.techniques.operations import OTHER_SIGN, SYMBOLS
+from whence.techniques.patches import Target, edited
+from whence.techniques.tokens import Line
+
+if TYPE_CHECKING:
+    from whence.alter.describe import Describer
+    from whence.findings import Statement
+    from whence.techniques.candidates import Rule
+
+
+_UNSIGNED = range(Operation.ULT, Operation.UGE + 1), (Operation.UDIV, Operation.UREM, Operation.LSHR)
+_PLACES = {Role.STORE: "in `{}`", Role.RETURN: "as what {} returns", Role.ARGUMENT: "as an argument of `{}`"}
+
+
+@dataclass(slots=True, frozen=True)
+class Suggestion:
+    """What a rule stands for: words to follow "with", the source line, and the edited line (None: in words only)."""
+
+    statement: Statement | None
+    words: str
+    before: str | None
+    after: str | None
+
+
+class Suggestions:
+    """Tells the rules of one subject; source files are read once."""
+
+    def __init__(self, describer: Describer) -> None:
+        self._describer, self._subject = describer, describer.subject
+        self._lines: dict[str, list[str]] = {}
+
+    def of(self, rule: Rule) -> Suggestion:
+        """What a rule stands for."""
+        location = self._describer.spot(rule.site).instruction.location
+        text = self._text(location)
+        target = self._target(rule, text or "", location.column if location else 0)
+        after = edited(target) if text is not None else None
+        shown = [None if line is None else " ".join(_decoded(line).split()) for line in (text, after)]
+        return Suggestion(self._describer.statement(rule.site), self._words(rule, target), *shown)
+
+    def _text(self, location: Location | None) -> str | None:
+        """The source line of a place, one character a byte; None where it cannot be read."""
+        if location is None:
+            return None
+        if location.file not in self._lines:
+            try:
+                self._lines[location.file] = Path(location.file).read_text("latin-1").split("\n")
+            except OSError:
+                self._lines[location.file] = []
+        lines = self._lines[location.file]
+        return lines[location.line - 1] if 0 < location.line <= len(lines) else None
+
+    # ---- What is changed -----------------------------------------------------------------------------------------
+
+    def _target(self, rule: Rule, text: str, column: int) -> Target:
+        row, spot, line = self._describer.sites[rule.site], self._describer.spot(rule.site), Line(text)
+        operands = spot.instruction.operands
+        argument = max(0, int(row["operand"]))
+        hidden = sum(any(a.startswith("sret(") for a in operand.attributes) for operand in operands[:argument])
+        return Target(
+            rule=rule,
+            role=Role(int(row["role"])),
+            operation=int(row["operation"]),
+            instruction=spot.instruction,
+            operand=operands[argument] if operands else Operand("void", ""),
+            argument=argument - hidden,
+            line=line,
+            at=line.at_column(column),
+            name=spot.words[1],
+            new=self._new(rule),
+            guard="" if rule.guard is None else self._literal(rule.site, rule.guard),
+        )
+
+    def _new(self, rule: Rule) -> str:
+        """The C text of what is used instead."""
+        row = self._describer.sites[rule.site]
+        form, width = Form(int(row["form"])), int(row["width"])
+        if rule.op is Op.VARIABLE:
+            plan = self._subject.alter_plan
+            return plan.variable_names[int(plan.functions[row["function"]]) + rule.variable]
+        if rule.op is Op.ADD:
+            number = from_bits(rule.value, 64 if form is Form.FLOAT else width, form)
+            return f"- {abs(number)}" if number < 0 else f"+ {number}"
+        if rule.op in (Op.LEFT_SET, Op.RIGHT_SET):
+            return self._operand(rule)
+        return self._literal(rule.site, rule.value) if width else ""
+
+    def _literal(self, site: int, bits: int) -> str:
+        """A value of the site as a constant in C."""
+        if self._describer.sites[site]["form"] == Form.POINTER:
+            return hex(bits) if bits else "NULL"
+        shown = self._describer.value(site, bits)
+        return shown.rpartition(" (")[0] if shown.startswith("'") else shown  # 'a' (97)
+
+    def _operand(self, rule: Rule) -> str:
+        """The new operand as a constant: as the type of the other one has it, numbers beside arithmetic as numbers."""
+        row, spot = self._describer.sites[rule.site], self._describer.spot(rule.site)
+        other = spot.instruction.operands[rule.op is Op.LEFT_SET]
+        number = from_bits(rule.value, int(row["width"]), Form(int(row["form"])))
+        if isinstance(number, float):
+            return repr(number)
+        ctype = spot.explainer.value(spot.function, other).type
+        is_letter = ctype is not None and ctype.plain.kind == "char" and 32 <= number < 127
+        expected = ctype if row["role"] == Role.COMPARE or is_letter else None
+        return integer_constant(number, other.type, expected)
+
+    # ---- Words ---------------------------------------------------------------------------------------------------
+
+    def _words(self, rule: Rule, target: Target) -> str:
+        """The change in words."""
+        name = target.name
+        if rule.op is Op.KEEP:
+            return self._without_store(rule, target)
+        if rule.op is Op.SKIP:
+            call = self._call(rule.site)
+            return f"`{target.new}` instead of the call `{call}`" if target.new else f"leave out `{call};`"
+        if target.role is Role.BRANCH:
+            state = "negated" if rule.op is Op.NOT else f"always {'true' if rule.value else 'false'}"
+            return f"the condition `{name}` is {state}"
+        if target.role is Role.SWITCH:
+            when = f"where `{name}` is {target.guard}," if rule.guard is not None else f"on `{name}`"
+            return (
+                f"{when} the switch goes to case {target.new}"
+                if rule.guard is not None
+                else (f"the switch {when} always goes to case {target.new}")
+            )
+        return self._other_value(rule, target)
+
+    def _other_value(self, rule: Rule, target: Target) -> str:
+        name = self._call(rule.site) if target.role is Role.RESULT else target.name
+        if rule.op is Op.OPERATOR:
+            return self._other_operator(rule, target)
+        if rule.op in (Op.LEFT_SET, Op.RIGHT_SET):
+            return self._other_operand(rule, target)
+        if target.role is Role.RESULT and rule.op is Op.SET and rule.guard is None:
+            return f"`{target.new}` as the result of `{name}`"
+        if target.role is Role.ARGUMENT:
+            name = f"argument {target.argument + 1} of {target.name}"
+        if rule.op is Op.ADD:
+            new = f"{name} {target.new}"
+        elif rule.op in (Op.NEGATE, Op.NOT):
+            sign = "-" if rule.op is Op.NEGATE else "!"
+            new = f"{sign}{name}" if name.isidentifier() else f"{sign}({name})"
+        else:
+            new = target.new
+        if rule.guard is not None:
+            return f"where `{name}` is {target.guard}, use {new}"
+        old = constant(target.operand) if target.role in (Role.STORE, Role.ARGUMENT, Role.RETURN) else None
+        if old is not None:
+            bits = int(self._describer.sites[rule.site]["left"])
+            return f"`{new}` instead of `{self._literal(rule.site, bits)}` {_PLACES[target.role].format(target.name)}"
+        return f"`{new}` instead of `{name}`"
+
+    def _other_operator(self, rule: Rule, target: Target) -> str:
+        old, new = (SYMBOLS.get(Operation(number), "") for number in (target.operation, rule.operation))
+        if OTHER_SIGN.get(Operation(target.operation)) == rule.operation:
+            sign = "unsigned" if any(rule.operation in group for group in _UNSIGNED) else "signed"
+            return f"`{target.name}` computed with {sign} numbers"
+        return f"`{new}` instead of `{old}` in `{target.name}`"
+
+    def _other_operand(self, rule: Rule, target: Target) -> str:
+        spot, is_right = self._describer.spot(rule.site), rule.op is Op.RIGHT_SET
+        changed, kept = target.instruction.operands[is_right], target.instruction.operands[not is_right]
+        if constant(changed) is None:
+            return f"`{spot.explainer.value(spot.function, kept).text}` instead of `{target.name}`"
+        ctype = spot.explainer.value(spot.function, kept).type
+        old = spot.explainer.value(spot.function, changed, ctype).text
+        return f"`{target.new}` instead of `{old}` in `{target.name}`"
+
+    def _without_store(self, rule: Rule, target: Target) -> str:
+        spot = self._describer.spot(rule.site)
+        return f"leave out `{spot.explainer.expression(spot.function, spot.instruction)};`"
+
+    def _call(self, site: int) -> str:
+        spot = self._describer.spot(site)
+        return spot.explainer.expression(spot.function, spot.instruction)
+
+
+def _decoded(line: str) -> str:
+    """A line that was held one character a byte."""
+    return line.encode("latin-1").decode("utf-8", "replace")

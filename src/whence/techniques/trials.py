@@ -1,0 +1,142 @@
+"""Rules tried on cases: which failing ones pass with a rule, and which passing ones fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.alter.changes import Batch, Verdict
+from whence.alter.streams import Request
+from whence.subject.runs import blocks_executed, counters
+from whence.techniques.candidates import Family, Rule, change_records
+
+if TYPE_CHECKING:
+    from whence.alter.work import Work
+    from whence.subject.runs import Runs
+    from whence.subject.subject import Subject
+
+FAILING, PASSING = 5, 25  # cases on which rules are tried
+PORTION = 4000  # rules tried at a time: those of the most suspicious statements are through before the next begin
+UNAFFECTED = (Verdict.PASS, Verdict.NOT_REACHED, Verdict.NOT_RUN)  # of a passing case that is not seen to break
+
+Bools = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+
+@dataclass(slots=True, frozen=True)
+class Settings:
+    """What is tried: the kinds of rules, on how many cases, and (``everywhere``) where only some failing cases come."""
+
+    families: frozenset[Family] = frozenset(Family)
+    failing: int = FAILING
+    passing: int = PASSING
+    everywhere: bool = False
+
+
+@dataclass(slots=True, frozen=True)
+class Trial:
+    """What came of a rule: rows of ``Runs`` of the failing cases that pass with it, and of passing ones that fail.
+
+    It was tried on ``failing`` failing and ``checked`` passing cases; ``unknown`` of these runs were not made.
+    """
+
+    rule: Rule
+    repaired: tuple[int, ...]
+    broken: tuple[int, ...]
+    failing: int
+    checked: int = 0
+    unknown: int = 0
+
+    @property
+    def score(self) -> float:
+        """``f2p / sqrt(F (f2p + p2f))``, 0 to 1; runs that were not made count as if the rule had failed them."""
+        f2p, p2f = len(self.repaired), len(self.broken) + self.unknown
+        return f2p / sqrt(self.failing * (f2p + p2f)) if f2p else 0.0
+
+
+class Suite:
+    """The cases on which rules are tried: rows of ``runs``, and which blocks of the program each executes.
+
+    ``failing`` are the shortest failing cases, ``passing`` all passing ones, those first whose coverage is nearest to
+    that of a failing case.
+    """
+
+    def __init__(self, subject: Subject, runs: Runs, settings: Settings) -> None:
+        self.runs, self.settings = runs, settings
+        is_block = np.array([not counter.side for counter in counters(subject)], np.bool_)
+        self._executed: Bools = runs.counts[:, : len(is_block)][:, is_block] > 0
+        lengths = blocks_executed(subject, runs)
+        shortest = sorted(runs.failing, key=lambda row: (lengths[row] == 0, lengths[row]))
+        self.failing = shortest[: settings.failing]
+        failing = self._executed[self.failing]
+        distance = {row: int((failing != self._executed[row]).sum(axis=1).min()) for row in runs.passing}
+        self.passing = sorted(runs.passing, key=lambda row: (distance[row], row))
+
+    @property
+    def observed(self) -> list[int]:
+        """The cases whose values make the profile."""
+        return [*self.failing, *self.passing[: self.settings.passing]]
+
+    def are_tried(self, blocks: Integers) -> Bools:
+        """Which of some blocks all failing cases execute; or any of them, where rules are tried everywhere."""
+        reached = self._executed[self.failing][:, blocks]
+        return np.asarray(reached.any(axis=0) if self.settings.everywhere else reached.all(axis=0))
+
+    def checks(self, blocks: Integers) -> Bools:
+        """Passing cases by blocks: on which of ``passing`` a change in each block is checked.
+
+        Those are the nearest ones that execute it; to the others it does nothing.
+        """
+        reached = self._executed[self.passing][:, blocks]
+        return np.asarray(reached & (np.cumsum(reached, axis=0) <= self.settings.passing))
+
+
+class Search:
+    """Tries rules on the cases of a suite."""
+
+    def __init__(self, subject: Subject, suite: Suite, work: Work) -> None:
+        self._sites, self._suite, self._work = subject.alter_plan.sites, suite, work
+
+    def portions(self, rules: Sequence[Rule]) -> Iterator[list[Trial]]:
+        """The trials of rules in their order, portion by portion, until the search is stopped."""
+        for start in range(0, len(rules), PORTION):
+            if self._work.stopped:
+                return
+            yield self.trials(rules[start : start + PORTION])
+
+    def trials(self, rules: Sequence[Rule]) -> list[Trial]:
+        """Run rules on the failing cases, and those that repair one on the passing cases."""
+        records = change_records(rules, self._sites)
+        failing, passing = self._suite.failing, self._suite.passing
+        first = self._verdicts(failing, records, np.ones((len(failing), len(rules)), np.bool_))
+        repaired = first == Verdict.PASS
+        checked = self._suite.checks(records["block"].astype(np.int64)) & repaired.any(axis=0)
+        second = self._verdicts(passing, records, checked)
+        broken = checked & ~np.isin(second, UNAFFECTED)
+        unknown = (first == Verdict.NOT_RUN).sum(axis=0) + (checked & (second == Verdict.NOT_RUN)).sum(axis=0)
+        return [
+            Trial(
+                rule,
+                tuple(failing[n] for n in np.flatnonzero(repaired[:, at]).tolist()),
+                tuple(passing[n] for n in np.flatnonzero(broken[:, at]).tolist()),
+                len(failing),
+                int(checked[:, at].sum()),
+                int(unknown[at]),
+            )
+            for at, rule in enumerate(rules)
+        ]
+
+    def _verdicts(self, rows: list[int], records: NDArray[np.void], chosen: Bools) -> NDArray[np.uint8]:
+        """The verdicts (cases by rules) of the chosen runs; the others are NOT_RUN."""
+        cases = [self._suite.runs.tested[row].case for row in rows]
+        wanted = [n for n in range(len(rows)) if chosen[n].any()]
+        verdicts = np.full(chosen.shape, Verdict.NOT_RUN, np.uint8)
+        requests = [Request(cases[n], Batch.single(records[chosen[n]])) for n in wanted]
+        for n, results in zip(wanted, self._work.run(requests) if requests else [], strict=True):
+            verdicts[n, chosen[n]] = results.records["verdict"]
+        return verdicts
