@@ -16,6 +16,7 @@ COMMANDS = {
     "locate": "Rank the statements most likely at fault, and explain them.",
     "slice": "Show what a failure, or a value, came from (or what came of it).",
     "values": "Rank statements by whether another value there makes failing runs pass.",
+    "switch": "Find the branches that make failing runs pass when they go the other way.",
     "faults": "Locate several faults, one at a time; after each fix the search goes on.",
     "spectrum": "Rank statements by which cases executed them.",
     "record": "Record one run and say what the trace holds.",

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import NOWHERE, Batch, Verdict
+from whence.alter.changes import Batch, Verdict
 from whence.alter.session import Session
 from whence.findings import Statement
 from whence.probe.layout import Kind
@@ -31,6 +31,7 @@ from whence.techniques.alignment import align, align_events
 from whence.techniques.potential import Candidates
 from whence.techniques.predicates import Predicates
 from whence.techniques.slicing import Start, compute
+from whence.techniques.switching import corrected
 from whence.trace.columns import CellKind
 from whence.trace.shadow import MAX_CELLS
 from whence.trace.slicing import Slice
@@ -130,7 +131,7 @@ class Verifier:
         self._baseline = session.observe(0).result
 
     def judge(self, rows: NDArray[np.void]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """For each of some alternatives (ALTERNATIVE) whether the run passes, and whether more of its output is right."""
+        """For each of some alternatives whether the run passes, and whether more of its output is right."""
         results = self._session.run(Batch.single(self._predicates.changes(rows))).records
         return np.asarray(results["verdict"] == Verdict.PASS), corrected(results, self._baseline)
 
@@ -163,16 +164,6 @@ class Verifier:
             changed.append(event)
             writers.append((told.statement(writer), told.deed(writer)))
         return Effect(np.array(changed, np.int64), writers)
-
-
-def corrected(results: NDArray[np.void], unaltered: NDArray[np.void]) -> NDArray[np.bool_]:
-    """For each altered run (RESULT) that fails whether more of its output is right than of the unaltered run's.
-
-    That is: its first wrong byte comes later, or all of the output is right and only the status is wrong.
-    """
-    later = (results["verdict"] == Verdict.WRONG_OUTPUT) & (results["first_wrong"] > unaltered["first_wrong"])
-    right = (results["verdict"] == Verdict.WRONG_STATUS) & (unaltered["first_wrong"] != NOWHERE)
-    return np.asarray(later | right)
 
 
 # ---- Growing ---------------------------------------------------------------------------------------------------------

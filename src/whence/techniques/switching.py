@@ -1,0 +1,338 @@
+"""Predicate switching: which branch instance, sent the other way, makes a failing run pass.
+
+Every branch instance of a failing run is switched, one in each altered run. One whose switch makes the run pass is
+*critical*: either the faulty statement is not executed then, or the flow is back where it would have been without the
+fault. (Zhang, Gupta and Gupta, "Locating faults through automated predicate switching", 2006; Sumner and Zhang,
+"Algorithms for automatically computing the causal paths of failures", 2009, section 4.1, which takes the run with the
+first critical predicate as the run to compare with.)
+
+The first paper has two orders: the last executed is switched first; or those that the failure depends on come first, by
+the number of dependence edges, and then the others, the last executed first. The second is the order by default.
+
+Beyond the papers, a switch that corrects more of the output, but not all of it, is kept as weaker evidence, since a
+fault often spoils several places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.alter.changes import NOWHERE, RESULT, Batch, Observed, Verdict
+from whence.alter.streams import Request
+from whence.findings import Entry, Findings, Statement, rank
+from whence.run.cases import Case
+from whence.subject.story import Story
+from whence.techniques.predicates import OUTSIDE, Predicates
+from whence.techniques.slicing import compute, plural
+
+if TYPE_CHECKING:
+    from whence.alter.work import Work
+
+ORDERS = ("dependence", "last")
+MOST = 1 << 20  # alternatives of one run that are tried, the first in order
+FIRST_PART = 64  # alternatives that are tried before it is looked whether one makes the run pass; then twice as many
+LISTED = 1000  # predicates in the findings
+VALUES_TOLD = 4  # of a condition, in a sentence
+
+Array = NDArray[np.void]
+
+
+@dataclass(slots=True)
+class Failing:
+    """A failing run to search: its case, and its branch instances."""
+
+    case: Case
+    predicates: Predicates
+
+    @classmethod
+    def of(cls, story: Story, case: Case, references: Sequence[int]) -> Failing:
+        """From the recorded run; ``references`` are where its failure shows (a ``Start``'s), which may be nowhere."""
+        predicates = Predicates(story)
+        if references:
+            predicates.measure(compute(story.trace, references))
+        return cls(case, predicates)
+
+    def ordered(self, order: str = "dependence") -> Array:
+        """The alternatives (ALTERNATIVE) in the order in which they are switched, at most ``MOST``."""
+        rows = self.predicates.rows
+        keys = [rows["side"], -rows["event"]]
+        if order == "dependence":
+            keys.append(rows["depth"])
+        return np.asarray(rows[np.lexsort(keys)][:MOST])
+
+
+@dataclass(slots=True)
+class Switched:
+    """What became of a failing run's alternatives: ``results`` (RESULT), parallel to ``rows`` (ALTERNATIVE).
+
+    Those that were not tried are NOT_RUN. ``observed`` is the unaltered run, without its events.
+    """
+
+    failing: Failing
+    rows: Array
+    results: Array
+    observed: Observed
+
+    @property
+    def critical(self) -> NDArray[np.bool_]:
+        """Which make the run pass."""
+        return np.asarray(self.results["verdict"] == Verdict.PASS)
+
+    @property
+    def corrected(self) -> NDArray[np.bool_]:
+        """Which correct more of the output, but not all of it."""
+        return corrected(self.results, self.observed.result)
+
+    @property
+    def tried(self) -> int:
+        """How many were tried."""
+        return int(np.count_nonzero(self.results["verdict"] != Verdict.NOT_RUN))
+
+    @property
+    def astray(self) -> int:
+        """How many instances the altered run never came to: the run is not the same each time."""
+        return int(np.count_nonzero(self.results["verdict"] == Verdict.NOT_REACHED))
+
+
+@dataclass(slots=True, frozen=True)
+class Patch:
+    """A failing run patched: with ``changes`` (CHANGE) its case passes. ``row`` (ALTERNATIVE) is what was switched.
+
+    ``Session.trace(patch.changes)`` records the patched run.
+    """
+
+    case: Case
+    changes: Array
+    row: np.void
+    statement: Statement | None
+
+
+def corrected(results: Array, unaltered: Array) -> NDArray[np.bool_]:
+    """For each altered run (RESULT) that fails whether more of its output is right than of the unaltered run's.
+
+    That is: its first wrong byte comes later, or all of the output is right and only the status is wrong.
+    """
+    later = (results["verdict"] == Verdict.WRONG_OUTPUT) & (results["first_wrong"] > unaltered["first_wrong"])
+    right = (results["verdict"] == Verdict.WRONG_STATUS) & (unaltered["first_wrong"] != NOWHERE)
+    return np.asarray(later | right)
+
+
+# ---- The search ------------------------------------------------------------------------------------------------------
+
+
+def switch(work: Work, failing: Sequence[Failing], order: str = "dependence", first: bool = False) -> list[Switched]:
+    """Switch every branch instance of each run, or with ``first`` only up to the first that makes it pass."""
+    observed = work.observe([run.case for run in failing], limit=0)
+    found = [
+        Switched(run, rows, np.zeros(len(rows), RESULT), seen)
+        for run, seen in zip(failing, observed, strict=True)
+        for rows in [run.ordered(order)]
+        if seen.result["verdict"] != Verdict.PASS
+    ]
+    done, size = 0, FIRST_PART if first else MOST
+    while not work.stopped and (parts := [s for s in found if done < len(s.rows) and not (first and _passes(s))]):
+        answers = work.run([_request(part, done, done + size) for part in parts])
+        for part, answer in zip(parts, answers, strict=True):
+            part.results[done : done + size] = answer.records
+        done, size = done + size, 2 * size
+    return found
+
+
+def _passes(switched: Switched) -> bool:
+    return bool(switched.critical.any())
+
+
+def _request(switched: Switched, start: int, stop: int) -> Request:
+    run = switched.failing
+    return Request(run.case, Batch.single(run.predicates.changes(switched.rows[start:stop])))
+
+
+def first_patch(work: Work, failing: Failing, order: str = "dependence") -> Patch | None:
+    """The patch by the first critical predicate in the order; None where there is none, or the search was stopped."""
+    for found in switch(work, [failing], order, first=True):
+        for index in np.flatnonzero(found.critical)[:1].tolist():
+            row = found.rows[index]
+            changes = failing.predicates.changes(found.rows[index : index + 1])
+            return Patch(failing.case, changes, row, failing.predicates.statement(row))
+    return None
+
+
+# ---- Findings --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Evidence:
+    """What the switches say about one statement: the cases with each kind of evidence, and the nearest instance."""
+
+    critical: set[str]
+    corrected: set[str]
+    instances: int = 0
+    depth: int = OUTSIDE
+    text: str = ""
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        """What the statement is ranked by before its suspiciousness; higher is worse."""
+        return len(self.critical), 0 if self.critical else len(self.corrected), -self.depth
+
+
+NOTHING = (0, 0, -OUTSIDE - 1)
+
+
+def switch_findings(subject: str, searched: Sequence[Switched], suspects: Sequence[Entry]) -> Findings:
+    """Rank statements by the number of runs that their switched branches mend, then by nearness to the failure.
+
+    ``suspects`` is the ranking by coverage, which decides among equals; the score's whole part is the number of runs.
+    """
+    known = _evidence(searched)
+    suspicion = {entry.statement: entry.score for entry in suspects}
+    notes = {entry.statement: entry.evidence for entry in suspects}
+    low = min(suspicion.values(), default=0.0)
+    keys = {
+        statement: (known[statement].key if statement in known else NOTHING, suspicion.get(statement, low))
+        for statement in {*suspicion, *known}
+    }
+    place = {key: position for position, key in enumerate(sorted(set(keys.values())), 1)}
+    scores = {s: key[0][0] + place[key] / (len(place) + 1) for s, key in keys.items()}
+    for statement, evidence in known.items():
+        notes[statement] = _note(evidence, notes.get(statement, {}), len(searched))
+    result = Findings("switch", subject, rank(scores, notes))
+    result.parts["predicates"] = predicates_part(searched)
+    result.parts["switching"] = [_totals(run) for run in searched]
+    result.summary = list(_summary(searched))
+    return result
+
+
+def _evidence(searched: Sequence[Switched]) -> dict[Statement, _Evidence]:
+    """By statement; runs in order, so that its sentence tells the first instance of the shortest run."""
+    found: dict[Statement, _Evidence] = {}
+    for run in searched:
+        for index in _telling(run):
+            predicates, row = run.failing.predicates, run.rows[index]
+            statement, passes = predicates.statement(row), bool(run.critical[index])
+            if statement is None:
+                continue
+            evidence = found.setdefault(statement, _Evidence(set(), set()))
+            if passes and not evidence.critical:  # what corrects only a part counts no more
+                evidence.text, evidence.depth, evidence.instances = "", OUTSIDE, 0
+            elif evidence.critical and not passes:
+                continue
+            (evidence.critical if passes else evidence.corrected).add(run.failing.case.name)
+            evidence.instances += 1
+            evidence.depth = min(evidence.depth, int(row["depth"]))
+            evidence.text = evidence.text or sentence(predicates, row, _deed(run, index))
+    return found
+
+
+def _telling(run: Switched) -> list[int]:
+    """Indices of the alternatives that say something: the critical ones first, each kind in order."""
+    critical = run.critical
+    partly = np.flatnonzero(run.corrected & ~critical)
+    found: list[int] = np.concatenate([np.flatnonzero(critical), partly]).tolist()
+    return found
+
+
+def _deed(run: Switched, index: int) -> str:
+    """What came of a switch."""
+    if run.critical[index]:
+        return "the run passes"
+    before, after = int(run.observed.result["first_wrong"]), int(run.results["first_wrong"][index])
+    if after == NOWHERE:
+        return "the output is right, but not the status"
+    return f"the first wrong byte of the output is number {after + 1:,}, not {before + 1:,}"
+
+
+def sentence(predicates: Predicates, row: np.void, deed: str) -> str:
+    """One sentence: which condition, which way instead of which, when, what then, and the values at hand."""
+    number, count = predicates.occurrence(row)
+    taken = predicates.taken(row)
+    when = "" if count == 1 else f" at time {number:,} of {count:,}"
+    way = f"`{predicates.other(row)}`" + (f" instead of `{taken}`" if taken else "")
+    told = [f"`{v['name']}` was {v['value']}" for v in predicates.values(row) if v["value"] is not None]
+    values = f" ({', '.join(told[:VALUES_TOLD])})" if told else ""
+    return f"with `{predicates.text(row) or 'the branch'}` {way}{when} {deed}{values}"
+
+
+def _note(evidence: _Evidence, others: Mapping[str, Any], runs: int) -> dict[str, Any]:
+    """A statement's evidence, beside what its coverage says."""
+    cases = len(evidence.critical or evidence.corrected)
+    text = evidence.text + (f"; likewise in {cases} of {runs} failing cases" if runs > 1 else "")
+    also = f"; {others['text']}" if "text" in others else ""
+    note = {**others, "text": text + also, "critical": len(evidence.critical), "corrected": len(evidence.corrected)}
+    note |= {"instances": evidence.instances}
+    return note | ({"depth": evidence.depth} if evidence.depth != OUTSIDE else {})
+
+
+def predicates_part(searched: Sequence[Switched]) -> list[dict[str, Any]]:
+    """The part ``predicates`` (docs/json.md): critical ones first, then those that correct a part, run by run."""
+    ordered = sorted(
+        ((not run.critical[index], number, index) for number, run in enumerate(searched) for index in _telling(run))
+    )
+    return [_predicate(searched[number], index) for _, number, index in ordered[:LISTED]]
+
+
+def _predicate(run: Switched, index: int) -> dict[str, Any]:
+    predicates, row = run.failing.predicates, run.rows[index]
+    statement = predicates.statement(row)
+    number, count = predicates.occurrence(row)
+    after = int(run.results["first_wrong"][index])
+    return {
+        "file": statement.file if statement else None,
+        "line": statement.line if statement else None,
+        "text": predicates.text(row),
+        "case": run.failing.case.name,
+        "occurrence": number,
+        "instances": count,
+        "taken": predicates.taken(row),
+        "switched": predicates.other(row),
+        "values": predicates.values(row),
+        "clock": int(row["clock"]),
+        "depth": int(row["depth"]) if row["depth"] != OUTSIDE else None,
+        "effect": "passes" if run.critical[index] else "corrects",
+        "first_wrong": None if after == NOWHERE else after,
+    }
+
+
+def _totals(run: Switched) -> dict[str, Any]:
+    """What was done with one case's run."""
+    return {
+        "case": run.failing.case.name,
+        "alternatives": len(run.failing.predicates.rows),
+        "tried": run.tried,
+        "critical": int(np.count_nonzero(run.critical)),
+        "corrected": int(np.count_nonzero(run.corrected)),
+        "one_sided": run.failing.predicates.one_sided,
+    }
+
+
+def _summary(searched: Sequence[Switched]) -> Iterator[str]:
+    """What was switched and what came of it, in sentences."""
+    totals = [_totals(run) for run in searched]
+    tried, all_, critical, partly, one_sided = (
+        sum(t[key] for t in totals) for key in ("tried", "alternatives", "critical", "corrected", "one_sided")
+    )
+    lacking = sum(not t["critical"] for t in totals)
+    yield (
+        f"switched {tried:,} of {plural(all_, 'branch instance')} of {plural(len(totals), 'failing run')}: "
+        f"{critical or 'none'} of the switches {'makes' if critical < 2 else 'make'} a run pass"
+        + (f", {partly:,} correct a part of the output" if partly else "")
+    )
+    if critical and lacking:
+        yield f"{lacking} of {len(totals)} runs have no critical predicate"
+    if not critical and not partly:
+        yield "so the ranking is that of op2 alone"
+    if one_sided:
+        yield f"left out: {plural(one_sided, 'branch instance')} without another side"
+    listed = critical + partly
+    if listed > LISTED:
+        yield f"the first {LISTED:,} of {listed:,} predicates are listed"
+    for run in searched:
+        if run.observed.refusal:
+            yield f"altered runs of {run.failing.case.name} start from the beginning: {run.observed.refusal}"
+        if run.astray:
+            yield f"{run.failing.case.name}: {plural(run.astray, 'branch instance')} not met again: its runs differ"
