@@ -17,7 +17,6 @@ import numpy as np
 
 from whence.alter.describe import Describer
 from whence.alter.profile import Profile
-from whence.errors import SubjectError
 from whence.findings import Entry, Findings, Statement, rank
 from whence.subject.runs import coverage
 from whence.techniques.candidates import Candidates, Pair, Rule, guarded
@@ -32,21 +31,25 @@ if TYPE_CHECKING:
 
 OBSERVED = 1 << 20  # instances of a run that go into the value profile
 LISTED = 1000  # rules in ``parts["rules"]``
-TIE = 1e-6  # weight of what orders statements whose rules are equally good: below any difference of scores
+TIE = 1e-3  # weight of what orders statements whose rules are equally good
 
 
 def rules(
-    subject: Subject, runs: Runs, work: Work, settings: Settings | None = None, pairs: Iterable[Pair] = ()
+    subject: Subject,
+    runs: Runs,
+    work: Work,
+    settings: Settings | None = None,
+    *,
+    among: Sequence[int] | None = None,
+    pairs: Iterable[Pair] = (),
 ) -> Findings:
     """Rank the statements that failing cases executed by the best rule of each; ``parts["rules"]`` lists the rules.
 
-    ``pairs`` are those that Value Replacement found; they become guarded rules. Raises SubjectError where no case
-    fails.
+    ``among`` are the rows of the failing cases to choose from, by default all. ``pairs`` are those that Value
+    Replacement found; they become guarded rules. Raises SubjectError where no failing case can be altered.
     """
-    if not runs.failing:
-        raise SubjectError("no case fails, so there is nothing to repair", "add a case that shows the failure")
     settings = settings or Settings()
-    suite, describer = Suite(subject, runs, settings), Describer(subject)
+    suite, describer = Suite(subject, runs, settings, among), Describer(subject)
     covered = coverage(subject, runs)
     suspects = spectrum(covered, formula="op2", subject=subject.name).ranking
     observed = work.observe([runs.tested[row].case for row in suite.observed], OBSERVED)
@@ -111,7 +114,7 @@ def _ranked(
         notes[entry.statement] = {**entry.evidence, "rules": len(found)}
         if found:
             text = f"{suggestions.of(found[0].rule).words}: {_outcome(found[0], suite)}"
-            notes[entry.statement] |= {"text": text, "family": found[0].rule.family.name.lower()}
+            notes[entry.statement] |= {"text": text, "rule_score": round(found[0].score, 6)}
     return rank(scores, notes)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import Batch, Verdict
 from whence.alter.streams import Request
+from whence.errors import SubjectError
 from whence.subject.runs import blocks_executed, counters
 from whence.techniques.candidates import Family, Rule, change_records
 
@@ -62,20 +63,27 @@ class Trial:
 class Suite:
     """The cases on which rules are tried: rows of ``runs``, and which blocks of the program each executes.
 
-    ``failing`` are the shortest failing cases, ``passing`` all passing ones, those first whose coverage is nearest to
-    that of a failing case.
+    ``failing`` are the shortest of the failing cases (of ``among``, where it is given), ``passing`` all passing ones,
+    those first whose coverage is nearest to that of a failing case. A case that is a command of a test suite is left
+    out, since its program's runs are not ours to repeat; SubjectError where no failing case is left.
     """
 
-    def __init__(self, subject: Subject, runs: Runs, settings: Settings) -> None:
+    def __init__(self, subject: Subject, runs: Runs, settings: Settings, among: Sequence[int] | None = None) -> None:
         self.runs, self.settings = runs, settings
+        failing, passing = (
+            [row for row in rows if runs.tested[row].case.command is None]
+            for rows in (runs.failing if among is None else among, runs.passing)
+        )
+        if not failing:
+            raise SubjectError(*_nothing_to_repair(runs))
         is_block = np.array([not counter.side for counter in counters(subject)], np.bool_)
         self._executed: Bools = runs.counts[:, : len(is_block)][:, is_block] > 0
         lengths = blocks_executed(subject, runs)
-        shortest = sorted(runs.failing, key=lambda row: (lengths[row] == 0, lengths[row]))
+        shortest = sorted(failing, key=lambda row: (lengths[row] == 0, lengths[row]))
         self.failing = shortest[: settings.failing]
-        failing = self._executed[self.failing]
-        distance = {row: int((failing != self._executed[row]).sum(axis=1).min()) for row in runs.passing}
-        self.passing = sorted(runs.passing, key=lambda row: (distance[row], row))
+        executed = self._executed[self.failing]
+        distance = {row: int((executed != self._executed[row]).sum(axis=1).min()) for row in passing}
+        self.passing = sorted(passing, key=lambda row: (distance[row], row))
 
     @property
     def observed(self) -> list[int]:
@@ -94,6 +102,17 @@ class Suite:
         """
         reached = self._executed[self.passing][:, blocks]
         return np.asarray(reached & (np.cumsum(reached, axis=0) <= self.settings.passing))
+
+
+def _nothing_to_repair(runs: Runs) -> tuple[str, str]:
+    """What is wrong, and what to do, where no failing case can be altered."""
+    if not runs.failing:
+        return "no case fails, so there is nothing to repair", "add a case that shows the failure"
+    name = runs.tested[runs.failing[0]].case.name
+    return (
+        f"case {name} runs a command: only a case that runs the program itself can be altered",
+        "describe the failing run as a case with `arguments` and `stdin`",
+    )
 
 
 class Search:
