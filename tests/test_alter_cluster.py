@@ -28,6 +28,7 @@ from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.subject import Subject
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 PROGRAM = r"""
@@ -252,6 +253,31 @@ def test_a_worker_that_is_killed_is_replaced(subject: Subject, cluster: Any, pid
         results = work.run(requests)
         thread.join(10)
     assert work.lost == 0 and not any(not_run(r.records) for r in results)
+
+
+class Deadly(Session):
+    """A session that ends the worker's process with one of the cases."""
+
+    def run(self, batch: Batch, **options: Any) -> Any:
+        if self.case.name == CASES[0].name:
+            os._exit(1)
+        return super().run(batch, **options)
+
+
+def test_a_part_that_kills_its_workers_is_lost(subject: Subject) -> None:
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        local_cluster() as own,
+        Work(subject, cluster=own.scheduler_address, fresh=True, opener=Deadly) as work,
+    ):
+        observed = work.observe(CASES[:2])
+        bad, good = (Request(c, added(subject, o, 1).part(0, 20)) for c, o in zip(CASES, observed, strict=False))
+        (fine,) = work.run([good])
+        (dead,) = work.run([bad])
+        assert set(dead.records["verdict"].tolist()) == {Verdict.LOST}
+        assert work.lost == 20 and work.stopped == ""
+        (other,) = work.run([Request(CASES[1], added(subject, observed[1], 1).part(20, 40))])
+    assert not {Verdict.LOST, Verdict.NOT_RUN} & {*fine.records["verdict"], *other.records["verdict"]}
 
 
 def test_a_cluster_that_goes_away_is_an_error(subject: Subject, pids: Path) -> None:
