@@ -19,6 +19,7 @@ from whence.run.cases import Case
 
 SHORT, LONG = 0.2, 1.0  # seconds that a part is to last at least and at most
 LEAST = 256  # continuations of a part, unless they would last longer than LONG
+PROBE = 0.5  # seconds of a part that measures the rate
 CUT = 2.0  # seconds after which a part ends; what it has not done is handed out again
 NEW = 0.5  # weight of the newest measurement of the rate
 
@@ -76,7 +77,7 @@ class Stream:
     _records: NDArray[np.void] = field(init=False)
     _texts: Texts = field(init=False)
     _waiting: Rows = field(init=False)
-    _seconds: float = CUT
+    _seconds: float = field(init=False)
 
     def __post_init__(self) -> None:
         count = len(self.batch)
@@ -85,6 +86,7 @@ class Stream:
         numbers = self.kept.find(self.names)
         self._put(np.flatnonzero(numbers >= 0), numbers[numbers >= 0])
         self._waiting = np.flatnonzero(numbers < 0)
+        self._seconds = CUT if self.rate.value else PROBE
 
     def _put(self, rows: Rows, numbers: Rows) -> None:
         """Take over results that are known."""
@@ -118,8 +120,8 @@ class Stream:
         left = rows[records["verdict"] == Verdict.NOT_RUN]
         self._waiting = np.concatenate([left, self._waiting])
         self.rate.measured(len(rows) - len(left), done.seconds)
-        if len(left) == len(rows):  # one that takes very long: it is given more time
-            self._seconds *= 2
+        nothing = len(left) == len(rows)  # one that takes very long is given more time
+        self._seconds = max(2 * self._seconds if nothing else self._seconds, CUT)
         return len(rows) - len(left)
 
     def answers(self) -> Iterator[tuple[int, Results]]:
