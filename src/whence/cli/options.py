@@ -163,7 +163,7 @@ class Search:
     fresh: bool
 
 
-def _duration(_: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+def duration(_: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
     """Seconds, from a number with an optional s, m or h."""
     if text is None:
         return None
@@ -177,7 +177,7 @@ def _duration(_: click.Context, parameter: click.Parameter, text: str | None) ->
 _SEARCH: list[Callable[[Any], Any]] = [
     click.option("--workers", type=click.IntRange(1), metavar="N", help="Altered runs at a time [one a core]."),
     click.option("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers run them (tcp://HOST:PORT)."),
-    click.option("--budget", callback=_duration, metavar="TIME", help="Stop the search after TIME: 90s, 5m, 1h."),
+    click.option("--budget", callback=duration, metavar="TIME", help="Stop the search after TIME: 90s, 5m, 1h."),
     click.option("--fresh", is_flag=True, help="Run again what an earlier search has kept."),
 ]
 
