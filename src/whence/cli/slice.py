@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.options import CaseCommand, Options, open_subject, shared_options, show
+from whence.cli.options import CaseCommand, Options, duration, open_subject, shared_options, show
 
 if TYPE_CHECKING:
-    from whence.findings import Symptom
+    from whence.findings import Findings, Symptom
     from whence.subject.recorder import Recording
     from whence.subject.runs import Runs
+    from whence.subject.story import Story
     from whence.subject.subject import Subject
     from whence.techniques.slicing import Start
+
+SECONDS = 60.0  # of --implicit
 
 
 @click.command("slice", cls=CaseCommand)
@@ -22,7 +25,17 @@ if TYPE_CHECKING:
 @click.option("--forward", is_flag=True, help="What depends on the criterion, instead of what it depends on.")
 @click.option("--data-only", is_flag=True, help="Leave control dependence out.")
 @click.option("--passing", metavar="NAME", help="Slice this case's run, whether it passes or fails (needs --at).")
-def slice_(options: Options, at: str | None, forward: bool, data_only: bool, passing: str | None) -> int:
+@click.option("--implicit", is_flag=True, help="Add branches that skipped something that mattered (docs/switch.md).")
+@click.option("--budget", callback=duration, metavar="TIME", help="How long --implicit may take [60s].")
+def slice_(
+    options: Options,
+    at: str | None,
+    forward: bool,
+    data_only: bool,
+    passing: str | None,
+    implicit: bool,
+    budget: float | None,
+) -> int:
     """Show what a failure, or a value, came from (or what came of it)."""
     from whence.cli.steps import summary
     from whence.errors import UsageError
@@ -35,15 +48,46 @@ def slice_(options: Options, at: str | None, forward: bool, data_only: bool, pas
         raise UsageError("--passing needs --at: a passing run has no symptom", "say where to start: --at FILE:LINE")
     if forward and criterion is None:
         raise UsageError("--forward needs --at: nothing comes of a symptom", "say where to start: --at FILE:LINE")
+    if implicit and (forward or data_only or options.window):
+        other = "--forward" if forward else "--data-only" if data_only else "--window"
+        raise UsageError(f"--implicit follows all dependences backward from the start of the run, not {other}")
+    if budget is not None and not implicit:
+        raise UsageError("--budget is for --implicit", "give both, or leave it out")
     subject = open_subject(options)
     runs, recording = _record(subject, options, passing)
     story = Story(subject, recording.trace)
     symptom = symptom_of(recording, subject.folder) if recording.outcome.failed else None
     start = start_at(story, criterion) if criterion else _start_of(symptom)
-    findings, _ = slice_findings(story, subject.name, start, forward, not data_only)
+    if implicit:
+        findings = _implicit(subject, story, recording, start, None if criterion else symptom, budget or SECONDS)
+    else:
+        findings, _ = slice_findings(story, subject.name, start, forward, not data_only)
     findings.symptom = symptom
     findings.summary[:0] = summary(subject, runs, recording)
     return show(subject, findings, options, sliced=True)
+
+
+def _implicit(
+    subject: Subject, story: Story, recording: Recording, start: Start, symptom: Symptom | None, budget: float
+) -> Findings:
+    """The findings of a slice grown along implicit dependences."""
+    import time
+
+    from whence.alter.session import Session
+    from whence.cli.steps import build_variant
+    from whence.probe.instrument import Variant
+    from whence.report.terminal import search_progress
+    from whence.techniques.implicit import add_to, grow
+    from whence.techniques.slicing import compute, slice_findings
+
+    for kind in (Variant.ALTER, Variant.REPLAY):
+        build_variant(subject, kind)
+    plain = compute(story.trace, start.references)
+    with Session(subject, recording.case) as session, search_progress("switching branches") as report:
+        growth = grow(story, start, session, symptom, deadline=time.monotonic() + budget, progress=report)
+    findings, _ = slice_findings(story, subject.name, start, found=growth.found)
+    add_to(findings, story, growth, plain)
+    return findings
 
 
 def _record(subject: Subject, options: Options, passing: str | None) -> tuple[Runs, Recording]:

@@ -144,7 +144,7 @@ def _edge(edge: dict[str, Any]) -> dict[str, Any]:
     return {
         "to": _place(Statement(edge["to_file"], edge["to_line"])),
         "kind": edge["kind"],
-        "text": edge_text(clip(edge["name"], TEXT), edge["value"]),
+        "text": edge_text(clip(edge["name"], TEXT), edge["value"], clip(edge.get("skipped", ""), TEXT)),
     }
 
 

@@ -279,7 +279,7 @@ def _print_slice_line(page: _Page, at: dict[str, Any], arrow: str) -> None:
 
 def _print_edge(page: _Page, edge: dict[str, Any], lead: str) -> None:
     place = _place(Statement(edge["to_file"], edge["to_line"]))
-    known = edge_text(edge["name"], edge["value"])
+    known = edge_text(edge["name"], edge["value"], edge.get("skipped", ""))
     page.line((lead, DIM), (f"{edge['kind']:<7} ", DIM), (place, PLACE), (f"  {known}" if known else "", ""))
 
 

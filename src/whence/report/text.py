@@ -48,8 +48,13 @@ def score_text(score: float) -> str:
     return f"{score:.3g}" if abs(score) < 1000 else f"{score:,.0f}"
 
 
-def edge_text(name: str, value: str | float | bool | None) -> str:
-    """What passed along an edge: ``n = 3``, the name alone where no value is known, nothing without either."""
+def edge_text(name: str, value: str | float | bool | None, skipped: str = "") -> str:
+    """What passed along an edge: ``n = 3``, the name alone where no value is known, nothing without either.
+
+    Along an implicit dependence nothing passed: ``skipped`` says what did not happen.
+    """
+    if skipped:
+        return f"{edge_text(name, value)} (skipped: {visible(skipped)})"
     if value is None:
         return visible(name)
     return f"{visible(name)} = {value_text(value)}" if name else value_text(value)

@@ -18,19 +18,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from whence.alter.changes import Batch, Verdict
 from whence.alter.session import Session
-from whence.findings import Statement
+from whence.findings import Findings, Statement, Symptom
 from whence.probe.layout import Kind
 from whence.subject.story import Story
 from whence.techniques.alignment import align, align_events
 from whence.techniques.potential import Candidates
 from whence.techniques.predicates import Predicates
-from whence.techniques.slicing import Start, compute
+from whence.techniques.slicing import Start, by_line, compute, place_of, plural
 from whence.techniques.switching import corrected
 from whence.trace.columns import CellKind
 from whence.trace.shadow import MAX_CELLS
@@ -40,6 +41,8 @@ from whence.trace.trace import Trace
 Integers = NDArray[np.int64]
 NEVER = -1  # when something was written that nothing recorded wrote
 NO_READ = 1 << 62  # "since" of an event that reads nothing
+PASSES, CORRECTS = "what makes the run pass", "what corrects a part of the output"
+ABOUT_OUTPUT = ("wrong-output", "missing-output", "extra-output")  # symptoms that depend on all that is printed
 READS = (int(CellKind.COPY), int(CellKind.READ), int(CellKind.BYVAL))
 
 
@@ -47,15 +50,13 @@ READS = (int(CellKind.COPY), int(CellKind.READ), int(CellKind.BYVAL))
 class Dependence:
     """A verified implicit dependence of an event on a branch instance.
 
-    ``row`` is the alternative that was switched (ALTERNATIVE), ``use`` the event that depends on it. ``writer`` is the
-    statement that was skipped, and ``deed`` what it does in the switched run ("": it is not known). ``strong``: the
-    switched run passes.
+    ``row`` is the alternative that was switched (ALTERNATIVE), ``use`` the event that depends on it. ``skipped`` says
+    what it would have done. ``strong``: the switched run passes.
     """
 
     row: np.void
     use: int
-    writer: Statement | None = None
-    deed: str = ""
+    skipped: str = ""
     strong: bool = False
 
 
@@ -113,12 +114,12 @@ def last_written(trace: Trace) -> Integers:
 class Effect:
     """What switching one branch instance did.
 
-    ``changed`` are the events of the unaltered run whose reads have another value, ascending, and ``writers`` for each
-    the statement that wrote it and what it did.
+    ``changed`` are the events of the unaltered run whose reads have another value, ascending, and ``writers`` says for
+    each what wrote that in the switched run (`x` = 3 on line 14).
     """
 
     changed: Integers
-    writers: list[tuple[Statement | None, str]]
+    writers: list[str]
 
 
 class Verifier:
@@ -162,39 +163,65 @@ class Verifier:
             if told.broke_off(other) or (value is not None and value == told.trace.value(other)):
                 continue
             changed.append(event)
-            writers.append((told.statement(writer), told.deed(writer)))
+            writers.append(_told(told, writer))
         return Effect(np.array(changed, np.int64), writers)
+
+
+def _told(story: Story, writer: int) -> str:
+    """What an event wrote, and where."""
+    seen, place = story.named(writer), story.statement(writer)
+    what = "" if seen is None else f"`{seen.name}`" + ("" if seen.value is None else f" = {seen.value}")
+    where = "" if place is None else f"on line {place.line}"
+    return " ".join(filter(None, [what, where])) or "a library's doing"
 
 
 # ---- Growing ---------------------------------------------------------------------------------------------------------
 
 
-class Growing:
-    """Grows a slice along implicit dependences.
+def grow(
+    story: Story,
+    start: Start,
+    session: Session | None,
+    symptom: Symptom | None = None,
+    *,
+    deadline: float = float("inf"),
+    progress: Callable[[int, int], None] | None = None,
+) -> Growth:
+    """The slice from ``start``, grown along its implicit dependences until nothing is new, or the time is over.
 
-    ``start`` is the slice's criterion. ``failure``: it is where the failure shows, so that what becomes of the failure
-    counts, too. Without a ``verifier`` all potential dependences count. ``deadline`` is of ``time.monotonic``.
+    ``session`` runs the case of ``story``; without one, all potential dependences are taken for real, unverified, as in
+    relevant slicing. ``symptom`` is the failure, where the slice starts at it: then what becomes of the failure counts,
+    too. ``deadline`` is of ``time.monotonic``.
     """
+    predicates = Predicates(story)
+    verifier = Verifier(session, predicates) if session is not None else None
+    return _Growing(predicates, start, verifier, symptom, deadline, progress).all()
+
+
+class _Growing:
+    """The work of ``grow``."""
 
     def __init__(
         self,
         predicates: Predicates,
-        found: Slice,
         start: Start,
         verifier: Verifier | None,
-        failure: bool = False,
-        deadline: float = float("inf"),
-        progress: Callable[[int, int], None] | None = None,
+        symptom: Symptom | None,
+        deadline: float,
+        progress: Callable[[int, int], None] | None,
     ) -> None:
-        self._predicates, self._start, self._verifier = predicates, start, verifier
-        self._failure, self._deadline, self._progress = failure, deadline, progress
+        self._predicates, self._verifier = predicates, verifier
+        self._deadline, self._progress = deadline, progress
         self._trace = predicates.story.trace
+        self._failure = symptom is not None
+        self._prints = symptom is not None and symptom.kind in ABOUT_OUTPUT
+        self._point = start.event if start.event >= 0 else self._trace.events - 1
         self._since = last_written(self._trace)
         self._candidates = Candidates(predicates)
         self._effects: dict[int, Effect] = {}  # by row
         self._verdicts: dict[int, tuple[bool, bool]] = {}  # by row: whether it passes, whether more of it is right
         self._seen: set[int] = set()
-        self.growth = Growth(found)
+        self.growth = Growth(compute(self._trace, start.references))
 
     def all(self) -> Growth:
         """Grow until nothing is new, or the time is over."""
@@ -225,7 +252,7 @@ class Growing:
         uses = self.growth.found.events
         uses = uses[self._since[uses] != NO_READ]
         depths = self.growth.found.depth_of(uses).astype(np.int64)
-        printed = self._start.event if self._failure else -1
+        printed = self._point if self._prints else -1
         rows: list[int] = self._candidates.of(uses, self._since[uses], depths, printed).tolist()
         return rows
 
@@ -243,7 +270,7 @@ class Growing:
         """The dependence of the slice on a row, if there is one."""
         alternative = self._predicates.rows[row]
         if self._verifier is None:
-            return Dependence(alternative, self._start.event)
+            return Dependence(alternative, self._point)
         if row not in self._effects:
             self._effects[row] = self._verifier.effect(alternative)
         effect, depths = self._effects[row], self.growth.found.event_depth
@@ -251,16 +278,16 @@ class Growing:
         hits = np.flatnonzero(depths[effect.changed])
         if len(hits):
             nearest = int(hits[np.argmin(depths[effect.changed[hits]])])
-            return Dependence(alternative, int(effect.changed[nearest]), *effect.writers[nearest], passes)
+            return Dependence(alternative, int(effect.changed[nearest]), effect.writers[nearest], passes)
         if self._failure and (passes or later):
-            return Dependence(alternative, self._start.event, strong=passes)
+            return Dependence(alternative, self._point, PASSES if passes else CORRECTS, passes)
         return None
 
     def _add(self, dependence: Dependence) -> None:
         """Join the slice from the dependence's branch to the slice, as far from the criterion as its way is long."""
         branch = int(dependence.row["event"])
         found, more = self.growth.found, compute(self._trace, [branch + 1])
-        before = int(found.event_depth[dependence.use]) if dependence.use >= 0 else 1
+        before = max(1, int(found.event_depth[dependence.use]))
         for depths, parents, new_depths, new_parents in (
             (found.event_depth, found.event_parent, more.event_depth, more.event_parent),
             (found.cell_depth, found.cell_parent, more.cell_depth, more.cell_parent),
@@ -270,3 +297,59 @@ class Growing:
             parents[nearer] = new_parents[nearer]
         if found.event_depth[branch] == before + 1:
             found.event_parent[branch] = dependence.use + 1
+
+
+# ---- Findings --------------------------------------------------------------------------------------------------------
+
+
+def add_to(findings: Findings, story: Story, growth: Growth, plain: Slice) -> None:
+    """Add the dependences to the findings of the grown slice: edges, and how far it has grown over the ``plain`` one.
+
+    The edge of a line comes before its others: what it says is not in the trace.
+    """
+    lines = {(line["file"], line["line"]): line["edges"] for line in findings.parts["slice"]}
+    for (use, branch), dependence in reversed(_by_statement(story, growth).items()):
+        if (use.file, use.line) in lines:
+            lines[use.file, use.line].insert(0, _edge(story, branch, dependence))
+    before = set(by_line(story, plain).statements)
+    added = [entry for entry in findings.ranking if entry.statement not in before]
+    for entry in added:
+        entry.evidence |= {"implicit": True, "text": f"{entry.evidence['text']}, through what was skipped"}
+    findings.parts["implicit"] = {
+        "candidates": growth.candidates,
+        "switched": growth.tried,
+        "verified": len(growth.dependences),
+        "lines": len(added),
+        "stopped": growth.stopped,
+    }
+    findings.summary.append(_summary(growth, len(added)))
+
+
+def _by_statement(story: Story, growth: Growth) -> dict[tuple[Statement, Statement], Dependence]:
+    """The first dependence of each statement on each branch's statement."""
+    found: dict[tuple[Statement, Statement], Dependence] = {}
+    for dependence in growth.dependences:
+        use, branch = place_of(story, dependence.use), story.statement(int(dependence.row["event"]))
+        if use is not None and branch is not None and use != branch:
+            found.setdefault((use, branch), dependence)
+    return found
+
+
+def _edge(story: Story, branch: Statement, dependence: Dependence) -> dict[str, Any]:
+    """An edge of the part ``slice``."""
+    seen = story.named(int(dependence.row["event"]))
+    named = {"name": seen.name, "value": seen.value} if seen else {"name": "", "value": None}
+    place = {"to_file": branch.file, "to_line": branch.line, "kind": "implicit"}
+    return {**place, **named, "skipped": dependence.skipped}
+
+
+def _summary(growth: Growth, added: int) -> str:
+    strong = sum(dependence.strong for dependence in growth.dependences)
+    text = (
+        f"switched {growth.tried:,} of {plural(growth.candidates, 'branch instance')} that may have skipped something: "
+        f"{len(growth.dependences):,} did"
+    )
+    if strong:
+        text += f", of which {strong:,} {'makes' if strong == 1 else 'make'} the run pass"
+    text += f"; {plural(added, 'more line')} in the slice"
+    return text + (", and the time was over before all was tried" if growth.stopped else "")

@@ -290,10 +290,18 @@ class _Edges:
 
 
 def slice_findings(
-    story: Story, subject: str, start: Start, forward: bool = False, control: bool = True
+    story: Story,
+    subject: str,
+    start: Start,
+    forward: bool = False,
+    control: bool = True,
+    found: Slice | None = None,
 ) -> tuple[Findings, Slice]:
-    """The findings of ``whence slice``, lines ranked by their distance from the criterion; and the slice itself."""
-    found = compute(story.trace, start.references, forward, control)
+    """The findings of ``whence slice``, lines ranked by their distance from the criterion; and the slice itself.
+
+    ``found`` is the slice where it is known already.
+    """
+    found = found or compute(story.trace, start.references, forward, control)
     lines = by_line(story, found)
     depths, instances = lines.depths.tolist(), lines.instances.tolist()
     scores, evidence = {}, {}
@@ -312,7 +320,7 @@ def slice_findings(
 
 def criterion_part(story: Story, start: Start, forward: bool = False) -> dict[str, Any]:
     """The part ``criterion`` of a result."""
-    place = _place_of(story, start.event) if start.event >= 0 else None
+    place = place_of(story, start.event) if start.event >= 0 else None
     return {
         "file": place.file if place else None,
         "line": place.line if place else None,
@@ -321,13 +329,13 @@ def criterion_part(story: Story, start: Start, forward: bool = False) -> dict[st
     }
 
 
-def _place_of(story: Story, event: int, hops: int = HOPS) -> Statement | None:
+def place_of(story: Story, event: int, hops: int = HOPS) -> Statement | None:
     """The statement of an event; of one that has none, such as a return at a brace, that of what it depends on."""
     place = story.statement(event)
     if place is not None or hops == 0:
         return place
     targets = dependences(story.trace.plan, story.trace.columns, event + 1)
-    found = (_place_of(story, target - 1, hops - 1) for target, _ in targets if target > 0)
+    found = (place_of(story, target - 1, hops - 1) for target, _ in targets if target > 0)
     return next((statement for statement in found if statement is not None), None)
 
 
