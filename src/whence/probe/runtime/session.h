@@ -7,7 +7,7 @@
 
 #include <signal.h>
 
-enum { HOOK_STACK = 1 << 20, SIGNAL_STACK_BYTES = 256 << 10, UNDO_MAX = 512, TICK_MS = 10 };
+enum { HOOK_STACK = 1 << 20, SIGNAL_STACK_BYTES = 256 << 10, UNDO_MAX = 512, TICK_MS = 10, AREAS = 8, TRIES = 256 };
 
 /* Where a session's own memory lies: far from the subject's, so that what runs out of an array ends before. */
 #define SHORTCUTS_BELOW (UINT64_C(1) << 30)
@@ -29,6 +29,12 @@ struct whence_undo {
 struct whence_undo_log {
     unsigned count;
     struct whence_undo entries[UNDO_MAX];
+};
+
+/* A page of stubs, within reach of the code that jumps there (shortcuts.c). */
+struct whence_stubs {
+    unsigned char *stubs;
+    unsigned used;
 };
 
 /* The session's own data: private to the process, and never part of a snapshot. */
@@ -56,6 +62,9 @@ struct whence_control {
 
     volatile int is_copying; /* a fault now is the subject's bad pointer in a system call */
     void *bad_pointer[5];
+
+    struct whence_stubs areas[AREAS]; /* code that was made to jump stays so when a snapshot is gone back to */
+    const char *tried[TRIES];         /* system calls, so that none is tried again and again */
 
     char hook_stack[HOOK_STACK] __attribute__((aligned(4096)));
     char signal_stack[SIGNAL_STACK_BYTES] __attribute__((aligned(4096)));

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-enum { PAGE = 4096, STUB = 32, STUBS = PAGE / STUB, AREAS = 8, TRIES = 256, HOPS = 2, JUMP = 5, SHORT_JUMP = 2 };
+enum { PAGE = 4096, STUB = 32, STUBS = PAGE / STUB, HOPS = 2, JUMP = 5, SHORT_JUMP = 2 };
 
 /* A no-operation: its bytes, and from which one on they are free. */
 struct gap {
@@ -22,16 +22,9 @@ struct gap {
 static const struct gap long_gap = {{0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0}, 8, 3};
 static const struct gap short_gaps[] = {{{0x0f, 0x1f, 0x80, 0, 0, 0, 0}, 7, 3}, {{0x0f, 0x1f, 0x44, 0, 0}, 5, 3}};
 
-/* Pages of stubs, each within reach of the code that jumps there. */
-static struct {
-    unsigned char *stubs;
-    unsigned used;
-} areas[AREAS];
-
-static const char *tried[TRIES]; /* system calls, so that none is tried again and again */
-
 static int is_new(const char *after)
 {
+    const char **tried = whence_control->tried;
     unsigned i = 0;
     while (i < TRIES && tried[i] && tried[i] != after)
         i++;
@@ -43,6 +36,7 @@ static int is_new(const char *after)
 
 int whence_is_shortcut(uintptr_t start)
 {
+    const struct whence_stubs *areas = whence_control->areas;
     for (int i = 0; i < AREAS; i++) {
         if (areas[i].stubs && start == (uintptr_t)areas[i].stubs)
             return 1;
@@ -70,6 +64,7 @@ static unsigned char *map_stubs(const unsigned char *code)
 /* A stub for the system call that ends at `after`: it leaves the way back in rcx and enters the runtime. */
 static unsigned char *new_stub(const unsigned char *after)
 {
+    struct whence_stubs *areas = whence_control->areas;
     for (int i = 0; i < AREAS; i++) {
         if (!areas[i].stubs)
             areas[i].stubs = map_stubs(after);
