@@ -174,6 +174,7 @@ void whence_allow(uint64_t ms)
 
 static void cut(void)
 {
+    whence_control->patience = 0; /* once: a child that is killed may take more than a tick to end */
     if (whence_control->child) {
         whence_call(SYS_kill, whence_control->child, SIGKILL, 0, 0, 0, 0);
         whence_control->child = 0;
