@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 from altered import FakeSubject, Sessions, batch, case, changes, expected, not_run
+from hypothesis import given
+from hypothesis import strategies as st
 
 from whence.alter.changes import Batch, Verdict
-from whence.alter.kept import found_folder
-from whence.alter.streams import CUT, LEAST, LONG, PROBE, SHORT, Request, part_size
+from whence.alter.kept import digests, found_folder
+from whence.alter.streams import CUT, LEAST, LONG, PROBE, SHORT, Request, first_of_equals, part_size
 from whence.alter.work import Work
 from whence.alter.worker import IDLE, ROOMS
 from whence.errors import SubjectError
@@ -112,6 +114,15 @@ def test_progress_reaches_the_total() -> None:
     assert told == sorted(told)
     assert told[-1] == (1500, 1500)
     assert {total for _, total in told} == {1000, 1500}
+
+
+@given(st.lists(st.integers(0, 20), max_size=60))
+def test_equals_are_found_as_by_a_dictionary(values: list[int]) -> None:
+    names = digests(batch(*values), "")
+    first: dict[int, int] = {}
+    wanted = [first.setdefault(value, row) for row, value in enumerate(values)]
+    assert first_of_equals(names).tolist() == wanted
+    assert first_of_equals(names[::-1]).tolist() == [values[::-1].index(value) for value in values[::-1]]
 
 
 # ---- Parts -----------------------------------------------------------------------------------------------------------

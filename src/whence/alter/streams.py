@@ -135,14 +135,26 @@ def merged(requests: Sequence[tuple[int, Request]], options: str) -> tuple[Batch
     """The continuations of numbered requests, each once and in order, their names, and each request's rows."""
     batch = join([request.batch for _, request in requests])
     names = digests(batch, options)
-    _, first, inverse = np.unique(names.view("V16").ravel(), return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
+    leaders = first_of_equals(names)
+    is_first = leaders == np.arange(len(leaders))
     ends = np.cumsum([len(request.batch) for _, request in requests])
-    rows = np.split(rank[inverse], ends[:-1])
-    once = first[order]
-    return select(batch, once), names[once], [(number, r) for (number, _), r in zip(requests, rows, strict=True)]
+    rows = np.split((np.cumsum(is_first) - 1)[leaders], ends[:-1])
+    if not is_first.all():
+        batch, names = select(batch, np.flatnonzero(is_first)), names[is_first]
+    return batch, names, [(number, own) for (number, _), own in zip(requests, rows, strict=True)]
+
+
+def first_of_equals(names: Digests) -> Rows:
+    """For each digest the index of the first one that is equal."""
+    order = np.argsort(names[:, 0])
+    words = names[order, 0]
+    if (words[1:] != words[:-1]).all():
+        return np.arange(len(names))
+    ordered = names[order]
+    starts = np.flatnonzero(np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)]))
+    found = np.empty(len(names), np.int64)
+    found[order] = np.repeat(np.minimum.reduceat(order, starts), np.diff(starts, append=len(names)))
+    return found
 
 
 def join(batches: Sequence[Batch]) -> Batch:
