@@ -15,8 +15,6 @@
 
 enum { WAY_CHANGES = 32 }; /* after so many snapshots that did not serve, forks are taken at once */
 
-int whence_is_child;
-
 struct whence_result *whence_result_of(uint64_t continuation)
 {
     return (struct whence_result *)FILE_AT(whence_control->file->results) + continuation;
@@ -116,7 +114,7 @@ static void leave(void) __attribute__((noreturn));
 static void leave(void)
 {
     whence_control->is_calling = 0;
-    if (whence_is_child)
+    if (whence_control->is_child)
         whence_exit_now(0);
     __builtin_longjmp(whence_control->back, 1);
 }
@@ -230,6 +228,7 @@ static void go(uint64_t continuation, const struct whence_point *point)
     uint64_t count;
     const struct whence_change *changes = whence_changes_of(continuation, &count);
     whence_begin_changes(changes, count, whence_control->file->budget);
+    whence_control->is_running = 1;
     whence_hook_stack = whence_control->hook_stack + HOOK_STACK / 2; /* the upper half waits for this to end */
     whence_resume(whence_altered(point));
 }
@@ -240,6 +239,7 @@ static void run_in_snapshot(uint64_t continuation, const struct whence_point *po
         whence_allow(whence_control->file->patience);
         go(continuation, point);
     }
+    whence_control->is_running = 0;
     if (whence_control->is_in_signal)
         whence_unblock_signals();
     whence_snapshot_restore();
@@ -249,7 +249,7 @@ static void run_in_snapshot(uint64_t continuation, const struct whence_point *po
 /* A child ends with its parent, and what it asks the system comes to the runtime as well. */
 static void be_child(uint64_t continuation, const struct whence_point *point)
 {
-    whence_is_child = 1;
+    whence_control->is_child = 1;
     if (whence_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0) || whence_calls_again())
         whence_exit_now(1);
     whence_snapshot_stop();

@@ -24,7 +24,7 @@ static struct whence_undo *find_undo(enum whence_undo_kind kind, long a)
 static void note_undo(enum whence_undo_kind kind, long a, long b, long number)
 {
     struct whence_undo_log *log = whence_control->undo;
-    if (!whence_in_continuation() || (whence_is_child && kind == UNDO_MAPPED))
+    if (!whence_in_continuation() || (whence_control->is_child && kind == UNDO_MAPPED))
         return;
     if (log->count == UNDO_MAX)
         whence_change_way(number);

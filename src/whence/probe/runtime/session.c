@@ -24,7 +24,7 @@
 
 enum { SUBJECT_STACK = 8 << 20 };
 
-struct whence_control *whence_control;
+union whence_places whence_places __attribute__((aligned(4096)));
 static struct {
     int (*entry)(int, char **, char **);
     int argc;
@@ -84,6 +84,8 @@ size_t whence_session_open(const char *text)
     if (!own)
         return 0;
     whence_control->index = colon ? strtoull(colon + 1, NULL, 10) : 0;
+    if (mprotect(&whence_places, sizeof whence_places, PROT_READ))
+        return 0;
     return size + own + SUBJECT_STACK;
 }
 

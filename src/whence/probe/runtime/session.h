@@ -51,6 +51,7 @@ struct whence_control {
     uint64_t next_stop;   /* index into the stops */
     uint64_t way_changes; /* how many continuations a snapshot did not serve */
     int has_changed_way, has_snapshot;
+    int is_running, is_child; /* within a continuation; in a forked process of its own */
     int has_moved_break;  /* the continuation */
     uintptr_t heap_end;   /* the program break at the last snapshot */
     int is_in_signal;     /* the continuation ends within a signal's handler */
@@ -69,13 +70,24 @@ struct whence_control {
     char hook_stack[HOOK_STACK] __attribute__((aligned(4096)));
     char signal_stack[SIGNAL_STACK_BYTES] __attribute__((aligned(4096)));
 };
-extern struct whence_control *whence_control;
-extern int whence_is_child;
+
+/* Where the session's own memory is: in a page that nobody can write to, since a program that writes past an array may
+   well come to the runtime's variables. */
+struct whence_memory;
+union whence_places {
+    struct {
+        struct whence_control *control;
+        struct whence_memory *shot; /* snapshot.c */
+    };
+    char page[4096];
+};
+extern union whence_places whence_places;
+#define whence_control (whence_places.control)
 
 #define FILE_AT(offset) ((void *)((char *)whence_control->file + (offset)))
 
-static inline int whence_in_continuation(void) { return whence_state.doing == DOING_CONTINUATION; }
-static inline int whence_in_snapshot(void) { return whence_in_continuation() && !whence_is_child; }
+static inline int whence_in_continuation(void) { return whence_control->is_running; }
+static inline int whence_in_snapshot(void) { return whence_control->is_running && !whence_control->is_child; }
 
 /* ---- continuation.c ------------------------------------------------------------------------------------------- */
 

@@ -25,7 +25,7 @@ struct region {
     uintptr_t start, end;
 };
 
-static struct {
+struct whence_memory {
     int is_on, is_stale; /* stale: the mappings have changed, protection has to start anew */
     unsigned regions, hot, since_cooling;
     struct region region[REGIONS_MAX];
@@ -33,7 +33,8 @@ static struct {
     uint32_t table[TABLE]; /* open addressing: place of a hot page + 1 */
     char text[1 << 16];    /* of the list of mappings */
     char copy[HOT_MAX][PAGE] __attribute__((aligned(PAGE)));
-} *shot;
+};
+#define shot (whence_places.shot)
 
 size_t whence_snapshot_reserve(void)
 {
@@ -158,7 +159,7 @@ int whence_snapshot_fault(uintptr_t address)
         return 0;
     if (heat(page) == 0)
         return 1;
-    if (whence_state.doing == DOING_CONTINUATION)
+    if (whence_in_continuation())
         whence_change_way(SYS_mprotect); /* too large */
     whence_snapshot_stop(); /* in the unaltered run nothing has to be kept */
     return 1;
