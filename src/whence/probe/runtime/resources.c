@@ -4,6 +4,7 @@
 #include "session.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -93,9 +94,22 @@ long whence_read_file(const struct whence_call *call)
     return call->number == SYS_lseek ? whence_pass(call) : whence_pass_writing(call, call->b, (size_t)call->c);
 }
 
+/* The list of mappings, which snapshots split. */
+static int is_of_process(const struct whence_call *call)
+{
+    char start[6];
+    const char *path = (const char *)(call->number == SYS_openat ? call->b : call->a);
+    return whence_copy(start, path, sizeof start) > 0 && !memcmp(start, "/proc/", sizeof start);
+}
+
 long whence_open_file(const struct whence_call *call)
 {
     long flags = call->number == SYS_openat ? call->c : call->b;
+    if (is_of_process(call)) {
+        if (whence_in_snapshot())
+            whence_change_way(call->number);
+        whence_snapshot_stop();
+    }
     if (whence_streams.is_any_closed)
         whence_refuse(call->number); /* it would get the number of a standard stream */
     if (flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC))

@@ -20,7 +20,7 @@ void whence_streams_start(void)
     struct stat about;
     void *got = MAP_FAILED;
     if (!fstat(0, &about) && S_ISREG(about.st_mode) && about.st_size)
-        got = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_SHARED, 0, 0);
+        got = mmap(INPUT_PLACE, (size_t)about.st_size, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, 0, 0);
     whence_control->input = got == MAP_FAILED ? NULL : got;
     whence_control->input_length = got == MAP_FAILED ? 0 : (uint64_t)about.st_size;
     whence_streams.first_wrong = whence_streams.first_wrong_error = WHENCE_NOWHERE;
