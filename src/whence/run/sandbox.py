@@ -25,7 +25,7 @@ from whence.errors import SubjectError
 MEMORY_FOLDER = Path("/dev/shm")
 ROOM_WANTED = 256 << 20  # bytes that must be free in memory for the sandbox to live there
 ROOM_NEEDED = 1 << 20  # with less than this a run's output may have been cut off
-ROOTS_MAX = 100
+ROOTS_MAX = 1000  # a search keeps a session open for each case and worker
 
 PINNED = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"}
 
