@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
     from whence.techniques.history import Snapshot
-    from whence.techniques.several import RankedList, Version
+    from whence.techniques.several import Pairs, RankedList, Version
 
 TECHNIQUES = ("minimal", "partial", "full")
 THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -126,7 +126,7 @@ class World:
     def __init__(self, folder: Path, base: Path, faults: Faults, names: Sequence[str] | None = None) -> None:
         self.folder, self.base, self.faults, self.names = folder, base, faults, names
         self.source = corpus.combined(faults)
-        self._pairs: dict[str, frozenset[Statement]] = {}
+        self._pairs: dict[str, Pairs] = {}
 
     @cached_property
     def subject(self) -> Subject:
@@ -192,7 +192,7 @@ class World:
         places = zip(self.faults, self.source.lines, strict=True)
         return {fault.id: known & {Statement(file, line) for line in lines} for fault, lines in places}
 
-    def search(self, names: Sequence[str]) -> Mapping[str, frozenset[Statement]]:
+    def search(self, names: Sequence[str]) -> Mapping[str, Pairs]:
         """The statements with a pair in failing cases; each is searched once."""
         from whence.alter.work import Work
         from whence.techniques.failing import statements_with_pairs
@@ -200,14 +200,15 @@ class World:
         wanted = [name for name in names if name not in self._pairs]
         if wanted:
             with Work(self.subject, workers=1) as work:
-                self._pairs |= statements_with_pairs(self.subject, self.runs, wanted, work)
+                found = statements_with_pairs(self.subject, self.runs, wanted, work)
+            self._pairs |= {name: found.get(name, {}) for name in wanted}
         return {name: self._pairs[name] for name in names}
 
     def score(self, ranking: RankedList, total: int) -> tuple[str, float]:
         """The fault that a list leads to first, and the list's score for it; 0 for a fault that is not in it."""
         from whence.techniques.several import entries
 
-        worst = {entry.statement: entry.rank_worst for entry in entries(ranking, 1)}
+        worst = {entry.statement: entry.rank_worst for entry in entries(ranking, {})}
         ranks = {name: min(worst.get(s, total) for s in found) for name, found in self.statements.items()}
         name = min(ranks, key=lambda name: (ranks[name], name))
         return name, 100 * (total - ranks[name]) / total

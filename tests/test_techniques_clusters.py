@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from test_techniques_several import lines, searched, version
+from test_techniques_several import lines, searched, told, version
 
 from whence.techniques.clusters import clusters, most_suspicious, similarity
 from whence.techniques.several import Run, ranked
@@ -11,7 +11,7 @@ EXECUTED = lines(*range(1, 9))
 
 
 def runs_with(**pairs: frozenset) -> dict[str, Run]:
-    return {case: Run(EXECUTED, found) for case, found in pairs.items()}
+    return {case: Run(EXECUTED, told(found)) for case, found in pairs.items()}
 
 
 def groups(runs: dict[str, Run], threshold: float) -> list[list[str]]:
@@ -40,10 +40,10 @@ def test_similar_to_a_member_is_enough():
 
 
 def test_without_pairs_tarantula_tells_what_is_most_suspicious():
-    run = Run(lines(1, 2, 3), lines())
+    run = Run(lines(1, 2, 3), {})
     of = version({"a": run.executed}, 2, s1=2, s2=1, s3=1)
     assert most_suspicious(ranked({"a": run}, of)) == lines(2, 3)
-    assert most_suspicious(ranked({"a": Run(run.executed, lines(1))}, of)) == lines(1)
+    assert most_suspicious(ranked({"a": Run(run.executed, told(lines(1)))}, of)) == lines(1)
 
 
 @given(searched(), st.floats(0, 1))

@@ -25,10 +25,14 @@ def snapshot(text: str = TEXT, fingerprint: int = 1, program: str = "p", file: s
     return Snapshot(program, fingerprint, frozenset(Statement(file, n) for n in numbers), {file: text})
 
 
+def pair(line: int, text: str) -> dict[Statement, str]:
+    return {Statement("p.c", line): text}
+
+
 def begun() -> History:
     """After the first list: of case a, in which line 3 has a pair, and of case b with 4."""
     of = version({"a": lines(1, 2, 3), "b": lines(1, 4, 5)})
-    known = partial(None, of, frozenset(), Searcher({"a": lines(3), "b": lines(4)}))
+    known = partial(None, of, frozenset(), Searcher({"a": pair(3, "x"), "b": pair(4, "y")}))
     return History("partial", snapshot(), known=known, marks={"a": "x", "b": "y"})
 
 
@@ -38,14 +42,14 @@ def begun() -> History:
 def test_the_same_program_is_the_same_iteration():
     history = begun()
     assert continued(history, snapshot()) is history
-    assert history.found == {"a": lines(3), "b": lines(4)}
+    assert history.found == {"a": pair(3, "x"), "b": pair(4, "y")}
 
 
 def test_a_fix_is_the_next_iteration_in_the_new_lines():
     history = continued(begun(), snapshot(TEXT.replace("two", "zero();\n2"), 2))
     assert (history.iteration, history.fixed, history.known) == (2, lines(2, 3), None)
     before = history.before
-    assert before.runs == {"a": Run(lines(1, 2, 4), lines(4)), "b": Run(lines(1, 5, 6), lines(5))}
+    assert before.runs == {"a": Run(lines(1, 2, 4), pair(4, "x")), "b": Run(lines(1, 5, 6), pair(5, "y"))}
     assert {s.line for s in before.lists} | {before.shown[0][0].line} <= {1, 2, 4, 5, 6}
     assert history.found == {}
 
@@ -58,14 +62,14 @@ def test_a_fix_may_be_named():
 
 def test_statements_that_are_gone_are_forgotten():
     before = continued(begun(), snapshot(TEXT.replace("three();\n", ""), 2)).before
-    assert before.runs["a"] == Run(lines(1, 2), lines())
-    assert before.runs["b"] == Run(lines(1, 3, 4), lines(3))
+    assert before.runs["a"] == Run(lines(1, 2), {})
+    assert before.runs["b"] == Run(lines(1, 3, 4), pair(3, "y"))
 
 
 def test_comments_and_moved_code_are_no_fix():
     history = begun()
     again = continued(history, snapshot("/* a\n comment */\n" + TEXT, 2))
-    assert (again.iteration, again.found) == (1, {"a": lines(5), "b": lines(6)})
+    assert (again.iteration, again.found) == (1, {"a": pair(5, "x"), "b": pair(6, "y")})
     assert again.before is None
 
 

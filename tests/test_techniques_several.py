@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -46,7 +47,7 @@ def version(failing: dict[str, frozenset[Statement]], passing: int = 0, **passed
 class Searcher:
     """A search that looks its answers up, and remembers what it was asked."""
 
-    def __init__(self, pairs: dict[str, frozenset[Statement]]) -> None:
+    def __init__(self, pairs: dict[str, dict[Statement, str]]) -> None:
         self.pairs, self.asked = pairs, []
 
     def __call__(self, cases):
@@ -54,12 +55,17 @@ class Searcher:
         return {case: self.pairs[case] for case in cases}
 
 
+def told(statements: Iterable[Statement]) -> dict[Statement, str]:
+    """Pairs at these statements."""
+    return {s: f"with `x` {s.line} instead of 0 the output is right" for s in sorted(statements)}
+
+
 # ---- The example of figures 3.5 and 3.6: statements 2 and 4 are faulty, run 3 fails because of 4 ---------------------
 
 FIRST = version({"1": lines(1, 2, 3, 5), "2": lines(1, 2, 3, 5), "3": lines(1, 2, 4, 5)})
-FIRST_PAIRS = {"1": lines(2, 3), "2": lines(2, 5), "3": lines(2, 4, 5)}
+FIRST_PAIRS = {"1": told(lines(2, 3)), "2": told(lines(2, 5)), "3": told(lines(2, 4, 5))}
 SECOND = version({"3": lines(1, 2, 4, 5)})
-SECOND_PAIRS = {"3": lines(4)}
+SECOND_PAIRS = {"3": told(lines(4))}
 
 
 def test_example_of_partial():
@@ -105,7 +111,7 @@ def test_example_of_full_and_minimal():
 
 
 def test_tarantula_orders_ties():
-    runs = {"a": Run(lines(1, 2, 3), lines(3)), "b": Run(lines(1, 2), lines())}
+    runs = {"a": Run(lines(1, 2, 3), told(lines(3))), "b": Run(lines(1, 2), told(lines()))}
     found = ranked(runs, version({}, 4, s1=4, s2=1))
     assert numbers(found) == [3, 2, 1]
     assert [r.runs for r in found] == [1, 0, 0]
@@ -113,11 +119,30 @@ def test_tarantula_orders_ties():
 
 
 def test_entries_share_ranks_where_nothing_tells_statements_apart():
-    runs = {"a": Run(lines(1, 2, 3), lines(3)), "b": Run(lines(1, 2), lines())}
-    found = entries(ranked(runs, version({})), 2)
+    runs = {"a": Run(lines(1, 2, 3), told(lines(3))), "b": Run(lines(1, 2), told(lines()))}
+    found = entries(ranked(runs, version({})), runs)
     assert [(e.statement.line, e.rank, e.rank_worst) for e in found] == [(3, 1, 1), (1, 2, 3), (2, 2, 3)]
-    assert found[0].evidence["text"] == "other values here mend 1 of 2 failing runs"
-    assert found[1].evidence["text"] == "other values here mend none of 2 failing runs"
+
+
+@pytest.mark.parametrize(
+    ("pairs", "text"),
+    [
+        ([True], "with `x` 1 instead of 0 the output is right"),
+        ([False], "the failing run has no pair here"),
+        ([False, True], "with `x` 1 instead of 0 the output is right; 1 of 2 failing runs has a pair here"),
+        ([True, True], "with `x` 1 instead of 0 the output is right; 2 of 2 failing runs have a pair here"),
+        ([False, False], "none of 2 failing runs has a pair here"),
+    ],
+)
+def test_entries_tell_of_a_pair(pairs, text):
+    runs = {str(n): Run(lines(1), told(lines(1)) if found else {}) for n, found in enumerate(pairs)}
+    (entry,) = entries(ranked(runs, version({})), runs)
+    assert entry.evidence == {
+        "text": text,
+        "pairs_in": sum(pairs),
+        "failing_cases": len(pairs),
+        "tarantula": 1.0,
+    }
 
 
 def test_version_of_coverage():
@@ -143,7 +168,7 @@ def searched(draw, cases=CASES):
     runs = {}
     for case in draw(st.lists(st.sampled_from(cases), min_size=1, unique=True)):
         executed = draw(executions)
-        runs[case] = Run(executed, frozenset(s for s in executed if draw(st.booleans())))
+        runs[case] = Run(executed, told(s for s in executed if draw(st.booleans())))
     passing = draw(st.integers(0, 4))
     passed = {Statement("p.c", n): draw(st.integers(0, passing)) for n in LINES}
     return runs, Version({case: run.executed for case, run in runs.items()}, passed, passing)
@@ -160,8 +185,8 @@ def test_ranked_is_the_definition(drawn):
 
     found = ranked(runs, of)
     assert [r.statement for r in found] == sorted({s for run in runs.values() for s in run.executed}, key=key)
-    scores = [e.score for e in entries(found, len(runs))]
-    assert [e.statement for e in entries(found, len(runs))] == [r.statement for r in found]
+    scores = [e.score for e in entries(found, runs)]
+    assert [e.statement for e in entries(found, runs)] == [r.statement for r in found]
     assert scores == sorted(scores, reverse=True)
 
 
@@ -305,16 +330,16 @@ class Twin:
 
 def test_partial_goes_on_when_all_lists_were_shown():
     of = version({"a": lines(1)})
-    known = partial(None, of, frozenset(), Searcher({"a": lines(1)}))
+    known = partial(None, of, frozenset(), Searcher({"a": told(lines(1))}))
     assert not known.lists
-    again = partial(known, of, lines(1), Searcher({"a": lines()}))
+    again = partial(known, of, lines(1), Searcher({"a": told(lines())}))
     assert numbers(again.ranking) == [1] and again.ranking[0].runs == 0
 
 
 @pytest.mark.parametrize("technique", [full, partial])
 def test_nothing_is_searched_where_nothing_has_to_be(technique):
     of = version({"a": lines(1, 2)})
-    known = technique(None, of, frozenset(), Searcher({"a": lines(2)}))
-    search = Searcher({"a": lines(1)})
+    known = technique(None, of, frozenset(), Searcher({"a": told(lines(2))}))
+    search = Searcher({"a": told(lines(1))})
     technique(known, of, lines(3), search)
     assert search.asked == (["a"] if technique is full else [])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
     from whence.techniques.history import History, Snapshot
-    from whence.techniques.several import Known, Run, Version
+    from whence.techniques.several import Known, Pairs, Run, Version
 
 TECHNIQUES = ("partial", "full", "minimal")
 SIMILAR = 0.5  # T of the clusters, as techniques/clusters.py has it
@@ -142,7 +142,7 @@ class _Step:
         kept = {name: pairs for name, pairs in history.found.items() if name not in others}
         unfinished: set[str] = set()
 
-        def search(names: Sequence[str]) -> Mapping[str, frozenset[Statement]]:
+        def search(names: Sequence[str]) -> Mapping[str, Pairs]:
             wanted = [name for name in names if name not in kept]
             found = search_pairs(self, wanted) if wanted else {}
             unfinished.update(wanted if self.stopped else [])
@@ -153,7 +153,7 @@ class _Step:
         history.marks |= marks
 
 
-def search_pairs(step: _Step, names: Sequence[str]) -> dict[str, frozenset[Statement]]:
+def search_pairs(step: _Step, names: Sequence[str]) -> Mapping[str, Pairs]:
     """The statements with a pair in each of these failing cases; ``step.stopped`` says why the search ended early."""
     from whence.cli.steps import open_work, search_summary
     from whence.techniques.failing import statements_with_pairs
@@ -162,7 +162,9 @@ def search_pairs(step: _Step, names: Sequence[str]) -> dict[str, frozenset[State
         found = statements_with_pairs(step.subject, step.runs, names, work)
     step.stopped = work.stopped
     step.about_search = search_summary(work)
-    return found
+    if unaltered := [name for name in names if name not in found]:
+        step.about_search.append(f"not searched: in the variant for altered runs nothing fails in {_cases(unaltered)}")
+    return {name: found.get(name, {}) for name in names}
 
 
 # ---- What is shown ---------------------------------------------------------------------------------------------------
@@ -185,7 +187,7 @@ def _show(step: _Step, threshold: float | None) -> int:
     from whence.techniques.several import entries
 
     found = _findings(step)
-    found.ranking = entries(step.list.ranking, len(step.list.cases))
+    found.ranking = entries(step.list.ranking, {case: step.list.runs[case] for case in sorted(step.list.cases)})
     found.summary += [_what_was_done(step), *step.about_search, _made_from(step)]
     found.parts |= {"iteration": _iteration_part(step), "next": _next(step, threshold)}
     if threshold is None:
@@ -203,7 +205,7 @@ def _show_groups(step: _Step, found: Findings, groups: Sequence[Mapping[str, Run
 
     lead = [*found.summary, f"{_count(len(groups), 'group')} of failing cases that seem to have one cause each"]
     for number, group in enumerate(groups, 1):
-        ranking = entries(ranked(group, step.version), len(group))
+        ranking = entries(ranked(group, step.version), group)
         title = f"group {number} of {len(groups)}: {_cases(list(group))}"
         last = number == len(groups)
         parts = {"next": found.parts["next"]} if last else {}

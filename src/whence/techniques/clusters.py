@@ -39,7 +39,7 @@ def clusters(runs: Mapping[str, Run], version: Version, threshold: float = THRES
 def clusters_part(groups: Sequence[Mapping[str, Run]], version: Version) -> list[dict[str, Any]]:
     """The part ``clusters`` of findings (docs/json.md): each group's cases, and the ranking made from them alone."""
     return [
-        {"cases": list(group), "ranking": [_entry(e) for e in entries(ranked(group, version), len(group))]}
+        {"cases": list(group), "ranking": [_entry(e) for e in entries(ranked(group, version), group)]}
         for group in groups
     ]
 

@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from whence.alter.profile import Profile
-from whence.techniques.pairs import Search, Settings
-from whence.techniques.several import Statements
-from whence.techniques.targets import Plan, Target
+import numpy as np
+
+from whence.errors import SubjectError
+from whence.techniques.pairs import Searched, Settings
+from whence.techniques.several import Pairs
+from whence.techniques.values import Teller, search
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
@@ -23,22 +25,29 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 
-def statements_with_pairs(subject: Subject, runs: Runs, names: Collection[str], work: Work) -> dict[str, Statements]:
-    """For each of the named failing cases its statements with a pair.
+def statements_with_pairs(subject: Subject, runs: Runs, names: Collection[str], work: Work) -> dict[str, Pairs]:
+    """For each of the named failing cases its statements with a pair, and a sentence for each.
 
-    Values to try are those of all cases in ``runs``. A search that was stopped (``work.stopped``) gives what it found.
+    Values to try are those of all cases in ``runs``. A case that passes when it is observed cannot be searched, and is
+    left out. A search that was stopped (``work.stopped``) gives what it found, of all cases.
     """
-    plan = Plan.of(subject)
     cases = [tested.case for tested in runs.tested]
-    observed = work.observe(cases)
-    profile = Profile.of(plan.sites, [run.events for run in observed])
-    chosen = [(case, run) for case, run in zip(cases, observed, strict=True) if case.name in names]
-    targets = [Target(plan, case, run) for case, run in sorted(chosen, key=lambda pair: pair[1].length)]
-    found = Search(targets, profile, work, Settings(prunes=False)).run()
+    failing = [case for case in cases if case.name in names]
+    others = [case for case in cases if case.name not in names]
+    try:
+        searched = search(subject, failing, others, work, Settings(neighbours=True, prunes=False))
+    except SubjectError:  # none of the cases can be altered
+        return {}
+    teller = Teller(subject, searched)
+    found = {target.case.name: _pairs(subject, searched, run, teller) for run, target in enumerate(searched.targets)}
+    return {name: found.get(name, {}) for name in names} if work.stopped else found
+
+
+def _pairs(subject: Subject, searched: Searched, run: int, teller: Teller) -> Pairs:
+    """The statements with a pair in a run; where no pair mends it, those with a relaxed one."""
+    mine = np.flatnonzero(searched.pairs["run"] == run)
+    exact = mine[~searched.pairs["relaxed"][mine]]
+    numbers, first = np.unique(searched.pairs["statement"][exact if len(exact) else mine], return_index=True)
+    chosen = (exact if len(exact) else mine)[first]
     statements = subject.places.statements
-    return {
-        target.case.name: frozenset(
-            statements[n] for n in found.statements(number) or found.statements(number, relaxed=True)
-        )
-        for number, target in enumerate(targets)
-    }
+    return {statements[n]: teller.pair(index) for n, index in zip(numbers.tolist(), chosen.tolist(), strict=True)}

@@ -23,7 +23,7 @@ from whence.findings import Statement
 from whence.run.cases import Case
 from whence.subject.subject import Subject
 from whence.techniques.edits import Edits
-from whence.techniques.several import TECHNIQUES, Known, Ranked, Run, Statements
+from whence.techniques.several import TECHNIQUES, Known, Pairs, Ranked, Run, Statements
 
 SCHEMA = {"name": "whence-faults", "version": 1}
 AFRESH = "--start begins afresh, --state FILE keeps another search beside this one"
@@ -69,8 +69,8 @@ class History:
     marks: dict[str, str] = field(default_factory=dict)
 
     @property
-    def found(self) -> dict[str, Statements]:
-        """The statements with a pair in each case that was searched in this version."""
+    def found(self) -> dict[str, Pairs]:
+        """The pairs of each case that was searched in this version."""
         known = self.known
         return {case: known.runs[case].pairs for case in known.searched if case in known.runs} if known else {}
 
@@ -105,7 +105,10 @@ def continued(history: History, now: Snapshot, fixed: Statements | None = None) 
 
 def _moved(known: Known, move: Move) -> Known:
     """What is known in the lines of another version; statements that are gone are left out."""
-    runs = {case: Run(frozenset(move(r.executed)), frozenset(move(r.pairs))) for case, r in known.runs.items()}
+    runs = {
+        case: Run(frozenset(move(run.executed)), {m: told for s, told in run.pairs.items() for m in move([s])})
+        for case, run in known.runs.items()
+    }
     ranking = tuple(Ranked(s, r.runs, r.tarantula) for r in known.ranking for s in move([r.statement]))
     lists = {moved: cases for s, cases in known.lists.items() for moved in move([s])}
     return Known(runs, ranking, known.cases, known.searched, lists, tuple(tuple(move(one)) for one in known.shown))
@@ -187,7 +190,7 @@ def _from_json(state: dict[str, Any]) -> History:
 def _known_to_json(known: Known | None) -> dict[str, Any] | None:
     if known is None:
         return None
-    runs = {c: {"executed": _lines(run.executed), "pairs": _lines(run.pairs)} for c, run in known.runs.items()}
+    runs = {c: {"executed": _lines(run.executed), "pairs": _pairs_to_json(run.pairs)} for c, run in known.runs.items()}
     groups: dict[frozenset[str], list[Statement]] = {}
     for statement, cases in known.lists.items():
         groups.setdefault(cases, []).append(statement)
@@ -206,7 +209,7 @@ def _known_from_json(state: dict[str, Any] | None) -> Known | None:
         return None
     return Known(
         {
-            case: Run(frozenset(_statements(run["executed"])), frozenset(_statements(run["pairs"])))
+            case: Run(frozenset(_statements(run["executed"])), _pairs_from_json(run["pairs"]))
             for case, run in state["runs"].items()
         },
         tuple(Ranked(Statement(file, line), runs, value) for file, line, runs, value in state["ranking"]),
@@ -215,6 +218,18 @@ def _known_from_json(state: dict[str, Any] | None) -> Known | None:
         {s: frozenset(group["cases"]) for group in state["lists"] for s in _statements(group["of"])},
         tuple(tuple(Statement(file, line) for file, line in one) for one in state["shown"]),
     )
+
+
+def _pairs_to_json(pairs: Pairs) -> dict[str, dict[str, str]]:
+    """The sentences of the lines of each file."""
+    found: dict[str, dict[str, str]] = {}
+    for statement in sorted(pairs):
+        found.setdefault(statement.file, {})[str(statement.line)] = pairs[statement]
+    return found
+
+
+def _pairs_from_json(state: Mapping[str, Mapping[str, str]]) -> Pairs:
+    return {Statement(file, int(line)): told for file, lines in state.items() for line, told in lines.items()}
 
 
 def _lines(statements: Iterable[Statement]) -> dict[str, list[int]]:

@@ -19,7 +19,7 @@ Source: Jeffrey's dissertation (2009), section 3.1, figures 3.2 (Minimal), 3.3 (
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
 from typing import TypeVar
@@ -32,8 +32,10 @@ from whence.techniques.spectrum import Counts, statement_spectrum, tarantula
 
 Key = TypeVar("Key", bound=Hashable)
 Statements = frozenset[Statement]
-#: Searches failing cases of the current version; gives for each of them the statements with at least one pair in it.
-Search = Callable[[Sequence[str]], Mapping[str, Statements]]
+#: The statements with at least one pair in a failing run, each with a sentence that tells of one of its pairs.
+Pairs = Mapping[Statement, str]
+#: Searches failing cases of the current version, given by name.
+Search = Callable[[Sequence[str]], Mapping[str, Pairs]]
 
 DIFFERENCE = 10  # D of section 3.1.3: a next list has so many statements at its front that no earlier list had
 
@@ -49,12 +51,12 @@ class Version:
 
 def version_of(coverage: Coverage) -> Version:
     """The version whose cases have this coverage, which has to name them."""
-    blocks = [column for column, site in enumerate(coverage.sites) if not site.side]
+    blocks = np.array([column for column, site in enumerate(coverage.sites) if not site.side], np.int64)
     statements, counts = statement_spectrum(coverage)
     failing = {}
     for name, failed, row in zip(coverage.names, coverage.failed, coverage.counts, strict=True):
         if failed:
-            reached = (coverage.sites[column].statements for column in blocks if row[column])
+            reached = (coverage.sites[column].statements for column in blocks[row[blocks] > 0].tolist())
             failing[name] = frozenset(chain.from_iterable(reached))
     return Version(failing, dict(zip(statements, counts.a10.tolist(), strict=True)), counts.total_passed)
 
@@ -64,7 +66,7 @@ class Run:
     """A failing run as it was searched last: the statements that it executed, and those with a pair."""
 
     executed: Statements
-    pairs: Statements
+    pairs: Pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,21 +183,29 @@ def _place(statement: Statement) -> tuple[str, int]:
     return statement.file, statement.line
 
 
-def entries(ranking: RankedList, cases: int) -> list[Entry]:
-    """A list made from so many failing cases as ranked entries; the score is the runs with a pair plus Tarantula.
+def entries(ranking: RankedList, runs: Mapping[str, Run]) -> list[Entry]:
+    """A list made from failing runs as ranked entries; the score is the number of runs with a pair plus Tarantula.
 
     Tarantula's value is above 0 and at most 1 for a statement that a failing run executed, so it only orders ties.
     """
     notes = {
         r.statement: {
-            "text": f"other values here mend {r.runs or 'none'} of {cases} failing {'run' if cases == 1 else 'runs'}",
+            "text": _text(r.runs, [run.pairs[r.statement] for run in runs.values() if r.statement in run.pairs], runs),
             "pairs_in": r.runs,
-            "failing_cases": cases,
+            "failing_cases": len(runs),
             "tarantula": r.tarantula,
         }
         for r in ranking
     }
     return rank({r.statement: r.runs + r.tarantula for r in ranking}, notes)
+
+
+def _text(found: int, told: Sequence[str], runs: Sized) -> str:
+    """The sentence of a statement: one of its pairs, and how many runs have one."""
+    lead = f"{next(filter(None, told))}; " if any(told) else ""
+    if len(runs) == 1:
+        return lead.removesuffix("; ") or f"the failing run has {'a' if found else 'no'} pair here"
+    return f"{lead}{found or 'none'} of {len(runs)} failing runs {'has' if found in (0, 1) else 'have'} a pair here"
 
 
 # ---- Which list comes next -------------------------------------------------------------------------------------------
