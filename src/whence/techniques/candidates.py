@@ -23,9 +23,10 @@ from whence.alter.profile import Profile
 from whence.probe.sites import Form, Operation, Role
 from whence.techniques.operands import Number, Operands, constant, from_bits, to_bits
 from whence.techniques.operations import LEFT_NEUTRAL, OPPOSITE, RIGHT_NEUTRAL, SUMS, others
+from whence.techniques.scope import Scopes
 
 if TYPE_CHECKING:
-    from whence.program.model import Instruction
+    from whence.program.model import Instruction, Location
     from whence.subject.subject import Subject
 
 CONSTANTS = 12  # of the same function that are tried in a constant's place, the nearest ones
@@ -105,6 +106,7 @@ class Candidates:
     def __init__(self, subject: Subject, profile: Profile) -> None:
         self._subject, self._profile = subject, profile
         self._operands: dict[int, Operands] = {}
+        self._scopes = Scopes(subject)
 
     def of(self, number: int) -> list[Rule]:
         """The rules of one site, without repetition."""
@@ -129,6 +131,7 @@ class Candidates:
         ref = program.functions[int(row["function"])]
         if ref.id not in self._operands:
             self._operands[ref.id] = Operands(ref.function)
+        instruction = program.instruction(int(row["instruction"]))
         return _Site(
             number=number,
             role=Role(int(row["role"])),
@@ -136,19 +139,28 @@ class Candidates:
             width=int(row["width"]),
             operation=int(row["operation"]),
             argument=int(row["operand"]),
-            instruction=program.instruction(int(row["instruction"])),
+            instruction=instruction,
             operands=self._operands[ref.id],
             values=self._profile.values(number).tolist(),
-            variables=self._alternatives(row)[:VARIABLES] if row["slot"] >= 0 or row["constant"] else [],
+            variables=self._alternatives(row, instruction.location),
         )
 
-    def _alternatives(self, row: NDArray[np.void]) -> list[int]:
-        """The named variables of the site's function that can stand in its place: of the same form and width."""
-        plan, function = self._subject.alter_plan, int(row["function"])
-        first, last = plan.functions[function : function + 2].tolist()
+    def _alternatives(self, row: NDArray[np.void], location: Location | None) -> list[int]:
+        """The variables that can stand in a site's place: seen from there, of the same form and width.
+
+        A pointer has to have the same type as well.
+        """
+        plan, own = self._subject.alter_plan, int(row["slot"])
+        if location is None or (own < 0 and (not row["constant"] or row["form"] == Form.POINTER)):
+            return []
+        ref = self._subject.program.functions[int(row["function"])]
+        first, last = plan.functions[ref.id : ref.id + 2].tolist()
         rows = plan.variables[first:last]
-        fits = (rows["form"] == row["form"]) & (rows["width"] == row["width"]) & (rows["slot"] != row["slot"])
-        return [slot for slot in np.flatnonzero(fits).tolist() if plan.variable_names[first + slot]]
+        fits = (rows["form"] == row["form"]) & (rows["width"] == row["width"]) & (rows["slot"] != own)
+        found = [slot for slot in self._scopes.visible(ref, location) if fits[slot]]
+        if row["form"] == Form.POINTER:
+            found = [slot for slot in found if self._scopes.are_alike(ref, slot, own)]
+        return found[:VARIABLES]
 
 
 @dataclass(slots=True, frozen=True)

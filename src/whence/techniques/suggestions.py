@@ -48,7 +48,7 @@ class Suggestions:
         text = self._text(location)
         target = self._target(rule, text or "", location.column if location else 0)
         after = edited(target) if text is not None else None
-        shown = [None if line is None else " ".join(_decoded(line).split()) for line in (text, after)]
+        shown = [None if line is None else _decoded(line).strip() for line in (text, after)]
         return Suggestion(self._describer.statement(rule.site), self._words(rule, target), *shown)
 
     def _text(self, location: Location | None) -> str | None:
