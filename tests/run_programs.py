@@ -22,6 +22,7 @@ STAND_IN = r"""
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "alter.h"
 #include "whence.h"
 
 static uint32_t *counters;
@@ -50,6 +51,18 @@ int whence_coverage_start(const char *path)
     counters = mmap(NULL, 16, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     return counters == MAP_FAILED ? -1 : 0;
+}
+
+size_t whence_session_open(const char *text)
+{
+    (void)text;
+    errno = ENOSYS;
+    return 0;
+}
+
+void whence_session_run(int (*entry)(int, char **, char **), int argc, char **argv, char **envp)
+{
+    _exit(entry(argc, argv, envp));
 }
 
 void hit(int site)
@@ -161,7 +174,7 @@ def subject(kind: str) -> Path:
     sources = {"subject.c": SUBJECT}
     flags = ["-g", "-O0", "-Wall", "-Wextra", "-o", "program"]
     if kind != PLAIN:
-        names = ["server.c", "server.h", "whence.h", *(["main.c"] if kind == SERVED else [])]
+        names = ["server.c", "alter.h", "server.h", "whence.h", *(["main.c"] if kind == SERVED else [])]
         sources |= {"stand_in.c": STAND_IN} | {name: (RUNTIME / name).read_text() for name in names}
         flags += ["-DINSTRUMENTED", *(["-DSERVER"] if kind == SERVED else [])]
     key = hashlib.sha256(repr((sources, flags)).encode()).hexdigest()[:24]

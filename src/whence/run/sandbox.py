@@ -188,7 +188,7 @@ def _claim_root() -> tuple[Path, int]:
     """Lock and empty the first free root folder; returns it with the lock's descriptor."""
     base = choose_base()
     for number in range(ROOTS_MAX):
-        root = base / f"whence-{os.getuid()}-{number:02}"
+        root = base / f"whence-{os.getuid()}-{number:03}"
         lock = _try_lock(Path(f"{root}.lock"))
         if lock is None:
             continue

@@ -1,0 +1,234 @@
+"""How well altered runs locate faults: the dissertation's table 2.2 on the corpus, with what Whence adds.
+
+    python -m bench.effect [--every N] [--offset K] [--workers N] [--seed S] [--details] [PROGRAM ...]
+
+Each fault's suite has at most five failing and 25 passing cases, chosen at random (the seed and the fault decide). A
+method's rank is the worst one of the tie in which the best-placed faulty line stands, among the statements that failing
+cases executed (definition 6); wasted effort is that rank less one. The methods: Tarantula, Ochiai and Op2; value
+replacement with one, two and all failing runs (ties by Tarantula); single branch switches; rules of values alone, and
+all rules; and the combined ranking of `whence locate`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench.common import markdown  # noqa: E402
+from corpus import corpus  # noqa: E402
+
+if TYPE_CHECKING:
+    from whence.alter.work import Work
+    from whence.findings import Entry, Findings
+    from whence.subject.runs import Runs
+    from whence.subject.subject import Subject
+
+FAILING, PASSING = 5, 25
+METHODS = {
+    "tarantula": "Tarantula",
+    "ochiai": "Ochiai",
+    "op2": "Op2",
+    "values-1": "value replacement, 1 failing run",
+    "values-2": "value replacement, 2 failing runs",
+    "values": "value replacement, all failing runs",
+    "switch": "branch switches",
+    "rules-values": "rules of values alone",
+    "rules": "all rules",
+    "locate-values": "locate, without rules of operators",
+    "locate": "whence locate",
+}
+
+
+@dataclass(slots=True)
+class Row:
+    """One fault: for each method the faulty statement's rank (worst of its tie) among ``total`` statements."""
+
+    program: str
+    fault: str
+    kind: str
+    total: int = 0
+    ranks: dict[str, int] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    error: str = ""
+
+    def score(self, method: str) -> float:
+        """Share of the statements that need not be read, in percent."""
+        return 100 * (self.total - self.ranks[method]) / self.total
+
+
+class Measuring:
+    """One fault, every method."""
+
+    def __init__(self, fault: corpus.Fault, folder: Path, seed: int) -> None:
+        from whence.run.config import read_config
+        from whence.subject.runs import blocks_executed, coverage, run_all
+        from whence.subject.subject import subject_from_config, with_cases
+
+        corpus.prepare(fault, folder)
+        self.row = Row(fault.program, fault.id, fault.kind)
+        whole = subject_from_config(read_config(folder))
+        everything = run_all(whole)
+        names = _suite(everything, random.Random(f"{fault.program} {fault.id} {seed}"))
+        self.subject: Subject = with_cases(whole, [case for case in whole.cases if case.name in names])
+        self.runs: Runs = run_all(self.subject)
+        self.coverage = coverage(self.subject, self.runs)
+        self.lines = frozenset(fault.lines)
+        lengths = blocks_executed(self.subject, self.runs)
+        self.failing = sorted(self.runs.failing, key=lambda row: (lengths[row] == 0, lengths[row]))
+
+    def all(self) -> Row:
+        """The ranks by all methods."""
+        from whence.techniques.spectrum import spectrum
+
+        for formula in ("tarantula", "ochiai", "op2"):
+            ranking = spectrum(self.coverage, formula=formula).ranking
+            self.row.total = len(ranking)
+            self.note(formula, ranking)
+        with self._work() as work:
+            self._values(work)
+            self._joined(work)
+        return self.row
+
+    def _work(self) -> Work:
+        from whence.alter.work import Work
+
+        return Work(self.subject, workers=1, fresh=True)
+
+    def note(self, method: str, ranking: Sequence[Entry], began: float | None = None) -> None:
+        """Keep where a ranking has the fault; a line that it does not hold comes after all others."""
+        ranks = [e.rank_worst for e in ranking if e.statement.line in self.lines]
+        self.row.ranks[method] = min(ranks, default=self.row.total + 1)
+        if began is not None:
+            self.row.seconds[method] = time.perf_counter() - began
+
+    def _values(self, work: Work) -> None:
+        from whence.techniques.values import search, values
+
+        for method, count in (("values-1", 1), ("values-2", 2)):
+            began = time.perf_counter()
+            chosen = self.failing[:count]
+            cases = [self.runs.tested[row].case for row in chosen]
+            others = [tested.case for row, tested in enumerate(self.runs.tested) if row not in chosen]
+            found = values(self.subject, search(self.subject, cases, others, work), self.coverage)
+            self.note(method, found.ranking, began)
+
+    def _joined(self, work: Work) -> None:
+        """All that `whence locate` searches, and what it makes of it."""
+        from whence.cli.altering import search_all
+        from whence.subject.recorder import Recorder
+        from whence.subject.story import Story
+        from whence.subject.symptoms import symptom_of
+        from whence.techniques.fusion import fuse
+        from whence.techniques.locate import Evidence, locate
+
+        tested = self.runs.tested[self.failing[0]]
+        with Recorder(self.subject) as recorder:
+            recording = recorder.record(tested.case, tested.outcome)
+            symptom = symptom_of(recording, self.subject.folder)
+            story = Story(self.subject, recording.trace)
+            base = locate(Evidence(self.coverage, story, symptom), self.subject.name)
+            began = time.perf_counter()
+            found = search_all(self.subject, self.runs, self.failing, recorder, work)
+            for findings in found:
+                self.note(findings.technique, findings.ranking)
+            self.note("locate", fuse(base, found).ranking, began)
+        began = time.perf_counter()
+        values_alone = self._rules_of_values(work)
+        self.note("rules-values", values_alone.ranking, began)
+        others = [findings for findings in found if findings.technique != "rules"]
+        self.note("locate-values", fuse(base, [values_alone, *others]).ranking)
+
+    def _rules_of_values(self, work: Work) -> Findings:
+        from whence.techniques.candidates import Family
+        from whence.techniques.rules import rules
+        from whence.techniques.trials import Settings
+
+        return rules(self.subject, self.runs, work, Settings(families=frozenset(Family) - {Family.OPERATOR}))
+
+
+def _suite(runs: Runs, chance: random.Random) -> set[str]:
+    """Names of the cases of a fault's suite."""
+    rows = chance.sample(runs.failing, min(FAILING, len(runs.failing)))
+    rows += chance.sample(runs.passing, min(PASSING, len(runs.passing)))
+    return {runs.tested[row].case.name for row in rows}
+
+
+def measure(program: str, number: int, seed: int) -> Row:
+    """One fault with every method; what cannot be measured says why."""
+    from whence.errors import WhenceError
+
+    fault = corpus.faults(program)[number]
+    try:
+        with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
+            return Measuring(fault, Path(name), seed).all()
+    except WhenceError as error:
+        return Row(program, fault.id, fault.kind, error=str(error))
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The results of all faults, a line a method."""
+    head = ["method", "first alone", "score >= 99 %", ">= 90 %", ">= 80 %", "mean wasted effort", "mean seconds"]
+    lines = []
+    for method, name in METHODS.items():
+        chosen = [row for row in rows if method in row.ranks]
+        scores = [row.score(method) for row in chosen]
+        wasted = sum(row.ranks[method] - 1 for row in chosen) / max(len(chosen), 1)
+        seconds = [row.seconds[method] for row in chosen if method in row.seconds]
+        counts = [sum(score >= least for score in scores) for least in (99, 90, 80)]
+        first = sum(row.ranks[method] == 1 for row in chosen)
+        spent = f"{sum(seconds) / len(seconds):.1f}" if seconds else ""
+        lines.append([name, *map(str, [first, *counts]), f"{wasted:.1f}", spent])
+    return markdown(head, lines)
+
+
+def by_program(rows: Sequence[Row]) -> str:
+    """How often the fault is first alone, a line a program."""
+    shown = ("tarantula", "op2", "values", "switch", "rules-values", "rules", "locate")
+    lines = []
+    for program in sorted({row.program for row in rows}):
+        mine = [row for row in rows if row.program == program and row.ranks]
+        counts = [sum(row.ranks.get(method) == 1 for row in mine) for method in shown]
+        lines.append([program, *map(str, [len(mine), *counts])])
+    return markdown(["program", "faults", *shown], lines)
+
+
+def main() -> None:
+    """Measure, and print the tables and what could not be measured."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("programs", nargs="*", default=None)
+    parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
+    parser.add_argument("--offset", type=int, default=0, help="... from this one on")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--details", action="store_true", help="print a line a fault as well")
+    options = parser.parse_args()
+    jobs = [
+        (program, number, options.seed)
+        for program in options.programs or corpus.programs()
+        for number in range(options.offset, len(corpus.faults(program)), options.every)
+    ]
+    rows = []
+    with ProcessPoolExecutor(options.workers) as pool:
+        for row in pool.map(measure, *zip(*jobs, strict=True)):
+            rows.append(replace(row))
+            if row.error:
+                print(f"{row.program} {row.fault}: {row.error}", flush=True)
+            elif options.details:
+                ranks = ", ".join(f"{method} {rank}" for method, rank in row.ranks.items())
+                print(f"{row.program} {row.fault} ({row.kind}): {ranks} of {row.total}", flush=True)
+    print(f"{table(rows)}\n\n{by_program(rows)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""The searches of ``whence locate`` that alter runs, the most promising first, until the budget is used up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whence.alter.work import Work
+    from whence.findings import Findings
+    from whence.subject.recorder import Recorder
+    from whence.subject.runs import Runs
+    from whence.subject.subject import Subject
+    from whence.techniques.switching import Failing
+
+FAILING = 5  # failing cases, the shortest runs
+
+
+def search_all(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder, work: Work) -> list[Findings]:
+    """What rules, branch switches and value replacement find on the failing cases in these rows of ``runs``.
+
+    ``recorder`` gives the traces that the order of the branches needs. A search that had no time left is not in the
+    answer.
+    """
+    rows = list(rows)[:FAILING]
+    found = [_rules(subject, runs, work)]
+    if not work.stopped:
+        found.append(_switches(subject, runs, rows, recorder, work))
+    if not work.stopped:
+        found.append(_values(subject, runs, rows, work))
+    return found
+
+
+def _rules(subject: Subject, runs: Runs, work: Work) -> Findings:
+    from whence.techniques.rules import rules
+
+    return rules(subject, runs, work)
+
+
+def _switches(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder, work: Work) -> Findings:
+    from whence.subject.runs import coverage
+    from whence.techniques.spectrum import spectrum
+    from whence.techniques.switching import switch, switch_findings
+
+    failing = [found for row in rows if (found := _failing(subject, runs, row, recorder))]
+    suspects = spectrum(coverage(subject, runs), formula="op2", subject=subject.name)
+    return switch_findings(subject.name, switch(work, failing), suspects.ranking)
+
+
+def _failing(subject: Subject, runs: Runs, row: int, recorder: Recorder) -> Failing | None:
+    """A failing case with its recording; None where recording changes its verdict."""
+    from whence.errors import SubjectError
+    from whence.subject.story import Story
+    from whence.subject.symptoms import symptom_of
+    from whence.techniques.locate import symptom_start
+    from whence.techniques.switching import Failing
+
+    tested = runs.tested[row]
+    try:
+        recording = recorder.record(tested.case, tested.outcome)
+    except SubjectError as error:
+        runs.left_out.append(f"not switched: {error}")
+        return None
+    start = symptom_start(symptom_of(recording, subject.folder))
+    return Failing.of(Story(subject, recording.trace), tested.case, start.references)
+
+
+def _values(subject: Subject, runs: Runs, rows: Sequence[int], work: Work) -> Findings:
+    from whence.subject.runs import coverage
+    from whence.techniques.values import search, values
+
+    cases = [runs.tested[row].case for row in rows]
+    others = [tested.case for row, tested in enumerate(runs.tested) if row not in rows]
+    return values(subject, search(subject, cases, others, work), coverage(subject, runs))

@@ -1,0 +1,92 @@
+"""The combined ranking: what changing the run has shown comes first, then what comparing runs suggests.
+
+A rule that makes failing cases pass and breaks no passing one says most about a statement; then a branch whose switch
+mends failing runs; then a value that does, by the same kind of change in every failing case; and then the ranking of
+``locate``, which needs no altered run. Statements are compared by these in turn, each technique deciding only where all
+before it see no difference. Techniques share findings, not code: what they found is read from their rankings' evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from whence.findings import Entry, Findings, Statement, rank
+
+Evidence = Mapping[str, Any]
+
+
+@dataclass(slots=True, frozen=True)
+class Voice:
+    """One technique's say: how strongly its evidence speaks for a statement (0: not at all), in full or in part."""
+
+    technique: str
+    strength: Callable[[Evidence], float]
+
+
+def _rule(evidence: Evidence) -> float:
+    """The score of the statement's best rule."""
+    return float(evidence.get("rule_score", 0.0))
+
+
+def _flips(evidence: Evidence) -> float:
+    """Failing cases that a switched branch of the statement makes pass."""
+    return float(evidence.get("critical", 0))
+
+
+def _consistent(evidence: Evidence) -> float:
+    """Failing cases that the same kind of change of one value makes pass, where it does so in all of them."""
+    return float(evidence.get("pairs", 0)) if evidence.get("consistent") else 0.0
+
+
+VOICES = (Voice("rules", _rule), Voice("switch", _flips), Voice("values", _consistent))
+
+
+def fuse(base: Findings, found: Sequence[Findings], voices: Sequence[Voice] = VOICES) -> Findings:
+    """The base's findings with the combined ranking; sentences of the techniques that speak come first.
+
+    ``base`` ranks by its scores, ``found`` holds findings of any of the voices' techniques. Scores are places in the
+    order, from 1 down to 0.
+    """
+    by_technique = {findings.technique: _by_statement(findings) for findings in found}
+    spoken: dict[Statement, dict[str, Any]] = {}
+    keys: dict[Statement, tuple[float, ...]] = {}
+    entries = _by_statement(base)
+    for statement in {*entries, *(s for heard in by_technique.values() for s in heard)}:
+        strengths, sentences, notes = [], [], {}
+        for voice in voices:
+            entry = by_technique.get(voice.technique, {}).get(statement)
+            strength = voice.strength(entry.evidence) if entry else 0.0
+            strengths.append(strength)
+            if entry and strength > 0:
+                sentences.append(str(entry.evidence.get("text", "")))
+                notes[voice.technique] = round(strength, 6)
+        own = entries.get(statement)
+        keys[statement] = (*strengths, own.score if own else -1.0)
+        spoken[statement] = _evidence(own, sentences, notes)
+    return replace(base, ranking=rank(_places(keys), spoken), parts=_parts(base, found))
+
+
+def _by_statement(findings: Findings) -> dict[Statement, Entry]:
+    return {entry.statement: entry for entry in findings.ranking}
+
+
+def _evidence(own: Entry | None, sentences: list[str], notes: dict[str, Any]) -> dict[str, Any]:
+    """What the base says, with the sentences of other techniques in front."""
+    evidence = dict(own.evidence) if own else {}
+    text = [*sentences, str(evidence.get("text", ""))]
+    return {**evidence, **notes, "text": "; ".join(part for part in text if part)}
+
+
+def _places(keys: Mapping[Statement, tuple[float, ...]]) -> dict[Statement, float]:
+    """Scores from 1 down to 0 in the order of the keys; equal keys share one."""
+    distinct = sorted(set(keys.values()))
+    place = {key: number / max(len(distinct) - 1, 1) for number, key in enumerate(distinct)}
+    return {statement: place[key] for statement, key in keys.items()}
+
+
+def _parts(base: Findings, found: Sequence[Findings]) -> dict[str, Any]:
+    """The base's parts and those of the techniques, which have names of their own."""
+    parts = {name: part for findings in found for name, part in findings.parts.items()}
+    return {**parts, **base.parts}
