@@ -196,7 +196,7 @@ class Teller:
         pairs = self._searched.pairs
         order = np.lexsort((pairs["run"], -self._weight, pairs["relaxed"], pairs["statement"]))
         numbers, starts = np.unique(pairs["statement"][order], return_index=True)
-        return dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
+        return dict(zip(numbers.tolist(), np.split(order, starts)[1:], strict=True))
 
     @cached_property
     def _weight(self) -> NDArray[np.float64]:
