@@ -257,8 +257,8 @@ uint64_t whence_altered(const struct whence_point *point)
         const struct whence_change *change = &whence_state.changes[i];
         if (!is_made(change, point))
             continue;
-        value = changed(change, point, value);
         whence_state.applied += change->site == point->site; /* not again at the result of a call that was skipped */
+        value = changed(change, point, value);
         if ((change->flags & CHANGE_MEMORY) && point->place)
             stored(point->place, value, change->width);
     }
