@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import Batch, Verdict
 from whence.alter.session import Session
+from whence.errors import TraceError
 from whence.findings import Findings, Statement, Symptom
 from whence.probe.layout import Kind
 from whence.subject.story import Story
@@ -33,13 +34,14 @@ from whence.techniques.potential import Candidates
 from whence.techniques.predicates import Predicates
 from whence.techniques.slicing import Start, by_line, compute, place_of, plural
 from whence.techniques.switching import corrected
-from whence.trace.columns import CellKind
+from whence.trace.columns import N_MULTI, CellKind
 from whence.trace.shadow import MAX_CELLS
 from whence.trace.slicing import Slice
 from whence.trace.trace import Trace
 
 Integers = NDArray[np.int64]
 NEVER = -1  # when something was written that nothing recorded wrote
+TICKS = 3.0  # how many times as long as the unaltered run a recorded one may take
 NO_READ = 1 << 62  # "since" of an event that reads nothing
 PASSES, CORRECTS = "what makes the run pass", "what corrects a part of the output"
 ABOUT_OUTPUT = ("wrong-output", "missing-output", "extra-output")  # symptoms that depend on all that is printed
@@ -65,13 +67,14 @@ class Growth:
     """A slice grown along implicit dependences, and what that took.
 
     ``candidates`` counts the potential dependences on branches outside of the slice, ``tried`` those that were
-    switched; ``stopped``: the time was over before all were.
+    switched, ``lost`` those of them whose run could not be recorded; ``stopped``: the time was over before all were.
     """
 
     found: Slice
     dependences: list[Dependence] = field(default_factory=list)
     candidates: int = 0
     tried: int = 0
+    lost: int = 0
     stopped: bool = False
 
 
@@ -85,10 +88,12 @@ def _written(trace: Trace, references: NDArray[np.int32]) -> Integers:
     found = np.where(references > 0, references.astype(np.int64) - 1, NEVER)
     cells = np.flatnonzero((references < 0) & (references >= -MAX_CELLS))
     found[cells] = parents[-references[cells] - 1]
-    for index in np.flatnonzero(references < -MAX_CELLS).tolist():
-        number = -int(references[index]) - MAX_CELLS - 1
-        several = columns.multi_reference[columns.multi_start[number] : columns.multi_start[number + 1]]
-        found[index] = _written(trace, several).max(initial=NEVER)
+    lists = np.flatnonzero(references < -MAX_CELLS)
+    if len(lists):
+        count = int(columns.counts[N_MULTI])
+        starts, end = columns.multi_start[:count], columns.multi_start[count]
+        latest = np.maximum.reduceat(_written(trace, columns.multi_reference[:end]), starts)
+        found[lists] = latest[-references[lists].astype(np.int64) - MAX_CELLS - 1]
     return found
 
 
@@ -122,14 +127,21 @@ class Effect:
     writers: list[str]
 
 
+NO_EFFECT = Effect(np.zeros(0, np.int64), [])
+
+
 class Verifier:
-    """Switches branch instances of one case's run, and looks what became of its reads."""
+    """Switches branch instances of one case's run, and looks what became of its reads.
+
+    ``lost`` counts the switched runs whose trace cannot be read: they tell nothing.
+    """
 
     def __init__(self, session: Session, predicates: Predicates) -> None:
         self._session, self._predicates = session, predicates
         self._story = predicates.story
         self._since = last_written(self._story.trace)
         self._baseline = session.observe(0).result
+        self.lost = 0
 
     def judge(self, rows: NDArray[np.void]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """For each of some alternatives whether the run passes, and whether more of its output is right."""
@@ -139,7 +151,12 @@ class Verifier:
     def effect(self, row: np.void) -> Effect:
         """The effect of an alternative on reads."""
         change = self._predicates.changes(np.array([row]))
-        return self._reads(int(row["event"]), self._session.trace(change).trace)
+        try:
+            second = self._session.trace(change, TICKS).trace
+        except TraceError:
+            self.lost += 1
+            return NO_EFFECT
+        return self._reads(int(row["event"]), second)
 
     def _reads(self, branch: int, second: Trace) -> Effect:
         """The effect on reads: those that were written before the branch, and after it in the ``second`` run."""
@@ -147,7 +164,7 @@ class Verifier:
         common = int(first.columns.events["segment"][branch]) + 1
         events = branch + 1 + np.flatnonzero(self._since[branch + 1 :] <= branch)
         if second.segments <= common or not len(events):
-            return Effect(events[:0], [])
+            return NO_EFFECT
         others = align_events(first, second, align(first, second, common), events)
         reached = np.flatnonzero((others >= 0) & (others < second.events))
         events, others = events[reached], others[reached]
@@ -228,6 +245,7 @@ class _Growing:
         while self._round() and not self.growth.stopped:
             pass
         self.growth.candidates, self.growth.tried = len(self._seen), len(self._effects)
+        self.growth.lost = self._verifier.lost if self._verifier is not None else 0
         return self.growth
 
     def _round(self) -> bool:
@@ -351,5 +369,7 @@ def _summary(growth: Growth, added: int) -> str:
     )
     if strong:
         text += f", of which {strong:,} {'makes' if strong == 1 else 'make'} the run pass"
+    if growth.lost:
+        text += f"; {plural(growth.lost, 'switched run')} could not be recorded"
     text += f"; {plural(added, 'more line')} in the slice"
     return text + (", and the time was over before all was tried" if growth.stopped else "")

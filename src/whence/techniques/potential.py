@@ -16,6 +16,7 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -213,6 +214,15 @@ def _is_local(place: Place) -> bool:
 # ---- Instances -------------------------------------------------------------------------------------------------------
 
 
+class _Reads(NamedTuple):
+    """Events of one site that read: when what each read was last written, how far it is from the criterion."""
+
+    events: Integers
+    since: Integers
+    depths: Integers
+    private: bool  # a private local, which only branches of the same frame can have kept from being written
+
+
 class Candidates:
     """The alternatives of a run's branches on which its reads potentially depend."""
 
@@ -241,12 +251,13 @@ class Candidates:
         for site in np.unique(sites).tolist():
             here = np.flatnonzero(sites == site)
             here = here[np.argsort(depths[here], kind="stable")[:USES_A_SITE]]
+            read = _Reads(uses[here], since[here], depths[here], self._story.trace.is_private(int(uses[here[0]])))
             for number in self._groups_of(self._places.read(site)):
-                for use in here.tolist():
-                    self._weigh(cost, number, int(since[use]), int(uses[use]), int(depths[use]), site)
+                self._weigh(cost, self._groups[number], read)
         if printed >= 0:
+            zero = np.zeros(1, np.int64)
             for number in self._groups_of({OUTPUT}):
-                self._weigh(cost, number, -1, printed, 0, -1)
+                self._weigh(cost, self._groups[number], _Reads(zero + printed, zero - 1, zero, False))
         chosen = np.flatnonzero(cost < FAR)
         return chosen[np.lexsort((-self._rows["event"][chosen], cost[chosen]))]
 
@@ -254,19 +265,18 @@ class Candidates:
         """The groups of alternatives that may write any of some places."""
         return sorted({number for place in places for number in self._behind.get(place, ())})
 
-    def _weigh(self, cost: Integers, number: int, since: int, use: int, depth: int, site: int) -> None:
+    def _weigh(self, cost: Integers, group: Integers, read: _Reads) -> None:
         """Note the cost of a group's instances between what wrote and what read."""
-        group = self._groups[number]
         events = self._rows["event"][group]
-        start, end = np.searchsorted(events, [since + 1, use])
-        near = group[max(start, end - INSTANCES) : end]
-        if site >= 0 and self._story.trace.is_private(use):
-            frames = self._frames(self._rows["event"][near])
-            near = near[frames == self._frames(np.array([use]))[0]]
-        ranks = depth + np.arange(len(near), 0, -1)
-        cost[near] = np.minimum(cost[near], ranks)
+        starts, ends = np.searchsorted(events, read.since + 1), np.searchsorted(events, read.events)
+        for k in np.flatnonzero(starts < ends).tolist():
+            near = group[max(starts[k], ends[k] - INSTANCES) : ends[k]]
+            if read.private:
+                near = near[self._frames(self._rows["event"][near]) == self._frames(read.events[k])]
+            ranks = read.depths[k] + np.arange(len(near), 0, -1)
+            cost[near] = np.minimum(cost[near], ranks)
 
-    def _frames(self, events: Integers) -> NDArray[np.int32]:
+    def _frames(self, events: Integers | np.int64) -> NDArray[np.int32]:
         columns = self._story.trace.columns
         return np.asarray(columns.segments["frame"][columns.events["segment"][events]])
 
