@@ -73,6 +73,7 @@ class Work:
     ) -> None:
         self.subject, self.deadline, self.fresh = subject, deadline, fresh
         self.stopped = ""
+        self.cut_short = False
         self.done = self.known = self.left_out = self.lost = 0
         self._count, self._cluster, self._way, self._opener = workers, cluster, way, opener
         self._progress = progress
@@ -197,6 +198,23 @@ class Work:
         if not self.stopped and self.deadline is not None and time.monotonic() >= self.deadline:
             self.stopped = BUDGET
         return bool(self.stopped)
+
+    @contextmanager
+    def share(self, part: float) -> Iterator[None]:
+        """Inside, the search may take this part of the time that is left; what it did not use is there for the next.
+
+        What ran out of its share only does not stop the search: ``cut_short`` tells of it.
+        """
+        whole = self.deadline
+        if whole is not None:
+            self.deadline = min(whole, time.monotonic() + part * max(whole - time.monotonic(), 0.0))
+        try:
+            yield
+        finally:
+            self.deadline = whole
+            if self.stopped == BUDGET:
+                self.cut_short = True
+                self.stopped = "" if whole is not None and time.monotonic() < whole else BUDGET
 
     @contextmanager
     def _interrupts(self) -> Iterator[None]:

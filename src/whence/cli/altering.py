@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from whence.alter.work import Work
     from whence.findings import Findings
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from whence.techniques.switching import Failing
 
 FAILING = 5  # failing cases, the shortest runs
+SHARES = (0.6, 0.6, 1.0)  # of the time that is left, for each search in turn
 
 
 def search_all(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder, work: Work) -> list[Findings]:
@@ -24,11 +25,16 @@ def search_all(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Reco
     answer.
     """
     rows = list(rows)[:FAILING]
-    found = [_rules(subject, runs, work)]
-    if not work.stopped:
-        found.append(_switches(subject, runs, rows, recorder, work))
-    if not work.stopped:
-        found.append(_values(subject, runs, rows, work))
+    steps: tuple[Callable[[], Findings], ...] = (
+        lambda: _rules(subject, runs, work),
+        lambda: _switches(subject, runs, rows, recorder, work),
+        lambda: _values(subject, runs, rows, work),
+    )
+    found: list[Findings] = []
+    for number, step in enumerate(steps):
+        if not work.stopped:
+            with work.share(SHARES[number]):
+                found.append(step())
     return found
 
 

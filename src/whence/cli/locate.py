@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.options import FORMULAS, CaseCommand, Options, open_subject, progress, quoted, shared_options, show
+from whence.cli.options import (
+    FORMULAS,
+    CaseCommand,
+    Options,
+    Search,
+    open_subject,
+    progress,
+    quoted,
+    search_options,
+    shared_options,
+    show,
+)
 
 if TYPE_CHECKING:
     from whence.findings import Findings
@@ -17,22 +28,29 @@ if TYPE_CHECKING:
 
 PASSING_RECORDED = 5  # passing runs whose values are shown beside the failing run's
 LONGEST_PASSING = 1_000_000  # blocks of a passing run that is recorded for its values alone
+BUDGET = 60.0  # seconds of altering runs, where the options say nothing
 VALUES_OF = 50  # ranked statements whose values are gathered
 
 
 @click.command(cls=CaseCommand)
 @shared_options
+@search_options
 @click.option("--formula", type=click.Choice(FORMULAS), default="op2", show_default=True, help="Of suspiciousness.")
-def locate(options: Options, formula: str) -> int:
+@click.option(
+    "--alter/--no-alter", default=True, help="Change the failing runs, for a minute at most by default [yes]."
+)
+def locate(options: Options, search: Search, formula: str, alter: bool) -> int:
     """Rank the statements most likely at fault, and explain them.
 
-    Without SOURCES the program and its cases are those of whence.toml.
+    Without SOURCES the program and its cases are those of whence.toml. The failing run is recorded and sliced; then the
+    failing runs are run again with changed branches, operators and values, and what makes them pass comes first.
     """
+    search.budget = search.budget or BUDGET
     subject = open_subject(options)
-    return show(subject, run_locate(subject, options, formula), options)
+    return show(subject, run_locate(subject, options, search if alter else None, formula), options)
 
 
-def run_locate(subject: Subject, options: Options, formula: str) -> Findings:
+def run_locate(subject: Subject, options: Options, search: Search | None, formula: str) -> Findings:
     """All steps of the main job."""
     from whence.cli.steps import failing_rows, record_failing, run_cases, summary
     from whence.subject.recorder import Recorder
@@ -44,15 +62,38 @@ def run_locate(subject: Subject, options: Options, formula: str) -> Findings:
 
     runs = run_cases(subject)
     with Recorder(subject, options.trace_limit, options.window) as recorder:
-        row, recording = record_failing(subject, runs, recorder, failing_rows(subject, runs, options))
+        rows = failing_rows(subject, runs, options)
+        row, recording = record_failing(subject, runs, recorder, rows)
         story = Story(subject, recording.trace)
         symptom = symptom_of(recording, subject.folder)
         findings = rank_statements(Evidence(coverage(subject, runs), story, symptom), subject.name, formula)
+        if search is not None:
+            findings = alter_runs(
+                subject, runs, [row, *(other for other in rows if other != row)], recorder, search, findings
+            )
         passing = record_passing(subject, runs, recorder, row)
     findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], story, passing)
     findings.summary[:0] = summary(subject, runs, recording)
     findings.parts["next"] = next_commands(findings, options)
     return findings
+
+
+def alter_runs(
+    subject: Subject, runs: Runs, rows: list[int], recorder: Recorder, search: Search, base: Findings
+) -> Findings:
+    """The base's findings, joined with what altered runs of the failing cases in ``rows`` show."""
+    from whence.cli.altering import search_all
+    from whence.cli.steps import open_work, search_summary
+    from whence.techniques.fusion import fuse
+
+    if any(runs.tested[row].case.command is not None for row in rows):
+        base.summary.append("no run was altered: the cases are commands, which may run anything")
+        return base
+    with open_work(subject, search) as work:
+        found = search_all(subject, runs, rows, recorder, work)
+    joined = fuse(base, found)
+    joined.summary = [*base.summary, *(line for findings in found for line in findings.summary), *search_summary(work)]
+    return joined
 
 
 def record_passing(subject: Subject, runs: Runs, recorder: Recorder, row: int) -> list[Story]:

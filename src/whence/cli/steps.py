@@ -136,6 +136,8 @@ def search_summary(work: Work) -> list[str]:
     lines = [f"ran {_count(work.done, 'altered run')} in {work.seconds:.1f} s{known}"]
     if work.lost:
         lines.append(f"{_count(work.lost, 'altered run')} took the process down, and tell nothing")
+    if work.cut_short and not work.stopped:
+        lines.append("a search took its share of the time, and left runs out; more time: --budget 10m")
     if work.stopped:
         why = "its time is used up" if work.stopped == "budget" else "interrupted"
         left = _count(work.left_out, "altered run")
