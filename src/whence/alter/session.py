@@ -203,8 +203,11 @@ class Session:
             with _limits(runner, time=0.0), _surviving():
                 self._job(runner, file)
             self._collect(file, results)
+            was_running = bool((file.results["verdict"] == Verdict.RUNNING).any())
             before, left = left, file.start_over()
-            if file.head["finished"]:
+            if was_running:  # the continuation may have overwritten the runtime's memory, which then wrote the head
+                file.head["finished"] = file.head["refusal"] = 0
+            elif file.head["finished"]:
                 verdict = Verdict.REFUSED if file.head["refusal"] else Verdict.NOT_REACHED
                 _settle(file, verdict)
                 left = file.start_over()
