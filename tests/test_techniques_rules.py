@@ -1,0 +1,115 @@
+"""Persistent rules: each kind repairs a fault that no other kind repairs; what breaks passing cases scores lower."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from rule_programs import BRANCH, GUARDED, PROGRAMS, STORE, VALUE, Program, first_lines
+
+from whence.alter.describe import Describer
+from whence.alter.work import Work
+from whence.errors import SubjectError
+from whence.findings import Findings
+from whence.probe.sites import Role
+from whence.techniques.candidates import Family
+from whence.techniques.rules import rules
+from whence.techniques.trials import Settings
+
+EVERY = frozenset(Family)
+
+
+@cache
+def found(program: Program, families: frozenset[Family] = EVERY, **settings: int) -> Findings:
+    """The rules of some kinds that a program has."""
+    subject, runs = program.run()
+    with Work(subject, workers=1) as work:
+        return rules(subject, runs, work, Settings(families, **settings))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.family)
+def test_a_fault_that_one_kind_of_rule_repairs(program):
+    family = Family[program.family.upper()]
+    findings = found(program)
+    best = findings.parts["rules"][0]
+    assert (best["line"], best["family"], best["score"]) == (program.line, program.family, 1.0)
+    assert (best["f2p"], best["p2f"], sorted(best["cases"])) == (len(program.fails), 0, sorted(program.fails))
+    assert first_lines(findings) == [program.line]
+    only = found(program, frozenset({family}))
+    assert {row["family"] for row in only.parts["rules"]} == {program.family}
+    assert first_lines(only) == [program.line]
+    others = found(program, EVERY - {family})
+    assert all(row["score"] < 1 for row in others.parts["rules"])
+
+
+def test_each_kind_of_rule_has_a_program():
+    assert {program.family for program in (*PROGRAMS, GUARDED)} == {family.name.lower() for family in Family}
+
+
+def test_guarded_rules_are_made_from_pairs():
+    subject, runs = GUARDED.run()
+    describer, sites = Describer(subject), subject.alter_plan.sites
+    (site,) = (n for n in range(len(sites)) if sites[n]["role"] == Role.LOAD and describer.what(n) == "days[month]")
+    with Work(subject, workers=1) as work:
+        without = rules(subject, runs, work)
+        findings = rules(subject, runs, work, pairs=[(site, 31, 30)])
+    assert all(row["score"] < 1 for row in without.parts["rules"] if row["line"] == GUARDED.line)
+    best = next(row for row in findings.parts["rules"] if row["family"] == "guarded")
+    assert best["rule"] == "where `days[month]` is 31, use 30"
+    assert best["after"].startswith("sum += (days[month] == 31 ? 30 : days[month]) * 24;")
+    assert (best["f2p"], best["p2f"], best["broken"]) == (1, 3, ["0", "2", "4"])
+    assert best["score"] == 0.5
+
+
+def test_what_breaks_passing_cases_scores_lower():
+    rows = found(BRANCH).parts["rules"]
+    breaking = [row for row in rows if row["f2p"] == 1 and row["p2f"]]
+    clean = [row for row in rows if row["f2p"] == 1 and not row["p2f"]]
+    assert breaking and clean
+    assert max(row["score"] for row in breaking) < min(row["score"] for row in clean)
+    assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
+
+
+def test_without_passing_cases_nothing_can_be_broken():
+    rows = found(BRANCH, passing=0).parts["rules"]
+    assert all((row["p2f"], row["checked"]) == (0, 0) for row in rows)
+    assert sum(row["score"] == 1 for row in rows) > 1
+
+
+def test_evidence_is_one_sentence_with_the_best_rule():
+    entry = found(VALUE).ranking[0]
+    assert entry.evidence["text"] == (
+        "`10` instead of `9` in `(hours - 40) * 9`: 2 of 2 failing cases pass with it, and no passing case comes there"
+    )
+    assert entry.evidence["rule_score"] == 1.0
+    entry = found(STORE).ranking[-1]
+    assert entry.evidence["rules"] == 0 and "executed by 3 of 3 failing" in entry.evidence["text"]
+
+
+def test_the_ranking_holds_all_statements_of_failing_cases():
+    lines = [entry.statement.line for entry in found(STORE).ranking]
+    assert sorted(lines) == [5, 6, 7, 8, 10, 11]
+
+
+def test_a_search_without_time_finds_nothing_and_says_so():
+    subject, runs = VALUE.run()
+    with Work(subject, workers=1, deadline=0.0, fresh=True) as work:
+        findings = rules(subject, runs, work)
+    assert work.stopped == "budget"
+    assert findings.parts["rules"] == []
+    assert "tried 0 rules on 2 failing cases (" in findings.summary[-1] and "were not tried" in findings.summary[-1]
+    assert len(findings.ranking) > 0
+
+
+def test_chosen_failing_cases():
+    subject, runs = VALUE.run()
+    (row,) = (n for n in runs.failing if runs.tested[n].case.name == "52")
+    with Work(subject, workers=1) as work:
+        best = rules(subject, runs, work, among=[row]).parts["rules"][0]
+    assert (best["failing"], best["cases"]) == (1, ["52"])
+
+
+def test_no_failing_case():
+    subject, runs = Program("", VALUE.text, {}, VALUE.passes).run()
+    with Work(subject, workers=1) as work, pytest.raises(SubjectError, match="nothing to repair"):
+        rules(subject, runs, work)
