@@ -447,8 +447,9 @@ def test_rounds_hold_every_searched_event_once(world: Any) -> None:
         rounds = list(target.rounds())
         assert sorted(np.concatenate(rounds).tolist()) == target.searched.tolist()
         for number, events in enumerate(rounds):
-            later = (target.instances - target.occurrence)[events]
-            assert all(int(n).bit_length() == number for n in later)
+            last, first = (target.instances - target.occurrence)[events], target.occurrence[events] - 1
+            places = [min(2 * e, 2 * s + 1) for e, s in zip(last.tolist(), first.tolist(), strict=True)]
+            assert all(place.bit_length() == number for place in places)
             defining = target.plan.is_defining[target.sites[events]].tolist()
             assert defining == sorted(defining, reverse=True)
 

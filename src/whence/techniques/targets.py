@@ -89,14 +89,16 @@ class Target:
         return np.asarray(self.events["value"])
 
     def rounds(self) -> Iterator[Integers]:
-        """The events to alter: the last one of each site, the one before, then twice as many in each round.
+        """The events to alter, in rounds: of each site its last execution, its first one, then twice as many each time.
 
-        In a round come definitions and branches first, later events before earlier ones. Events that share a leader
-        are in the same round.
+        They come from both ends: what goes wrong may have begun long before a run that does not end. In a round stand
+        definitions and branches first. Events that share a leader are in the same round.
         """
-        later = (self.instances - self.occurrence)[self.leader[self.searched]]
-        rounds = np.frexp(later.astype(np.float64))[1]  # 0, 1, 2 and 3, 4 to 7, ...
-        order = np.lexsort((later, ~self.plan.is_defining[self.sites[self.searched]], rounds))
+        leader = self.leader[self.searched]
+        last, first = self.instances - self.occurrence, self.occurrence - 1
+        place = np.minimum(2 * last, 2 * first + 1)[leader]
+        rounds = np.frexp(place.astype(np.float64))[1]  # 0, 1, 2 and 3, 4 to 7, ...
+        order = np.lexsort((place, ~self.plan.is_defining[self.sites[self.searched]], rounds))
         cuts = np.searchsorted(rounds[order], np.arange(1, int(rounds.max(initial=0)) + 1))
         yield from np.split(self.searched[order], cuts)
 
