@@ -19,10 +19,12 @@ from whence.program.model import Instruction, Operand
 from whence.techniques.candidates import Rule
 from whence.techniques.operands import Number, constant
 from whence.techniques.operations import SYMBOLS
-from whence.techniques.tokens import ASSIGNMENTS, LOOSE, Line
+from whence.techniques.tokens import ASSIGNMENTS, LOOSE, PRECEDENCE, Line
 
 _COUNTING = ("++", "--")
 _TESTS = ("if", "while")
+_COMPARING = PRECEDENCE["<"]
+_OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _SIMPLE = re.compile(r"[-!]?[\w.]+|'[^']*'")  # what needs no parentheses beside operators
 
 
@@ -288,10 +290,20 @@ def _condition(target: Target) -> str | None:
         return None
     source = line.source(first, last)
     if target.rule.op is Op.NOT:
-        return line.replaced(first, last, f"!{source}" if first == last else f"!({source})")
+        return _negated(line, first, last)
     is_inverted = spelled is None and line.token(first).text == "!"  # what is behind it is tested, and the ways swapped
     forced = str(target.rule.value ^ is_inverted)
     return line.replaced(first, last, f"({source}, {forced})" if _acts(line, first, last) else forced)
+
+
+def _negated(line: Line, first: int, last: int) -> str:
+    """The line with the opposite of a condition: of a comparison the opposite one."""
+    loosest = (at for at in range(first, last + 1) if line.is_binary(at))
+    operators = [at for at in loosest if PRECEDENCE[line.token(at).text] <= _COMPARING]
+    if len(operators) == 1 and line.token(operators[0]).text in _OPPOSITES:
+        return line.replaced(operators[0], operators[0], _OPPOSITES[line.token(operators[0]).text])
+    source = line.source(first, last)
+    return line.replaced(first, last, f"!{source}" if first == last else f"!({source})")
 
 
 def _spelled_once(line: Line, text: str) -> tuple[int, int] | None:

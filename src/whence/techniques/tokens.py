@@ -204,5 +204,15 @@ class Line:
         return True
 
     def is_alone(self, first: int, last: int) -> bool:
-        """Whether the tokens from ``first`` to ``last`` are an expression of their own."""
-        return self.token(first - 1).text in LOOSE and self.token(last + 1).text in LOOSE
+        """Whether the tokens from ``first`` to ``last`` are an expression of their own, and no argument of a macro."""
+        ends = self.token(first - 1).text in LOOSE and self.token(last + 1).text in LOOSE
+        return ends and not self._caller(first).isupper()
+
+    def _caller(self, at: int) -> str:
+        """The name in front of the innermost bracket around a position; macros have upper case by custom."""
+        depth = 0
+        for position in range(at - 1, -1, -1):
+            depth += (self.tokens[position].text == ")") - (self.tokens[position].text == "(")
+            if depth < 0:
+                return self.token(position - 1).text
+        return ""

@@ -1,0 +1,241 @@
+"""Rules told as changes of source: the words, the edited lines, and that an edited program does what the rule did."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import defaultdict
+from functools import cache
+
+import numpy as np
+import pytest
+from stories import subject_of
+
+from whence.alter.changes import EVENT, Batch, Verdict
+from whence.alter.describe import Describer
+from whence.alter.profile import Profile
+from whence.alter.session import Session
+from whence.build.toolchain import find_toolchain
+from whence.run.cases import Case
+from whence.run.outcome import Expected
+from whence.techniques.candidates import Candidates, Rule, change_records
+from whence.techniques.suggestions import Suggestion, Suggestions
+
+TEXT = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define LIMIT 10
+#define TWICE(x) ((x) * 2)
+enum color { RED = 3, BLUE };
+struct point { int x; double y; };
+static int calls;
+static int score(int a, unsigned b, struct point *p, const char *s, double d)
+{
+    int x = 10, t = 0, list[8] = {4, 1, 7};
+    for (int i = 0; i < a && t < 1000; i++) {
+        t += p->x * 3;
+        if (s[i % 3] == 'a' || (x > 4 && 5 < x))
+            x = t - i;
+        else if (!x)
+            x = -t;
+        list[i % 8] += x + a * 2;
+    }
+    while (b-- > 0 && b < 20)
+        t += b & 1;
+    switch (x % 3) {
+    case 1: t = RED; break;
+    case 2: t++; break;
+    default: t = x ? a : t;
+    }
+    calls++;
+    if (d < 1.5)
+        return t + list[1] * 2;
+    p->y = d * 2.0;
+    p->x += 5;
+    return t + list[0] - (a + x) % LIMIT;
+}
+static int pick(const char *word, int fallback)
+{
+    int length = (int)strlen(word);
+    if (length > 3 && word[0] != 'z')
+        return length;
+    return fallback;
+}
+static void report(const struct point *p)
+{
+    printf("%d  %.1f\n", p->x, p->y);
+}
+int main(int argc, char **argv)
+{
+    struct point q = { 1, 2 };
+    int n = atoi(argv[1]), k = 2;
+    double scale = n > 3 ? 2.5 : 0.5;
+    k = pick(argv[2], 4) + k;
+    printf("%d\n", score(n, 2, &q, argv[2], scale));
+    report(&q);
+    if (score(k, 5, &q, "xyz", 1.5))
+        report(&q);
+    printf("calls %d, %d\n", calls, TWICE(k));
+    return n == 6 ? BLUE : 0;
+}
+"""
+CASES = (("3", "abc"), ("6", "zebra"), ("0", "q"), ("2", "hello"), ("3", "aab"))
+
+# Edited lines of rules, each made from the line's site and the change alone.
+EDITS = [
+    "int x = 11, t = 0, list[8] = {4, 1, 7};",
+    "for (int i = 0; i <= a && t < 1000; i++) {",
+    "for (int i = 0; i < a && t < 999; i++) {",
+    "for (int i = 1; i < a && t < 1000; i++) {",
+    "for (int i = 0; i < x && t < 1000; i++) {",
+    "for (int i = 0; i < a && t < 1000; i += 2) {",
+    "t += p->x + 3;",
+    "t -= p->x * 3;",
+    "t += (p->x + 1) * 3;",
+    "t += -(p->x * 3);",
+    "if (s[i % 3] == 'b' || (x > 4 && 5 < x))",
+    "if (s[i % 3] != 'a' || (x > 4 && 5 < x))",
+    "if (s[i % 4] == 'a' || (x > 4 && 5 < x))",
+    "if (s[i % 3] == 'a' || (1 && 5 < x))",
+    "if (s[i % 3] == 'a' || (x > 4 && 6 < x))",
+    "x = t;",
+    "else if (!(!x))",
+    "list[i % 8] += x + a * 3;",
+    "while (b-- > 0 && b != 20)",
+    "t += b | 1;",
+    "case 1: t = 4; break;",
+    "case 1:; break;",
+    "case 2: t--; break;",
+    "default: t = x ? a - 1 : t;",
+    "if (d <= 1.5)",
+    "return t + list[1] * 3;",
+    "p->y = d * 3.0;",
+    "p->x += 6;",
+    "return t + list[0] - (a - x) % LIMIT;",
+    "return t + list[0] - (a + x) % 11;",
+    "if (length > 3 && word[0] == 'z')",
+    "return length - 1;",
+    r'printf("%d  %.1f\n", -p->x, p->y);',
+    "k = pick(argv[2], 5) + k;",
+    "k = (pick(argv[2], 4), 1) + k;",
+    "k = 0 + k;",
+    r'printf("%d\n", score(n, 3, &q, argv[2], scale));',
+    r'if ((score(k, 5, &q, "xyz", 1.5), 0))',
+    "return n == 5 ? BLUE : 0;",
+]
+
+# What must not be offered: the shape of the expression, or what it does besides, would be another.
+WRONG = (
+    "list[i % 8] += x * a * 2;",  # (x * (a * 2)) is meant
+    "return t + list[0] * (a + x) % LIMIT;",  # (t + list[0]) * ... is meant
+    "k = k;",  # pick() would not be called
+    'printf("calls %d, %d\\n", calls, TWICE(k + 1));',  # what the macro makes of it is not known
+    "double scale = n > 4 ? 2.5 : 0.5",  # without its end
+)
+
+
+@cache
+def suggestions() -> tuple[list[tuple[Rule, Suggestion]], dict[str, list[Rule]]]:
+    """All rules of the program with what they stand for; and the rules by their edited line."""
+    subject = subject_of(TEXT)
+    sites, describer = subject.alter_plan.sites, Describer(subject)
+    candidates = Candidates(subject, Profile.of(sites, [np.zeros(0, EVENT)]))
+    teller, by_line = Suggestions(describer), defaultdict(list)
+    told = [
+        (rule, teller.of(rule))
+        for site in np.flatnonzero(describer.statements >= 0).tolist()
+        for rule in candidates.of(site)
+    ]
+    for rule, suggestion in told:
+        if suggestion.after is not None:
+            by_line[suggestion.after].append(rule)
+    return told, by_line
+
+
+def words() -> set[str]:
+    return {suggestion.words for _, suggestion in suggestions()[0]}
+
+
+@pytest.mark.parametrize("line", EDITS)
+def test_edited_lines(line):
+    assert line in suggestions()[1]
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_lines_that_would_not_do_what_the_rule_did(line):
+    assert line not in suggestions()[1]
+
+
+def test_the_line_before_stands_in_the_source():
+    lines = [line.strip() for line in TEXT.splitlines()]
+    for _, suggestion in suggestions()[0]:
+        assert suggestion.before == lines[suggestion.statement.line - 1]
+        assert suggestion.after != suggestion.before
+
+
+def test_most_rules_have_an_edited_line():
+    told, _ = suggestions()
+    assert sum(suggestion.after is not None for _, suggestion in told) > 0.7 * len(told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`<=` instead of `<` in `i < a`",
+        "`p->x + 1` instead of `p->x`",
+        "`11` instead of `10` in `x`",
+        "`'b'` instead of `'a'` in `s[i % 3] == 'a'`",
+        "the condition `x > 4` is always true",
+        "the condition `length > 3` is negated",
+        "the switch on `x % 3` always goes to case 2",
+        "leave out `calls = calls + 1;`",
+        "leave out `report(&q);`",
+        "`x` instead of `a`",
+        "`1` as the result of `pick(argv[2], 4)`",
+        "`0` instead of the call `pick(argv[2], 4)`",
+        "`5` instead of `4` as an argument of `pick()`",
+        "`b < 20` computed with signed numbers",
+    ],
+)
+def test_words(text):
+    assert text in words()
+
+
+# ---- The edited program does what the rule did -----------------------------------------------------------------------
+
+
+@cache
+def ruled() -> dict[str, list[tuple[int, bytes, int]]]:
+    """By edited line what the rule's runs gave in each case: verdict, output and status."""
+    subject, by_line = subject_of(TEXT), suggestions()[1]
+    records = change_records([by_line[line][0] for line in EDITS], subject.alter_plan.sites)
+    found = defaultdict(list)
+    for words in CASES:
+        case = Case(" ".join(words), words, expected=Expected(stdout=b"none"))
+        with Session(subject, case) as session:
+            results = session.run(Batch.single(records), outputs=True)
+        for line, record, (output, _) in zip(EDITS, results.records, results.outputs, strict=True):
+            found[line].append((int(record["verdict"]), output, int(record["status"])))
+    return found
+
+
+@pytest.mark.parametrize("line", EDITS)
+def test_a_rule_does_what_the_edited_source_does(line, tmp_path):
+    number = next(s.statement.line for _, s in suggestions()[0] if s.after == line)
+    text = TEXT.split("\n")
+    text[number - 1] = line
+    (tmp_path / "edited.c").write_text("\n".join(text))
+    toolchain = find_toolchain("bundled")
+    command = toolchain.call(["-w", "-O0", "-ffp-contract=off", "-o", "edited", "edited.c"])
+    subprocess.run(command, cwd=tmp_path, env=toolchain.environment(), check=True)
+    for words, (verdict, output, status) in zip(CASES, ruled()[line], strict=True):
+        done = subprocess.run([tmp_path / "edited", *words], stdout=subprocess.PIPE, check=False, timeout=20)
+        if verdict == Verdict.NOT_REACHED:
+            continue
+        assert verdict in (Verdict.WRONG_OUTPUT, Verdict.WRONG_STATUS)
+        assert (output, status) == (done.stdout, done.returncode)
+
+
+def test_every_edited_line_was_reached_in_some_case():
+    reached = {line for line, runs in ruled().items() if any(verdict != Verdict.NOT_REACHED for verdict, _, _ in runs)}
+    assert reached == set(EDITS)
