@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -56,8 +57,22 @@ def test_symptom_is_the_wrong_value(located):
 def test_sentences_have_values(located):
     texts = {e["line"]: e["evidence"]["text"] for e in located.json["ranking"]}
     line = fault_line(PRICES)
-    assert texts[line].startswith(f"line {line} gave `price` the value 160, used by ")
+    assert f"line {line} gave `price` the value 160, used by " in texts[line]
     assert not any("%" in text.replace("%d", "") or "alloca" in text for text in texts.values())
+
+
+def test_a_rule_that_repairs_comes_first(located):
+    """What changed runs show is told before what the recorded one shows."""
+    first = next(e for e in located.json["ranking"] if e["line"] == fault_line(PRICES))
+    assert re.match(r".*: 1 of 1 failing case passes with it", first["evidence"]["text"])
+    assert first["evidence"]["rules"] > 0 and located.json["rules"]
+
+
+def test_without_altered_runs_the_recorded_one_speaks():
+    done = whence(prices(), "locate", "prices.c", *PRICES_CASES, "--json", "--no-alter")
+    text = {e["line"]: e["evidence"]["text"] for e in done.json["ranking"]}[fault_line(PRICES)]
+    assert text.startswith(f"line {fault_line(PRICES)} gave `price` the value 160, used by ")
+    assert "rules" not in done.json
 
 
 def test_braces_are_no_statements(located):
