@@ -1,0 +1,76 @@
+"""The combined ranking: which technique decides, and what is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from whence.findings import Findings, Statement, rank
+from whence.techniques.fusion import fuse
+
+A, B, C, D = (Statement("a.c", line) for line in (1, 2, 3, 4))
+
+
+def findings(technique: str, notes: dict[Statement, dict]) -> Findings:
+    return Findings(technique, "prog", rank(dict.fromkeys(notes, 0.0), notes), parts={technique: [1]})
+
+
+@pytest.fixture
+def base() -> Findings:
+    scores = {A: 0.9, B: 0.8, C: 0.7, D: 0.7}
+    notes = {s: {"text": f"line {s.line}", "in_slice": True} for s in scores}
+    return Findings("locate", "prog", rank(scores, notes), summary=["done"], parts={"slice": []})
+
+
+def order(found: Findings) -> list[int]:
+    return [entry.statement.line for entry in found.ranking]
+
+
+def test_nothing_found_leaves_the_order(base):
+    found = fuse(base, [findings("rules", {A: {}, B: {}}), findings("switch", {C: {"critical": 0}})])
+    assert order(found) == [1, 2, 3, 4]
+    assert [(e.rank, e.rank_worst) for e in found.ranking[2:]] == [(3, 4), (3, 4)]
+
+
+def test_rules_speak_before_switches_and_values(base):
+    found = fuse(
+        base,
+        [
+            findings("values", {B: {"pairs": 5, "consistent": True}}),
+            findings("switch", {C: {"critical": 5}}),
+            findings("rules", {D: {"rule_score": 0.2}}),
+        ],
+    )
+    assert order(found) == [4, 3, 2, 1]
+
+
+def test_later_techniques_break_ties_of_earlier_ones(base):
+    rules = findings("rules", {A: {"rule_score": 0.5}, C: {"rule_score": 0.5}, D: {"rule_score": 0.5}})
+    found = fuse(base, [rules, findings("switch", {D: {"critical": 1}})])
+    assert order(found) == [4, 1, 3, 2]
+
+
+def test_pairs_count_where_one_change_mends_every_run(base):
+    assert order(fuse(base, [findings("values", {D: {"pairs": 5, "consistent": False}})])) == [1, 2, 3, 4]
+    assert order(fuse(base, [findings("values", {D: {"pairs": 1, "consistent": True}})]))[0] == 4
+
+
+def test_evidence_and_parts_are_joined(base):
+    rules = findings("rules", {B: {"rule_score": 1.0, "text": "`<=` instead of `<`"}})
+    found = fuse(base, [rules])
+    first = found.ranking[0]
+    assert first.statement == B and first.score == 1.0
+    assert first.evidence["text"] == "`<=` instead of `<`; line 2"
+    assert first.evidence["in_slice"] and first.evidence["rules"] == 1.0
+    assert found.parts == {"slice": [], "rules": [1]} and found.summary == ["done"]
+
+
+def test_statements_that_only_a_technique_names_join(base):
+    other = Statement("b.c", 9)
+    found = fuse(base, [findings("switch", {other: {"critical": 1, "text": "the other way"}})])
+    assert found.ranking[0].statement == other
+    assert found.ranking[0].evidence["text"] == "the other way"
+
+
+def test_scores_go_down_from_one(base):
+    scores = [entry.score for entry in fuse(base, []).ranking]
+    assert scores[0] == 1.0 and scores[-1] == 0.0 and scores == sorted(scores, reverse=True)
