@@ -67,6 +67,7 @@ def evil_findings() -> tuple[Findings, dict[str, str]]:
         },
         "formulas": [at | {"formulas": {EVIL: {"score": 1.0, "best": 1, "average": 1.0, "worst": 1}}}],
         "branches": [at | {"side": EVIL, "score": 1.0, "rank": 1, "rank_worst": 1, "text": EVIL}],
+        "rules": [at | {"rule": EVIL, "before": EVIL, "after": EVIL, "f2p": 1, "p2f": 0, "failing": 1, "checked": 1}],
     }
     return findings, {EVIL: f"{EVIL}\n/* {EVIL} */\n", "unused.c": EVIL}
 

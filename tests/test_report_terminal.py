@@ -205,3 +205,31 @@ def test_heat_is_a_scale_in_the_order_of_the_ranking(scores: dict[int, float]) -
     assert all(0 <= heat <= 1 for heat in result)
     assert result == sorted(result, reverse=True)
     assert result[0] == 1
+
+
+def suggested(line: int, **values: Any) -> dict[str, Any]:
+    """A rule of the part ``rules`` as far as reports look at it."""
+    rule = {"file": "a.c", "line": line, "rule": "`<=` instead of `<` in `i < n`", "before": "i < n", "after": "i <= n"}
+    return rule | {"f2p": 2, "p2f": 0, "failing": 2, "checked": 3} | values
+
+
+def test_suggested_changes() -> None:
+    rules = [suggested(7), suggested(9, after=None, p2f=1, f2p=1), suggested(7, rule="other"), suggested(8, checked=0)]
+    text = printed(Findings("rules", "p", rank({Statement("a.c", 7): 1.0}), parts={"rules": rules}))
+    shown = [line.strip() for line in text[text.index("suggested changes") :].splitlines() if line.strip()]
+    assert shown == [
+        "suggested changes, the best one of a statement, all 3:",
+        "a.c:7  repairs 2 of 2 failing cases, breaks none of 3 passing",
+        "- i < n",
+        "+ i <= n",
+        "a.c:9  repairs 1 of 2 failing cases, breaks 1 of 3 passing",
+        "`<=` instead of `<` in `i < n`",
+        "a.c:8  repairs 2 of 2 failing cases; no passing case to check it on",
+        "- i < n",
+        "+ i <= n",
+    ]
+
+
+def test_only_the_first_suggested_changes_are_shown() -> None:
+    text = printed(Findings("rules", "p", parts={"rules": [suggested(line) for line in range(1, 10)]}))
+    assert "statement, 5 of 9:" in text and text.count("    + i <= n") == 5

@@ -13,13 +13,24 @@ from typing import Any
 from whence.findings import Findings, Statement
 from whence.report.excerpt import Stretch, excerpt
 from whence.report.heat import heats
-from whence.report.text import clip, edge_text, plural, rank_range, score_text, source_line, value_text, visible
+from whence.report.text import (
+    change_outcome,
+    clip,
+    edge_text,
+    plural,
+    rank_range,
+    score_text,
+    source_line,
+    value_text,
+    visible,
+)
 
 ENTRIES = 200  # ranked statements listed
 SLICE_LINES = 1000  # lines of the slice, those nearest to the criterion
 VALUES = 20  # values at a line in the failing run, and in passing runs, shared by its variables
 NAMES = 10  # variables at a line
 EDGES = 20  # dependences of a line
+CHANGES = 5  # suggested changes of a line
 WHOLE_FILE = 1500  # lines of a file up to which it is shown entirely
 FILE_LINES = 4000  # lines shown of one longer file
 ALL_LINES = 20_000  # lines shown of all files
@@ -79,6 +90,7 @@ def build_page(findings: Findings, sources: dict[str, str]) -> Page:
         "values": _values(findings, _places(page, findings)),
         "formulas": _formulas(findings),
         "branches": _branches(findings),
+        "changes": _changes(findings),
         "ranks": _further_ranks(page, findings),
     }
     return page
@@ -206,6 +218,19 @@ def _branches(findings: Findings) -> dict[str, list[list[str]]]:
         rows = shown.setdefault(_place(Statement(at["file"], at["line"])), [])
         rows.append([visible(at["side"]), rank_range(at["rank"], at["rank_worst"]), visible(at["text"])])
     return shown
+
+
+def _changes(findings: Findings) -> dict[str, list[dict[str, Any]]]:
+    """By place, the first rules: the change in words, the line before and after it, and what it did to the cases."""
+    shown: dict[str, list[dict[str, Any]]] = {}
+    for rule in findings.parts.get("rules", []):
+        place = _place(Statement(rule["file"], rule["line"]))
+        if len(shown.setdefault(place, [])) < CHANGES and len(shown) <= ENTRIES:
+            lines = {
+                key: None if rule[key] is None else clip(source_line(rule[key]), SOURCE) for key in ("before", "after")
+            }
+            shown[place].append({"words": clip(visible(rule["rule"]), TEXT), "outcome": change_outcome(rule), **lines})
+    return {place: rules for place, rules in shown.items() if rules}
 
 
 def _further_ranks(page: Page, findings: Findings) -> dict[str, list[str]]:

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from whence.findings import Entry, Findings, Statement, Symptom
 from whence.report.heat import heats
-from whence.report.text import edge_text, plural, rank_range, score_text, source_line, value_text, visible
+from whence.report.text import (
+    change_outcome,
+    edge_text,
+    plural,
+    rank_range,
+    score_text,
+    source_line,
+    value_text,
+    visible,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +37,7 @@ Segment = tuple[str, str]  # text and style
 PIPED_WIDTH = 100
 VALUES_SHOWN = 6
 EDGES_SHOWN = 6
+CHANGES_SHOWN = 5  # suggested changes, of as many statements
 
 DIM, STRONG, PLACE = "dim", "bold", "cyan"
 HEAT_STYLES = ((0.8, "bold red"), (0.5, "yellow"), (0.0, ""))
@@ -67,6 +77,7 @@ def print_findings(
         _print_symptom(page, findings.symptom)
     page.line()
     _print_ranking(page, findings, limit)
+    _print_changes(page, findings.parts.get("rules", []))
     _print_next(page, findings.parts.get("next", []))
 
 
@@ -236,6 +247,28 @@ def _print_rest(page: _Page, entries: Sequence[Entry], shown: Sequence[Entry]) -
         text += f", {tied} of them tied with the last one here"
     page.line()
     page.line((text, DIM))
+
+
+def _print_changes(page: _Page, rules: Sequence[dict[str, Any]]) -> None:
+    """The best rule of each of the first statements, as a change of source."""
+    by_place: dict[tuple[str, int], dict[str, Any]] = {}
+    for rule in rules:
+        by_place.setdefault((rule["file"], rule["line"]), rule)
+    if not by_place:
+        return
+    shown = list(by_place.values())[:CHANGES_SHOWN]
+    count = f"{len(shown)} of {len(by_place)}" if len(shown) < len(by_place) else f"all {len(shown)}"
+    page.line()
+    page.line((f"suggested changes, the best one of a statement, {count}:", STRONG))
+    for rule in shown:
+        page.line()
+        place = _place(Statement(rule["file"], rule["line"]))
+        page.line(("  ", ""), (place, PLACE), (f"  {change_outcome(rule)}", DIM))
+        if rule["after"] is None:
+            page.wrapped("    ", rule["rule"])
+        else:
+            page.line(("    - ", "red"), (source_line(rule["before"] or ""), ""))
+            page.line(("    + ", "green"), (source_line(rule["after"]), ""))
 
 
 def _print_next(page: _Page, commands: Sequence[dict[str, str]]) -> None:

@@ -7,6 +7,8 @@ replaced by the escape that C or Python would write for it.
 
 from __future__ import annotations
 
+from typing import Any
+
 TAB_WIDTH = 4
 
 
@@ -67,3 +69,11 @@ def value_text(value: str | float | bool | None, limit: int = 80) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return clip(visible(str(value)), limit)
+
+
+def change_outcome(rule: dict[str, Any]) -> str:
+    """What a suggested change did: ``repairs 2 of 2 failing cases, breaks none of 3 passing ones``."""
+    text = f"repairs {rule['f2p']} of {plural(rule['failing'], 'failing case')}"
+    if not rule["checked"]:
+        return f"{text}; no passing case to check it on"
+    return f"{text}, breaks {rule['p2f'] or 'none'} of {rule['checked']:,} passing"

@@ -232,6 +232,7 @@ function showDetail(place) {
     entry && Object.keys(entry.more).length ? rowsTable([], Object.entries(entry.more)) : null,
     ...valueParts(place, at),
     ...edgeParts(place, at),
+    ...changeParts(place),
     ...branchParts(place),
     formulaPart(place),
   ];
@@ -328,6 +329,20 @@ function edgeParts(place, at) {
   }
   if (users.length) parts.push(element("h3", "", words[1]), ...users.map(edgeButton));
   return parts;
+}
+
+/** The suggested changes of the line: each with the edited line, or in words, and what it did to the cases. */
+function changeParts(place) {
+  const changes = data.changes[place];
+  if (!changes) return [];
+  const shown = changes.map((change) => {
+    const lines = change.after === null ? [element("span", "", prose(change.words))] : [
+      element("code", "before", `- ${change.before}`),
+      element("code", "after", `+ ${change.after}`),
+    ];
+    return element("div", "change", [...lines, element("span", "quiet", change.outcome)]);
+  });
+  return [element("h3", "", "Suggested changes"), ...shown];
 }
 
 function branchParts(place) {
