@@ -1,21 +1,20 @@
 """Several faults in one program: Minimal, Partial and Full recomputation against each fault alone, and clusters.
 
-    python -m bench.several [--versions N] [--workers N] [--seed S] [--details] [PROGRAM ...]
+    python -m bench.several [--versions N] [--workers N] [--seed S] [--details] [--work FOLDER] [PROGRAM ...]
 
 The dissertation's experiment (section 3.2, tables 3.2 and 3.3) on the corpus: versions with two to five faults each, a
 suite of at most 30 cases for each version. A technique gives a list; the fault that stands first in it is fixed, by
-putting the right line back; so it goes on while a case fails. A list's score is the share of the statements executed by
-failing cases that one need not read before the fault (definition 6, ties by their worst rank). The state of a search is
-handed on as by `whence faults`: statements are found again after each edit, and the edit tells what was fixed.
+putting the right line back; so it goes on while a case fails. A list's score is the share of statements that one need
+not read before the fault, of those that failing cases execute before the first fix (definition 6, ties by their worst
+rank). The state of a search is handed on as by `whence faults`: statements are found again after each edit, and the
+edit tells what was fixed.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -28,7 +27,7 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.common import markdown  # noqa: E402
+from bench.common import markdown, options, work_folder  # noqa: E402
 from corpus import corpus  # noqa: E402
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ class World:
         from whence.run.config import read_config
         from whence.subject.subject import subject_from_config
 
-        shutil.copytree(self.base, self.folder)
+        shutil.copytree(self.base, self.folder, dirs_exist_ok=True)
         (self.folder / f"{self.source.program}.c").write_text(self.source.source)
         subject = subject_from_config(read_config(self.folder))
         if self.names is not None:
@@ -209,7 +208,9 @@ class World:
         from whence.techniques.several import entries
 
         worst = {entry.statement: entry.rank_worst for entry in entries(ranking, {})}
-        ranks = {name: min(worst.get(s, total) for s in found) for name, found in self.statements.items()}
+        ranks = {
+            name: min((worst.get(s, total) for s in found), default=total) for name, found in self.statements.items()
+        }
         name = min(ranks, key=lambda name: (ranks[name], name))
         return name, 100 * (total - ranks[name]) / total
 
@@ -235,74 +236,65 @@ def locate_all(technique: str, worlds: Worlds, faults: Faults) -> tuple[list[flo
     from whence.techniques.several import TECHNIQUES as BY_NAME
 
     scores: list[float] = []
-    searched, total = 0, 0
+    searched, total = 0, worlds.of(faults).total
     history: History | None = None
     while faults and (world := worlds.of(faults)).version.failing:
         history = continued(history, world.snapshot) if history else History(technique, world.snapshot)
         known = BY_NAME[technique](history.before, world.version, history.fixed, world.search)
         history.known = known
         searched += len(known.searched)
-        total = total if technique == "minimal" and total else world.total
         fault, score = world.score(known.ranking, total)
         scores.append(score)
         faults = tuple(other for other in faults if other.id != fault)
     return scores, searched
 
 
-def locate_clusters(threshold: float, worlds: Worlds, faults: Faults) -> tuple[list[float], int]:
-    """Group the failing cases, locate a fault with each group's list, fix these, and again while a case fails.
+def locate_clusters(threshold: float, worlds: Worlds, faults: Faults) -> list[float]:
+    """Group the failing cases, and locate one fault with each group's list: the scores of the faults found so.
 
     A fault that several groups lead to counts once, with the mean of their scores.
     """
     from whence.techniques.clusters import clusters
     from whence.techniques.several import full, ranked
 
-    scores: list[float] = []
-    searched = 0
-    while faults and (world := worlds.of(faults)).version.failing:
-        known = full(None, world.version, frozenset(), world.search)
-        searched += len(known.searched)
-        located: dict[str, list[float]] = {}
-        for group in clusters(known.runs, world.version, threshold):
-            fault, score = world.score(ranked(group, world.version), world.total)
-            located.setdefault(fault, []).append(score)
-        scores += map(mean, located.values())
-        faults = tuple(other for other in faults if other.id not in located)
-    return scores, searched
+    world = worlds.of(faults)
+    known = full(None, world.version, frozenset(), world.search)
+    located: dict[str, list[float]] = {}
+    for group in clusters(known.runs, world.version, threshold):
+        fault, score = world.score(ranked(group, world.version), world.total)
+        located.setdefault(fault, []).append(score)
+    return [mean(scores) for scores in located.values()]
 
 
 # ---- The experiment --------------------------------------------------------------------------------------------------
 
 
-def measure(program: str, count: int, seed: int, details: bool) -> Scores:
-    """The scores of one program over ``count`` versions."""
+def measure(program: str, work: Path, count: int, seed: int, details: bool) -> Scores:
+    """The scores of one program over ``count`` versions; programs are kept below the folder ``work``."""
     scores = Scores()
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
-        folder = Path(name)
-        base = folder / "base"
-        corpus.prepare(corpus.faults(program)[0], base)
-        alone: dict[str, float] = {}
-        for number, faults in enumerate(versions(program, seed)):
-            if scores.versions == count:
-                break
-            worlds = _worlds(folder / str(number), base, faults, seed)
-            if worlds is None:
-                continue
-            _measure_version(worlds, faults, scores)
-            for fault in faults:
-                if fault.id not in alone:
-                    alone[fault.id] = _alone(folder / f"alone-{fault.id}", base, fault, seed)
-            scores.add("ideal", [alone[fault.id] for fault in faults])
-            if details:
-                print(_detail(program, faults, scores), file=sys.stderr, flush=True)
+    base = work / "base"
+    corpus.prepare(corpus.faults(program)[0], base)
+    alone: dict[str, float] = {}
+    for number, faults in enumerate(versions(program, seed)):
+        if scores.versions == count:
+            break
+        worlds = _worlds(work / f"{seed}-{number}", base, faults, seed)
+        if worlds is None:
+            continue
+        _measure_version(worlds, faults, scores)
+        for fault in faults:
+            if fault.id not in alone:
+                alone[fault.id] = _alone(work / f"alone-{fault.id}", base, fault, seed)
+        scores.add("ideal", [alone[fault.id] for fault in faults])
+        if details:
+            print(_detail(program, faults, scores), file=sys.stderr, flush=True)
     scores.seconds = time.perf_counter() - began
     return scores
 
 
 def _worlds(folder: Path, base: Path, faults: Faults, seed: int) -> Worlds | None:
     """The worlds of a version with its suite; None where a fault is executed by no failing case."""
-    folder.mkdir()
     world = World(folder / "all", base, faults)
     chosen = suite(world.coverage, list(world.statements.values()), random.Random(f"{seed} {world.statements}"))
     return None if chosen is None else Worlds(folder, base, world.restrict(chosen), world)
@@ -316,7 +308,7 @@ def _measure_version(worlds: Worlds, faults: Faults, scores: Scores) -> None:
     for technique in TECHNIQUES:
         scores.add(technique, *locate_all(technique, worlds, faults))
     for threshold in THRESHOLDS:
-        scores.add(f"T={threshold}", *locate_clusters(threshold, worlds, faults))
+        scores.add(f"T={threshold}", locate_clusters(threshold, worlds, faults))
 
 
 def _alone(folder: Path, base: Path, fault: corpus.Fault, seed: int) -> float:
@@ -354,9 +346,12 @@ def technique_table(results: Mapping[str, Scores]) -> str:
 
 
 def cluster_table(results: Mapping[str, Scores]) -> str:
-    """Table 3.3: the mean score of a located fault with clusters, by threshold."""
+    """Table 3.3: the mean score of a fault located with a group's list; in brackets how many a version are."""
     names = [f"T={threshold}" for threshold in THRESHOLDS]
-    rows = [[program, *(_mean(scores, name) for name in names)] for program, scores in results.items()]
+    rows = [
+        [program, *(f"{_mean(s, name)} ({len(s.found[name]) / s.versions:.1f})" for name in names)]
+        for program, s in results.items()
+    ]
     averages = [f"{mean(float(_mean(scores, name)) for scores in results.values()):.1f}" for name in names]
     return markdown(["program", *names], [*rows, ["mean", *averages]])
 
@@ -367,16 +362,17 @@ def _mean(scores: Scores, name: str) -> str:
 
 def main() -> None:
     """Measure, and print the two tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser = options(__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="programs of the corpus (all)")
     parser.add_argument("--versions", type=int, default=10, help="versions a program")
     parser.add_argument("--workers", type=int, default=2, help="programs at a time")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--details", action="store_true", help="tell the means so far after each version")
-    options = parser.parse_args()
-    programs = options.programs or corpus.programs()
-    jobs = [(program, options.versions, options.seed, options.details) for program in programs]
-    with ProcessPoolExecutor(options.workers) as pool:
+    chosen = parser.parse_args()
+    work = work_folder(chosen.work) / "several"
+    programs = chosen.programs or corpus.programs()
+    jobs = [(program, work / program, chosen.versions, chosen.seed, chosen.details) for program in programs]
+    with ProcessPoolExecutor(chosen.workers) as pool:
         results = dict(zip(programs, pool.map(measure, *zip(*jobs, strict=True)), strict=True))
     print(technique_table(results), cluster_table(results), sep="\n\n")
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bench.several import THRESHOLDS, cluster_table, measure, suite, technique_table, versions
 from corpus import corpus
+from whence.build.toolchain import whence_home
 from whence.findings import Statement
 from whence.subject.coverage import Coverage, Site
 
@@ -45,7 +47,7 @@ def test_no_suite_where_no_failing_case_executes_a_fault():
 
 
 def test_one_version():
-    scores = measure("gatekeeper", 1, 7, False)
+    scores = measure("gatekeeper", Path(whence_home()) / "bench-several", 1, 7, False)
     ((failing, passing),) = scores.cases
     assert (scores.versions, len(scores.found["ideal"])) == (1, scores.faults)
     assert failing >= 2 and passing >= 5 and failing + passing <= 30

@@ -187,11 +187,13 @@ def test_groups(session):
     assert [group["cases"] for group in groups] == [AREA_NAMES, ["fails 4", "fails 5"], ["fails 6"]]
     assert all(group["ranking"][0]["rank"] == 1 for group in groups)
     out = session("--clusters", "0.2").out
-    assert "group 1 of 2: the failing cases `fails 1`, `fails 2`, `fails 3`" in out
-    assert "group 2 of 2: the failing cases `fails 4`, `fails 5`, `fails 6`" in out
-    assert out.count("most suspicious statements") == 2 and out.count("next:") == 1
-    assert f"1  kit.c:{line_of(KIT, 'value < best')}" in out.split("group 2 of 2")[1]
+    assert "group 1 of 2, which seems to have one cause: the failing cases `fails 1`, `fails 2`, `fails 3`" in out
+    assert out.count("most suspicious statements") == 3 and out.count("next:") == 1
+    assert f"1  kit.c:{line_of(KIT, 'value < best')}" in out.split("group 2 of 2, ")[1]
     assert len(session.json("--clusters", "0")["clusters"]) == 1
+    page = session.state.with_suffix(".html")
+    session("--clusters", "--html", str(page))
+    assert "width + height" in page.read_text()
 
 
 # ---- Wrong use -------------------------------------------------------------------------------------------------------

@@ -190,29 +190,27 @@ def _show(step: _Step, threshold: float | None) -> int:
     found.ranking = entries(step.list.ranking, {case: step.list.runs[case] for case in sorted(step.list.cases)})
     found.summary += [_what_was_done(step), *step.about_search, _made_from(step)]
     found.parts |= {"iteration": _iteration_part(step), "next": _next(step, threshold)}
-    if threshold is None:
-        return show(step.subject, found, step.options)
-    runs = {case: step.list.runs[case] for case in step.version.failing if case in step.list.runs}
-    groups = clusters(runs, step.version, threshold)
-    found.parts["clusters"] = clusters_part(groups, step.version)
-    return show(step.subject, found, step.options) if step.options.json else _show_groups(step, found, groups)
+    groups: list[dict[str, Run]] = []
+    if threshold is not None:
+        runs = {case: run for case, run in step.list.runs.items() if case in step.version.failing}
+        groups = clusters(runs, step.version, threshold)
+        found.parts["clusters"] = clusters_part(groups, step.version)
+    status = show(step.subject, found, step.options)
+    if not step.options.json:
+        _show_groups(step, groups)
+    return status
 
 
-def _show_groups(step: _Step, found: Findings, groups: Sequence[Mapping[str, Run]]) -> int:
-    """Print each group with a ranking of its own; the HTML page has the list made from all of them."""
+def _show_groups(step: _Step, groups: Sequence[Mapping[str, Run]]) -> None:
+    """Print each group with its ranking."""
     from whence.findings import Findings
     from whence.techniques.several import entries, ranked
 
-    lead = [*found.summary, f"{_count(len(groups), 'group')} of failing cases that seem to have one cause each"]
     for number, group in enumerate(groups, 1):
+        title = f"group {number} of {len(groups)}, which seems to have one cause: {_cases(list(group))}"
         ranking = entries(ranked(group, step.version), group)
-        title = f"group {number} of {len(groups)}: {_cases(list(group))}"
-        last = number == len(groups)
-        parts = {"next": found.parts["next"]} if last else {}
-        one = Findings(found.technique, found.subject, ranking, summary=[*lead, "", title], parts=parts)
-        show(step.subject, one, replace(step.options, html=step.options.html if last else None))
-        lead = []
-    return 0 if groups else 1
+        findings = Findings(f"faults, group {number}", step.subject.name, ranking, summary=["", title])
+        show(step.subject, findings, replace(step.options, html=None))
 
 
 def _findings(step: _Step) -> Findings:
@@ -234,7 +232,7 @@ def _what_was_done(step: _Step) -> str:
     else:
         places = [f"{s.file}:{s.line}" for s in sorted(history.fixed)]
         text = f"list {history.iteration}, after the fix at {_first(places)}"
-    kept = len(step.version.failing) - len(searched)
+    kept = len(step.version.failing.keys() & step.list.runs.keys()) - len(searched)
     text += f": searched {_cases(list(searched))}" if searched else ": searched nothing"
     return text + (f"; {_count(kept, 'failing case')} known from before" if kept else "")
 
