@@ -21,7 +21,7 @@ MAGIC = b"WHNCALT1"
 WORDS = """
     mode way flags continuations changes offsets results order order_count
     expected expected_length expected_error expected_error_length expected_status
-    budget patience unaltered_patience events events_limit outputs outputs_limit capture output_limit
+    budget patience unaltered_patience events events_limit outputs outputs_limit capture output_limit time_limit
     stops stop_count blocks block_count
     stop done events_count outputs_used refusal refusal_clock finished
 """.split()  # noqa: SIM905
@@ -46,6 +46,7 @@ class Judge(IntFlag):
     ERROR = 2
     STATUS = 4
     KEEP = 8
+    THREADS = 16  # nothing of a run, but that it may have several threads
 
 
 @dataclass(slots=True)
@@ -64,7 +65,8 @@ class RunLimits:
 
     ``budget`` in clock ticks and ``patience`` in ms are a continuation's; ``unaltered_patience`` (ms) is that of the
     unaltered run from one point of change to the next. ``capture``: bytes that are kept of a stream; a continuation
-    that writes more is ended. ``output_limit``: bytes that a stream may have at all.
+    that writes more is ended. ``output_limit``: bytes that a stream may have at all; ``time_limit``: ms that a run may
+    sleep.
     """
 
     budget: int = 0
@@ -72,6 +74,7 @@ class RunLimits:
     unaltered_patience: int = 0
     capture: int = 0
     output_limit: int = 0
+    time_limit: int = 0
 
 
 class SessionFile:

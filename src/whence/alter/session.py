@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,8 @@ LONGER = 4  # times as long as is expected an output may be before its continuat
 SLOWER = 5  # the observed run may take this many times as long as the time limit says
 AHEAD = 16  # runs from the start that are asked for at once
 RING = 1 << 20
-CLONE, CLONE3, FUTEX = 56, 435, 202  # system calls (x86-64) of programs with threads
+CLONE, CLONE3 = 56, 435  # system calls (x86-64) that start threads and processes
+STARTERS = {"pthread_create", "thrd_create"}
 VERDICTS = {
     Kind.PASS: Verdict.PASS,
     Kind.SKIPPED: Verdict.WRONG_STATUS,
@@ -77,7 +79,6 @@ class Session:
         self._baseline: Observed | None = None
         self._expectation = expectation_of(case)
         self._patience = PATIENCE
-        self._last_call = 0  # the system call for which the unaltered run is refused
 
     def __enter__(self) -> Session:
         return self
@@ -120,10 +121,11 @@ class Session:
                 end = f"signal {result.signal}" if result.signal else f"status {result.status}"
                 raise SubjectError(f"case {self.case.name}: its run ended with {end} while it was observed")
             self._patience = max(PATIENCE, int(result.wall * 1000))
+            if self.subject.limits.time:
+                self._patience = min(self._patience, int(self.subject.limits.time * 1000))
             record = np.array(file.head["unaltered"])
             if record["verdict"] == Verdict.UNJUDGED:
                 self._judge(record, self._result(record, file.outputs(record)), ended=True)
-            self._last_call = int(file.head["refusal"]) - 1
             cut = int(file.head["events_count"]) > limit
             return Observed(file.events(), record, cut, _refusal(file))
 
@@ -157,7 +159,12 @@ class Session:
 
     def _restarting(self) -> Variant:
         """The variant for runs from the start: threads need the recorder's schedule to be the same again."""
-        return Variant.REPLAY if self._last_call in (CLONE, CLONE3, FUTEX) else Variant.ALTER
+        return Variant.REPLAY if self._has_threads else Variant.ALTER
+
+    @cached_property
+    def _has_threads(self) -> bool:
+        """Whether the program may start threads."""
+        return any(not STARTERS.isdisjoint(module.declarations) for module in self.subject.program.modules)
 
     # ---- Altered runs ------------------------------------------------------------------------------------------------
 
@@ -238,7 +245,7 @@ class Session:
         """Write what the oracle says of a run into its RESULT record."""
         outcome = judge(self.case, result)
         record["verdict"] = VERDICTS[outcome.kind]
-        record["status"], record["signal"] = result.status or 0, result.signal
+        record["status"], record["signal"] = (0, 0) if result.timed_out else (result.status or 0, result.signal)
         record["first_wrong"] = _first_wrong(self.case, result.stdout, ended)
 
     # ---- Runs from the start -----------------------------------------------------------------------------------------
@@ -296,9 +303,8 @@ class Session:
         self, mode: Mode, batch: Batch, *, outputs: bool = False, budget: int = 0, events: int = 0
     ) -> Iterator[SessionFile]:
         """A session file, removed at the end."""
-        expectation = self._expectation
-        if outputs:
-            expectation = replace(expectation, judge=expectation.judge | Judge.KEEP)
+        flags = self._expectation.judge | (Judge.KEEP if outputs else 0) | (Judge.THREADS if self._has_threads else 0)
+        expectation = replace(self._expectation, judge=flags)
         path = self._runner(Variant.ALTER).sandbox.new_path(f"session{next(self._numbers)}")
         file = SessionFile(path, mode, self.way, batch, expectation)
         keeps = bool(expectation.judge & Judge.KEEP) and mode in (Mode.OBSERVE, Mode.RUN)
@@ -315,7 +321,8 @@ class Session:
         is_open = expected is None or expected.stdout is None
         capture = most if is_open else min(most, max(CAPTURE, LONGER * len(self._expectation.stdout)))
         whole = int(limits.time * SLOWER * 1000)
-        return RunLimits(budget, self._patience, whole, capture if keeps else 0, limits.output)
+        sleep = int(limits.time * 1000)
+        return RunLimits(budget, self._patience, whole, capture if keeps else 0, limits.output, sleep)
 
     def _job(self, runner: Runner, file: SessionFile, threads: bool = False) -> RunResult:
         """One run in the session of a file."""

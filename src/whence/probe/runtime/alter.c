@@ -244,9 +244,13 @@ static int is_at(const struct whence_change *change, uint32_t site)
 
 static int is_made(const struct whence_change *change, const struct whence_point *point)
 {
-    if (!is_at(change, point->site) || (change->clock != WHENCE_EVERY && change->clock + 1 != point->clock))
+    if (!is_at(change, point->site))
+        return 0;
+    if (change->clock != WHENCE_EVERY && (change->clock + 1 != point->clock || whence_state.is_forked))
         return 0;
     whence_state.reached++;
+    if (whence_state.whole)
+        whence_state.whole->spare = 1;
     return !(change->flags & CHANGE_GUARDED) || change->guard == point->value;
 }
 
@@ -258,6 +262,8 @@ uint64_t whence_altered(const struct whence_point *point)
         if (!is_made(change, point))
             continue;
         whence_state.applied += change->site == point->site; /* not again at the result of a call that was skipped */
+        if (whence_state.whole)
+            whence_state.whole->applied = whence_state.applied;
         value = changed(change, point, value);
         if ((change->flags & CHANGE_MEMORY) && point->place)
             stored(point->place, value, change->width);

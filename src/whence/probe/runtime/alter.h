@@ -70,7 +70,7 @@ struct whence_place {
 
 /* In a session (OBSERVE, RUN), or once and as the program runs by itself (APPLY a continuation, WATCH all sites). */
 enum whence_session_mode { SESSION_OBSERVE = 1, SESSION_RUN, SESSION_APPLY, SESSION_WATCH };
-enum whence_session_flag { JUDGE_OUTPUT = 1, JUDGE_ERROR = 2, JUDGE_STATUS = 4, KEEP_OUTPUT = 8 };
+enum whence_session_flag { JUDGE_OUTPUT = 1, JUDGE_ERROR = 2, JUDGE_STATUS = 4, KEEP_OUTPUT = 8, HAS_THREADS = 16 };
 
 /* The head of a session file, all words of 64 bits. Offsets count from the file's start, in bytes. */
 struct whence_session {
@@ -86,6 +86,7 @@ struct whence_session {
     uint64_t events, events_limit, outputs, outputs_limit;
     uint64_t capture;      /* bytes that are kept of a stream; a continuation that writes more is ended */
     uint64_t output_limit; /* bytes that a stream may have: RLIMIT_FSIZE; 0: any number */
+    uint64_t time_limit;   /* milliseconds that a run may sleep; 0: any number */
     uint64_t stops, stop_count;   /* clocks of all changes at one instance, in order, each once */
     uint64_t blocks, block_count; /* blocks (u32) of all changes at every instance */
     /* written by the runtime */
@@ -113,6 +114,8 @@ struct whence_state {
     const struct whence_change *changes; /* of the continuation */
     uint64_t count, budget;
     uint32_t reached, applied; /* how often it came to a place of change, and how often a change was made */
+    struct whence_result *whole; /* of a run from the start: where both are noted at once, however it ends */
+    int is_forked;               /* it is a child of the subject's own, whose instances have no clock */
 };
 extern struct whence_state whence_state;
 
@@ -138,10 +141,9 @@ void whence_out_of_budget(void) __attribute__((noreturn));
 
 /* ---- context.c ------------------------------------------------------------------------------------------------ */
 
-/* Where hooks run; null: on the caller's own stack. And where the subject stood when it came to a hook. */
+/* Where hooks run; null: on the caller's own stack. */
 extern char *whence_hook_stack;
-extern char *whence_subject_stack;
-/* Goes on in the subject behind the hook that whence_subject_stack belongs to. */
+/* Goes on in the subject behind the hook that it came to last. */
 void whence_resume(uint64_t value) __attribute__((noreturn));
 /* Calls function() on another stack; it must not return. */
 void whence_call_on(char *stack, void (*function)(void)) __attribute__((noreturn));

@@ -7,6 +7,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/prctl.h>
 #include <string.h>
@@ -82,7 +83,10 @@ static long ask(const struct whence_call *call)
     case SYS_statfs:
     case SYS_fstatfs:
     case SYS_getrlimit: return whence_pass_writing(call, call->b, call->b ? SOME : 0);
-    case SYS_newfstatat: return whence_pass_writing(call, call->c, SOME);
+    case SYS_newfstatat:
+        if ((call->d & AT_EMPTY_PATH) && whence_is_closed(call->a))
+            return -EBADF;
+        return whence_pass_writing(call, call->c, SOME);
     case SYS_readlink: return whence_pass_writing(call, call->b, (size_t)call->c);
     case SYS_readlinkat: return whence_pass_writing(call, call->c, (size_t)call->d);
     case SYS_statx: return whence_pass_writing(call, call->e, SOME);
@@ -139,6 +143,8 @@ static long do_once(const struct whence_call *call)
 
 static long on_descriptor(const struct whence_call *call)
 {
+    if (whence_is_closed(call->a))
+        return -EBADF;
     if ((unsigned long)call->a < 3)
         return whence_on_stream(call);
     switch (call->number) {
@@ -180,8 +186,8 @@ static long handle(const struct whence_call *call)
     case SYS_alarm:
     case SYS_setitimer: return whence_set_timer(call);
     case SYS_nanosleep:
-    case SYS_clock_nanosleep:
-    case SYS_sched_yield: return 0; /* time passes */
+    case SYS_clock_nanosleep: return whence_pass_time(call);
+    case SYS_sched_yield: return 0;
     case SYS_futex: return (call->b & 127) == FUTEX_WAKE ? 0 : do_once(call);
     case SYS_prlimit64: return call->c ? do_once(call) : whence_pass_writing(call, call->d, SOME);
     default: return asks(call->number) ? ask(call) : do_once(call);

@@ -1,13 +1,14 @@
-/* Changing stacks: hooks run on a stack of their own, so that the subject's dead stack stays as it is, and what they
-   push on the subject's stack is all that is needed to go on from there again. x86-64. */
+/* Changing stacks: hooks run on a stack of their own, so that the subject's dead stack stays as it is: what a program
+   reads of it must not depend on where the run was stopped. x86-64. */
 #include "alter.h"
 
 WHENCE_HOT char *whence_hook_stack = 0;
-WHENCE_HOT char *whence_subject_stack = 0;
+WHENCE_HOT uint64_t whence_kept[8] = {0}; /* rsp, rbp, rbx, r12 to r15, both control words */
 char *whence_call_stack;
 
 __asm__(
     ".text\n"
+    ".set HOOK_STACK, 1048576\n" /* as in session.h */
     ".macro HOOK name, target\n"
     ".globl \\name\n"
     ".hidden \\name\n"
@@ -20,26 +21,42 @@ __asm__(
     "HOOK whence_compute, whence_compute_here\n"
     "HOOK whence_callee, whence_callee_here\n"
     "HOOK whence_stop_at, whence_stop_here\n"
+    /* What the hook's caller needs is kept aside: on its stack it would be found by what is called next. */
     "whence_enter:\n"
-    "    push %rbp\n    push %rbx\n    push %r12\n    push %r13\n    push %r14\n    push %r15\n"
-    "    sub $8, %rsp\n"
-    "    stmxcsr (%rsp)\n"
-    "    fnstcw 4(%rsp)\n"
     "    mov whence_hook_stack(%rip), %r11\n"
     "    test %r11, %r11\n"
-    "    jz 2f\n"
-    "    mov %rsp, whence_subject_stack(%rip)\n"
+    "    jz 1f\n"
+    "    mov %r11, %r10\n"
+    "    sub %rsp, %r10\n"
+    "    cmp $HOOK_STACK, %r10\n" /* a signal's handler, which came while a hook was at work: on it already */
+    "    jb 1f\n"
+    "    mov %rsp, whence_kept(%rip)\n"
+    "    mov %rbp, whence_kept+8(%rip)\n"
+    "    mov %rbx, whence_kept+16(%rip)\n"
+    "    mov %r12, whence_kept+24(%rip)\n"
+    "    mov %r13, whence_kept+32(%rip)\n"
+    "    mov %r14, whence_kept+40(%rip)\n"
+    "    mov %r15, whence_kept+48(%rip)\n"
+    "    stmxcsr whence_kept+56(%rip)\n"
+    "    fnstcw whence_kept+60(%rip)\n"
     "    mov %r11, %rsp\n"
     "    call *%rax\n"
     "whence_go_on:\n"
-    "    mov whence_subject_stack(%rip), %rsp\n"
-    "1:  ldmxcsr (%rsp)\n"
-    "    fldcw 4(%rsp)\n"
+    "    mov whence_kept(%rip), %rsp\n"
+    "    mov whence_kept+8(%rip), %rbp\n"
+    "    mov whence_kept+16(%rip), %rbx\n"
+    "    mov whence_kept+24(%rip), %r12\n"
+    "    mov whence_kept+32(%rip), %r13\n"
+    "    mov whence_kept+40(%rip), %r14\n"
+    "    mov whence_kept+48(%rip), %r15\n"
+    "    ldmxcsr whence_kept+56(%rip)\n"
+    "    fldcw whence_kept+60(%rip)\n"
+    "    xor %ecx, %ecx\n    xor %edx, %edx\n    xor %esi, %esi\n    xor %edi, %edi\n    xor %r8d, %r8d\n    xor %r9d, %r9d\n"
+    "    ret\n" /* printf saves even registers that hold no argument */
+    "1:  sub $8, %rsp\n"
+    "    call *%rax\n"
     "    add $8, %rsp\n"
-    "    pop %r15\n    pop %r14\n    pop %r13\n    pop %r12\n    pop %rbx\n    pop %rbp\n"
     "    ret\n"
-    "2:  call *%rax\n"
-    "    jmp 1b\n"
     ".globl whence_resume\n"
     ".hidden whence_resume\n"
     "whence_resume:\n"
@@ -50,8 +67,11 @@ __asm__(
     ".globl whence_call_on\n"
     ".hidden whence_call_on\n"
     "whence_call_on:\n"
-    "    mov %rdi, %rsp\n"
-    "    xor %ebp, %ebp\n"
+    "    mov %rdi, %rsp\n" /* registers that would be saved on the new stack hold nothing of the old one */
+    "    xor %ebp, %ebp\n    xor %ebx, %ebx\n    xor %r12d, %r12d\n    xor %r13d, %r13d\n    xor %r14d, %r14d\n"
+    "    xor %r15d, %r15d\n"
+    "    mov $0x5bd1e900, %eax\n" /* nor does the stack protector's number, which is another one in each process */
+    "    mov %rax, %fs:0x28\n"
     "    call *%rsi\n"
     "    ud2\n"
     /* A system call by a shortcut: the kernel keeps all registers but rax, rcx and r11, and so does this. */

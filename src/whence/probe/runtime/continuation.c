@@ -3,6 +3,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -160,18 +161,10 @@ void whence_change_way(long number)
 
 /* ---- Runs from the start --------------------------------------------------------------------------------------- */
 
-static struct {
-    struct whence_result *result;
-    pid_t process;
-} whole;
-
 static void note_end(void)
 {
-    if (getpid() != whole.process) /* a child of the subject's own */
-        return;
-    whole.result->length = __whence_clock;
-    whole.result->applied = whence_state.applied;
-    whole.result->spare = whence_state.reached != 0;
+    if (!whence_state.is_forked)
+        whence_state.whole->length = __whence_clock;
 }
 
 /* The subject dies as it would by itself, but what is known is noted first. */
@@ -182,14 +175,24 @@ static void note_crash(int number)
     raise(number);
 }
 
+/* In a child of the subject's own nothing is observed: its instances would have the clocks of others. */
+static void note_fork(void)
+{
+    whence_state.is_forked = 1;
+    if (whence_state.doing == DOING_OBSERVE) {
+        whence_state.doing = DOING_NOTHING;
+        __whence_stop = UINT64_MAX;
+    }
+}
+
 static void note_whole(struct whence_result *result)
 {
     static char stack[16 << 10];
     stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
     struct sigaction action = {.sa_handler = note_crash, .sa_flags = SA_ONSTACK | SA_NODEFER};
-    whole.result = result;
-    whole.process = getpid();
+    whence_state.whole = result;
     atexit(note_end);
+    pthread_atfork(NULL, NULL, note_fork);
     sigaltstack(&other, NULL);
     for (const int *fatal = (const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, 0}; *fatal; fatal++)
         sigaction(*fatal, &action, NULL);
@@ -214,7 +217,7 @@ void whence_out_of_budget(void)
 {
     if (whence_control->file->mode == SESSION_APPLY) {
         note_end();
-        whole.result->verdict = VERDICT_TIMEOUT;
+        whence_state.whole->verdict = VERDICT_TIMEOUT;
         whence_exit_now(0);
     }
     whence_end((struct whence_ending){VERDICT_TIMEOUT, 0, 0});

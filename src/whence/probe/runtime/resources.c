@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "session.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -111,7 +112,7 @@ long whence_open_file(const struct whence_call *call)
         whence_snapshot_stop();
     }
     if (whence_streams.is_any_closed)
-        whence_refuse(call->number); /* it would get the number of a standard stream */
+        whence_change_way(call->number); /* it would get the number of what is closed */
     if (flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC))
         return whence_pass_unless_altered(call);
     long fd = whence_pass(call);
@@ -122,12 +123,17 @@ long whence_open_file(const struct whence_call *call)
 
 long whence_close_file(const struct whence_call *call)
 {
-    struct whence_undo *own = find_undo(UNDO_OPENED, call->a);
-    if (whence_in_snapshot() && !own)
-        whence_change_way(call->number);
-    if (own && whence_in_continuation())
+    struct whence_undo *own = whence_in_continuation() ? find_undo(UNDO_OPENED, call->a) : NULL;
+    if (own)
         forget_undo(own);
-    return whence_pass(call);
+    if (!whence_in_snapshot() || own)
+        return whence_pass(call);
+    if (call->a < 0 || call->a >= CLOSABLE)
+        whence_change_way(call->number);
+    if (whence_call(SYS_fcntl, call->a, F_GETFD, 0, 0, 0, 0) < 0)
+        return -EBADF;
+    whence_mark_closed(call->a);
+    return 0;
 }
 
 long whence_control_file(const struct whence_call *call)
@@ -154,6 +160,8 @@ long whence_move_break(const struct whence_call *call)
 long whence_map_memory(const struct whence_call *call)
 {
     int is_shared = !(call->d & MAP_PRIVATE) && (call->c & PROT_WRITE);
+    if (!(call->d & MAP_ANONYMOUS) && whence_is_closed(call->e))
+        return -EBADF;
     if (is_shared)
         whence_refuse(call->number);
     if (whence_in_snapshot() && (call->d & MAP_FIXED))

@@ -210,6 +210,8 @@ static void begin_whole(char *stack)
 {
     if (refuse_sockets())
         _exit(WHENCE_START_FAILED);
+    if (!(whence_control->file->flags & HAS_THREADS)) /* each would need one of its own */
+        whence_hook_stack = whence_control->hook_stack + HOOK_STACK;
     if (whence_control->file->mode == SESSION_APPLY)
         whence_apply();
     else

@@ -147,14 +147,18 @@ void whence_bad_pointer(void);
 /* ---- streams.c ------------------------------------------------------------------------------------------------ */
 
 /* Streams of the subject: input in memory, output compared as it is written. Part of its state. */
+enum { CLOSABLE = 256 };
 struct whence_streams {
     uint64_t input_at;
     uint64_t written[3]; /* by descriptor */
     uint64_t first_wrong; /* in standard output */
     uint64_t first_wrong_error;
-    unsigned char is_closed[3], is_any_closed;
+    uint64_t closed[CLOSABLE / 64]; /* descriptors that are closed for the subject only, so that they can come back */
+    int is_any_closed;
 };
 extern struct whence_streams whence_streams;
+int whence_is_closed(long descriptor);
+void whence_mark_closed(long descriptor);
 void whence_streams_start(void);
 long whence_on_stream(const struct whence_call *call);
 
@@ -179,6 +183,7 @@ long whence_set_action(const struct whence_call *call);
 long whence_set_mask(const struct whence_call *call);
 long whence_set_stack(const struct whence_call *call);
 long whence_set_timer(const struct whence_call *call);
+long whence_pass_time(const struct whence_call *call);
 long whence_send_signal(const struct whence_call *call);
 /* Signal `number` comes to the subject by the kernel's doing. Does not return where it ends the run. */
 void whence_meet_signal(int number);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What the subject believes about signals: as the kernel has it. */
@@ -18,6 +19,7 @@ struct action {
 static WHENCE_HOT struct action actions[65] = {{0}};
 static WHENCE_HOT uint64_t blocked = 0, pending = 0, timers = 0; /* sets of signals */
 static WHENCE_HOT stack_t other_stack = {0};
+static WHENCE_HOT uint64_t slept = 0; /* microseconds */
 
 enum { RESTORER = 0x04000000 };
 static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, 0};
@@ -90,6 +92,23 @@ long whence_set_timer(const struct whence_call *call)
     timers |= set_of(signals[which]);
     if (has_handler(signals[which]))
         whence_refuse(call->number);
+    return 0;
+}
+
+/* Time passes, but nobody waits for it. What would sleep beyond the time limit is cut off. */
+long whence_pass_time(const struct whence_call *call)
+{
+    struct timespec time;
+    int has_clock = call->number == SYS_clock_nanosleep;
+    if (has_clock && call->b)
+        whence_refuse(call->number); /* until a certain time */
+    if (whence_copy(&time, (void *)(has_clock ? call->c : call->a), sizeof time) < 0)
+        return -EFAULT;
+    if (time.tv_sec < 0 || time.tv_nsec < 0 || time.tv_nsec > 999999999)
+        return -EINVAL;
+    slept += time.tv_sec < UINT32_MAX ? (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000 : UINT64_MAX / 2;
+    if (whence_control->file->time_limit && slept > whence_control->file->time_limit * 1000)
+        whence_end((struct whence_ending){VERDICT_TIMEOUT, 0, 0});
     return 0;
 }
 

@@ -158,12 +158,6 @@ static long seek(const struct whence_call *call)
     return target;
 }
 
-static long close_stream(const struct whence_call *call)
-{
-    whence_streams.is_closed[call->a] = whence_streams.is_any_closed = 1;
-    return 0;
-}
-
 static long control(const struct whence_call *call)
 {
     if (call->number == SYS_ioctl && (call->b == TCGETS || call->b == TIOCGWINSZ))
@@ -173,11 +167,23 @@ static long control(const struct whence_call *call)
     whence_refuse(call->number); /* it duplicates a stream, or does something else that is not followed here */
 }
 
+int whence_is_closed(long descriptor)
+{
+    const struct whence_streams *streams = &whence_streams;
+    if ((unsigned long)descriptor >= CLOSABLE)
+        return 0;
+    return streams->closed[descriptor / 64] >> (descriptor % 64) & 1;
+}
+
+void whence_mark_closed(long descriptor)
+{
+    whence_streams.closed[descriptor / 64] |= UINT64_C(1) << (descriptor % 64);
+    whence_streams.is_any_closed = 1;
+}
+
 long whence_on_stream(const struct whence_call *call)
 {
     int stream = (int)call->a;
-    if (whence_streams.is_closed[stream])
-        return -EBADF;
     switch (call->number) {
     case SYS_read: return stream ? -EBADF : read_input((char *)call->b, (uint64_t)call->c);
     case SYS_pread64: return stream ? -EBADF : take_input((char *)call->b, (uint64_t)call->c, (uint64_t)call->d);
@@ -185,7 +191,7 @@ long whence_on_stream(const struct whence_call *call)
     case SYS_writev: return stream ? each_part(call) : -EBADF;
     case SYS_readv: return stream ? -EBADF : each_part(call);
     case SYS_lseek: return seek(call);
-    case SYS_close: return close_stream(call);
+    case SYS_close: whence_mark_closed(call->a); return 0;
     case SYS_fstat: return whence_pass_writing(call, call->b, sizeof(struct stat));
     case SYS_getdents64: return -ENOTDIR;
     case SYS_fsync:
