@@ -29,7 +29,7 @@ from whence.errors import TraceError
 from whence.findings import Findings, Statement, Symptom
 from whence.probe.layout import Kind
 from whence.subject.story import Story
-from whence.techniques.alignment import align, align_events
+from whence.techniques.alignment import Regions, align, align_events
 from whence.techniques.potential import Candidates
 from whence.techniques.predicates import Predicates
 from whence.techniques.slicing import Start, by_line, compute, place_of, plural
@@ -140,6 +140,7 @@ class Verifier:
         self._session, self._predicates = session, predicates
         self._story = predicates.story
         self._since = last_written(self._story.trace)
+        self._regions = Regions(self._story.trace)
         self._baseline = session.observe(0).result
         self.lost = 0
 
@@ -165,7 +166,7 @@ class Verifier:
         events = branch + 1 + np.flatnonzero(self._since[branch + 1 :] <= branch)
         if second.segments <= common or not len(events):
             return NO_EFFECT
-        others = align_events(first, second, align(first, second, common), events)
+        others = align_events(first, second, align(self._regions, Regions(second), common), events)
         reached = np.flatnonzero((others >= 0) & (others < second.events))
         events, others = events[reached], others[reached]
         since = last_written(second)[others]
