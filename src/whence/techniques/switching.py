@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,7 +67,7 @@ class Failing:
         return np.asarray(rows[np.lexsort(keys)][:MOST])
 
 
-@dataclass(slots=True)
+@dataclass
 class Switched:
     """What became of a failing run's alternatives: ``results`` (RESULT), parallel to ``rows`` (ALTERNATIVE).
 
@@ -78,12 +79,12 @@ class Switched:
     results: Array
     observed: Observed
 
-    @property
+    @cached_property
     def critical(self) -> NDArray[np.bool_]:
         """Which make the run pass."""
         return np.asarray(self.results["verdict"] == Verdict.PASS)
 
-    @property
+    @cached_property
     def corrected(self) -> NDArray[np.bool_]:
         """Which correct more of the output, but not all of it."""
         return corrected(self.results, self.observed.result)
