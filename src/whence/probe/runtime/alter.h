@@ -160,6 +160,8 @@ void whence_enter_call(void);
 /* Opens the session that `text` ("path" or "path:index") names, before limits are set. Returns the bytes of address
    space that it takes, 0 with errno set where it cannot be opened. */
 size_t whence_session_open(const char *text);
+/* Runs the program where sessions run it, so that what it does is the same: recordings do. Does not return. */
+void whence_run_as_session(int (*entry)(int, char **, char **), int argc, char **argv, char **envp) __attribute__((noreturn));
 /* Runs the program in the session. Does not return. */
 void whence_session_run(int (*entry)(int, char **, char **), int argc, char **argv, char **envp) __attribute__((noreturn));
 

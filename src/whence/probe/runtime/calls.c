@@ -4,6 +4,7 @@
    it is refused here, and run from the start by itself. The unaltered run may do it, as long as continuations stay
    possible; calls that are not known here are refused to both. */
 #define _GNU_SOURCE
+#include "mappings.h"
 #include "session.h"
 
 #include <errno.h>
@@ -226,6 +227,8 @@ int whence_calls_again(void)
     long start = (long)whence_call_start, length = whence_call_end - whence_call_start;
     return (int)whence_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, start, length, 0, 0);
 }
+
+int whence_calls_are_seen(void) { return whence_control && whence_control->file->mode < SESSION_APPLY; }
 
 int whence_calls_start(void)
 {

@@ -1,5 +1,6 @@
 /* Wrappers of stdio.h, apart from the printf and scanf families (library_print.c): characters, lines, blocks, files. */
 #include "library.h"
+#include "mappings.h"
 
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -14,10 +15,21 @@ static void opened(FILE *stream)
     stream_moved(stream);
 }
 
+static FILE *open_path(const char *path, const char *mode)
+{
+    char here;
+    if (whence_calls_are_seen() || !path || !whence_is_mappings(path))
+        return fopen(path, mode);
+    long descriptor = whence_open_mappings((uintptr_t)&here);
+    if (descriptor < 0)
+        errno = (int)-descriptor;
+    return descriptor < 0 ? NULL : fdopen((int)descriptor, mode);
+}
+
 LIBRARY(FILE *, fopen, const char *path, const char *mode)
 {
     int before = errno;
-    FILE *stream = fopen(path, mode);
+    FILE *stream = open_path(path, mode);
     EFFECTS_ERRNO(fopen, before)
     {
         read_string(path);

@@ -1,6 +1,7 @@
 /* Wrappers of unistd.h, fcntl.h, sys/stat.h, dirent.h and sys/wait.h: descriptors, files, directories, processes.
    What stands in the file system is one hidden state: changes of names and attributes write it, questions read it. */
 #include "library.h"
+#include "mappings.h"
 #include "schedule.h"
 
 #include <dirent.h>
@@ -111,7 +112,18 @@ static void descriptor_from_path(const char *path, int descriptor)
         return descriptor; \
     }
 
-OPEN(open, open(path, flags, mode), const char *path, int flags)
+static int open_path(const char *path, int flags, mode_t mode)
+{
+    char here;
+    if (whence_calls_are_seen() || !path || !whence_is_mappings(path))
+        return open(path, flags, mode);
+    long descriptor = whence_open_mappings((uintptr_t)&here);
+    if (descriptor < 0)
+        errno = (int)-descriptor;
+    return descriptor < 0 ? -1 : (int)descriptor;
+}
+
+OPEN(open, open_path(path, flags, mode), const char *path, int flags)
 OPEN(openat, openat(folder, path, flags, mode), int folder, const char *path, int flags)
 LIBRARY_SAME(open64, open);
 LIBRARY_SAME(openat64, openat);

@@ -1,6 +1,7 @@
 /* Files and memory of a program in a session. A continuation may read files and ask for memory, which is taken back at
    its end; the unaltered run may do what it likes. */
 #define _GNU_SOURCE
+#include "mappings.h"
 #include "session.h"
 
 #include <errno.h>
@@ -95,27 +96,22 @@ long whence_read_file(const struct whence_call *call)
     return call->number == SYS_lseek ? whence_pass(call) : whence_pass_writing(call, call->b, (size_t)call->c);
 }
 
-/* The list of mappings, which snapshots split. */
-static int is_of_process(const struct whence_call *call)
+static int is_mappings(const struct whence_call *call)
 {
-    char start[6];
+    char start[sizeof "/proc/self/maps"];
     const char *path = (const char *)(call->number == SYS_openat ? call->b : call->a);
-    return whence_copy(start, path, sizeof start) > 0 && !memcmp(start, "/proc/", sizeof start);
+    return whence_copy(start, path, 1) > 0 && *start == '/' && whence_copy(start, path, sizeof start) > 0 &&
+           !memchr(start, 0, sizeof start - 1) && !start[sizeof start - 1] && whence_is_mappings(start);
 }
 
 long whence_open_file(const struct whence_call *call)
 {
     long flags = call->number == SYS_openat ? call->c : call->b;
-    if (is_of_process(call)) {
-        if (whence_in_snapshot())
-            whence_change_way(call->number);
-        whence_snapshot_stop();
-    }
     if (whence_streams.is_any_closed)
         whence_change_way(call->number); /* it would get the number of what is closed */
     if (flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC))
         return whence_pass_unless_altered(call);
-    long fd = whence_pass(call);
+    long fd = is_mappings(call) ? whence_open_mappings((uintptr_t)STACK_START) : whence_pass(call);
     if (fd >= 0)
         note_undo(UNDO_OPENED, fd, 0, call->number);
     return fd;

@@ -239,6 +239,8 @@ static void run_child(const struct job *job)
     errno = 0; /* as a program starts; waiting for the run before has left its own */
     if (*texts[SESSION])
         whence_session_run(server.entry, (int)job->arguments, arguments, environ);
+    if (*texts[TRACE])
+        whence_run_as_session(server.entry, (int)job->arguments, arguments, environ);
     clear_dead_stack();
     exit(server.entry((int)job->arguments, arguments, environ));
 }

@@ -22,8 +22,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { SUBJECT_STACK = 8 << 20 };
-
 union whence_places whence_places __attribute__((aligned(4096)));
 static struct {
     int (*entry)(int, char **, char **);
@@ -86,7 +84,7 @@ size_t whence_session_open(const char *text)
     whence_control->index = colon ? strtoull(colon + 1, NULL, 10) : 0;
     if (mprotect(&whence_places, sizeof whence_places, PROT_READ))
         return 0;
-    return size + own + SUBJECT_STACK;
+    return size + own + STACK_BYTES;
 }
 
 /* ---- Points --------------------------------------------------------------------------------------------------- */
@@ -237,14 +235,23 @@ static void begin_session(char *stack)
     whence_call_on(stack, run_subject);
 }
 
-void whence_session_run(int (*entry)(int, char **, char **), int argc, char **argv, char **envp)
+static void prepare(int (*entry)(int, char **, char **), int argc, char **argv, char **envp)
 {
-    char *stack = map_at(STACK_PLACE, SUBJECT_STACK, MAP_PRIVATE, -1);
-    if (!stack)
+    if (!map_at(STACK_PLACE, STACK_BYTES, MAP_PRIVATE, -1))
         _exit(WHENCE_START_FAILED);
     program.entry = entry, program.argc = argc, program.argv = argv, program.envp = envp;
-    stack += SUBJECT_STACK - 64;
+}
+
+void whence_run_as_session(int (*entry)(int, char **, char **), int argc, char **argv, char **envp)
+{
+    prepare(entry, argc, argv, envp);
+    whence_call_on(STACK_START, run_subject);
+}
+
+void whence_session_run(int (*entry)(int, char **, char **), int argc, char **argv, char **envp)
+{
+    prepare(entry, argc, argv, envp);
     if (whence_control->file->mode >= SESSION_APPLY)
-        begin_whole(stack);
-    begin_session(stack);
+        begin_whole(STACK_START);
+    begin_session(STACK_START);
 }

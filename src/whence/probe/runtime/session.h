@@ -7,18 +7,20 @@
 
 #include <signal.h>
 
-enum { HOOK_STACK = 1 << 20, SIGNAL_STACK_BYTES = 256 << 10, UNDO_MAX = 512, TICK_MS = 10, AREAS = 8, TRIES = 256 };
+enum { HOOK_STACK = 1 << 20, SIGNAL_STACK_BYTES = 256 << 10, UNDO_MAX = 512, TICK_MS = 10, STACK_BYTES = 8 << 20, AREAS = 8, TRIES = 256 };
 
 /* Where a session's own memory lies: far from the subject's, so that what runs out of an array ends before, and behind its
    stack, so that a program that reads the list of mappings up to its stack finds the same in every session. */
 #define SHORTCUTS_BELOW (UINT64_C(1) << 30)
 #define STACK_PLACE ((void *)0x760000000000)
+#define STACK_START ((char *)STACK_PLACE + STACK_BYTES - 64)
 #define INPUT_PLACE ((void *)0x770000000000)
 #define FILE_PLACE ((void *)0x780000000000)
 #define UNDO_PLACE ((void *)0x7a0000000000)
 #define CAPTURE_PLACE ((void *)0x7b0000000000)
 #define SHOT_PLACE ((void *)0x7c0000000000)
 #define OWN_PLACE ((void *)0x7d0000000000)
+#define END_OF_PLACES ((void *)0x7e0000000000)
 
 /* One thing to take back after a continuation: what it did to the process. */
 enum whence_undo_kind { UNDO_OFFSET = 1, UNDO_OPENED, UNDO_MAPPED };
