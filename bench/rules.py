@@ -1,0 +1,153 @@
+"""What persistent rules find on the corpus: all kinds, values alone, each kind alone, and with fewer cases.
+
+    python -m bench.rules [--every N] [--offset K] [--workers N] [--seed S] [--details] [PROGRAM ...]
+
+Suites and ranks are those of bench.effect: at most five failing and 25 passing cases, chosen at random; the rank of the
+faulty statement is the worst of its tie. Every third fault (the first, the fourth, ...) served to choose what is tried
+in which order and how equals are ordered; the others are reported apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.common import markdown
+from bench.effect import Measuring, Row
+from corpus import corpus
+
+if TYPE_CHECKING:
+    from whence.alter.work import Work
+    from whence.techniques.trials import Settings
+
+FAMILIES = ("branch", "value", "store", "call", "variable", "operator")
+METHODS = {
+    "op2": "Op2",
+    "rules": "all rules",
+    "values": "rules of values alone",
+    **{family: f"rules of the kind `{family}` alone" for family in FAMILIES},
+    "passing-0": "all rules, no passing case",
+    "passing-5": "all rules, 5 passing cases",
+    "failing-1": "all rules, 1 failing case",
+}
+
+
+@dataclass(slots=True)
+class Measured:
+    """One fault: its ranks, the rules tried and the altered runs made for all rules."""
+
+    row: Row
+    chosen: bool  # whether it is one of those that served to choose
+    runs: int = 0
+
+
+def settings() -> dict[str, Settings]:
+    """By method what is tried."""
+    from whence.techniques.candidates import Family
+    from whence.techniques.trials import Settings
+
+    every = frozenset(Family)
+    alone = {name: Settings(frozenset({Family[name.upper()]})) for name in FAMILIES}
+    fewer = {"passing-0": Settings(passing=0), "passing-5": Settings(passing=5), "failing-1": Settings(failing=1)}
+    return {"rules": Settings(), "values": Settings(every - {Family.OPERATOR}), **alone, **fewer}
+
+
+def measure(program: str, number: int, seed: int) -> Measured:
+    """One fault by every method; what cannot be measured says why."""
+    from whence.alter.work import Work
+    from whence.errors import WhenceError
+    from whence.techniques.spectrum import spectrum
+
+    fault = corpus.faults(program)[number]
+    measured = Measured(Row(program, fault.id, fault.kind), number % 3 == 0)
+    try:
+        with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
+            measuring = Measuring(fault, Path(name), seed)
+            measured.row = measuring.row
+            ranking = spectrum(measuring.coverage, formula="op2").ranking
+            measured.row.total = len(ranking)
+            measuring.note("op2", ranking)
+            with Work(measuring.subject, workers=1, fresh=True) as work:
+                measured.runs = _rank_all(measuring, work)
+    except WhenceError as error:
+        measured.row.error = str(error)
+    return measured
+
+
+def _rank_all(measuring: Measuring, work: Work) -> int:
+    """Note the ranks by every method; the altered runs that all rules took. What was run before is not run again."""
+    from whence.techniques.rules import rules
+
+    runs = 0
+    for method, chosen in settings().items():
+        began = time.perf_counter()
+        findings = rules(measuring.subject, measuring.runs, work, chosen)
+        runs = runs or work.done
+        measuring.note(method, findings.ranking, began if method == "rules" else None)
+    return runs
+
+
+def table(measured: Sequence[Measured]) -> str:
+    """The results of some faults, a line a method."""
+    head = ["method", "first alone", "score >= 99 %", ">= 90 %", ">= 80 %", "mean wasted effort"]
+    lines = []
+    for method, name in METHODS.items():
+        rows = [m.row for m in measured if method in m.row.ranks]
+        counts = [sum(row.score(method) >= least for row in rows) for least in (99, 90, 80)]
+        wasted = sum(row.ranks[method] - 1 for row in rows) / max(len(rows), 1)
+        lines.append([name, str(sum(row.ranks[method] == 1 for row in rows)), *map(str, counts), f"{wasted:.1f}"])
+    return markdown(head, lines)
+
+
+def effort(measured: Sequence[Measured]) -> str:
+    """How long all rules took, a line a program."""
+    lines = []
+    for program in [*sorted({m.row.program for m in measured}), "all"]:
+        mine = [m for m in measured if program in (m.row.program, "all") and "rules" in m.row.seconds]
+        if mine:
+            seconds = sorted(m.row.seconds["rules"] for m in mine)
+            runs = sum(m.runs for m in mine) / len(mine)
+            shown = (f"{runs:,.0f}", f"{seconds[len(seconds) // 2]:.1f}", f"{seconds[-1]:.1f}")
+            lines.append([program, str(len(mine)), *shown])
+    return markdown(["program", "faults", "mean altered runs", "median seconds", "most seconds"], lines)
+
+
+def main() -> None:
+    """Measure, and print the tables and what could not be measured."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("programs", nargs="*", default=None)
+    parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
+    parser.add_argument("--offset", type=int, default=0, help="... from this one on")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--details", action="store_true", help="print a line a fault as well")
+    options = parser.parse_args()
+    jobs = [
+        (program, number, options.seed)
+        for program in options.programs or corpus.programs()
+        for number in range(options.offset, len(corpus.faults(program)), options.every)
+    ]
+    measured = []
+    with ProcessPoolExecutor(options.workers) as pool:
+        for one in pool.map(measure, *zip(*jobs, strict=True)):
+            measured.append(one)
+            row = one.row
+            if row.error:
+                print(f"{row.program} {row.fault}: {row.error}", flush=True)
+            elif options.details:
+                ranks = ", ".join(f"{method} {rank}" for method, rank in row.ranks.items())
+                print(f"{row.program} {row.fault} ({row.kind}): {ranks} of {row.total}", flush=True)
+    for title, part in (("chosen on", True), ("others", False)):
+        found = [m for m in measured if m.chosen is part and not m.row.error]
+        print(f"{title}: {len(found)} faults\n\n{table(found)}\n")
+    print(effort(measured))
+
+
+if __name__ == "__main__":
+    main()
