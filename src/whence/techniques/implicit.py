@@ -240,6 +240,15 @@ class _Growing:
         self._verdicts: dict[int, tuple[bool, bool]] = {}  # by row: whether it passes, whether more of it is right
         self._seen: set[int] = set()
         self.growth = Growth(compute(self._trace, start.references))
+        self._include_call()
+
+    def _include_call(self) -> None:
+        """Where the slice starts at what a library's call was given, what the call reads is the criterion's, too."""
+        event, kinds = self._point, self._trace.plan.sites["kind"]
+        while event < self._trace.events and kinds[self._trace.site(event)] == Kind.ARG:
+            event += 1
+        if event > self._point and self._since[event] != NO_READ and not self.growth.found.event_depth[event]:
+            self.growth.found.event_depth[event] = 1
 
     def all(self) -> Growth:
         """Grow until nothing is new, or the time is over."""
@@ -345,9 +354,9 @@ def add_to(findings: Findings, story: Story, growth: Growth, plain: Slice) -> No
 
 
 def _by_statement(story: Story, growth: Growth) -> dict[tuple[Statement, Statement], Dependence]:
-    """The first dependence of each statement on each branch's statement."""
+    """The first dependence of each statement on each branch's statement, a strong one if there is one."""
     found: dict[tuple[Statement, Statement], Dependence] = {}
-    for dependence in growth.dependences:
+    for dependence in sorted(growth.dependences, key=lambda d: not d.strong):
         use, branch = place_of(story, dependence.use), story.statement(int(dependence.row["event"]))
         if use is not None and branch is not None and use != branch:
             found.setdefault((use, branch), dependence)

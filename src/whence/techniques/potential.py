@@ -35,6 +35,7 @@ Places = frozenset[Place]
 
 OUTPUT: Place = "output"  # what the run prints
 COPIED: Place = "copied"  # a whole structure, of a type that the text does not tell
+PART: Place = "part"  # a part of such a structure
 CHARACTERS: Place = ("pointed", "i8")
 FIRST_LIBRARY = -2  # a callee of -2 - n is library function n
 LIBRARY = {f.number: f for f in reversed(FUNCTIONS.values())}
@@ -60,7 +61,7 @@ class PlacesOf:
         if row["kind"] == Kind.LOAD:
             return self._loaded(row, instruction, ref)
         if row["kind"] == Kind.COPY:
-            return frozenset({self._object(instruction.operands[1].text, ref) or COPIED, COPIED})
+            return frozenset({self._object(instruction.operands[1].text, ref) or COPIED, COPIED, PART})
         return self._of_arguments(instruction, ref)
 
     def written(self, site: int) -> Places:
@@ -85,13 +86,15 @@ class PlacesOf:
         place = self._object(load.operands[0].text, ref)
         if place is None:
             return frozenset({("pointed", load.type), ("direct", load.type), COPIED})
-        return frozenset({place, ("pointed", load.type), COPIED})
+        return frozenset({place, ("pointed", load.type), *([COPIED] if _is_member(place) else [])})
 
     def _stored(self, row: np.void, store: Instruction, ref: FunctionRef) -> Places:
         if row["aux"] != NO_SLOT:
             return frozenset({("private", ref.id, int(row["aux"]))})
         place = self._object(store.operands[1].text, ref)
-        return frozenset({("pointed", store.type)} if place is None else {place, ("direct", store.type)})
+        if place is None:
+            return frozenset({("pointed", store.type), PART})
+        return frozenset({place, ("direct", store.type), *([PART] if _is_member(place) else [])})
 
     def _by_library(self, known: LibraryFunction, call: Instruction, ref: FunctionRef) -> Places:
         """A call that is not pure may write what its arguments point to."""
@@ -204,6 +207,11 @@ class _Regions:
                 found.add(block)
                 pending += self._graph[block]
         return found
+
+
+def _is_member(place: Place) -> bool:
+    """Whether a place is a member of a structure type."""
+    return isinstance(place, tuple) and place[0] == "member"
 
 
 def _is_local(place: Place) -> bool:
