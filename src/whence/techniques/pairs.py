@@ -25,6 +25,7 @@ from whence.alter.profile import Profile, differences, moved
 from whence.alter.streams import Request
 from whence.techniques.targets import Bools, Integers, Target, Words
 
+ROUNDS = 12  # of the reduced search: 2,048 executions of each site of a run
 PORTION = 100_000  # altered runs asked for at a time, about
 KINDS = 50  # changes of a statement that are tried in the other runs
 TRIED = 100  # instances of a site at which such a change is tried, the last ones
@@ -69,23 +70,20 @@ class Settings:
 
 @dataclass(slots=True)
 class Searched:
-    """What a search found: ``pairs`` (PAIR) in the order in which they were found.
-
-    ``further`` is what else changes in some of them (``Settings.sets``). ``same`` maps a kind of change, (site,
-    difference), to the runs that it mends: True, or relaxed (False). ``instances`` is how many were searched,
-    ``lonely`` how many of them have no alternate; ``candidates`` were looked at, ``altered`` runs made, and
-    ``possible`` is what the full search would make.
-    """
+    """What a search found, and how much it looked at."""
 
     targets: Sequence[Target]
-    pairs: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, PAIR))
-    further: list[Further] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)  # cases that cannot be searched
+    pairs: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, PAIR))  # in the order in which they were found
+    further: list[Further] = field(default_factory=list)  # what else changes in some pairs (``Settings.sets``)
+    # for kinds of change, (site, difference), the runs that each mends: True, or relaxed (False)
     same: dict[tuple[int, int], dict[int, bool]] = field(default_factory=dict)
-    instances: int = 0
-    lonely: int = 0
-    candidates: int = 0
-    altered: int = 0
-    possible: int = 0
+    instances: int = 0  # that could be altered
+    lonely: int = 0  # of them: without an alternate
+    beyond: int = 0  # of them: not searched, since their site is executed so often
+    candidates: int = 0  # replacements that were looked at
+    altered: int = 0  # runs that were made
+    possible: int = 0  # runs that the full search would make
 
     @property
     def pointers(self) -> int:
@@ -177,7 +175,10 @@ class Search:
             found = ~np.isin(statements, list(self.done.statements(run)))
             return events[found if working is None else found & working[statements]]
 
-        for events in self._rounds(run):
+        for number, events in enumerate(self._rounds(run)):
+            if number >= ROUNDS and not self.settings.full:
+                self.done.beyond += len(events)
+                continue
             events = still_open(events)
             for part in np.split(events, self._cuts(target, events)):
                 yield still_open(part)
@@ -209,8 +210,8 @@ class Search:
         tries = [t for t in tries if len(t.events)]
         requests, places = [], []
         for t in tries:
-            batch, place = self._batch(t)
-            requests.append(Request(self.done.targets[t.run].case, batch))
+            target, (batch, place) = self.done.targets[t.run], self._batch(t)
+            requests.append(Request(target.case, batch, target.budget))
             places.append(place)
             self.done.candidates += len(place)
             self.done.altered += len(batch)

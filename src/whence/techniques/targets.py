@@ -23,6 +23,7 @@ Bools = NDArray[np.bool_]
 
 DEFINING = (Role.STORE, Role.RESULT, Role.RETURN, Role.BRANCH)
 USING = (Role.LOAD, Role.SWITCH, Role.ARGUMENT)
+BUDGET = 10.0  # times the length of the unaltered run that an altered one may take
 
 
 @dataclass(slots=True)
@@ -69,11 +70,13 @@ class Target:
 
     ``sites`` and ``statements`` number each event's; ``occurrence`` counts the executions of its site from 1 to
     ``instances``; ``leader`` is the first event whose change has the same effect. ``searched`` are the indices of the
-    events to alter: ``pointers`` more hold addresses, which are left alone.
+    events to alter: ``pointers`` more hold addresses, which are left alone. Altered runs may take ``budget`` times the
+    length of the unaltered one.
     """
 
-    def __init__(self, plan: Plan, case: Case, observed: Observed) -> None:
+    def __init__(self, plan: Plan, case: Case, observed: Observed, budget: float = BUDGET) -> None:
         self.plan, self.case, self.observed, self.events = plan, case, observed, observed.events
+        self.budget = budget
         self.sites = self.events["site"].astype(np.int64)
         self.statements = plan.statements[self.sites]
         self.occurrence, self.instances = _occurrences(self.sites)

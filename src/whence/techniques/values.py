@@ -24,9 +24,9 @@ from whence.alter.profile import Profile
 from whence.errors import SubjectError
 from whence.findings import Entry, Findings, Statement, rank
 from whence.subject.coverage import Coverage
-from whence.techniques.pairs import Search, Searched, Settings
+from whence.techniques.pairs import ROUNDS, Search, Searched, Settings
 from whence.techniques.spectrum import spectrum
-from whence.techniques.targets import Plan, Target
+from whence.techniques.targets import BUDGET, Plan, Target
 from whence.techniques.value_sets import SetSearch, ValueSets
 
 if TYPE_CHECKING:
@@ -51,35 +51,51 @@ def search(
 
     Raises SubjectError where no failing run can be altered: each of them passes when it is observed.
     """
-    settings = settings or Settings()
-    plan, observed = Plan.of(subject), work.observe(failing)
-    sets = ValueSets(plan) if settings.sets else None
-    profile = Profile.of(plan.sites, _events(observed, others, work, sets))
+    settings, plan = settings or Settings(), Plan.of(subject)
+    seen = _Seen(ValueSets(plan) if settings.sets else None)
+    observed = work.observe(failing)
+    profile = Profile.of(plan.sites, seen.events(observed, others, work))
     if work.stopped:
         return Searched([])
-    targets = [Target(plan, case, seen) for case, seen in zip(failing, observed, strict=True) if _fails(seen)]
+    chosen = sorted(zip(observed, failing, strict=True), key=lambda pair: pair[0].length)
+    targets = [Target(plan, case, run, seen.budget(run)) for run, case in chosen if not _passes(run)]
+    left_out = [case.name for run, case in chosen if _passes(run)]
     if not targets:
-        names = ", ".join(case.name for case in failing)
-        raise SubjectError(f"no failing run can be altered: {names} pass in the altered variant")
-    targets.sort(key=lambda target: target.observed.length)
-    if sets is not None:
-        return SetSearch(targets, profile, work, settings, sets).run()
-    return Search(targets, profile, work, settings).run()
+        raise SubjectError(f"no failing run can be altered: passing in the altered variant: {', '.join(left_out)}")
+    if seen.sets is not None:
+        searched = SetSearch(targets, profile, work, settings, seen.sets).run()
+    else:
+        searched = Search(targets, profile, work, settings).run()
+    searched.left_out = left_out
+    return searched
 
 
-def _events(
-    observed: Sequence[Observed], others: Sequence[Case], work: Work, sets: ValueSets | None
-) -> Iterator[NDArray[np.void]]:
-    """The events of the observed runs and of other cases' runs, of which few are held at a time; sets learn of them."""
-    chunks = (others[start : start + CHUNK] for start in range(0, len(others), CHUNK))
-    for seen in chain(observed, chain.from_iterable(map(work.observe, chunks))):
-        if sets is not None:
-            sets.add(seen.events)
-        yield seen.events
+@dataclass(slots=True)
+class _Seen:
+    """What the unaltered runs of all cases tell; ``longest`` is the length of the longest passing one."""
+
+    sets: ValueSets | None
+    longest: int = 0
+
+    def events(self, observed: Sequence[Observed], others: Sequence[Case], work: Work) -> Iterator[NDArray[np.void]]:
+        """The events of observed runs and of those of other cases, of which few are held at a time."""
+        chunks = (others[start : start + CHUNK] for start in range(0, len(others), CHUNK))
+        for run in chain(observed, chain.from_iterable(map(work.observe, chunks))):
+            if self.sets is not None:
+                self.sets.add(run.events)
+            if _passes(run):
+                self.longest = max(self.longest, run.length)
+            yield run.events
+
+    def budget(self, run: Observed) -> float:
+        """How long altered runs may get, against the unaltered one: one that does not end says nothing about that."""
+        if int(run.result["verdict"]) != Verdict.TIMEOUT or not self.longest:
+            return BUDGET
+        return min(BUDGET, BUDGET * self.longest / run.length)
 
 
-def _fails(observed: Observed) -> bool:
-    return int(observed.result["verdict"]) != Verdict.PASS
+def _passes(observed: Observed) -> bool:
+    return int(observed.result["verdict"]) == Verdict.PASS
 
 
 # ---- The ranking -----------------------------------------------------------------------------------------------------
@@ -111,9 +127,15 @@ def what_was_searched(searched: Searched) -> list[str]:
     """What the search looked at, in sentences."""
     runs = len(searched.targets)
     lines = [
-        f"searched {searched.instances:,} values of {runs} failing {'run' if runs == 1 else 'runs'} for pairs with "
+        f"searched {searched.instances - searched.beyond:,} values of {runs} failing {'run' if runs == 1 else 'runs'} for pairs with "
         f"{searched.altered:,} altered runs, where the full search would make {searched.possible:,}"
     ]
+    lines += [f"left out: {name} passes in the variant whose runs are altered" for name in searched.left_out]
+    if searched.beyond:
+        most = 1 << (ROUNDS - 1)
+        lines.append(
+            f"left out: {searched.beyond:,} values of what a run executes more than {most:,} times; --full takes them"
+        )
     for target in searched.targets:
         if target.observed.cut:
             lines.append(f"of {target.case.name} only the first {len(target.events):,} values are searched")
