@@ -103,18 +103,20 @@ def _fill(
 def _ranked(
     repairs: dict[Statement, list[Trial]], suspects: Sequence[Entry], suite: Suite, suggestions: Suggestions
 ) -> list[Entry]:
-    """Statements by their best rule; what is equal, and what has none, by Op2."""
+    """Statements by their best rule; what is equal, and what has none, by Op2, then by how many rules are as good."""
     top = max((entry.score for entry in suspects), default=0.0)
     span = top - min((entry.score for entry in suspects), default=0.0) or 1.0
     scores, notes = {}, {}
     for entry in suspects:
         found = repairs.get(entry.statement, [])
-        nearness = 1 - (top - entry.score) / span
-        scores[entry.statement] = ((found[0].score if found else 0.0) + TIE * nearness) / (1 + TIE)
+        best = found[0].score if found else 0.0
+        equals = sum(trial.score == best for trial in found)
+        order = 1 - (top - entry.score) / span + TIE * equals / (1 + equals)
+        scores[entry.statement] = (best + TIE * order) / (1 + TIE + TIE**2)
         notes[entry.statement] = {**entry.evidence, "rules": len(found)}
         if found:
             text = f"{suggestions.of(found[0].rule).words}: {_outcome(found[0], suite)}"
-            notes[entry.statement] |= {"text": text, "rule_score": round(found[0].score, 6)}
+            notes[entry.statement] |= {"text": text, "rule_score": round(best, 6)}
     return rank(scores, notes)
 
 
