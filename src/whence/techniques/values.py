@@ -127,8 +127,8 @@ def what_was_searched(searched: Searched) -> list[str]:
     """What the search looked at, in sentences."""
     runs, looked_at = len(searched.targets), searched.instances - searched.beyond
     lines = [
-        f"searched {looked_at:,} values of {_count(runs, 'failing run')} for pairs with {searched.altered:,} altered runs, "
-        f"where the full search would make {searched.possible:,}"
+        f"searched {looked_at:,} values of {_count(runs, 'failing run')} for pairs "
+        f"with {searched.altered:,} altered runs, where the full search would make {searched.possible:,}",
     ]
     lines += [f"left out: {name} passes in the variant whose runs are altered" for name in searched.left_out]
     if searched.beyond:
