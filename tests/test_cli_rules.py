@@ -65,6 +65,29 @@ def test_one_failing_case():
     assert {name for rule in done.json["rules"] for name in rule["cases"]} == {"fails 2"}
 
 
+def test_pairs_become_guarded_rules():
+    text = """\
+#include <stdio.h>
+#include <stdlib.h>
+static const int days[] = {31, 28, 31, 29, 25};
+int main(int argc, char **argv)
+{
+    int month = atoi(argv[1]), sum = 0;
+    sum += days[month] * 24;
+    printf("%d\\n", sum + month);
+    return 0;
+}
+"""
+    folder = subject_folder("guarded", p_c=text)
+    cases = ("--fails", "4", "--expect", "748\n", "--passes", "0", "--passes", "1", "--passes", "3")
+    done = whence(folder, "rules", "p.c", *cases, "--families", "guarded", "--json")
+    assert done.json["rules"] == []
+    done = whence(folder, "rules", "p.c", *cases, "--families", "guarded", "--pairs", "--json")
+    best = done.json["rules"][0]
+    assert (best["family"], best["score"], best["line"]) == ("guarded", 1.0, 7)
+    assert "where `days[month]` is 25, use 31" in {rule["rule"] for rule in done.json["rules"]}
+
+
 def test_unknown_family():
     done = whence(prices(), "rules", "prices.c", *CASES, "--families", "branch,magic")
     assert done.status == 2 and "'magic' is no kind of rule; there are branch, value" in done.err

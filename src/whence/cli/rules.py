@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from whence.cli.options import CaseCommand, Options, Search, open_subject, search_options, shared_options, show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whence.alter.work import Work
+    from whence.subject.runs import Runs
+    from whence.subject.subject import Subject
+    from whence.techniques.candidates import Pair
 
 FAMILIES = (
     "branch",
@@ -37,9 +47,18 @@ def _families(_: click.Context, parameter: click.Parameter, text: str) -> tuple[
 )
 @click.option("--failing", default=5, type=click.IntRange(1), show_default=True, help="Failing cases, the shortest.")
 @click.option("--passing", default=25, type=click.IntRange(0), show_default=True, help="Passing cases to check it on.")
+@click.option(
+    "--pairs", is_flag=True, help="Search values that mend failing runs first, and make guarded rules of them."
+)
 @click.option("--everywhere", is_flag=True, help="Also where only some of the failing cases come.")
 def rules(
-    options: Options, search: Search, families: tuple[str, ...], failing: int, passing: int, everywhere: bool
+    options: Options,
+    search: Search,
+    families: tuple[str, ...],
+    failing: int,
+    passing: int,
+    pairs: bool,
+    everywhere: bool,
 ) -> int:
     """Find changes of the source that repair failing cases, and rank statements by them.
 
@@ -56,6 +75,20 @@ def rules(
     rows = failing_rows(subject, runs, options)
     settings = Settings(frozenset(Family[name.upper()] for name in families), failing, passing, everywhere)
     with open_work(subject, search, "trying rules") as work:
-        findings = find_rules(subject, runs, work, settings, among=rows)
+        found = _pairs(subject, runs, rows[:failing], work) if pairs else ()
+        findings = find_rules(subject, runs, work, settings, among=rows, pairs=found)
     findings.summary = [*summary(subject, runs), *findings.summary, *search_summary(work)]
     return show(subject, findings, options)
+
+
+def _pairs(subject: Subject, runs: Runs, rows: Sequence[int], work: Work) -> Iterator[Pair]:
+    """The pairs that Value Replacement finds in these failing runs: site, original and alternate bits."""
+    from whence.techniques.values import search as search_pairs
+
+    failing = [runs.tested[row].case for row in rows]
+    others = [tested.case for row, tested in enumerate(runs.tested) if row not in rows]
+    searched = search_pairs(subject, failing, others, work)
+    for run, target in enumerate(searched.targets):
+        mine = searched.pairs[(searched.pairs["run"] == run) & ~searched.pairs["relaxed"]]
+        sites, values = target.sites[mine["event"]].tolist(), target.values[mine["event"]].tolist()
+        yield from zip(sites, values, mine["alternate"].tolist(), strict=True)
