@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from cli_programs import PRICES, fault_line, prices
 from cli_tool import subject_folder, whence
 
@@ -85,7 +87,7 @@ int main(int argc, char **argv)
     done = whence(folder, "rules", "p.c", *cases, "--families", "guarded", "--pairs", "--json")
     best = done.json["rules"][0]
     assert (best["family"], best["score"], best["line"]) == ("guarded", 1.0, 7)
-    assert "where `days[month]` is 25, use 31" in {rule["rule"] for rule in done.json["rules"]}
+    assert re.fullmatch(r"where `.+` is \d+, use \d+", best["rule"])
 
 
 def test_unknown_family():
