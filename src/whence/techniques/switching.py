@@ -145,7 +145,8 @@ def switch(work: Work, failing: Sequence[Failing], order: str = "dependence", fi
 
 
 def _passes(switched: Switched) -> bool:
-    return bool(switched.critical.any())
+    """Whether one has been found so far (``critical`` is kept from its first use on)."""
+    return bool((switched.results["verdict"] == Verdict.PASS).any())
 
 
 def _request(switched: Switched, start: int, stop: int) -> Request:
