@@ -1,6 +1,6 @@
 """How well altered runs locate faults: the dissertation's table 2.2 on the corpus, with what Whence adds.
 
-    python -m bench.effect [--every N] [--offset K] [--workers N] [--seed S] [--details] [PROGRAM ...]
+    python -m bench.effect [--every N] [--offset K] [--workers N] [--budget S] [--seed S] [--details] [PROGRAM ...]
 
 Each fault's suite has at most five failing and 25 passing cases, chosen at random (the seed and the fault decide). A
 method's rank is the worst one of the tie in which the best-placed faulty line stands, among the statements that failing
@@ -30,7 +30,7 @@ from corpus import corpus  # noqa: E402
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
-    from whence.findings import Entry, Findings
+    from whence.findings import Entry
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
 
@@ -70,12 +70,13 @@ class Row:
 class Measuring:
     """One fault, every method."""
 
-    def __init__(self, fault: corpus.Fault, folder: Path, seed: int) -> None:
+    def __init__(self, fault: corpus.Fault, folder: Path, seed: int, budget: float) -> None:
         from whence.run.config import read_config
         from whence.subject.runs import blocks_executed, coverage, run_all
         from whence.subject.subject import subject_from_config, with_cases
 
         corpus.prepare(fault, folder)
+        self.budget = budget
         self.row = Row(fault.program, fault.id, fault.kind)
         whole = subject_from_config(read_config(folder))
         everything = run_all(whole)
@@ -95,15 +96,15 @@ class Measuring:
             ranking = spectrum(self.coverage, formula=formula).ranking
             self.row.total = len(ranking)
             self.note(formula, ranking)
-        with self._work() as work:
-            self._values(work)
-            self._joined(work)
+        for step in (self._values, self._joined, self._rules_of_values):
+            step()
         return self.row
 
     def _work(self) -> Work:
+        """Altered runs with the budget of one `whence locate`."""
         from whence.alter.work import Work
 
-        return Work(self.subject, workers=1, fresh=True)
+        return Work(self.subject, workers=1, fresh=True, deadline=time.monotonic() + self.budget)
 
     def note(self, method: str, ranking: Sequence[Entry], began: float | None = None) -> None:
         """Keep where a ranking has the fault; a line that it does not hold comes after all others."""
@@ -112,7 +113,7 @@ class Measuring:
         if began is not None:
             self.row.seconds[method] = time.perf_counter() - began
 
-    def _values(self, work: Work) -> None:
+    def _values(self) -> None:
         from whence.techniques.values import search, values
 
         for method, count in (("values-1", 1), ("values-2", 2)):
@@ -120,10 +121,11 @@ class Measuring:
             chosen = self.failing[:count]
             cases = [self.runs.tested[row].case for row in chosen]
             others = [tested.case for row, tested in enumerate(self.runs.tested) if row not in chosen]
-            found = values(self.subject, search(self.subject, cases, others, work), self.coverage)
+            with self._work() as work:
+                found = values(self.subject, search(self.subject, cases, others, work), self.coverage)
             self.note(method, found.ranking, began)
 
-    def _joined(self, work: Work) -> None:
+    def _joined(self) -> None:
         """All that `whence locate` searches, and what it makes of it."""
         from whence.cli.altering import search_all
         from whence.subject.recorder import Recorder
@@ -139,22 +141,25 @@ class Measuring:
             story = Story(self.subject, recording.trace)
             base = locate(Evidence(self.coverage, story, symptom), self.subject.name)
             began = time.perf_counter()
-            found = search_all(self.subject, self.runs, self.failing, recorder, work)
+            with self._work() as work:
+                found = search_all(self.subject, self.runs, self.failing, recorder, work)
             for findings in found:
                 self.note(findings.technique, findings.ranking)
             self.note("locate", fuse(base, found).ranking, began)
-        began = time.perf_counter()
-        values_alone = self._rules_of_values(work)
-        self.note("rules-values", values_alone.ranking, began)
-        others = [findings for findings in found if findings.technique != "rules"]
-        self.note("locate-values", fuse(base, [values_alone, *others]).ranking)
+        self.base, self.others = base, [findings for findings in found if findings.technique != "rules"]
 
-    def _rules_of_values(self, work: Work) -> Findings:
+    def _rules_of_values(self) -> None:
         from whence.techniques.candidates import Family
+        from whence.techniques.fusion import fuse
         from whence.techniques.rules import rules
         from whence.techniques.trials import Settings
 
-        return rules(self.subject, self.runs, work, Settings(families=frozenset(Family) - {Family.OPERATOR}))
+        began = time.perf_counter()
+        settings = Settings(families=frozenset(Family) - {Family.OPERATOR})
+        with self._work() as work:
+            found = rules(self.subject, self.runs, work, settings)
+        self.note("rules-values", found.ranking, began)
+        self.note("locate-values", fuse(self.base, [found, *self.others]).ranking)
 
 
 def _suite(runs: Runs, chance: random.Random) -> set[str]:
@@ -164,14 +169,14 @@ def _suite(runs: Runs, chance: random.Random) -> set[str]:
     return {runs.tested[row].case.name for row in rows}
 
 
-def measure(program: str, number: int, seed: int) -> Row:
+def measure(program: str, number: int, seed: int, budget: float) -> Row:
     """One fault with every method; what cannot be measured says why."""
     from whence.errors import WhenceError
 
     fault = corpus.faults(program)[number]
     try:
         with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
-            return Measuring(fault, Path(name), seed).all()
+            return Measuring(fault, Path(name), seed, budget).all()
     except WhenceError as error:
         return Row(program, fault.id, fault.kind, error=str(error))
 
@@ -210,11 +215,12 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
     parser.add_argument("--offset", type=int, default=0, help="... from this one on")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds that each search may take")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--details", action="store_true", help="print a line a fault as well")
     options = parser.parse_args()
     jobs = [
-        (program, number, options.seed)
+        (program, number, options.seed, options.budget)
         for program in options.programs or corpus.programs()
         for number in range(options.offset, len(corpus.faults(program)), options.every)
     ]
