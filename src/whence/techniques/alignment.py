@@ -3,8 +3,8 @@
 A point's index is its way through the nested regions of its run, from the call of ``main`` inward: calls, branches that
 decided whether it is executed, and iterations of loops. Points of two runs correspond when their instruction and their
 indices are the same, however often the one or the other run has executed it. (Xin, Sumner and Zhang, "Efficient program
-execution indexing", 2008; Sumner and Zhang, "Algorithms for automatically computing the causal paths of failures",
-2009, section 3.)
+execution indexing", 2008; Sumner and Zhang, "Automatic failure inducing chain computation through aligned execution
+comparison", section 3.)
 
 There the region of a block instance is that of the branch that decided last. Here it is that of a block which every
 way to it passes (``program/regions.py``), so that two runs correspond again behind an iteration that one of them left

@@ -9,8 +9,8 @@ these is switched in a run of its own, and becomes an edge of the slice only whe
 - the run passes, or its first wrong byte moves to a later one, where the branch could have changed what was printed.
 
 The slice is then grown from that branch, and the reads that this adds are treated in the same way, until nothing is
-new. (Zhang, Tallam, Gupta and Gupta, "Towards locating execution omission errors", 2007; implicit dependence is also
-defined in Sumner and Zhang 2009, section 3. Reads that the switched run does not reach tell nothing here.)
+new. Reads that the switched run does not reach tell nothing. (Zhang, Tallam, Gupta and Gupta, "Towards locating
+execution omission errors", 2007.)
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Every branch instance of a failing run is switched, one in each altered run. One whose switch makes the run pass is
 *critical*: either the faulty statement is not executed then, or the flow is back where it would have been without the
 fault. (Zhang, Gupta and Gupta, "Locating faults through automated predicate switching", 2006; Sumner and Zhang,
-"Algorithms for automatically computing the causal paths of failures", 2009, section 4.1, which takes the run with the
-first critical predicate as the run to compare with.)
+"Automatic failure inducing chain computation through aligned execution comparison", section 4.1, which takes the run
+with the first critical predicate as the run to compare with.)
 
 The first paper has two orders: the last executed is switched first; or those that the failure depends on come first, by
 the number of dependence edges, and then the others, the last executed first. The second is the order by default.
