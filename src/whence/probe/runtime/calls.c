@@ -1,7 +1,7 @@
 /* The system calls of a program in a session. Every one comes here first.
 
-   What a continuation does has to be taken back at its end. Where that is not possible (writing files, starting processes),
-   it is refused here, and run from the start by itself. The unaltered run may do it, as long as continuations stay
+   What a continuation does has to be taken back at its end, files that it writes too (private.c). Where that is not possible
+   (starting processes), it is refused here, and run from the start by itself. The unaltered run may do it, as long as continuations stay
    possible; calls that are not known here are refused to both. */
 #define _GNU_SOURCE
 #include "mappings.h"
@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -33,7 +34,9 @@ long whence_pass_writing(const struct whence_call *call, long target, size_t len
 
 long whence_pass_unless_altered(const struct whence_call *call)
 {
-    if (whence_in_continuation() || whence_streams.is_any_closed)
+    if (whence_in_snapshot())
+        whence_change_way(call->number); /* there, files can be put aside */
+    if (whence_streams.is_any_closed || (whence_in_continuation() && !whence_keep_for(call)))
         whence_refuse(call->number);
     if (call->number != SYS_write && call->number != SYS_writev)
         whence_snapshot_stop(); /* who knows where it writes to */
@@ -92,6 +95,7 @@ static long ask(const struct whence_call *call)
     case SYS_readlinkat: return whence_pass_writing(call, call->c, (size_t)call->d);
     case SYS_statx: return whence_pass_writing(call, call->e, SOME);
     case SYS_sched_getaffinity: return whence_pass_writing(call, call->c, (size_t)call->b);
+    case SYS_mincore: return whence_pass_writing(call, call->c, (size_t)call->b / 4096 + 1);
     default: return whence_pass(call);
     }
 }
@@ -104,7 +108,7 @@ static int asks(long number)
     case SYS_fstat: case SYS_statfs: case SYS_fstatfs: case SYS_newfstatat: case SYS_readlink: case SYS_readlinkat:
     case SYS_statx: case SYS_sched_getaffinity: case SYS_getrlimit: case SYS_access: case SYS_faccessat: case SYS_faccessat2:
     case SYS_getpid: case SYS_gettid: case SYS_getppid: case SYS_getuid: case SYS_geteuid: case SYS_getgid: case SYS_getegid:
-    case SYS_getpgrp: case SYS_getpgid: case SYS_getsid: case SYS_getpriority: return 1;
+    case SYS_getpgrp: case SYS_getpgid: case SYS_getsid: case SYS_getpriority: case SYS_mincore: return 1;
     default: return 0;
     }
 }
@@ -150,8 +154,12 @@ static long on_descriptor(const struct whence_call *call)
         return whence_on_stream(call);
     switch (call->number) {
     case SYS_write:
-    case SYS_writev:
-    case SYS_ioctl: return whence_pass_unless_altered(call);
+    case SYS_writev: return whence_pass_unless_altered(call);
+    case SYS_dup: return whence_copy_descriptor(call);
+    case SYS_ioctl:
+        if (call->b == TCGETS || call->b == TIOCGWINSZ)
+            return whence_pass_writing(call, call->c, SOME);
+        return whence_pass_unless_altered(call);
     case SYS_close: return whence_close_file(call);
     case SYS_fcntl: return whence_control_file(call);
     case SYS_fstat: return ask(call);
@@ -169,6 +177,7 @@ static long handle(const struct whence_call *call)
     case SYS_exit_group: return end_by_exit(call);
     case SYS_read: case SYS_readv: case SYS_pread64: case SYS_lseek: case SYS_getdents64: case SYS_write: case SYS_writev:
     case SYS_close: case SYS_fcntl: case SYS_fstat: case SYS_ioctl: case SYS_fsync: case SYS_fdatasync: case SYS_fadvise64:
+    case SYS_dup:
         return on_descriptor(call);
     case SYS_open:
     case SYS_openat: return whence_open_file(call);
@@ -215,7 +224,7 @@ static void on_call(int number, siginfo_t *info, void *context)
                                registers[REG_R10], registers[REG_R8],  registers[REG_R9]};
     (void)number;
     whence_control->is_in_signal = 1;
-    whence_shorten((char *)registers[REG_RIP]);
+    whence_found_call((char *)registers[REG_RIP]);
     registers[REG_RAX] = handle_in_time(&call);
     whence_control->is_in_signal = 0;
 }

@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAY_CHANGES = 32 }; /* after so many snapshots that did not serve, forks are taken at once */
+/* After so many snapshots in a row that did not serve, forks are taken at once; but one in so many tries again. */
+enum { WAY_CHANGES = 32, TRY_AGAIN = 64 };
 
 struct whence_result *whence_result_of(uint64_t continuation)
 {
@@ -283,7 +284,8 @@ static void run_in_child(uint64_t continuation, const struct whence_point *point
 static int uses_snapshots(void)
 {
     const struct whence_session *file = whence_control->file;
-    return file->way == WAY_SNAPSHOT || (file->way == WAY_AUTO && whence_control->way_changes < WAY_CHANGES);
+    int serves = whence_control->way_changes < WAY_CHANGES || file->done % TRY_AGAIN == 0;
+    return file->way == WAY_SNAPSHOT || (file->way == WAY_AUTO && serves);
 }
 
 static int has_snapshot(void)
@@ -306,7 +308,7 @@ void whence_run_one(uint64_t continuation, const struct whence_point *point)
         whence_control->has_changed_way = 0;
         result->way = WAY_SNAPSHOT;
         run_in_snapshot(continuation, point);
-        whence_control->way_changes += (uint64_t)whence_control->has_changed_way;
+        whence_control->way_changes = whence_control->has_changed_way ? whence_control->way_changes + 1 : 0;
     }
     if (whence_control->has_changed_way && file->way == WAY_SNAPSHOT) {
         result->verdict = VERDICT_REFUSED;

@@ -23,6 +23,12 @@ static struct whence_undo *find_undo(enum whence_undo_kind kind, long a)
     return NULL;
 }
 
+enum whence_owner whence_owner_of(long fd)
+{
+    struct whence_undo *own = whence_in_continuation() ? find_undo(UNDO_OPENED, fd) : NULL;
+    return own ? (enum whence_owner)own->b : OWNER_RUN;
+}
+
 /* What is full in a snapshot goes on in a child, which keeps offsets only. */
 static void note_undo(enum whence_undo_kind kind, long a, long b, long number)
 {
@@ -32,6 +38,16 @@ static void note_undo(enum whence_undo_kind kind, long a, long b, long number)
     if (log->count == UNDO_MAX)
         whence_change_way(number);
     log->entries[log->count++] = (struct whence_undo){kind, a, b};
+}
+
+/* A system call instruction, by its end. */
+void whence_found_call(char *after)
+{
+    struct whence_undo_log *log = whence_control->undo;
+    if (!whence_control->is_child)
+        whence_shorten(after);
+    else if (log->count < UNDO_MAX / 2)
+        log->entries[log->count++] = (struct whence_undo){FOUND_CALL, (long)after, 0};
 }
 
 static void forget_undo(struct whence_undo *entry)
@@ -50,6 +66,7 @@ static void take_back_break(void)
 void whence_take_back(int was_here)
 {
     struct whence_undo_log *log = whence_control->undo;
+    whence_put_back();
     while (log->count) {
         struct whence_undo entry = log->entries[--log->count];
         if (entry.kind == UNDO_OFFSET)
@@ -58,6 +75,8 @@ void whence_take_back(int was_here)
             whence_call(SYS_close, entry.a, 0, 0, 0, 0, 0);
         else if (entry.kind == UNDO_MAPPED && was_here)
             whence_call(SYS_munmap, entry.a, entry.b, 0, 0, 0, 0);
+        else if (entry.kind == FOUND_CALL)
+            whence_shorten((char *)entry.a);
     }
     if (was_here)
         take_back_break();
@@ -66,14 +85,16 @@ void whence_take_back(int was_here)
 /* ---- Files ---------------------------------------------------------------------------------------------------- */
 
 /* What reading moves is taken back at the end; a descriptor of the continuation's own needs no care. */
-static void keep_offset(const struct whence_call *call)
+void whence_keep_offset(long fd)
 {
-    if (!whence_in_continuation() || find_undo(UNDO_OPENED, call->a) || find_undo(UNDO_OFFSET, call->a))
+    if (!whence_in_continuation() || find_undo(UNDO_OPENED, fd) || find_undo(UNDO_OFFSET, fd))
         return;
-    long offset = whence_call(SYS_lseek, call->a, 0, SEEK_CUR, 0, 0, 0);
+    long offset = whence_call(SYS_lseek, fd, 0, SEEK_CUR, 0, 0, 0);
+    if (offset == -EBADF)
+        return;
     if (offset < 0)
-        whence_refuse(call->number); /* a pipe, a device: what is read from it is gone */
-    note_undo(UNDO_OFFSET, call->a, offset, call->number);
+        whence_refuse(SYS_lseek); /* a pipe, a device: what is read from it is gone */
+    note_undo(UNDO_OFFSET, fd, offset, SYS_lseek);
 }
 
 /* The kernel's own reading of `parts` needs pages that it may write to. */
@@ -90,7 +111,7 @@ static long read_parts(const struct whence_call *call)
 long whence_read_file(const struct whence_call *call)
 {
     if (call->number != SYS_pread64)
-        keep_offset(call);
+        whence_keep_offset(call->a);
     if (call->number == SYS_readv)
         return read_parts(call);
     return call->number == SYS_lseek ? whence_pass(call) : whence_pass_writing(call, call->b, (size_t)call->c);
@@ -104,17 +125,22 @@ static int is_mappings(const struct whence_call *call)
            !memchr(start, 0, sizeof start - 1) && !start[sizeof start - 1] && whence_is_mappings(start);
 }
 
+static long note_opened(const struct whence_call *call, long fd)
+{
+    if (fd >= 0)
+        note_undo(UNDO_OPENED, fd, OWNER_CONTINUATION, call->number);
+    return fd;
+}
+
 long whence_open_file(const struct whence_call *call)
 {
     long flags = call->number == SYS_openat ? call->c : call->b;
     if (whence_streams.is_any_closed)
         whence_change_way(call->number); /* it would get the number of what is closed */
     if (flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC))
-        return whence_pass_unless_altered(call);
+        return note_opened(call, whence_pass_unless_altered(call));
     long fd = is_mappings(call) ? whence_open_mappings((uintptr_t)STACK_START) : whence_pass(call);
-    if (fd >= 0)
-        note_undo(UNDO_OPENED, fd, 0, call->number);
-    return fd;
+    return note_opened(call, fd);
 }
 
 long whence_close_file(const struct whence_call *call)
@@ -132,9 +158,26 @@ long whence_close_file(const struct whence_call *call)
     return 0;
 }
 
+/* Both numbers have one offset, and one file, which may be written by the new one. */
+long whence_copy_descriptor(const struct whence_call *call)
+{
+    enum whence_owner owner = whence_owner_of(call->a);
+    if (!whence_in_continuation() || whence_streams.is_any_closed)
+        return whence_pass_unless_altered(call);
+    whence_keep_offset(call->a);
+    long fd = whence_pass(call);
+    if (owner == OWNER_RUN)
+        owner = whence_control->is_child && whence_keep_open(call->a) ? OWNER_CONTINUATION : OWNER_BOTH;
+    if (fd >= 0)
+        note_undo(UNDO_OPENED, fd, owner, call->number);
+    return fd;
+}
+
 long whence_control_file(const struct whence_call *call)
 {
-    int is_own = whence_in_continuation() && find_undo(UNDO_OPENED, call->a);
+    int is_own = whence_owner_of(call->a) != OWNER_RUN;
+    if (call->b == F_DUPFD || call->b == F_DUPFD_CLOEXEC)
+        return whence_copy_descriptor(call);
     if (call->b == F_GETFD || call->b == F_GETFL || (call->b == F_SETFD && is_own))
         return whence_pass(call);
     return whence_pass_unless_altered(call);

@@ -81,6 +81,9 @@ size_t whence_session_open(const char *text)
     size_t own = file ? map_own(file) : 0;
     if (!own)
         return 0;
+    if (length > KEPT_PATH)
+        return 0;
+    strcpy(whence_control->name, path);
     whence_control->index = colon ? strtoull(colon + 1, NULL, 10) : 0;
     if (mprotect(&whence_places, sizeof whence_places, PROT_READ))
         return 0;

@@ -6,8 +6,10 @@
 #include "alter.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 
 enum { HOOK_STACK = 1 << 20, SIGNAL_STACK_BYTES = 256 << 10, UNDO_MAX = 512, TICK_MS = 10, STACK_BYTES = 8 << 20, AREAS = 8, TRIES = 256 };
+enum { KEPT_MAX = 32, KEPT_PATH = 1024 };
 
 /* Where a session's own memory lies: far from the subject's, so that what runs out of an array ends before, and behind its
    stack, so that a program that reads the list of mappings up to its stack finds the same in every session. */
@@ -22,17 +24,27 @@ enum { HOOK_STACK = 1 << 20, SIGNAL_STACK_BYTES = 256 << 10, UNDO_MAX = 512, TIC
 #define OWN_PLACE ((void *)0x7d0000000000)
 #define END_OF_PLACES ((void *)0x7e0000000000)
 
-/* One thing to take back after a continuation: what it did to the process. */
-enum whence_undo_kind { UNDO_OFFSET = 1, UNDO_OPENED, UNDO_MAPPED };
+/* One thing to take back after a continuation: what it did to the process. And a system call instruction that a forked
+   child came to, which its parent can shorten for all that follow. */
+enum whence_undo_kind { UNDO_OFFSET = 1, UNDO_OPENED, UNDO_MAPPED, FOUND_CALL };
 struct whence_undo {
     enum whence_undo_kind kind;
     long a, b;
 };
 
-/* Shared with forked children, since they share the descriptors' offsets with their parent. */
+/* A file that was put aside before a continuation changed it (private.c). */
+struct whence_kept {
+    char path[KEPT_PATH + 1];
+    long fd; /* that it is open at, or -1 */
+    int is_absent;
+    struct stat about;
+};
+
+/* Shared with forked children, since they share the descriptors' offsets, and files, with their parent. */
 struct whence_undo_log {
-    unsigned count;
+    unsigned count, kept_count;
     struct whence_undo entries[UNDO_MAX];
+    struct whence_kept kept[KEPT_MAX];
 };
 
 /* A page of stubs, within reach of the code that jumps there (shortcuts.c). */
@@ -47,13 +59,14 @@ struct whence_control {
     struct whence_undo_log *undo;
     char *capture[2];     /* what is kept of standard output and error */
     uint64_t index;       /* SESSION_APPLY: the continuation */
+    char name[KEPT_PATH + 1]; /* the session file's */
     const char *input;    /* standard input */
     uint64_t input_length;
 
     uint64_t running;     /* the continuation */
     uint64_t time;        /* in microseconds, when something was last measured */
     uint64_t next_stop;   /* index into the stops */
-    uint64_t way_changes; /* how many continuations a snapshot did not serve */
+    uint64_t way_changes; /* how many continuations in a row a snapshot did not serve */
     int has_changed_way, has_snapshot;
     int is_running, is_child; /* within a continuation; in a forked process of its own */
     int has_moved_break;  /* the continuation */
@@ -168,6 +181,12 @@ long whence_on_stream(const struct whence_call *call);
 
 /* Takes back what a continuation did to descriptors, and, where it was in this process, to mappings. */
 void whence_take_back(int was_here);
+/* Who has opened a descriptor: the unaltered run, the continuation, or the latter as another number of one of the former. */
+enum whence_owner { OWNER_RUN, OWNER_CONTINUATION, OWNER_BOTH };
+enum whence_owner whence_owner_of(long fd);
+void whence_keep_offset(long fd);
+long whence_copy_descriptor(const struct whence_call *call);
+void whence_found_call(char *after);
 long whence_read_file(const struct whence_call *call);
 long whence_open_file(const struct whence_call *call);
 long whence_close_file(const struct whence_call *call);
@@ -176,6 +195,15 @@ long whence_move_break(const struct whence_call *call);
 long whence_map_memory(const struct whence_call *call);
 long whence_unmap_memory(const struct whence_call *call);
 long whence_change_mappings(const struct whence_call *call);
+
+/* ---- private.c ------------------------------------------------------------------------------------------------ */
+
+/* Puts aside what a call changes in files; 0 where that is not possible. For a continuation in a process of its own. */
+int whence_keep_for(const struct whence_call *call);
+/* Puts aside what the unaltered run has open; 0 where that is not possible. */
+int whence_keep_open(long fd);
+/* The files are again as they were before the continuation. */
+void whence_put_back(void);
 
 /* ---- signals.c ------------------------------------------------------------------------------------------------ */
 
