@@ -86,7 +86,9 @@ class PlacesOf:
         place = self._object(load.operands[0].text, ref)
         if place is None:
             return frozenset({("pointed", load.type), ("direct", load.type), COPIED})
-        return frozenset({place, ("pointed", load.type), *([COPIED] if _is_member(place) else [])})
+        return frozenset(
+            {place, ("pointed", load.type), *([] if _is_whole(place, load.operands[0].text) else [COPIED])}
+        )
 
     def _stored(self, row: np.void, store: Instruction, ref: FunctionRef) -> Places:
         if row["aux"] != NO_SLOT:
@@ -94,7 +96,7 @@ class PlacesOf:
         place = self._object(store.operands[1].text, ref)
         if place is None:
             return frozenset({("pointed", store.type), PART})
-        return frozenset({place, ("direct", store.type), *([PART] if _is_member(place) else [])})
+        return frozenset({place, ("direct", store.type), *([] if _is_whole(place, store.operands[1].text) else [PART])})
 
     def _by_library(self, known: LibraryFunction, call: Instruction, ref: FunctionRef) -> Places:
         """A call that is not pure may write what its arguments point to."""
@@ -209,9 +211,9 @@ class _Regions:
         return found
 
 
-def _is_member(place: Place) -> bool:
-    """Whether a place is a member of a structure type."""
-    return isinstance(place, tuple) and place[0] == "member"
+def _is_whole(place: Place, pointer: str) -> bool:
+    """Whether a pointer points to a variable as a whole, not into an array or a structure."""
+    return isinstance(place, tuple) and place[-1] == pointer.removeprefix("@")
 
 
 def _is_local(place: Place) -> bool:
