@@ -229,10 +229,10 @@ function showDetail(place) {
     code ? element("pre", "", code) : null,
     entry?.text ? element("p", "", prose(entry.text)) : null,
     entry?.counts ? caseMeters(entry.counts) : null,
+    ...changeParts(place),
     entry && Object.keys(entry.more).length ? rowsTable([], Object.entries(entry.more)) : null,
     ...valueParts(place, at),
     ...edgeParts(place, at),
-    ...changeParts(place),
     ...branchParts(place),
     formulaPart(place),
   ];
