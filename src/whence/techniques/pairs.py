@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import Batch, Results
+from whence.alter.changes import Batch, Results, Verdict
 from whence.alter.profile import Profile, differences, moved
 from whence.alter.streams import Request
 from whence.techniques.targets import Bools, Integers, Target, Words
@@ -148,9 +148,11 @@ class Search:
             working[targets[0].statements[targets[0].searched]] = True
             for run in range(len(targets)):
                 self._search([run], working)
+                if self.work.stopped:
+                    break
                 if mended := self.done.statements(run):
                     working &= np.isin(np.arange(len(working)), list(mended))
-        if len(targets) > 1:
+        if len(targets) > 1 and not self.work.stopped:
             self._try_elsewhere()
         return self.done
 
@@ -213,10 +215,10 @@ class Search:
             target, (batch, place) = self.done.targets[t.run], self._batch(t)
             requests.append(Request(target.case, batch, target.budget))
             places.append(place)
-            self.done.candidates += len(place)
-            self.done.altered += len(batch)
         found = []
         for t, place, results in zip(tries, places, self.work.run(requests) if requests else [], strict=True):
+            self.done.candidates += len(place)
+            self.done.altered += int((results.records["verdict"] != Verdict.NOT_RUN).sum())
             found.append(self._pairs(t, results.passed[place], self._relaxed(t.run, results)[place]))
         if keep:
             self.done.pairs = np.concatenate([self.done.pairs, *found])
