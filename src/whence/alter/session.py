@@ -256,7 +256,13 @@ class Session:
         """Run continuations from the start, each a run of its own."""
         kind = self._restarting()
         runner = self._runner(kind)
-        with self._file(Mode.APPLY, batch, budget=ticks) as file, _watching(file, seconds, None):
+        whole = self._patience / 1000  # what waits for ever meets no hook
+        limit = min(self.subject.limits.time or whole, whole)
+        with (
+            self._file(Mode.APPLY, batch, budget=ticks) as file,
+            _watching(file, seconds, None),
+            _limits(runner, time=limit),
+        ):
             for start in range(0, len(chosen), AHEAD):
                 if file.head["stop"]:
                     break
