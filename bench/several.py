@@ -127,6 +127,11 @@ class World:
         self.source = corpus.combined(faults)
         self._pairs: dict[str, Pairs] = {}
 
+    @property
+    def name(self) -> str:
+        """The numbers of its faults."""
+        return "+".join(fault.id for fault in self.faults)
+
     @cached_property
     def subject(self) -> Subject:
         """The subject, with the cases of the suite only."""
@@ -225,8 +230,8 @@ class Worlds:
     def of(self, faults: Faults) -> World:
         """The world with these faults."""
         if faults not in self._worlds:
-            folder = self._folder / "-".join(fault.id for fault in faults)
-            self._worlds[faults] = World(folder, self._base, faults, self._names)
+            names = "+".join(fault.id for fault in faults)
+            self._worlds[faults] = World(self._folder / names, self._base, faults, self._names)
         return self._worlds[faults]
 
 
@@ -288,7 +293,7 @@ def measure(program: str, work: Path, count: int, seed: int, details: bool) -> S
                 alone[fault.id] = _alone(work / f"alone-{fault.id}", base, fault, seed)
         scores.add("ideal", [alone[fault.id] for fault in faults])
         if details:
-            print(_detail(program, faults, scores), file=sys.stderr, flush=True)
+            print(_detail(program, worlds.of(faults).name, scores), file=sys.stderr, flush=True)
     scores.seconds = time.perf_counter() - began
     return scores
 
@@ -296,7 +301,7 @@ def measure(program: str, work: Path, count: int, seed: int, details: bool) -> S
 def _worlds(folder: Path, base: Path, faults: Faults, seed: int) -> Worlds | None:
     """The worlds of a version with its suite; None where a fault is executed by no failing case."""
     world = World(folder / "all", base, faults)
-    chosen = suite(world.coverage, list(world.statements.values()), random.Random(f"{seed} {world.statements}"))
+    chosen = suite(world.coverage, list(world.statements.values()), random.Random(f"{seed} {world.name}"))
     return None if chosen is None else Worlds(folder, base, world.restrict(chosen), world)
 
 
@@ -316,7 +321,7 @@ def _alone(folder: Path, base: Path, fault: corpus.Fault, seed: int) -> float:
     from whence.techniques.several import full
 
     world = World(folder, base, (fault,))
-    chosen = suite(world.coverage, [], random.Random(f"{seed} {fault.id}"))
+    chosen = suite(world.coverage, [], random.Random(f"{seed} {world.name}"))
     world.restrict(chosen or [])
     ranking = full(None, world.version, frozenset(), world.search).ranking
     return world.score(ranking, world.total)[1]
@@ -325,11 +330,11 @@ def _alone(folder: Path, base: Path, fault: corpus.Fault, seed: int) -> float:
 # ---- Tables ----------------------------------------------------------------------------------------------------------
 
 
-def _detail(program: str, faults: Faults, scores: Scores) -> str:
+def _detail(program: str, name: str, scores: Scores) -> str:
     """The mean scores so far, after one more version."""
     failing, passing = scores.cases[-1]
-    so_far = ", ".join(f"{name} {mean(found):.1f}" for name, found in scores.found.items())
-    return f"{program} {'+'.join(fault.id for fault in faults)}, {failing} failing and {passing} passing: {so_far}"
+    so_far = ", ".join(f"{key} {mean(found):.1f}" for key, found in scores.found.items())
+    return f"{program} {name}, {failing} failing and {passing} passing: {so_far}"
 
 
 def technique_table(results: Mapping[str, Scores]) -> str:
