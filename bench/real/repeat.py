@@ -55,7 +55,8 @@ def told(subject: Subject, one: Events, other: Events, index: int) -> str:
         return f"one run ends after {min(len(one), len(other)):,} events, the other after {max(len(one), len(other)):,}"
     event, twin = one[index], other[index]
     if (event["clock"], event["site"]) != (twin["clock"], twin["site"]):
-        return f"clock {event['clock']} at {statement(subject, event)}, or clock {twin['clock']} at {statement(subject, twin)}"
+        places = (f"clock {e['clock']} at {statement(subject, e)}" for e in (event, twin))
+        return ", or ".join(places)
     return f"clock {event['clock']} at {statement(subject, event)}: {event['value']:#x} or {twin['value']:#x}"
 
 
@@ -77,7 +78,7 @@ def recorded_blocks(subject: Subject, case: Case) -> NDArray[np.int64]:
 
 
 def same_clock(subject: Subject, events: Events, length: int, blocks: NDArray[np.int64]) -> str:
-    """Whether every event lies in the block that the recorded run starts at its clock: "yes", or the first that does not."""
+    """Whether events lie in the blocks that the recorded run starts at their clock: "yes", or which do not."""
     there = events["clock"] < len(blocks)
     own = subject.alter_plan.sites["block"][events["site"]]
     wrong = ~there
@@ -141,9 +142,8 @@ def main() -> int:
         subject = subject_of(program, work)
         clock = time.perf_counter()
         subject.variant(Variant.ALTER)
-        print(
-            f"\n{program}: {len(subject.alter_plan.sites):,} sites; alter variant in {time.perf_counter() - clock:.1f} s\n"
-        )
+        seconds = time.perf_counter() - clock
+        print(f"\n{program}: {len(subject.alter_plan.sites):,} sites; alter variant in {seconds:.1f} s\n")
         print("| case | output as plain | ticks | events | same every time | and by itself | clock as recorded |")
         print("| --- | --- | ---: | ---: | --- | --- | --- |")
         for fields, notes in rows(subject, arguments.runs):

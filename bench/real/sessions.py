@@ -42,6 +42,10 @@ CHOSEN = {
     "bc": ("sums", "library", "strings"),
     "diffutils": ("normal", "side-by-side", "recursive"),
 }
+HEADING = (
+    "| case | changes | continuations | a second | snapshot / fork / restart % | verdicts "
+    "| snapshot refused | fork refused |"
+)
 Changes = NDArray[np.void]
 Events = NDArray[np.void]
 
@@ -124,8 +128,10 @@ def disagreements(subject: Subject, runs: dict[Way, Done]) -> Iterator[str]:
     for index, change in enumerate(runs[Way.RESTART].changes):
         told = {way: _told(of[index]) for way, of in records.items() if of[index]["verdict"] != Verdict.REFUSED}
         if len(set(told.values())) > 1:
-            where = f"clock {change['clock']} site {change['site']} ({Op(int(change['op'])).name} at {statement(subject, change)})"
-            yield f"{where}: " + "; ".join(f"{way.name.lower()} {text}" for way, text in told.items())
+            place = f"{Op(int(change['op'])).name} at {statement(subject, change)}"
+            yield f"clock {change['clock']} site {change['site']} ({place}): " + "; ".join(
+                f"{way.name.lower()} {text}" for way, text in told.items()
+            )
 
 
 def _told(record: np.void) -> str:
@@ -172,9 +178,7 @@ def main() -> int:
         subject = subject_of(program, work)
         subject.variant(Variant.ALTER)
         print(f"\n{program}\n")
-        print(
-            "| case | changes | continuations | a second | snapshot / fork / restart % | verdicts | snapshot refused | fork refused |"
-        )
+        print(HEADING)
         print("| --- | --- | ---: | ---: | --- | --- | --- | --- |")
         for case in subject.cases:
             if case.name in ([name] if name else CHOSEN[program]):

@@ -1,10 +1,10 @@
-"""Flips of all branch instances of a failing run: is there a critical predicate in the planted faults, and how long it takes.
+"""Flips of all branch instances of failing runs with a planted fault: critical predicates, and how long it takes.
 
     python -m bench.real.switched --work FOLDER [--most N] [FAULT ...]
 
-Each fault is planted in the program built with ``whence-cc``. Prints a line for each: the branch instances of the failing
-run, how many were flipped, the seconds (building the variant apart), and the instances whose flip makes the run pass,
-as statements, nearest to the fault's lines first where they are the same.
+Each fault is planted in the program built with ``whence-cc``. Prints a line for each: the branch instances of the
+failing run, how many were flipped, the seconds (building the variant apart), and the instances whose flip makes the
+run pass, by statement.
 """
 
 from __future__ import annotations
@@ -83,9 +83,7 @@ def main() -> int:
     parser.add_argument("faults", nargs="*")
     arguments = parser.parse_args()
     work: Path = work_folder(arguments.work)
-    print(
-        "| fault | faulty line | branch instances | flipped | seconds | build | verdicts | critical instances, by statement |"
-    )
+    print("| fault | faulty line | branch instances | flipped | seconds | build | verdicts | critical instances |")
     print("| --- | --- | ---: | ---: | ---: | ---: | --- | --- |")
     for fault in chosen_faults(arguments.faults or CHOSEN):
         row = measure(fault, work, arguments.most)
