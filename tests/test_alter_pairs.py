@@ -4,6 +4,7 @@ Each pair is one C text. ``@{before ~> after}@`` marks what is edited by hand; t
 the ``before``, and the line of a mark is where its change's site stands.
 """
 
+# ruff: noqa: E501 (a pair is read on one line)
 from __future__ import annotations
 
 import re

@@ -86,9 +86,9 @@ class Recorder:
         """Record one case, and copy the trace file to ``keep`` if that is given.
 
         Of a run that is expected not to end, the beginning is enough. Where a test suite's case ran the program several
-        times, the trace is taken that is worth most, the last of equals. ``session`` names the changes of an altered run
-        (``Paths.session``), which may loop: with ``may_be_cut`` its beginning is enough. Raises SubjectError when the outcome is not
-        ``expected``, TraceError where the trace reached its limit.
+        times, the trace is taken that is worth most, the last of equals. ``session`` names the changes of an altered
+        run (``Paths.session``), which may loop: with ``may_be_cut`` its beginning is enough. Raises SubjectError when
+        the outcome is not ``expected``, TraceError where the trace reached its limit.
         """
         endless = may_be_cut or (expected is not None and expected.kind is Kind.TIMEOUT)
         limit = self._endless if endless else self._limit
