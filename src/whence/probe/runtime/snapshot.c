@@ -165,14 +165,17 @@ int whence_snapshot_fault(uintptr_t address)
     return 1;
 }
 
+/* The length is the subject's: it may be any number. */
 void whence_snapshot_touch(uintptr_t address, size_t length)
 {
-    if (!shot || !shot->is_on || !length)
-        return;
-    uintptr_t last = (address + length - 1) & -(uintptr_t)PAGE;
-    for (uintptr_t page = address & -(uintptr_t)PAGE; page <= last; page += PAGE) {
-        if (is_tracked(page) && !*entry_of(page))
-            whence_snapshot_fault(page);
+    uintptr_t end = length < UINTPTR_MAX - address ? address + length : UINTPTR_MAX;
+    for (unsigned i = 0; shot && shot->is_on && length && i < shot->regions; i++) {
+        uintptr_t first = address > shot->region[i].start ? address : shot->region[i].start;
+        uintptr_t last = end < shot->region[i].end ? end : shot->region[i].end;
+        for (uintptr_t page = first & -(uintptr_t)PAGE; page < last && shot->is_on; page += PAGE) {
+            if (!*entry_of(page))
+                whence_snapshot_fault(page);
+        }
     }
 }
 
