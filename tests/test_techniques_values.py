@@ -57,13 +57,19 @@ class Tried:
         return {pair["line"] for pair in self.findings.parts["pairs"] if not pair["relaxed"]}
 
 
-def tried(text: str, right: Mapping[str, str], settings: Settings | None = None, ties: str = "tarantula") -> Tried:
+def tried(
+    text: str,
+    right: Mapping[str, str],
+    settings: Settings | None = None,
+    ties: str = "tarantula",
+    plain: bool = False,
+) -> Tried:
     """Search a program; ``right`` maps arguments to the right output."""
-    return _tried(text, tuple(right.items()), settings or Settings(), ties)
+    return _tried(text, tuple(right.items()), settings or Settings(), ties, plain)
 
 
 @cache
-def _tried(text: str, right: tuple[tuple[str, str], ...], settings: Settings, ties: str) -> Tried:
+def _tried(text: str, right: tuple[tuple[str, str], ...], settings: Settings, ties: str, plain: bool) -> Tried:
     cases = [Case(words, tuple(words.split()), expected=Expected(out.encode())) for words, out in right]
     subject = with_cases(subject_of(text), cases)
     runs = run_all(subject)
@@ -72,7 +78,7 @@ def _tried(text: str, right: tuple[tuple[str, str], ...], settings: Settings, ti
     passing = [runs.tested[row].case for row in runs.passing]
     with Work(subject, workers=1, fresh=True) as work:
         searched = search(subject, failing, passing, work, settings)
-        return Tried(text, searched, values(subject, searched, coverage(subject, runs), ties))
+        return Tried(text, searched, values(subject, searched, coverage(subject, runs), ties, plain))
 
 
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\n"
@@ -267,11 +273,23 @@ def test_without_pairs_the_ranking_is_that_of_the_ties_and_it_says_why() -> None
         assert found.searched.pointers > 0 and found.searched.lonely > 0
 
 
-def test_ties_are_broken_by_the_formula() -> None:
-    for ties in ("tarantula", "ochiai", "op2"):
-        found = tried(TICKETS, TICKETS_RIGHT, ties=ties)
-        scores = {e.evidence["suspiciousness"]: e.rank for e in found.findings.ranking if not e.evidence["pairs"]}
-        assert [scores[s] for s in sorted(scores, reverse=True)] == sorted(scores.values())
+def order_of(entry: Any, plain: bool) -> tuple[float, float, float]:
+    """What ranks an entry."""
+    notes = entry.evidence
+    if plain:
+        return notes["pairs"], 0.0, notes["suspiciousness"]
+    return notes["pairs"] + 0.5 * notes["relaxed"], notes["same_change"], notes["suspiciousness"]
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("ties", ["tarantula", "op2"])
+def test_the_ranking_is_by_runs_then_by_the_same_change_then_by_the_formula(ties: str, plain: bool) -> None:
+    for text, right in ((BALANCE, BALANCE_RIGHT), (FACTORS, FACTORS_RIGHT), (TICKETS, TICKETS_RIGHT)):
+        ranking = tried(text, right, ties=ties, plain=plain).findings.ranking
+        keys = [order_of(entry, plain) for entry in ranking]
+        assert keys == sorted(keys, reverse=True)
+        for entry, key in zip(ranking, keys, strict=True):
+            assert (entry.rank, entry.rank_worst) == (keys.index(key) + 1, len(keys) - keys[::-1].index(key))
 
 
 @pytest.mark.parametrize(("text", "right"), [(TICKETS, TICKETS_RIGHT), (SPEEDS, SPEEDS_RIGHT)])

@@ -24,9 +24,18 @@ from whence.cli.options import (
 @click.option("--sets", is_flag=True, help="Replace all values of a statement's instance at once.")
 @click.option("--prune/--no-prune", default=True, help="Once a run is mended, search only what mended it [yes].")
 @click.option("--failing", default=5, type=click.IntRange(1), show_default=True, help="Failing runs, the shortest.")
+@click.option("--plain", is_flag=True, help="As the dissertation has it: no neighbours, no relaxed pairs.")
 @click.option("--ties", type=click.Choice(FORMULAS), default="tarantula", show_default=True, help="Order of equals.")
 def values(
-    options: Options, search: Search, full: bool, neighbours: bool, sets: bool, prune: bool, failing: int, ties: str
+    options: Options,
+    search: Search,
+    full: bool,
+    neighbours: bool,
+    sets: bool,
+    prune: bool,
+    failing: int,
+    plain: bool,
+    ties: str,
 ) -> int:
     """Rank statements by whether another value there makes failing runs pass.
 
@@ -44,9 +53,9 @@ def values(
     rows = failing_rows(subject, runs, options)[:failing]
     chosen = [runs.tested[row].case for row in rows]
     others = [tested.case for row, tested in enumerate(runs.tested) if row not in rows]
-    settings = Settings(full=full, neighbours=neighbours and not full, prunes=prune, sets=sets)
+    settings = Settings(full=full, neighbours=neighbours and not full and not plain, prunes=prune, sets=sets)
     with open_work(subject, search, "altered runs") as work:
         searched = search_pairs(subject, chosen, others, work, settings)
-        findings = rank_statements(subject, searched, coverage(subject, runs), ties)
+        findings = rank_statements(subject, searched, coverage(subject, runs), ties, plain)
     findings.summary = [*summary(subject, runs), *findings.summary, *search_summary(work)]
     return show(subject, findings, options)

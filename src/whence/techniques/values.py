@@ -3,7 +3,8 @@
 The values of all cases make up the profile; the shortest failing runs are searched for pairs of an original and an
 alternate value that mends the run (``pairs.py``), and statements are ranked by the number of failing runs in which they
 have one, ties by how suspicious their coverage is. Source: Jeffrey's dissertation (2009), chapters 2 and 4: figure 2.7,
-definitions 4 and 5. Beyond the source, a run in which a statement has relaxed pairs alone counts in part.
+definitions 4 and 5. Beyond the source, a run in which a statement has relaxed pairs alone counts in part, and among
+statements with equal counts stand those first at which one kind of change mends the most runs.
 """
 
 from __future__ import annotations
@@ -101,25 +102,32 @@ def _passes(observed: Observed) -> bool:
 # ---- The ranking -----------------------------------------------------------------------------------------------------
 
 
-def values(subject: Subject, searched: Searched, coverage: Coverage, ties: str = "tarantula") -> Findings:
-    """Rank the statements that failing cases executed by what a search found; ``ties`` is a formula of spectra."""
+def values(
+    subject: Subject, searched: Searched, coverage: Coverage, ties: str = "tarantula", plain: bool = False
+) -> Findings:
+    """Rank the statements that failing cases executed by what a search found; ``ties`` is a formula of spectra.
+
+    ``plain``: by definitions 4 and 5 alone, without what goes beyond the source.
+    """
     suspects = spectrum(coverage, formula=ties, subject=subject.name)
     teller = Teller(subject, searched)
-    findings = Findings("values", subject.name, _ranking(suspects.ranking, teller))
+    findings = Findings("values", subject.name, _ranking(suspects.ranking, teller, plain))
     findings.parts = {"cases": suspects.parts["cases"], "pairs": list(teller.listed())}
     findings.summary = [*what_was_searched(searched), what_was_found(searched, ties)]
     return findings
 
 
-def _ranking(suspects: list[Entry], teller: Teller) -> list[Entry]:
-    """The suspects by the number of runs with a pair, then by their own scores."""
-    levels = sorted({entry.score for entry in suspects})
-    share = {score: BELOW * level / len(levels) for level, score in enumerate(levels)}
+def _ranking(suspects: list[Entry], teller: Teller, plain: bool) -> list[Entry]:
+    """The suspects by the runs with a pair, then by the runs that one kind of change mends, then by their scores."""
+    found = {entry.statement: teller.found(entry.statement) for entry in suspects}
+    order = {e.statement: (0.0 if plain else found[e.statement].same, e.score) for e in suspects}
+    levels = {key: level for level, key in enumerate(sorted(set(order.values())))}
     scores, notes = {}, {}
     for entry in suspects:
-        found = teller.found(entry.statement)
-        scores[entry.statement] = found.exact + RELAXED * found.relaxed + share[entry.score]
-        notes[entry.statement] = teller.evidence(entry, found)
+        statement, mine = entry.statement, found[entry.statement]
+        runs = mine.exact + (0.0 if plain else RELAXED * mine.relaxed)
+        scores[statement] = runs + BELOW * levels[order[statement]] / len(levels)
+        notes[statement] = teller.evidence(entry, mine)
     return rank(scores, notes)
 
 
