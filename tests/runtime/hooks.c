@@ -1,6 +1,7 @@
 /* Stands in for the runtime of the alter variant: every hook asks, and is given its own value back. Two settings in the
    environment: HOOKS_LIST names a file for a line "clock site value left right" a hook; HOOKS_CHANGE is "site value",
    what a site's value is at all its instances (of a call's: the function is skipped). */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -66,6 +67,13 @@ void *whence_callee(uint64_t clock, uint32_t site, void *function, void **frame)
     note(clock, site, function != NULL, 0, 0);
     return site == changed_site ? (void *)nothing : function;
 }
+
+/* Functions of the library that the alter variant redirects. */
+__attribute__((noreturn)) void __whence_lib_exit(int status) { exit(status); }
+int __whence_lib_atexit(void (*handler)(void)) { return atexit(handler); }
+int __whence_lib_on_exit(void (*handler)(int, void *), void *argument) { return on_exit(handler, argument); }
+FILE *__whence_lib_fopen(const char *path, const char *mode) { return fopen(path, mode); }
+int __whence_lib_open(const char *path, int flags, int mode) { return open(path, flags, mode); }
 
 int main(int argc, char **argv)
 {

@@ -42,6 +42,7 @@ def probes_version() -> str:
 
 
 OPENERS = ("open", "open64", "fopen", "fopen64")  # to show the same list of mappings in every run (runtime/mappings.c)
+ENDERS = ("exit", "atexit", "on_exit")  # to end continuations quickly (runtime/exits.c)
 
 FunctionLines = Callable[[Function], Iterable[str]]
 
@@ -81,7 +82,7 @@ def cover_texts(program: Program) -> Iterator[str]:
 
 def alter_texts(program: Program, plan: AlterPlan) -> Iterator[str]:
     """The modules' texts for the alter variant, with the sites of ``plan``."""
-    names = program_renaming(_defined(program), OPENERS)
+    names = program_renaming(_defined(program), (*OPENERS, *ENDERS))
     functions = iter(_altered_functions(program, plan))
     for index, module in enumerate(program.modules):
         extra = _alter_extra(program, index)

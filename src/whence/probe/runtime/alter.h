@@ -151,8 +151,7 @@ void whence_call_on(char *stack, void (*function)(void)) __attribute__((noreturn
 long whence_call(long number, long a, long b, long c, long d, long e, long f);
 extern const char whence_call_start[], whence_call_end[];
 void whence_restorer(void);
-/* Where a shortcut (shortcuts.c) leads: a system call in whose rcx stands where to go on, on this stack. */
-extern char *whence_call_stack;
+/* Where a shortcut (shortcuts.c) leads: a system call in whose rcx stands where to go on. */
 void whence_enter_call(void);
 
 /* ---- session.c: what server.c asks ------------------------------------------------------------------------------ */

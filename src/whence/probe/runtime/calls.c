@@ -242,6 +242,5 @@ int whence_calls_are_seen(void) { return whence_control && whence_control->file-
 int whence_calls_start(void)
 {
     whence_streams_start();
-    whence_call_stack = whence_control->signal_stack + SIGNAL_STACK_BYTES;
     return whence_signals_start(on_call) ? -1 : whence_calls_again();
 }

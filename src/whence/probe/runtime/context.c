@@ -4,7 +4,6 @@
 
 WHENCE_HOT char *whence_hook_stack = 0;
 WHENCE_HOT uint64_t whence_kept[8] = {0}; /* rsp, rbp, rbx, r12 to r15, both control words */
-char *whence_call_stack;
 
 __asm__(
     ".text\n"
@@ -74,12 +73,13 @@ __asm__(
     "    mov %rax, %fs:0x28\n"
     "    call *%rsi\n"
     "    ud2\n"
-    /* A system call by a shortcut: the kernel keeps all registers but rax, rcx and r11, and so does this. */
+    /* A system call by a shortcut: the kernel keeps all registers but rax, rcx and r11, and so does this. It has the
+       hooks' stack, since it is within none. */
     ".globl whence_enter_call\n"
     ".hidden whence_enter_call\n"
     "whence_enter_call:\n"
     "    mov %rsp, %r11\n"
-    "    mov whence_call_stack(%rip), %rsp\n"
+    "    mov whence_hook_stack(%rip), %rsp\n"
     "    push %rcx\n    push %r11\n"
     "    push %r9\n    push %r8\n    push %r10\n    push %rdx\n    push %rsi\n    push %rdi\n    push %rax\n"
     "    mov %rsp, %rdi\n"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* After so many snapshots in a row that did not serve, forks are taken at once; but one in so many tries again. */
-enum { WAY_CHANGES = 32, TRY_AGAIN = 64 };
+enum { WAY_CHANGES = 32, TRY_AGAIN = 64, BELOW = 512 };
 
 struct whence_result *whence_result_of(uint64_t continuation)
 {
@@ -233,7 +233,7 @@ static void go(uint64_t continuation, const struct whence_point *point)
     const struct whence_change *changes = whence_changes_of(continuation, &count);
     whence_begin_changes(changes, count, whence_control->file->budget);
     whence_control->is_running = 1;
-    whence_hook_stack = whence_control->hook_stack + HOOK_STACK / 2; /* the upper half waits for this to end */
+    whence_hook_stack = (char *)(((uintptr_t)__builtin_frame_address(0) - BELOW) & -(uintptr_t)64); /* what lies above waits */
     whence_resume(whence_altered(point));
 }
 

@@ -140,3 +140,30 @@ long whence_open_mappings(uintptr_t stack)
     whence_call(SYS_munmap, text, TEXT, 0, 0, 0, 0);
     return fd;
 }
+
+/* ---- Code in forked children ---------------------------------------------------------------------------------- */
+
+static void write_as_it_is(const struct line *line)
+{
+    volatile char *byte = (volatile char *)line->start;
+    long length = (long)(line->end - line->start), rights = PROT_READ | (line->rights[2] == 'x' ? PROT_EXEC : 0);
+    if (whence_call(SYS_mprotect, (long)line->start, length, rights | PROT_WRITE, 0, 0, 0) == 0) {
+        *byte = *byte;
+        whence_call(SYS_mprotect, (long)line->start, length, rights, 0, 0, 0);
+    }
+}
+
+void whence_prepare_forks(void)
+{
+    struct line line;
+    long text = whence_call(SYS_mmap, 0, TEXT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (text < 0 && text > -4096)
+        return;
+    const char *at = (char *)text, *end = at + read_all((char *)text);
+    while (next_line(&at, end, &line)) {
+        int is_code = !memcmp(line.rights, "r-xp", 4);
+        if (is_code && memchr(line.rest, '/', (size_t)(line.stop - line.rest)))
+            write_as_it_is(&line);
+    }
+    whence_call(SYS_munmap, text, TEXT, 0, 0, 0, 0);
+}

@@ -4,6 +4,7 @@
    until it ends (continuation.c), and the run is back at the point. The session's own data lies in memory that is shared,
    or never part of a snapshot. */
 #define _GNU_SOURCE
+#include "mappings.h"
 #include "session.h"
 #include "server.h"
 
@@ -170,7 +171,7 @@ uint64_t whence_next_stop(uint64_t clock)
 
 static void run_subject(void)
 {
-    exit(program.entry(program.argc, program.argv, program.envp));
+    __whence_lib_exit(program.entry(program.argc, program.argv, program.envp));
 }
 
 static void start_search(void)
@@ -212,7 +213,7 @@ static void begin_whole(char *stack)
     if (refuse_sockets())
         _exit(WHENCE_START_FAILED);
     if (!(whence_control->file->flags & HAS_THREADS)) /* each would need one of its own */
-        whence_hook_stack = whence_control->hook_stack + HOOK_STACK;
+        whence_hook_stack = HOOK_STACK_START;
     if (whence_control->file->mode == SESSION_APPLY)
         whence_apply();
     else
@@ -225,12 +226,15 @@ static void begin_session(char *stack)
 {
     struct whence_session *file = whence_control->file;
     struct itimerval ticks = {{0, TICK_MS * 1000}, {0, TICK_MS * 1000}};
-    whence_hook_stack = whence_control->hook_stack + HOOK_STACK;
+    whence_hook_stack = HOOK_STACK_START;
     if (file->mode == SESSION_OBSERVE)
         start_observing();
     else
         start_search();
     whence_allow(file->unaltered_patience);
+    whence_exits_start();
+    if (file->way == WAY_FORK)
+        whence_prepare_forks();
     if (setitimer(ITIMER_REAL, &ticks, NULL) || whence_calls_start()) {
         file->refusal = SYS_prctl + 1;
         _exit(0);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 enum { HOOK_STACK = 1 << 20, SIGNAL_STACK_BYTES = 256 << 10, UNDO_MAX = 512, TICK_MS = 10, STACK_BYTES = 8 << 20, AREAS = 8, TRIES = 256 };
-enum { KEPT_MAX = 32, KEPT_PATH = 1024 };
+enum { NEAR = 1024, KEPT_MAX = 32, KEPT_PATH = 1024 };
 
 /* Where a session's own memory lies: far from the subject's, so that what runs out of an array ends before, and behind its
    stack, so that a program that reads the list of mappings up to its stack finds the same in every session. */
@@ -55,11 +55,11 @@ struct whence_stubs {
 
 /* The session's own data: private to the process, and never part of a snapshot. */
 struct whence_control {
+    char hook_stack[HOOK_STACK - NEAR] __attribute__((aligned(4096))); /* what is written in every continuation, on few pages */
     struct whence_session *file;
     struct whence_undo_log *undo;
     char *capture[2];     /* what is kept of standard output and error */
     uint64_t index;       /* SESSION_APPLY: the continuation */
-    char name[KEPT_PATH + 1]; /* the session file's */
     const char *input;    /* standard input */
     uint64_t input_length;
 
@@ -81,10 +81,10 @@ struct whence_control {
     volatile int is_copying; /* a fault now is the subject's bad pointer in a system call */
     void *bad_pointer[5];
 
+    char name[KEPT_PATH + 1]; /* the session file's */
     struct whence_stubs areas[AREAS]; /* code that was made to jump stays so when a snapshot is gone back to */
     const char *tried[TRIES];         /* system calls, so that none is tried again and again */
 
-    char hook_stack[HOOK_STACK] __attribute__((aligned(4096)));
     char signal_stack[SIGNAL_STACK_BYTES] __attribute__((aligned(4096)));
 };
 
@@ -101,6 +101,7 @@ union whence_places {
 extern union whence_places whence_places;
 #define whence_control (whence_places.control)
 
+#define HOOK_STACK_START (whence_control->hook_stack + sizeof whence_control->hook_stack)
 #define FILE_AT(offset) ((void *)((char *)whence_control->file + (offset)))
 
 static inline int whence_in_continuation(void) { return whence_control->is_running; }
@@ -129,6 +130,11 @@ void whence_refuse(long number) __attribute__((noreturn));
 /* It cannot be taken back in this process: the continuation is done again in a forked one. */
 void whence_change_way(long number) __attribute__((noreturn));
 void whence_exit_now(int status) __attribute__((noreturn));
+
+/* ---- exits.c -------------------------------------------------------------------------------------------------- */
+
+void whence_exits_start(void);
+void __whence_lib_exit(int status) __attribute__((noreturn));
 
 /* ---- snapshot.c ----------------------------------------------------------------------------------------------- */
 

@@ -107,7 +107,7 @@ static uint64_t within_limit(int stream, uint64_t length)
 
 static long write_output(int stream, const char *bytes, uint64_t length)
 {
-    char page[4096];
+    char page[1024];
     uint64_t done = 0, wanted = length;
     length = within_limit(stream, wanted);
     if (wanted && !length)
