@@ -65,6 +65,11 @@ void whence_session_run(int (*entry)(int, char **, char **), int argc, char **ar
     _exit(entry(argc, argv, envp));
 }
 
+void whence_run_as_session(int (*entry)(int, char **, char **), int argc, char **argv, char **envp)
+{
+    exit(entry(argc, argv, envp));
+}
+
 void hit(int site)
 {
     if (counters)

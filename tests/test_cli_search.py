@@ -74,6 +74,7 @@ def test_a_search_from_options_to_its_summary(monkeypatch: pytest.MonkeyPatch, t
 
     from whence.alter.changes import CHANGE, Batch, Op
     from whence.alter.work import Request
+    from whence.probe.sites import Role
     from whence.run.cases import Case
     from whence.run.outcome import Expected
     from whence.run.sandbox import DEFAULT_LIMITS
@@ -87,9 +88,11 @@ def test_a_search_from_options_to_its_summary(monkeypatch: pytest.MonkeyPatch, t
         with open_work(subject, Search(1, None, 60.0, False)) as work:
             (observed,) = work.observe([case])
             sites = subject.alter_plan.sites[observed.events["site"]]
+            stores = sites["role"] == Role.STORE
+            events, sites = observed.events[stores], sites[stores]
             found = np.zeros(len(sites), CHANGE)
             for name in ("clock", "site"):
-                found[name] = observed.events[name]
+                found[name] = events[name]
             for name in ("block", "width", "form"):
                 found[name] = sites[name]
             found["op"], found["value"] = Op.ADD, 1
@@ -105,7 +108,7 @@ def test_a_search_from_options_to_its_summary(monkeypatch: pytest.MonkeyPatch, t
 
 def work_like(**changed: Any) -> Any:
     plain = {"done": 1, "known": 0, "lost": 0, "left_out": 0, "seconds": 2.04, "stopped": "", "trouble": ""}
-    return SimpleNamespace(**{**plain, "fresh": False, **changed})
+    return SimpleNamespace(**{**plain, "fresh": False, "cut_short": False, **changed})
 
 
 def test_summaries() -> None:
@@ -119,6 +122,10 @@ def test_summaries() -> None:
         "stopped early (interrupted): 0 altered runs and whatever would have followed were left out",
         "run the same command again to go on, without --fresh",
     ]
+    assert search_summary(work_like(cut_short=True))[1:] == [
+        "a search took its share of the time, and left runs out; more time: --budget 10m"
+    ]
+    assert search_summary(work_like(cut_short=True, stopped="budget"))[1].startswith("stopped early")
     assert search_summary(work_like(lost=3, stopped="budget", trouble="No space left on device: /x"))[1:] == [
         "3 altered runs took the process down, and tell nothing",
         "stopped early (its time is used up): 0 altered runs and whatever would have followed were left out",

@@ -24,7 +24,6 @@ from whence.probe.library import wrapped
 from whence.probe.sites import Finder, Form, Role
 from whence.run.cases import Case
 from whence.run.runner import Runner, RunResult, TraceRequest
-from whence.techniques.predicates import block_clocks
 
 STAND_IN = Path(__file__).parent / "runtime" / "hooks.c"
 CORPUS = ("cache", "stats")
@@ -248,7 +247,7 @@ def test_instances_are_those_of_the_trace(name: str, tmp_path: Path):
         if wanted[site]
     ]
     numbers = set(rows["instruction"][wanted].tolist())
-    clocks = block_clocks(trace)
+    clocks = trace.block_clock
     recorded = [
         (int(clocks[trace.columns.events[e]["segment"]]), number, trace.value(e))
         for e in range(trace.events)

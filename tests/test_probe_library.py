@@ -66,6 +66,9 @@ static void print_address(uint64_t address)
 }
 
 __thread uint32_t *__whence_cursor, *__whence_end;
+int whence_calls_are_seen(void) { return 1; } /* so that no list of mappings is made up */
+int whence_is_mappings(const char *path) { (void)path; return 0; }
+long whence_open_mappings(uintptr_t stack) { (void)stack; return -ENOSYS; }
 void whence_note_start(unsigned thread) { (void)thread; }
 void whence_note_threads(unsigned count) { (void)count; }
 void whence_signal_stack(int wanted) { (void)wanted; }

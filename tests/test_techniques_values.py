@@ -335,6 +335,41 @@ def test_whole_sets_of_values() -> None:
         assert "with `wide` 4 instead of 3, `high` 5 instead of 3" in found.entry("printf").evidence["text"]
 
 
+# The first line is wrong for 10; what follows takes long, and nothing there can take it back.
+LATER = TICKETS.replace(
+    "    return 0;",
+    """    int sum = 0;
+    for (int i = 0; i < tickets; i++)
+        sum += helper(i);
+    printf("%d\\n", sum);
+    return 0;""",
+).replace("int main", "static int helper(int i) { return 2 * i; }\nint main")
+LATER_RIGHT = {"10": "5\n90\n", "4": "5\n12\n", "30": "3\n870\n"}
+
+
+def test_what_comes_after_the_first_wrong_output_is_left_out() -> None:
+    found = tried(LATER, LATER_RIGHT)
+    (target,) = found.searched.targets
+    late = {found.searched.targets[0].plan.sites["instruction"][site] for site in target.sites[target.late].tolist()}
+    assert len(target.late) > 30 and late
+    lines = {target.statements[event] for event in target.late.tolist()}
+    assert not lines & set(found.searched.pairs["statement"].tolist())
+    assert found.lines == {found.line(part) for part in ("if (tickets", '"%d\\n", price')}  # other tickets, other sum
+    assert any("behind the first wrong output" in line for line in found.findings.summary)
+
+
+def test_calls_inside_the_block_that_printed_are_not_late() -> None:
+    """The call of `five` stands in the block that prints, and its own blocks have later clocks than that."""
+    text = HEAD + (
+        "static int five(int n) { if (n < 10) return 5; return 3; }\n"
+        "int main(int argc, char **argv)\n{\n    int n = atoi(argv[1]);\n"
+        '    printf("%d\\n", five(n));\n    printf("%d\\n", n);\n    return 0;\n}\n'
+    )
+    found = tried(text, {"10": "5\n10\n", "4": "5\n4\n", "30": "3\n30\n"})
+    assert ("the condition n < 10", "false", "true") in found.found("five(int n)")
+    assert len(found.searched.targets[0].late) > 0
+
+
 def test_a_case_that_passes_when_it_is_observed_is_an_error() -> None:
     cases = [Case("4", ("4",), expected=Expected(b"5\n"))]
     subject = with_cases(subject_of(TICKETS), cases)

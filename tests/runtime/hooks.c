@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define HOOK __attribute__((preserve_most)) /* as the variant calls them */
+
 uint64_t __whence_clock, __whence_stop;
 extern char __whence_armed[];
 extern const uint64_t __whence_armed_bytes;
@@ -38,21 +40,21 @@ static void note(uint64_t clock, uint32_t site, uint64_t value, uint64_t left, u
         dprintf(list, "%lu %u %lu %lu %lu\n", clock, site, value, left, right);
 }
 
-uint64_t whence_stop_at(uint64_t clock, uint32_t block)
+HOOK uint64_t whence_stop_at(uint64_t clock, uint32_t block)
 {
     if (block >= __whence_armed_bytes || __whence_armed[block])
         abort();
     return clock;
 }
 
-uint64_t whence_alter(uint64_t clock, uint32_t site, uint64_t value, void *place, void **frame)
+HOOK uint64_t whence_alter(uint64_t clock, uint32_t site, uint64_t value, void *place, void **frame)
 {
     (void)frame;
     note(clock, site, value, place != NULL, 0);
     return site == changed_site ? changed_value : value;
 }
 
-uint64_t whence_compute(uint64_t clock, uint32_t site, uint64_t value, uint64_t left, uint64_t right, void **frame)
+HOOK uint64_t whence_compute(uint64_t clock, uint32_t site, uint64_t value, uint64_t left, uint64_t right, void **frame)
 {
     (void)frame;
     note(clock, site, value, left, right);
@@ -61,7 +63,7 @@ uint64_t whence_compute(uint64_t clock, uint32_t site, uint64_t value, uint64_t 
 
 static void nothing(void) {}
 
-void *whence_callee(uint64_t clock, uint32_t site, void *function, void **frame)
+HOOK void *whence_callee(uint64_t clock, uint32_t site, void *function, void **frame)
 {
     (void)frame;
     note(clock, site, function != NULL, 0, 0);

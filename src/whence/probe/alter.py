@@ -219,10 +219,10 @@ ARMED_ELSEWHERE = "@__whence_armed = external hidden global [0 x i8]"
 _HEAD = f"""
 @__whence_clock = external hidden global i64
 @__whence_stop = external hidden global i64
-declare hidden i64 @whence_stop_at(i64, i32) cold
-declare hidden i64 @whence_alter(i64, i32, i64, ptr, ptr) cold
-declare hidden i64 @whence_compute(i64, i32, i64, i64, i64, ptr) cold
-declare hidden ptr @whence_callee(i64, i32, ptr, ptr) cold
+declare hidden preserve_mostcc i64 @whence_stop_at(i64, i32) cold
+declare hidden preserve_mostcc i64 @whence_alter(i64, i32, i64, ptr, ptr) cold
+declare hidden preserve_mostcc i64 @whence_compute(i64, i32, i64, i64, i64, ptr) cold
+declare hidden preserve_mostcc ptr @whence_callee(i64, i32, ptr, ptr) cold
 define internal i64 @__whence_block(i32 %block) alwaysinline {{
   %before = load i64, ptr @__whence_clock, align 8
   %clock = add i64 %before, 1
@@ -236,7 +236,7 @@ define internal i64 @__whence_block(i32 %block) alwaysinline {{
   %both = or i1 %due, %armed
   br i1 %both, label %slow, label %done, !prof !{{!"branch_weights", i32 1, i32 100000}}
 slow:
-  %found = call i64 @whence_stop_at(i64 %clock, i32 %block)
+  %found = call preserve_mostcc i64 @whence_stop_at(i64 %clock, i32 %block)
   br label %done
 done:
   %result = phi i64 [ 0, %0 ], [ %found, %slow ]
@@ -246,7 +246,7 @@ define internal ptr @__whence_callee(i64 %clock, i32 %site, ptr %value, ptr %fra
   %idle = icmp eq i64 %clock, 0
   br i1 %idle, label %done, label %slow, {_RARELY}
 slow:
-  %other = call ptr @whence_callee(i64 %clock, i32 %site, ptr %value, ptr %frame)
+  %other = call preserve_mostcc ptr @whence_callee(i64 %clock, i32 %site, ptr %value, ptr %frame)
   br label %done
 done:
   %result = phi ptr [ %value, %0 ], [ %other, %slow ]
@@ -263,7 +263,7 @@ ptr %frame) alwaysinline {{
   br i1 %idle, label %done, label %slow, {_RARELY}
 slow:
 {_widened("value", type_text)}
-  %other = call i64 @whence_alter(i64 %clock, i32 %site, i64 %value.bits, ptr %place, ptr %frame)
+  %other = call preserve_mostcc i64 @whence_alter(i64 %clock, i32 %site, i64 %value.bits, ptr %place, ptr %frame)
 {_narrowed("other", type_text)}
   br label %done
 done:
@@ -283,7 +283,8 @@ slow:
 {_widened("value", result)}
 {_widened("left", operand)}
 {_widened("right", operand)}
-  %other = call i64 @whence_compute(i64 %clock, i32 %site, i64 %value.bits, i64 %left.bits, i64 %right.bits, ptr %frame)
+  %other = call preserve_mostcc i64 @whence_compute(i64 %clock, i32 %site, i64 %value.bits, \
+  i64 %left.bits, i64 %right.bits, ptr %frame)
 {_narrowed("other", result)}
   br label %done
 done:

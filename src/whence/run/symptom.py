@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SHOWN = 60  # characters of a line of output
 DEEP = 5_000  # open calls from which on a crash may be a stack overflow
-STACK_PREFIX = 0x7F  # bits 40 and up of addresses on the stack
+STACK_PREFIXES = (0x7F, 0x75)  # bits 40 and up of addresses below the system's stacks, and below a session's
 STREAMS = {1: "standard output", 2: "standard error"}
 
 
@@ -237,7 +237,7 @@ class _Finder:
 
     def _stack_overflow(self, address: int) -> Point | None:
         """The call that took the stack too deep, if the run was deep in calls and broke off at a high address."""
-        if self.result.signal != signal.SIGSEGV or address >> 40 != STACK_PREFIX:
+        if self.result.signal != signal.SIGSEGV or address >> 40 not in STACK_PREFIXES:
             return None
         depth = len(self.evidence.open_frames(self.trace.segments - 1))
         if depth < DEEP:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -192,6 +193,7 @@ def _run_build(command: str, folder: Path) -> None:
         command,
         shell=True,
         cwd=folder,
+        env=_build_environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -204,6 +206,12 @@ def _run_build(command: str, folder: Path) -> None:
         message = f"`{command}` ended with status {done.returncode}"
         errors = [line for line in said if "error:" in line or "undefined" in line]
         raise BuildError(errors[0].strip() if errors else message, "\n".join([*said, message]))
+
+
+def _build_environment() -> dict[str, str]:
+    """Ours, with ``whence-cc`` in the path: whence itself may have been called by its place in an inactive environment."""
+    ours = str(Path(sys.executable).parent)
+    return os.environ | {"PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), ours])}
 
 
 def quick_folder(sources: Sequence[Path]) -> Path:

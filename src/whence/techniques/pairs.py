@@ -90,6 +90,11 @@ class Searched:
         """Instances that hold an address and were left alone."""
         return sum(target.pointers for target in self.targets)
 
+    @property
+    def late(self) -> int:
+        """Instances behind the first wrong output, which are not searched."""
+        return sum(len(target.late) for target in self.targets)
+
     def statements(self, run: int, relaxed: bool = False) -> set[int]:
         """The statements with a pair in a run; with ``relaxed`` those that have only relaxed ones."""
         mine = self.pairs[self.pairs["run"] == run]
@@ -133,7 +138,8 @@ class Search:
         self.profile, self.work, self.settings = profile, work, settings or Settings()
         self.done = Searched(targets)
         for target in targets:
-            counts = profile.counts(target.sites[target.searched], target.values[target.searched])
+            every = np.concatenate([target.searched, target.late])
+            counts = profile.counts(target.sites[every], target.values[every])
             self.done.instances += len(counts)
             self.done.lonely += int((counts == 0).sum())
             self.done.possible += int(counts.sum())

@@ -25,7 +25,6 @@ from whence.subject.story import Story
 from whence.subject.subject import Subject
 from whence.trace.dependence import Edge
 from whence.trace.slicing import Slice, dependences
-from whence.trace.trace import Trace
 
 OUTSIDE = (1 << 31) - 1  # depth of an instance that is not in the slice
 UNKNOWN = -1  # the side taken where the run ended at the branch
@@ -83,7 +82,7 @@ class Predicates:
         """The alternatives of each branch that the run executed."""
         trace, plan = self.story.trace, self.story.trace.plan
         executed = self.story.executed_sites
-        following, clocks = self._following(), block_clocks(trace)
+        following, clocks = self._following(), trace.block_clock
         found = []
         for site in executed[plan.sites["kind"][executed] == Kind.BRANCH].tolist():
             segment = int(plan.sites[site]["segment"])
@@ -181,18 +180,6 @@ class Predicates:
                 found.setdefault(seen.name, seen.value)
             elif hops and trace.kind(target - 1) is Kind.PHI:
                 self._gather(target, hops - 1, found)
-
-
-def block_clocks(trace: Trace) -> NDArray[np.int64]:
-    """For each segment instance the clock of its own block; ``segment_clock`` counts callees before it, too."""
-    segments = trace.columns.segments[: trace.segments]
-    rows = np.arange(trace.segments)
-    while len(behind := np.flatnonzero(trace.plan.segments["flags"][segments["id"][rows]] & FIRST == 0)):
-        before = segments["previous"][rows[behind]]
-        if (before < 0).all():
-            break
-        rows[behind] = np.where(before >= 0, before, rows[behind])
-    return trace.segment_clock[rows]
 
 
 # ---- The branches of the program -------------------------------------------------------------------------------------

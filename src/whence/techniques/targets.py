@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,16 +65,26 @@ class Plan:
         return found
 
 
+class Point(NamedTuple):
+    """An instruction instance: block clock, and the program's number of the instruction."""
+
+    clock: int
+    instruction: int
+
+
 class Target:
     """A failing run that is searched: ``events`` (EVENT) in order of time, and arrays with one element an event.
 
     ``sites`` and ``statements`` number each event's; ``occurrence`` counts the executions of its site from 1 to
     ``instances``; ``leader`` is the first event whose change has the same effect. ``searched`` are the indices of the
-    events to alter: ``pointers`` more hold addresses, which are left alone. Altered runs may take ``budget`` times the
+    events to alter; ``late`` those behind ``wrong``, the call that wrote the first wrong byte, which can change nothing
+    about that. ``pointers`` more hold addresses, which are left alone. Altered runs may take ``budget`` times the
     length of the unaltered one.
     """
 
-    def __init__(self, plan: Plan, case: Case, observed: Observed, budget: float = BUDGET) -> None:
+    def __init__(
+        self, plan: Plan, case: Case, observed: Observed, budget: float = BUDGET, wrong: Point | None = None
+    ) -> None:
         self.plan, self.case, self.observed, self.events = plan, case, observed, observed.events
         self.budget = budget
         self.sites = self.events["site"].astype(np.int64)
@@ -83,8 +93,19 @@ class Target:
         self.leader = plan.duplicates.leaders(self.events)
         searched = np.flatnonzero(plan.is_searched[self.sites])
         address = plan.sites["form"][self.sites[searched]] == Form.POINTER
-        self.searched, self.pointers = searched[~address], int(address.sum())
+        self.pointers, searched = int(address.sum()), searched[~address]
+        end = np.searchsorted(searched, self._last(wrong), side="right")
+        self.searched, self.late = searched[:end], searched[end:]
         self._line_end = _line_end(case, observed)
+
+    def _last(self, wrong: Point | None) -> int:
+        """The last event that can still change what is wrong: none behind the call that wrote it."""
+        if wrong is not None:
+            here = self.events["clock"] == wrong.clock
+            here &= self.plan.sites["instruction"][self.sites] == wrong.instruction
+            if here.any():
+                return int(np.flatnonzero(here)[-1])
+        return len(self.events)
 
     @property
     def values(self) -> Words:

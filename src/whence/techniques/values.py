@@ -22,12 +22,14 @@ from numpy.typing import NDArray
 from whence.alter.changes import Observed, Verdict
 from whence.alter.describe import Describer
 from whence.alter.profile import Profile
-from whence.errors import SubjectError
+from whence.errors import SubjectError, WhenceError
 from whence.findings import Entry, Findings, Statement, rank
 from whence.subject.coverage import Coverage
+from whence.subject.recorder import Recorder
+from whence.subject.symptoms import symptom_of
 from whence.techniques.pairs import ROUNDS, Search, Searched, Settings
 from whence.techniques.spectrum import spectrum
-from whence.techniques.targets import BUDGET, Plan, Target
+from whence.techniques.targets import BUDGET, Plan, Point, Target
 from whence.techniques.value_sets import SetSearch, ValueSets
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 RELAXED = 0.5  # what a failing run with relaxed pairs alone counts, against 1; chosen on the corpus (docs/values.md)
 BELOW = 0.5  # all differences among statements with equal counts are less than this
+LONGEST = 1_000_000  # blocks of a run that is recorded to find its first wrong output
 CHUNK = 32  # cases that are observed at a time
 TOLD = 3  # values of a set that a sentence names
 LISTED = 5  # pairs of one statement in one run that are listed
@@ -59,8 +62,13 @@ def search(
     if work.stopped:
         return Searched([])
     chosen = sorted(zip(observed, failing, strict=True), key=lambda pair: pair[0].length)
-    targets = [Target(plan, case, run, seen.budget(run)) for run, case in chosen if not _passes(run)]
     left_out = [case.name for run, case in chosen if _passes(run)]
+    with Recorder(subject) as recorder:
+        targets = [
+            Target(plan, case, run, seen.budget(run), wrong_output(recorder, case, run))
+            for run, case in chosen
+            if not _passes(run)
+        ]
     if not targets:
         raise SubjectError(f"no failing run can be altered: passing in the altered variant: {', '.join(left_out)}")
     if seen.sets is not None:
@@ -93,6 +101,21 @@ class _Seen:
         if int(run.result["verdict"]) != Verdict.TIMEOUT or not self.longest:
             return BUDGET
         return min(BUDGET, BUDGET * self.longest / run.length)
+
+
+def wrong_output(recorder: Recorder, case: Case, observed: Observed) -> Point | None:
+    """The call that wrote the first wrong byte of a failing run; None: there is none, or it is not known."""
+    wrong = int(observed.result["verdict"]) == Verdict.WRONG_OUTPUT and case.comparison.exact
+    if not wrong or observed.length > LONGEST:
+        return None
+    try:
+        recording = recorder.record(case)
+    except WhenceError:  # all instances are searched then
+        return None
+    trace, symptom = recording.trace, symptom_of(recording, recorder.subject.folder)
+    if symptom.kind not in ("wrong-output", "extra-output") or symptom.event < 0:
+        return None
+    return Point(symptom.clock, int(trace.plan.sites[trace.site(symptom.event)]["instruction"]))
 
 
 def _passes(observed: Observed) -> bool:
@@ -133,12 +156,14 @@ def _ranking(suspects: list[Entry], teller: Teller, plain: bool) -> list[Entry]:
 
 def what_was_searched(searched: Searched) -> list[str]:
     """What the search looked at, in sentences."""
-    runs, looked_at = len(searched.targets), searched.instances - searched.beyond
+    runs, looked_at = len(searched.targets), searched.instances - searched.beyond - searched.late
     lines = [
         f"searched {looked_at:,} values of {_count(runs, 'failing run')} for pairs "
         f"with {searched.altered:,} altered runs, where the full search would make {searched.possible:,}",
     ]
     lines += [f"left out: {name} passes in the variant whose runs are altered" for name in searched.left_out]
+    if searched.late:
+        lines.append(f"{searched.late:,} more values come behind the first wrong output, which they cannot change")
     if searched.beyond:
         most = 1 << (ROUNDS - 1)
         lines.append(

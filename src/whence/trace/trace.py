@@ -127,18 +127,34 @@ class Trace:
 
     @cached_property
     def segment_clock(self) -> NDArray[np.int64]:
-        """For each segment instance the clock of its block: how many recorded blocks had started before, from 0."""
-        first = self.plan.segments["flags"][self.columns.segments["id"][: self.segments]] & FIRST != 0
-        return np.cumsum(first) - 1
+        """For each segment instance how many blocks had started, less one: its block's clock if no call came before."""
+        return np.cumsum(self._starts_block(np.arange(self.segments))) - 1
 
     @property
     def blocks(self) -> int:
         """Number of blocks that were recorded."""
         return int(self.segment_clock[-1]) + 1 if self.segments else 0
 
+    @cached_property
+    def block_clock(self) -> NDArray[np.int64]:
+        """For each segment instance the clock of its own block; ``segment_clock`` counts callees before it, too."""
+        rows = np.arange(self.segments)
+        while len(behind := np.flatnonzero(~self._starts_block(rows))):
+            before = self.columns.segments["previous"][rows[behind]]
+            if (before < 0).all():
+                break
+            rows[behind] = np.where(before >= 0, before, rows[behind])
+        return self.segment_clock[rows]
+
+    def _starts_block(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.asarray(self.plan.segments["flags"][self.columns.segments["id"][rows]] & FIRST != 0)
+
     def clock(self, event: int) -> int:
-        """The block clock of an event."""
-        return int(self.segment_clock[self.columns.events[event]["segment"]])
+        """The clock of an event's block: how many recorded blocks had started before that block."""
+        row = int(self.columns.events[event]["segment"])
+        while not self._starts_block(np.array([row])) and (before := int(self.columns.segments["previous"][row])) >= 0:
+            row = before
+        return int(self.segment_clock[row])
 
     def site(self, event: int) -> int:
         """The static site of an event."""
