@@ -46,6 +46,7 @@ METHODS = {
     "rules-values": "rules of values alone",
     "rules": "all rules",
     "locate-values": "locate, without rules of operators",
+    "locate-op2": "locate, with Op2 where altered runs say nothing",
     "locate": "whence locate",
 }
 
@@ -133,6 +134,7 @@ class Measuring:
         from whence.subject.symptoms import symptom_of
         from whence.techniques.fusion import fuse
         from whence.techniques.locate import Evidence, locate
+        from whence.techniques.spectrum import spectrum
 
         tested = self.runs.tested[self.failing[0]]
         with Recorder(self.subject) as recorder:
@@ -146,6 +148,7 @@ class Measuring:
             for findings in found:
                 self.note(findings.technique, findings.ranking)
             self.note("locate", fuse(base, found).ranking, began)
+        self.note("locate-op2", fuse(spectrum(self.coverage, formula="op2"), found).ranking)
         self.base, self.others = base, [findings for findings in found if findings.technique != "rules"]
 
     def _rules_of_values(self) -> None:

@@ -209,7 +209,7 @@ def _run_build(command: str, folder: Path) -> None:
 
 
 def _build_environment() -> dict[str, str]:
-    """Ours, with ``whence-cc`` in the path: whence itself may have been called by its place in an inactive environment."""
+    """Ours, with ``whence-cc`` in the path: whence may have been called by its place, in an inactive environment."""
     ours = str(Path(sys.executable).parent)
     return os.environ | {"PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), ours])}
 
