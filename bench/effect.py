@@ -115,7 +115,7 @@ class Measuring:
             self.row.seconds[method] = time.perf_counter() - began
 
     def _values(self) -> None:
-        from whence.techniques.values import search, values
+        from whence.techniques.replacement.values import search, values
 
         for method, count in (("values-1", 1), ("values-2", 2)):
             began = time.perf_counter()
@@ -152,10 +152,10 @@ class Measuring:
         self.base, self.others = base, [findings for findings in found if findings.technique != "rules"]
 
     def _rules_of_values(self) -> None:
-        from whence.techniques.candidates import Family
         from whence.techniques.fusion import fuse
-        from whence.techniques.rules import rules
-        from whence.techniques.trials import Settings
+        from whence.techniques.rules.candidates import Family
+        from whence.techniques.rules.rules import rules
+        from whence.techniques.rules.trials import Settings
 
         began = time.perf_counter()
         settings = Settings(families=frozenset(Family) - {Family.OPERATOR})

@@ -80,7 +80,7 @@ def _measure(fault: corpus.Fault, folder: Path, row: Row, seconds: float) -> Non
     from whence.subject.runs import blocks_executed, run_all
     from whence.subject.story import Story
     from whence.subject.subject import subject_from_config
-    from whence.techniques.implicit import grow
+    from whence.techniques.branches.implicit import grow
     from whence.techniques.locate import symptom_start
     from whence.techniques.slicing import by_line, compute
     from whence.trace.slicing import Slice

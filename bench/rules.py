@@ -24,7 +24,7 @@ from corpus import corpus
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
-    from whence.techniques.trials import Settings
+    from whence.techniques.rules.trials import Settings
 
 FAMILIES = ("branch", "value", "store", "call", "variable", "operator")
 METHODS = {
@@ -49,8 +49,8 @@ class Measured:
 
 def settings() -> dict[str, Settings]:
     """By method what is tried."""
-    from whence.techniques.candidates import Family
-    from whence.techniques.trials import Settings
+    from whence.techniques.rules.candidates import Family
+    from whence.techniques.rules.trials import Settings
 
     every = frozenset(Family)
     alone = {name: Settings(frozenset({Family[name.upper()]})) for name in FAMILIES}
@@ -82,7 +82,7 @@ def measure(program: str, number: int, seed: int) -> Measured:
 
 def _rank_all(measuring: Measuring, work: Work) -> int:
     """Note the ranks by every method; the altered runs that all rules took. What was run before is not run again."""
-    from whence.techniques.rules import rules
+    from whence.techniques.rules.rules import rules
 
     runs = 0
     for method, chosen in settings().items():

@@ -10,7 +10,7 @@ from cli_programs import line_of
 from cli_tool import Done, subject_folder, whence, write
 
 from whence.cli.faults import SIMILAR, TECHNIQUES
-from whence.techniques import clusters, several
+from whence.techniques.several import clusters, several
 
 KIT = """\
 #include <stdio.h>

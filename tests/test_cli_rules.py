@@ -8,7 +8,7 @@ from cli_programs import PRICES, fault_line, prices
 from cli_tool import subject_folder, whence
 
 from whence.cli.rules import FAMILIES
-from whence.techniques.candidates import Family
+from whence.techniques.rules.candidates import Family
 
 FAILS = (
     "--fails",

@@ -12,7 +12,7 @@ from cli_programs import line_of
 from stories import record, subject_of
 
 from whence.program.regions import CALL, anchors
-from whence.techniques.alignment import Regions, align, align_events
+from whence.trace.alignment import Regions, align, align_events
 from whence.trace.trace import Trace
 
 PROGRAM = """\

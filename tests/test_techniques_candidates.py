@@ -15,9 +15,9 @@ from whence.alter.check import check
 from whence.alter.describe import Describer
 from whence.alter.profile import Profile
 from whence.probe.sites import Form, Operation, Role
-from whence.techniques.candidates import Candidates, Family, Rule, change_records, guarded
-from whence.techniques.operands import from_bits, to_bits
-from whence.techniques.operations import LEFT_NEUTRAL, OPPOSITE, OTHER_SIGN, RIGHT_NEUTRAL, SYMBOLS, others
+from whence.techniques.rules.candidates import Candidates, Family, Rule, change_records, guarded
+from whence.techniques.rules.operands import from_bits, to_bits
+from whence.techniques.rules.operations import LEFT_NEUTRAL, OPPOSITE, OTHER_SIGN, RIGHT_NEUTRAL, SYMBOLS, others
 
 TEXT = """\
 #include <stdio.h>

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_techniques_several import lines, searched, told, version
 
-from whence.techniques.clusters import clusters, most_suspicious, similarity
-from whence.techniques.several import Run, ranked
+from whence.techniques.several.clusters import clusters, most_suspicious, similarity
+from whence.techniques.several.several import Run, ranked
 
 EXECUTED = lines(*range(1, 9))
 

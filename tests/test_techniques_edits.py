@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.findings import Statement
-from whence.techniques.edits import Edits, code_lines
+from whence.techniques.several.edits import Edits, code_lines
 
 OLD = """\
 int main(void)

@@ -13,8 +13,8 @@ from whence.errors import UsageError
 from whence.findings import Statement
 from whence.run.cases import Case
 from whence.run.outcome import Expected
-from whence.techniques.history import History, Snapshot, continued, default_path, load, mark_of, save, without
-from whence.techniques.several import Known, Run, partial
+from whence.techniques.several.history import History, Snapshot, continued, default_path, load, mark_of, save, without
+from whence.techniques.several.several import Known, Run, partial
 
 TEXT = "one();\ntwo();\nthree();\nfour();\nfive();\n"
 

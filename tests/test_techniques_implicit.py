@@ -12,7 +12,7 @@ from switched import HEAD, Failed, failed
 
 from whence.alter.session import Session
 from whence.findings import Statement
-from whence.techniques.implicit import NEVER, NO_READ, Growth, add_to, grow, last_written
+from whence.techniques.branches.implicit import NEVER, NO_READ, Growth, add_to, grow, last_written
 from whence.techniques.slicing import by_line, compute, slice_findings
 
 

@@ -12,9 +12,9 @@ from whence.alter.work import Work
 from whence.errors import SubjectError
 from whence.findings import Findings
 from whence.probe.sites import Role
-from whence.techniques.candidates import Family
-from whence.techniques.rules import rules
-from whence.techniques.trials import Settings
+from whence.techniques.rules.candidates import Family
+from whence.techniques.rules.rules import rules
+from whence.techniques.rules.trials import Settings
 
 EVERY = frozenset(Family)
 

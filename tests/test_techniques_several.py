@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from whence.findings import Statement
 from whence.subject.coverage import Coverage, Site
-from whence.techniques.several import (
+from whence.techniques.several.several import (
     DIFFERENCE,
     Ranked,
     Run,

@@ -17,8 +17,8 @@ from whence.alter.session import Session
 from whence.build.toolchain import find_toolchain
 from whence.run.cases import Case
 from whence.run.outcome import Expected
-from whence.techniques.candidates import Candidates, Rule, change_records
-from whence.techniques.suggestions import Suggestion, Suggestions
+from whence.techniques.rules.candidates import Candidates, Rule, change_records
+from whence.techniques.rules.suggestions import Suggestion, Suggestions
 
 TEXT = r"""
 #include <stdio.h>

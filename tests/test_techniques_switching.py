@@ -16,8 +16,8 @@ from whence.alter.changes import NOWHERE, RESULT, Batch, Observed, Results, Verd
 from whence.alter.session import Session
 from whence.alter.work import Work
 from whence.findings import Entry, Findings, Statement
-from whence.techniques.predicates import ALTERNATIVE, OUTSIDE, UNKNOWN, Predicates
-from whence.techniques.switching import Failing, Switched, corrected, first_patch, switch, switch_findings
+from whence.techniques.branches.predicates import ALTERNATIVE, OUTSIDE, UNKNOWN, Predicates
+from whence.techniques.branches.switching import Failing, Switched, corrected, first_patch, switch, switch_findings
 
 # From 20 on a parcel is heavy; the second test is right.
 PARCEL = (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.techniques.tokens import Line
+from whence.techniques.rules.tokens import Line
 
 SIGNS = ("*", "+", "-", "<<", ">>", "&", "^", "|")  # which group in Python as they do in C
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rule_programs import BRANCH
 
 from whence.alter.changes import RESULT, Op, Results, Verdict
-from whence.techniques.candidates import Family, Rule
-from whence.techniques.trials import Search, Settings, Suite, Trial
+from whence.techniques.rules.candidates import Family, Rule
+from whence.techniques.rules.trials import Search, Settings, Suite, Trial
 
 RULE = Rule(0, Family.BRANCH, Op.NOT)
 
@@ -101,7 +101,7 @@ def test_runs_that_were_not_made_are_unknown(program):
 
 
 def test_portions_end_when_the_search_is_stopped(program, monkeypatch):
-    monkeypatch.setattr("whence.techniques.trials.PORTION", 2)
+    monkeypatch.setattr("whence.techniques.rules.trials.PORTION", 2)
     subject, runs = program
     work = MadeUp(lambda *_: Verdict.WRONG_OUTPUT, stop_after=9)
     search = Search(subject, Suite(subject, runs, Settings()), work)

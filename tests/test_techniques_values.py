@@ -25,9 +25,9 @@ from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.runs import coverage, run_all
 from whence.subject.subject import with_cases
-from whence.techniques.pairs import Search, Searched, Settings
-from whence.techniques.targets import Plan, Target
-from whence.techniques.values import search, values
+from whence.techniques.replacement.pairs import Search, Searched, Settings
+from whence.techniques.replacement.targets import Plan, Target
+from whence.techniques.replacement.values import search, values
 
 
 @dataclass

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from whence.subject.recorder import Recorder
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
-    from whence.techniques.switching import Failing
+    from whence.techniques.branches.switching import Failing
 
 FAILING = 5  # failing cases, the shortest runs
 SHARES = (0.6, 0.6, 1.0)  # of the time that is left, for each search in turn
@@ -39,15 +39,15 @@ def search_all(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Reco
 
 
 def _rules(subject: Subject, runs: Runs, work: Work) -> Findings:
-    from whence.techniques.rules import rules
+    from whence.techniques.rules.rules import rules
 
     return rules(subject, runs, work)
 
 
 def _switches(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder, work: Work) -> Findings:
     from whence.subject.runs import coverage
+    from whence.techniques.branches.switching import switch, switch_findings
     from whence.techniques.spectrum import spectrum
-    from whence.techniques.switching import switch, switch_findings
 
     failing = [found for row in rows if (found := _failing(subject, runs, row, recorder))]
     suspects = spectrum(coverage(subject, runs), formula="op2", subject=subject.name)
@@ -59,8 +59,8 @@ def _failing(subject: Subject, runs: Runs, row: int, recorder: Recorder) -> Fail
     from whence.errors import SubjectError
     from whence.subject.story import Story
     from whence.subject.symptoms import symptom_of
+    from whence.techniques.branches.switching import Failing
     from whence.techniques.locate import symptom_start
-    from whence.techniques.switching import Failing
 
     tested = runs.tested[row]
     try:
@@ -74,7 +74,7 @@ def _failing(subject: Subject, runs: Runs, row: int, recorder: Recorder) -> Fail
 
 def _values(subject: Subject, runs: Runs, rows: Sequence[int], work: Work) -> Findings:
     from whence.subject.runs import coverage
-    from whence.techniques.values import search, values
+    from whence.techniques.replacement.values import search, values
 
     cases = [runs.tested[row].case for row in rows]
     others = [tested.case for row, tested in enumerate(runs.tested) if row not in rows]

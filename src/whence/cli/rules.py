@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from whence.alter.work import Work
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
-    from whence.techniques.candidates import Pair
+    from whence.techniques.rules.candidates import Pair
 
 FAMILIES = (
     "branch",
@@ -24,7 +24,7 @@ FAMILIES = (
     "variable",
     "operator",
     "guarded",
-)  # as techniques/candidates.py has them
+)  # as techniques/rules/candidates.py has them
 
 
 def _families(_: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
@@ -66,9 +66,9 @@ def rules(
     failing case pass are tried on passing cases too.
     """
     from whence.cli.steps import failing_rows, open_work, run_cases, search_summary, summary
-    from whence.techniques.candidates import Family
-    from whence.techniques.rules import rules as find_rules
-    from whence.techniques.trials import Settings
+    from whence.techniques.rules.candidates import Family
+    from whence.techniques.rules.rules import rules as find_rules
+    from whence.techniques.rules.trials import Settings
 
     subject = open_subject(options)
     runs = run_cases(subject)
@@ -83,7 +83,7 @@ def rules(
 
 def _pairs(subject: Subject, runs: Runs, rows: Sequence[int], work: Work) -> Iterator[Pair]:
     """The pairs that Value Replacement finds in these failing runs: site, original and alternate bits."""
-    from whence.techniques.values import search as search_pairs
+    from whence.techniques.replacement.values import search as search_pairs
 
     failing = [runs.tested[row].case for row in rows]
     others = [tested.case for row, tested in enumerate(runs.tested) if row not in rows]

@@ -77,7 +77,7 @@ def _implicit(
     from whence.cli.steps import build_variant
     from whence.probe.instrument import Variant
     from whence.report.terminal import search_progress
-    from whence.techniques.implicit import add_to, grow
+    from whence.techniques.branches.implicit import add_to, grow
     from whence.techniques.slicing import compute, slice_findings
 
     for kind in (Variant.ALTER, Variant.REPLAY):

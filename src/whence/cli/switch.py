@@ -11,9 +11,9 @@ from whence.cli.options import CaseCommand, Options, Search, open_subject, searc
 if TYPE_CHECKING:
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
-    from whence.techniques.switching import Failing
+    from whence.techniques.branches.switching import Failing
 
-ORDERS = ("dependence", "last")  # as techniques/switching.py has them
+ORDERS = ("dependence", "last")  # as techniques/branches/switching.py has them
 
 
 @click.command(cls=CaseCommand)
@@ -33,9 +33,9 @@ def switch(options: Options, search: Search, failing: int, order: str, first: bo
     from whence.cli.steps import open_work, run_cases, search_summary, summary
     from whence.errors import SubjectError, UsageError
     from whence.subject.runs import coverage
+    from whence.techniques.branches.switching import switch as switch_branches
+    from whence.techniques.branches.switching import switch_findings
     from whence.techniques.spectrum import spectrum
-    from whence.techniques.switching import switch as switch_branches
-    from whence.techniques.switching import switch_findings
 
     if options.window:
         raise UsageError("--window: branches are counted from the start of the run", "leave it out")
@@ -66,8 +66,8 @@ def _record(subject: Subject, runs: Runs, options: Options, failing: int) -> lis
     from whence.subject.recorder import Recorder
     from whence.subject.story import Story
     from whence.subject.symptoms import symptom_of
+    from whence.techniques.branches.switching import Failing
     from whence.techniques.locate import symptom_start
-    from whence.techniques.switching import Failing
 
     rows = failing_rows(subject, runs, options)[:failing]
     found: list[Failing] = []

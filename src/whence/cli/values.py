@@ -44,9 +44,9 @@ def values(
     """
     from whence.cli.steps import failing_rows, open_work, run_cases, search_summary, summary
     from whence.subject.runs import coverage
-    from whence.techniques.pairs import Settings
-    from whence.techniques.values import search as search_pairs
-    from whence.techniques.values import values as rank_statements
+    from whence.techniques.replacement.pairs import Settings
+    from whence.techniques.replacement.values import search as search_pairs
+    from whence.techniques.replacement.values import values as rank_statements
 
     subject = open_subject(options)
     runs = run_cases(subject)

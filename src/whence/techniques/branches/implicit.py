@@ -29,11 +29,11 @@ from whence.errors import TraceError
 from whence.findings import Findings, Statement, Symptom
 from whence.probe.layout import Kind
 from whence.subject.story import Story
-from whence.techniques.alignment import Regions, align, align_events
-from whence.techniques.potential import Candidates
-from whence.techniques.predicates import Predicates
+from whence.techniques.branches.potential import Candidates
+from whence.techniques.branches.predicates import Predicates
+from whence.techniques.branches.switching import corrected
 from whence.techniques.slicing import Start, by_line, compute, place_of, plural
-from whence.techniques.switching import corrected
+from whence.trace.alignment import Regions, align, align_events
 from whence.trace.columns import N_MULTI, CellKind
 from whence.trace.shadow import MAX_CELLS
 from whence.trace.slicing import Slice

@@ -22,8 +22,8 @@ from whence.errors import SubjectError, UsageError
 from whence.findings import Statement
 from whence.run.cases import Case
 from whence.subject.subject import Subject
-from whence.techniques.edits import Edits
-from whence.techniques.several import TECHNIQUES, Known, Pairs, Ranked, Run, Statements
+from whence.techniques.several.edits import Edits
+from whence.techniques.several.several import TECHNIQUES, Known, Pairs, Ranked, Run, Statements
 
 SCHEMA = {"name": "whence-faults", "version": 1}
 AFRESH = "--start begins afresh, --state FILE keeps another search beside this one"

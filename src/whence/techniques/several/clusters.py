@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any, TypeVar
 
 from whence.findings import Entry
-from whence.techniques.several import RankedList, Run, Statements, Version, entries, ranked
+from whence.techniques.several.several import RankedList, Run, Statements, Version, entries, ranked
 
 THRESHOLD = 0.5  # T: how similar two rankings have to be
 

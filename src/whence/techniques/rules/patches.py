@@ -16,10 +16,10 @@ from itertools import pairwise
 from whence.alter.changes import Op
 from whence.probe.sites import Operation, Role
 from whence.program.model import Instruction, Operand
-from whence.techniques.candidates import Rule
-from whence.techniques.operands import Number, constant
-from whence.techniques.operations import SYMBOLS
-from whence.techniques.tokens import ASSIGNMENTS, LOOSE, PRECEDENCE, Line
+from whence.techniques.rules.candidates import Rule
+from whence.techniques.rules.operands import Number, constant
+from whence.techniques.rules.operations import SYMBOLS
+from whence.techniques.rules.tokens import ASSIGNMENTS, LOOSE, PRECEDENCE, Line
 
 _COUNTING = ("++", "--")
 _TESTS = ("if", "while")

@@ -27,10 +27,10 @@ from whence.findings import Entry, Findings, Statement, rank
 from whence.subject.coverage import Coverage
 from whence.subject.recorder import Recorder
 from whence.subject.symptoms import symptom_of
-from whence.techniques.pairs import ROUNDS, Search, Searched, Settings
+from whence.techniques.replacement.pairs import ROUNDS, Search, Searched, Settings
+from whence.techniques.replacement.targets import BUDGET, Plan, Point, Target
+from whence.techniques.replacement.value_sets import SetSearch, ValueSets
 from whence.techniques.spectrum import spectrum
-from whence.techniques.targets import BUDGET, Plan, Point, Target
-from whence.techniques.value_sets import SetSearch, ValueSets
 
 if TYPE_CHECKING:
     from whence.alter.work import Work

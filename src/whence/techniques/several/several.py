@@ -1,9 +1,9 @@
 """Several faults at once: from one fix to the next, which failing runs are searched again, and which list comes next.
 
-A failing run is searched for *pairs* (interesting value mapping pairs, ``techniques/values.py``); a statement's
-suspiciousness is the number of failing runs in which it has a pair. With several faults, failing runs have several
-causes, and one ranking over all of them serves none of the faults well. So faults are located one at a time, and after
-each fix there is a next list:
+A failing run is searched for *pairs* (interesting value mapping pairs, ``techniques/replacement/values.py``); the
+suspiciousness of a statement is the number of failing runs in which it has a pair. With several faults, failing runs
+have several causes, and one ranking over all of them serves none of the faults well. So faults are located one at a
+time, and after each fix there is a next list:
 
 - ``minimal`` searches once and shows the same list again;
 - ``full`` searches all runs that still fail in the new version;

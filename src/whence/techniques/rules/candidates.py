@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from whence.alter.changes import CHANGE, EVERY, Flag, Op
 from whence.alter.profile import Profile
 from whence.probe.sites import Form, Operation, Role
-from whence.techniques.operands import Number, Operands, constant, from_bits, to_bits
-from whence.techniques.operations import LEFT_NEUTRAL, OPPOSITE, RIGHT_NEUTRAL, SUMS, others
-from whence.techniques.scope import Scopes
+from whence.techniques.rules.operands import Number, Operands, constant, from_bits, to_bits
+from whence.techniques.rules.operations import LEFT_NEUTRAL, OPPOSITE, RIGHT_NEUTRAL, SUMS, others
+from whence.techniques.rules.scope import Scopes
 
 if TYPE_CHECKING:
     from whence.program.model import Instruction, Location

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from whence.errors import SubjectError
-from whence.techniques.pairs import Searched, Settings
-from whence.techniques.several import Pairs
-from whence.techniques.values import Teller, search
+from whence.techniques.replacement.pairs import Searched, Settings
+from whence.techniques.replacement.values import Teller, search
+from whence.techniques.several.several import Pairs
 
 if TYPE_CHECKING:
     from whence.alter.work import Work

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from whence.alter.profile import Profile, keys_of
 from whence.probe.sites import Form
-from whence.techniques.pairs import Further, Search, Settings, Tries, Working
-from whence.techniques.targets import Integers, Plan, Target, Words
+from whence.techniques.replacement.pairs import Further, Search, Settings, Tries, Working
+from whence.techniques.replacement.targets import Integers, Plan, Target, Words
 
 SETS = 2000  # distinct sets of a statement and block that are kept, spread evenly over all
 

@@ -27,7 +27,7 @@ from whence.program.cfg import immediate_post_dominators, successors
 from whence.program.model import Function, Instruction, Operand
 from whence.program.program import FunctionRef
 from whence.subject.subject import Subject
-from whence.techniques.predicates import Predicates
+from whence.techniques.branches.predicates import Predicates
 
 Integers = NDArray[np.int64]
 Place = Hashable

@@ -28,7 +28,7 @@ from whence.alter.streams import Request
 from whence.findings import Entry, Findings, Statement, rank
 from whence.run.cases import Case
 from whence.subject.story import Story
-from whence.techniques.predicates import OUTSIDE, Predicates
+from whence.techniques.branches.predicates import OUTSIDE, Predicates
 from whence.techniques.slicing import compute, plural
 
 if TYPE_CHECKING:

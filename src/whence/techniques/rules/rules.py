@@ -19,10 +19,10 @@ from whence.alter.describe import Describer
 from whence.alter.profile import Profile
 from whence.findings import Entry, Findings, Statement, rank
 from whence.subject.runs import coverage
-from whence.techniques.candidates import Candidates, Pair, Rule, guarded
+from whence.techniques.rules.candidates import Candidates, Pair, Rule, guarded
+from whence.techniques.rules.suggestions import Suggestions
+from whence.techniques.rules.trials import Search, Settings, Suite, Trial
 from whence.techniques.spectrum import spectrum
-from whence.techniques.suggestions import Suggestions
-from whence.techniques.trials import Search, Settings, Suite, Trial
 
 if TYPE_CHECKING:
     from whence.alter.work import Work

@@ -10,15 +10,15 @@ from whence.alter.changes import Op
 from whence.probe.sites import Form, Operation, Role
 from whence.program.constants import integer_constant
 from whence.program.model import Location, Operand
-from whence.techniques.operands import constant, from_bits
-from whence.techniques.operations import OTHER_SIGN, SYMBOLS
-from whence.techniques.patches import Target, edited
-from whence.techniques.tokens import Line
+from whence.techniques.rules.operands import constant, from_bits
+from whence.techniques.rules.operations import OTHER_SIGN, SYMBOLS
+from whence.techniques.rules.patches import Target, edited
+from whence.techniques.rules.tokens import Line
 
 if TYPE_CHECKING:
     from whence.alter.describe import Describer
     from whence.findings import Statement
-    from whence.techniques.candidates import Rule
+    from whence.techniques.rules.candidates import Rule
 
 
 _UNSIGNED = range(Operation.ULT, Operation.UGE + 1), (Operation.UDIV, Operation.UREM, Operation.LSHR)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from whence.alter.changes import Batch, Results, Verdict
 from whence.alter.profile import Profile, differences, moved
 from whence.alter.streams import Request
-from whence.techniques.targets import Bools, Integers, Target, Words
+from whence.techniques.replacement.targets import Bools, Integers, Target, Words
 
 ROUNDS = 12  # of the reduced search: 2,048 executions of each site of a run
 PORTION = 100_000  # altered runs asked for at a time, about

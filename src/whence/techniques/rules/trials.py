@@ -14,7 +14,7 @@ from whence.alter.changes import Batch, Verdict
 from whence.alter.streams import Request
 from whence.errors import SubjectError
 from whence.subject.runs import blocks_executed, counters
-from whence.techniques.candidates import Family, Rule, change_records
+from whence.techniques.rules.candidates import Family, Rule, change_records
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
