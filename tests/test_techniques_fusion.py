@@ -11,7 +11,8 @@ A, B, C, D = (Statement("a.c", line) for line in (1, 2, 3, 4))
 
 
 def findings(technique: str, notes: dict[Statement, dict]) -> Findings:
-    return Findings(technique, "prog", rank(dict.fromkeys(notes, 0.0), notes), parts={technique: [1]})
+    part = [{"file": statement.file, "line": statement.line, "score": 1.0} for statement in notes]
+    return Findings(technique, "prog", rank(dict.fromkeys(notes, 0.0), notes), parts={technique: part})
 
 
 @pytest.fixture
@@ -61,7 +62,8 @@ def test_evidence_and_parts_are_joined(base):
     assert first.statement == B and first.score == 1.0
     assert first.evidence["text"] == "`<=` instead of `<`; line 2"
     assert first.evidence["in_slice"] and first.evidence["rules"] == 1.0
-    assert found.parts == {"slice": [], "rules": [1]} and found.summary == ["done"]
+    assert found.parts == {"slice": [], "rules": [{"file": "a.c", "line": 2, "score": 1.0}]}
+    assert found.summary == ["done"]
 
 
 def test_statements_that_only_a_technique_names_join(base):
@@ -74,3 +76,15 @@ def test_statements_that_only_a_technique_names_join(base):
 def test_scores_go_down_from_one(base):
     scores = [entry.score for entry in fuse(base, []).ranking]
     assert scores[0] == 1.0 and scores[-1] == 0.0 and scores == sorted(scores, reverse=True)
+
+
+def test_equal_rules_are_listed_in_the_order_of_the_ranking(base):
+    rules = findings("rules", {C: {"rule_score": 1.0}, B: {"rule_score": 1.0}})
+    found = fuse(base, [rules, findings("switch", {C: {"critical": 1}})])
+    assert [rule["line"] for rule in found.parts["rules"]] == order(found)[:2] == [3, 2]
+
+
+def test_what_several_say_stands_once(base):
+    values = findings("values", {A: {"pairs": 1, "consistent": True, "text": "with 3; run by 2 of 2"}})
+    switch = findings("switch", {A: {"critical": 1, "text": "switched; run by 2 of 2"}})
+    assert fuse(base, [switch, values]).ranking[0].evidence["text"] == "switched; with 3; run by 2 of 2; line 1"

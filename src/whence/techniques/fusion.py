@@ -65,7 +65,8 @@ def fuse(base: Findings, found: Sequence[Findings], voices: Sequence[Voice] = VO
         own = entries.get(statement)
         keys[statement] = (*strengths, own.score if own else -1.0)
         spoken[statement] = _evidence(own, sentences, notes)
-    return replace(base, ranking=rank(_places(keys), spoken), parts=_parts(base, found))
+    ranking = rank(_places(keys), spoken)
+    return replace(base, ranking=ranking, parts=_parts(base, found, ranking))
 
 
 def _by_statement(findings: Findings) -> dict[Statement, Entry]:
@@ -73,10 +74,11 @@ def _by_statement(findings: Findings) -> dict[Statement, Entry]:
 
 
 def _evidence(own: Entry | None, sentences: list[str], notes: dict[str, Any]) -> dict[str, Any]:
-    """What the base says, with the sentences of other techniques in front."""
+    """What the base says, behind the sentences of other techniques; what several say stands once, where it is last."""
     evidence = dict(own.evidence) if own else {}
-    text = [*sentences, str(evidence.get("text", ""))]
-    return {**evidence, **notes, "text": "; ".join(part for part in text if part)}
+    parts = "; ".join(part for part in [*sentences, str(evidence.get("text", ""))] if part).split("; ")
+    last = {part: number for number, part in enumerate(parts)}
+    return {**evidence, **notes, "text": "; ".join(part for number, part in enumerate(parts) if last[part] == number)}
 
 
 def _places(keys: Mapping[Statement, tuple[float, ...]]) -> dict[Statement, float]:
@@ -86,7 +88,10 @@ def _places(keys: Mapping[Statement, tuple[float, ...]]) -> dict[Statement, floa
     return {statement: place[key] for statement, key in keys.items()}
 
 
-def _parts(base: Findings, found: Sequence[Findings]) -> dict[str, Any]:
-    """The base's parts and those of the techniques, which have names of their own."""
+def _parts(base: Findings, found: Sequence[Findings], ranking: Sequence[Entry]) -> dict[str, Any]:
+    """The parts of all, which have names of their own; rules that are equal in the order of the ranking."""
     parts = {name: part for findings in found for name, part in findings.parts.items()}
+    if "rules" in parts:
+        place = {(e.statement.file, e.statement.line): number for number, e in enumerate(ranking)}
+        parts["rules"] = sorted(parts["rules"], key=lambda r: (-r["score"], place.get((r["file"], r["line"]), 0)))
     return {**parts, **base.parts}
