@@ -200,6 +200,14 @@ def brightness(colour: str) -> int:
     return sum(int(part) for part in colour[4:-1].split(",")[:3])
 
 
+def becomes(at: Any, bright: bool) -> None:
+    """Wait until the header is bright, or dark; fails after the page's time limit."""
+    test = "parts => Number(parts[0]) + Number(parts[1]) + Number(parts[2])"
+    sign = "> 700" if bright else "< 150"
+    colour = "getComputedStyle(document.querySelector('header')).backgroundColor.slice(4, -1).split(',')"
+    at.page.wait_for_function(f"() => ({test})({colour}) {sign}", timeout=10_000)
+
+
 def test_light_and_dark_follow_the_system_and_the_toggle(visit: Any) -> None:
     light = visit(sample(), sources(), color_scheme="light")
     dark = visit(sample(), sources(), color_scheme="dark")
@@ -207,11 +215,11 @@ def test_light_and_dark_follow_the_system_and_the_toggle(visit: Any) -> None:
     assert brightness(dark.style("header", "backgroundColor")) < 150
     assert brightness(dark.style("header", "color")) > 500
     dark.keys("t")
-    assert brightness(dark.style("header", "backgroundColor")) > 700
+    becomes(dark, bright=True)
     dark.page.reload()
-    assert brightness(dark.style("header", "backgroundColor")) > 700
+    becomes(dark, bright=True)
     dark.page.click("#theme")
-    assert brightness(dark.style("header", "backgroundColor")) < 150
+    becomes(dark, bright=False)
     dark.requests.pop()  # the reload's
 
 

@@ -119,7 +119,7 @@ def _entries(page: Page, findings: Findings) -> list[dict[str, Any]]:
     for entry in _cut(page, findings.ranking, ENTRIES, "ranked statement"):
         evidence = entry.evidence
         plain = {k: v for k, v in evidence.items() if isinstance(v, str | int | float | bool)}
-        others = {visible(k): value_text(v) for k, v in plain.items() if k not in {"text", *COUNTS}}
+        others = {visible(k).replace("_", " "): value_text(v) for k, v in plain.items() if k not in {"text", *COUNTS}}
         shown.append(
             {
                 "file": visible(entry.statement.file),
