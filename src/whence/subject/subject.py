@@ -39,7 +39,8 @@ class Subject:
     """One program with its cases.
 
     ``folder`` is what statements' files are relative to, ``executable`` the plain program with captured IR, ``name``
-    its ``argv[0]``. Properties raise BuildError or ProgramError when the program cannot be used.
+    its ``argv[0]``, ``reference`` a program that is right, where there is one. Properties raise BuildError or
+    ProgramError when the program cannot be used.
     """
 
     folder: Path
@@ -48,6 +49,7 @@ class Subject:
     limits: Limits = DEFAULT_LIMITS
     name: str = ""
     progress: Progress | None = None
+    reference: Path | None = None
 
     def __post_init__(self) -> None:
         self.name = self.name or f"./{self.executable.name}"
@@ -161,6 +163,7 @@ def subject_from_config(config: SubjectConfig) -> Subject:
         os.environ["WHENCE_CLANG"] = config.toolchain
     executable = _executable_of(config)
     subject = Subject(config.folder, executable, load_cases(config), config.limits, config.program.name or "")
+    subject.reference = config.cases.reference
     if any(case.expected is None for case in subject.cases) and config.cases.command is None:
         reference = config.cases.reference or executable
         if not reference.exists():
