@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,6 +32,7 @@ from whence.run.sandbox import DEFAULT_LIMITS, Limits
 from whence.subject.places import Places
 
 BUILD_LINES = 40  # of what a failed build printed, the last ones
+_BUILDING = threading.Lock()  # searches have threads, and the first that needs a variant builds it
 Progress = Callable[[int, int], None]
 
 
@@ -111,9 +113,10 @@ class Subject:
     def variant(self, kind: Variant) -> Path:
         """The executable of a variant, built when there is none for this program yet."""
         out = self._variant_path(kind)
-        if not out.exists():
-            out.parent.mkdir(parents=True, exist_ok=True)
-            build_variant(self.capture, kind, list(self._texts(kind)), self._runtime(), out, progress=self.progress)
+        with _BUILDING:
+            if not out.exists():
+                out.parent.mkdir(parents=True, exist_ok=True)
+                build_variant(self.capture, kind, list(self._texts(kind)), self._runtime(), out, progress=self.progress)
         return out
 
     def has_variant(self, kind: Variant) -> bool:
