@@ -1,0 +1,90 @@
+"""The values that terms have in one run, as far as they are known, and what a recorded value tells about unknowns."""
+
+from __future__ import annotations
+
+from whence.formula.integers import OPERATIONS
+from whence.formula.terms import Term, Terms
+
+
+class Evaluation:
+    """Values of the terms of a growing graph, from those of its symbols.
+
+    ``values[t]`` is term ``t``'s value where it was asked for and is known, else None.
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self.values: list[int | None] = []
+
+    def set(self, symbol: Term, value: int) -> None:
+        """Say what a symbol's value is."""
+        self._grow()
+        self.values[symbol] = value
+
+    def value(self, term: Term) -> int | None:
+        """The unsigned number that a term is; None while it depends on a symbol of unknown value."""
+        self._grow()
+        values = self.values
+        if values[term] is None:
+            self._compute(term)
+        return values[term]
+
+    def _grow(self) -> None:
+        missing = len(self._terms) - len(self.values)
+        if missing:
+            self.values.extend([None] * missing)
+
+    def _compute(self, term: Term) -> None:
+        """Evaluate what a term is made of, arguments first; unknown symbols end it at once."""
+        terms, values = self._terms, self.values
+        pending = [term]
+        while pending:
+            current = pending[-1]
+            if values[current] is not None:
+                pending.pop()
+                continue
+            operation, arguments = terms.operations[current], terms.arguments[current]
+            if operation == "const":
+                values[current] = arguments[0]
+            elif operation == "symbol":
+                return
+            else:
+                operands = arguments[:1] if operation == "extract" else arguments
+                missing = [o for o in operands if values[o] is None]
+                if missing:
+                    pending += missing
+                    continue
+                known = [values[o] for o in operands] + list(arguments[len(operands) :])
+                function = OPERATIONS[operation]
+                values[current] = function(terms.widths[current], terms.widths[operands[-1]], *known)
+            pending.pop()
+
+    def learn(self, term: Term, value: int) -> list[Term]:
+        """The symbols whose values follow from a term's value, through sums, extensions and concatenations."""
+        if self.value(term) is not None:
+            return []
+        operation, arguments = self._terms.operations[term], self._terms.arguments[term]
+        if operation == "symbol":
+            self.values[term] = value
+            return [term]
+        if operation in {"add", "sub"}:
+            return self._learn_sum(term, operation == "sub", value)
+        if operation in {"zext", "sext"}:
+            return self.learn(arguments[0], value & (1 << self._terms.widths[arguments[0]]) - 1)
+        if operation == "concat":
+            split = self._terms.widths[arguments[1]]
+            return self.learn(arguments[1], value & (1 << split) - 1) + self.learn(arguments[0], value >> split)
+        return []
+
+    def _learn_sum(self, term: Term, minus: bool, value: int) -> list[Term]:
+        left, right = self._terms.arguments[term]
+        mask = (1 << self._terms.widths[term]) - 1
+        known = self.value(right)
+        if known is not None:
+            return self.learn(left, (value + known if minus else value - known) & mask)
+        known = self.value(left)
+        if known is None:
+            return []
+        return self.learn(right, (known - value if minus else value - known) & mask)
+
+

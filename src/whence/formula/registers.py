@@ -1,0 +1,126 @@
+"""Frames of the run, and the terms of registers in them.
+
+A register that an event made (a load, a call, a phi) is put into its frame when the event is encoded. Pure instructions
+are no events: their terms are made when something asks for them, once for each run of their block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from whence.formula.constants import Constants, UnknownConstant
+from whence.formula.encoding import Encoding, SymbolKind
+from whence.formula.instructions import meaning_of, width_of
+from whence.formula.terms import Term
+from whence.probe.layout import SITE_OPCODES, is_probed_call
+from whence.program.model import Instruction, Module, Operand
+from whence.program.program import FunctionRef, Program
+
+
+class Frame:
+    """One activation of a function.
+
+    ``blocks`` holds, for each block's number in the function, the registers of its latest run; ``arguments`` the
+    parameters' terms; ``locals`` the private locals' by slot. ``passed`` are the arguments of its latest call, which ended
+    segment ``call``; ``returned`` is what its latest callee returned, with the event; ``rows`` the latest segment of each
+    block.
+    """
+
+    __slots__ = ("arguments", "blocks", "call", "locals", "passed", "returned", "rows")
+
+    def __init__(self, blocks: int, arguments: list[Term]) -> None:
+        self.blocks: list[dict[str, Term]] = [{} for _ in range(blocks)]
+        self.arguments = arguments
+        self.locals: dict[int, Term] = {}
+        self.passed: dict[int, Term] = {}
+        self.call = -1
+        self.returned: tuple[int, Term] | None = None
+        self.rows: dict[int, int] = {}
+
+
+Getter = Callable[[Frame], Term]
+
+
+class Registers:
+    """Compiles operands of a program's functions to getters of their terms."""
+
+    def __init__(self, program: Program, encoding: Encoding, constants: Constants) -> None:
+        self._program, self._encoding, self._constants = program, encoding, constants
+        self._getters: dict[tuple[int, str], Getter] = {}
+        self._definitions: dict[int, dict[str, tuple[int, Instruction]]] = {}
+
+    def operand(self, ref: FunctionRef, operand: Operand) -> Getter:
+        """The getter of an operand of one of the function's instructions."""
+        if not operand.is_register:
+            return self._constant(ref, operand)
+        key = (ref.id, operand.text)
+        if key not in self._getters:
+            self._getters[key] = self._register(ref, operand.text)
+        return self._getters[key]
+
+    def _constant(self, ref: FunctionRef, operand: Operand) -> Getter:
+        try:
+            term = self._constants.of(ref.module, operand)
+        except UnknownConstant:
+            width = width_of(operand.type, self._program.modules[ref.module])
+            term = self._encoding.symbol(SymbolKind.OPAQUE, operand.text, width)
+            self._encoding.notes[f"constant not modelled: {operand.text}"] += 1
+        return lambda frame: term
+
+    def _register(self, ref: FunctionRef, name: str) -> Getter:
+        for index, parameter in enumerate(ref.function.parameters):
+            if parameter.text == name:
+                return lambda frame: frame.arguments[index]
+        block, instruction = self._definition(ref, name)
+        make = self._maker(ref, instruction)
+
+        def get(frame: Frame) -> Term:
+            registers = frame.blocks[block]
+            found = registers.get(name)
+            if found is None:
+                found = registers[name] = make(frame)
+            return found
+
+        return get
+
+    def _definition(self, ref: FunctionRef, name: str) -> tuple[int, Instruction]:
+        if ref.id not in self._definitions:
+            self._definitions[ref.id] = {
+                i.result: (number, i)
+                for number, block in enumerate(ref.function.blocks)
+                for i in block.instructions
+                if i.result
+            }
+        return self._definitions[ref.id][name]
+
+    def _maker(self, ref: FunctionRef, instruction: Instruction) -> Getter:
+        """What makes a register that is not there: a pure instruction, or a symbol."""
+        module, encoding = self._program.modules[ref.module], self._encoding
+        if instruction.opcode == "alloca":
+            return self._symbol(SymbolKind.ADDRESS, instruction, module)
+        if instruction.opcode in SITE_OPCODES or is_probed_call(instruction):
+            return self._symbol(SymbolKind.FREE, instruction, module)
+        meaning = meaning_of(instruction, module)
+        if meaning is None:
+            what = instruction.callee if instruction.opcode == "call" else instruction.opcode
+            return self._symbol(SymbolKind.OPAQUE, instruction, module, f"instruction not modelled: {what}")
+        compute, terms = meaning, encoding.terms
+        getters = [self.operand(ref, o) for o in instruction.operands if o.type != "metadata"]
+        if len(getters) == 1:
+            only = getters[0]
+            return lambda frame: compute(terms, only(frame))
+        if len(getters) == 2:
+            left, right = getters
+            return lambda frame: compute(terms, left(frame), right(frame))
+        return lambda frame: compute(terms, *[get(frame) for get in getters])
+
+    def _symbol(self, kind: SymbolKind, instruction: Instruction, module: Module, note: str = "") -> Getter:
+        width, encoding = width_of(instruction.type, module), self._encoding
+        name = (instruction.result or instruction.opcode).removeprefix("%")
+
+        def make(frame: Frame) -> Term:
+            if note:
+                encoding.notes[note] += 1
+            return encoding.symbol(kind, name, width)
+
+        return make

@@ -1,0 +1,123 @@
+"""The run as the encoder knows it so far: frames, memory, the values of terms, and what was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import numpy as np
+
+from whence.formula.constants import Constants
+from whence.formula.encoding import Encoding, Instance, SymbolKind
+from whence.formula.evaluation import Evaluation
+from whence.formula.floats import is_nan
+from whence.formula.memory import Memory
+from whence.formula.registers import Frame, Registers
+from whence.formula.terms import Term, Terms
+from whence.probe.layout import Kind
+from whence.trace.trace import Trace
+
+
+class State:
+    """What all parts of the encoder share; ``on_address`` is told each symbol whose value becomes known."""
+
+    def __init__(self, trace: Trace, cut: Collection[Kind]) -> None:
+        terms = Terms()
+        self.trace, self.program, self.plan = trace, trace.program, trace.plan
+        self.encoding = Encoding(terms, {}, Evaluation(terms))
+        self.terms, self.evaluation = terms, self.encoding.evaluation
+        self.constants = Constants(trace.program, terms, self._new_address)
+        self.registers = Registers(trace.program, self.encoding, self.constants)
+        self.memory = Memory(terms, self.constants.initial)
+        self.frames: dict[int, Frame] = {}
+        self.on_known: Callable[[Term, int], None] = lambda symbol, value: None
+        self._cut = frozenset(cut)
+        self.units = memoryview(np.ascontiguousarray(trace.units))
+        table = trace.columns.segments[: trace.segments]
+        self.ids, self.words = table["id"].tolist(), table["word"].tolist()
+        self.frame_of, self.sources = table["frame"].tolist(), table["source"].tolist()
+        self.before, self.previous = table["pred"].tolist(), table["previous"].tolist()
+        self.first_event = table["event"].tolist()
+        self.next_block = self._successors()
+        self._ended = trace.header.end == "exit"
+
+    def _successors(self) -> list[int]:
+        """For each segment instance the block that its branch went to, -1 where none followed."""
+        table = self.trace.columns.segments[: self.trace.segments]
+        found = np.full(len(table), -1, np.int64)
+        begins = np.flatnonzero(table["pred"] >= 0)
+        found[table["pred"][begins]] = self.plan.segments["block"][table["id"][begins]]
+        return list(found.tolist())
+
+    def _new_address(self, name: str) -> Term:
+        return self.encoding.symbol(SymbolKind.ADDRESS, name, 64)
+
+    # ---- What was recorded -------------------------------------------------------------------------------------------
+
+    def word(self, row: int, unit: int) -> int:
+        """The 64 bits that a segment instance recorded at a unit."""
+        place = self.words[row] + unit
+        return self.units[place] | self.units[place + 1] << 32
+
+    def bits(self, row: int, unit: int, units: int) -> int:
+        """The number of 1, 2 or 4 units that a segment instance recorded."""
+        place = self.words[row] + unit
+        if units == 1:
+            return self.units[place]
+        return sum(self.units[place + k] << (32 * k) for k in range(units))
+
+    def may_be_missing(self, row: int) -> bool:
+        """Whether the run may have ended before all values of the segment were written."""
+        return not self._ended and row == len(self.ids) - 1
+
+    def explain(self, event: int, term: Term, value: int) -> Term:
+        """The term, known to have this value in the run; a symbol of that value where it cannot have it.
+
+        Two floating-point values that are no numbers count as the same.
+        """
+        known = self.evaluation.value(term)
+        if known == value:
+            return term
+        if known is None:
+            for symbol in self.evaluation.learn(term, value):
+                self.constants.place(symbol, self.evaluation.values[symbol] or 0)
+                self.on_known(symbol, self.evaluation.values[symbol] or 0)
+            return term
+        width = self.terms.widths[term]
+        if width in (32, 64) and is_nan(known, width) and is_nan(value, width):
+            return term
+        self.encoding.unexplained.append(event)
+        return self.encoding.symbol(SymbolKind.OPAQUE, "unexplained", width, event, value)
+
+    # ---- What becomes of it ------------------------------------------------------------------------------------------
+
+    def note(
+        self, kind: Kind, event: int, meaning: Term, value: int | None, pointers: tuple[tuple[Term, int], ...] = ()
+    ) -> Term:
+        """Add an instance; the answer is what later events use as its result."""
+        term = meaning
+        if kind in self._cut and meaning >= 0:
+            known = self.evaluation.value(meaning) if value is None else value
+            term = self.encoding.symbol(SymbolKind.CUT, "", self.terms.widths[meaning], event, known)
+        self.encoding.instances.append(Instance(event, term, meaning, value, pointers))
+        return term
+
+    def load(self, event: int, address: int, size: int, value: int | None, name: str) -> Term:
+        """The bytes at an address; unknown ones become symbols, with their part of the recorded value."""
+        found = self.memory.read(address, size)
+        if found is None:
+            for offset, length in self.memory.unknown_runs(address, size):
+                part = None if value is None else value >> 8 * offset
+                symbol = self.encoding.symbol(SymbolKind.INITIAL, name, 8 * length, event, part)
+                self.memory.write(address + offset, symbol)
+                if part is not None:
+                    self.on_known(symbol, part & (1 << 8 * length) - 1)
+            found = self.memory.read(address, size)
+            assert found is not None
+        return found
+
+    def known_symbol(self, kind: SymbolKind, name: str, width: int, event: int, value: int | None) -> Term:
+        """A symbol of a recorded value, of which the library's part is told."""
+        symbol = self.encoding.symbol(kind, name, width, event, value)
+        if value is not None:
+            self.on_known(symbol, value)
+        return symbol
