@@ -20,6 +20,7 @@ COMMANDS = {
     "switch": "Find the branches that make failing runs pass when they go the other way.",
     "faults": "Locate several faults, one at a time; after each fix the search goes on.",
     "spectrum": "Rank statements by which cases executed them.",
+    "reduce": "Reduce a failing input to what the failure needs.",
     "record": "Record one run and say what the trace holds.",
     "init": "Write a commented whence.toml from what a folder holds.",
     "doctor": "Check the set-up and say what is missing.",

@@ -379,6 +379,10 @@ class Judge:
             self._exact[key] = self._shows_at_same_place(data)
         return self._exact[key]
 
+    def leave_out(self, data: bytes) -> None:
+        """Count an input as rejected from now on, whatever it shows."""
+        self._known[key_of(data)] = Verdict.REJECTED
+
     def _shows_at_same_place(self, data: bytes) -> bool:
         """Record an input. Without a place to compare it is enough that it fails as before when it is run again."""
         answer = self.settle(data)

@@ -57,15 +57,17 @@ class Reduction:
 
 
 def reduce_input(judge: Judge, specification: Specification | None = None) -> Reduction:
-    """Reduce the failing input of ``judge`` as far as its budget allows."""
+    """Reduce the failing input of ``judge`` as far as its budget allows.
+
+    An empty input is tried, but never the result where that is not empty to begin with: nothing could be learnt from it.
+    """
     began, tried, executions = time.monotonic(), judge.tried, judge.executions
     original = judge.channel.read(judge.case)
     result = Reduction(original, original, False)
     if original and judge.is_same(b""):
-        result.data = b""
-        result.notes.append("the failure does not depend on this input: it shows without it; see --input")
-    else:
-        _reduce_by_levels(judge, result, specification)
+        judge.leave_out(b"")
+        result.notes.append("the symptom shows with an empty input as well, which is not taken for the smallest")
+    _reduce_by_levels(judge, result, specification)
     result.is_minimal = not judge.stopped and len(result.data) <= BYTEWISE
     if judge.stopped:
         result.notes.append(f"stopped early ({STOPPED[judge.stopped]}): this is the smallest so far, not the smallest")

@@ -1,0 +1,219 @@
+"""``whence reduce``: the failing case's input made as small as it can be, and inputs made close to it."""
+
+from __future__ import annotations
+
+import base64
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from whence.cli.options import CaseCommand, Options, duration, open_subject, quoted, shared_options
+from whence.errors import UsageError
+
+if TYPE_CHECKING:
+    from whence.inputs.channel import Channel
+    from whence.inputs.close import CloseInput, CloseInputs
+    from whence.inputs.judge import Judge
+    from whence.inputs.oracle import Criteria
+    from whence.inputs.reduce import Reduction
+    from whence.inputs.tokens import Specification
+    from whence.run.cases import Case
+    from whence.subject.subject import Subject
+
+SHOWN = 4_096  # bytes of an input that are printed
+WIDTH = 60  # characters of a close input that are printed
+
+
+@click.command(cls=CaseCommand)
+@shared_options
+@click.option("--input", "wanted", metavar="WHERE", help="What to change: stdin, file:NAME, arg:NUMBER or args.")
+@click.option("--reference", type=click.Path(path_type=Path), metavar="PROGRAM", help="Program that is right.")
+@click.option("--still", metavar="REGEX", help="What is wrong in the output: a match of it is the failure.")
+@click.option("--rejects", multiple=True, metavar="REGEX", help="What is printed about an input that is refused.")
+@click.option("--spec", metavar="NAME", help="Tokens of the input: a ready specification or a file [a guess].")
+@click.option("--close", is_flag=True, help="Also make good and failing inputs close to the reduced one.")
+@click.option("--number", default=8, type=click.IntRange(1), show_default=True, help="Close inputs of each sort.")
+@click.option("--tokens", default=1, type=click.IntRange(1, 4), show_default=True, help="Tokens that vary at once.")
+@click.option("--runs", default=20_000, type=click.IntRange(1), show_default=True, help="Inputs to try at most.")
+@click.option("--budget", callback=duration, metavar="TIME", help="Stop after TIME: 90s, 5m, 1h.")
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the reduced input there.")
+def reduce(
+    options: Options,
+    wanted: str | None,
+    reference: Path | None,
+    still: str | None,
+    rejects: tuple[str, ...],
+    spec: str | None,
+    close: bool,
+    number: int,
+    tokens: int,
+    runs: int,
+    budget: float | None,
+    output: Path | None,
+) -> int:
+    """Reduce a failing case's input to what the failure needs.
+
+    Pieces are taken out as long as the same symptom shows at the same statement. Other inputs need an oracle: a crash,
+    a failed assertion or a wrong status tells by itself, a wrong output needs --reference or --still.
+    """
+    from whence.cli.options import progress
+    from whence.inputs.channel import find_channel
+    from whence.inputs.close import SHARE, search_close
+    from whence.inputs.judge import Judge
+    from whence.inputs.reduce import reduce_input
+    from whence.inputs.tokens import guess_specification, load_specification
+
+    if options.html is not None:
+        raise UsageError("whence reduce writes no page; --json gives the result to other programs")
+    criteria = _criteria(reference, still, rejects)
+    specification = load_specification(spec) if spec else None
+    subject = open_subject(options)
+    case = _failing_case(subject, options)
+    channel = find_channel(case, wanted)
+    deadline = None if budget is None else time.monotonic() + budget
+    with (
+        progress("trying inputs", runs) as report,
+        Judge(subject, case, channel, criteria, runs, deadline, progress=report) as judge,
+    ):
+        specification = specification or guess_specification(channel.read(case))
+        judge.spend(SHARE if close else 1.0)
+        reduction = reduce_input(judge, specification)
+        found = search_close(judge, reduction, specification, number, tokens) if close else None
+    if output is not None:
+        _write(reduction.data, output)
+    _show(options, subject, judge, reduction, specification, found)
+    return 0 if found is None or found.good else 1
+
+
+def _criteria(reference: Path | None, still: str | None, rejects: tuple[str, ...]) -> Criteria:
+    from whence.inputs.oracle import Criteria, pattern
+
+    patterns = tuple(pattern("--rejects", text) for text in rejects)
+    return Criteria(reference and reference.absolute(), patterns, pattern("--still", still) if still else None)
+
+
+def _failing_case(subject: Subject, options: Options) -> Case:
+    """The case that ``--case`` names, or the failing one with the shortest run."""
+    from whence.cli.steps import failing_rows, run_cases
+
+    runs = run_cases(subject)
+    return runs.tested[failing_rows(subject, runs, options)[0]].case
+
+
+def _write(data: bytes, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+# ---- The result ------------------------------------------------------------------------------------------------------
+
+
+def _show(
+    options: Options,
+    subject: Subject,
+    judge: Judge,
+    reduction: Reduction,
+    specification: Specification | None,
+    found: CloseInputs | None,
+) -> None:
+    summary = [*_summary(judge, reduction), *(found.notes if found else judge.notes)]
+    if options.json:
+        from whence.findings import Findings
+        from whence.report.json import to_text
+
+        parts = {"inputs": _part(judge, reduction, specification, found)}
+        findings = Findings("reduce", subject.name, symptom=judge.symptom, summary=summary, parts=parts)
+        click.echo(to_text(findings), nl=False)
+        return
+    for line in summary:
+        click.echo(line)
+    click.echo(f"\n{printed(judge.channel, reduction.data)}")
+    for title, inputs in (("good", found.good), ("failing", found.failing)) if found else ():
+        _print_close(f"{title} inputs, nearest first", judge.channel, inputs)
+
+
+def _summary(judge: Judge, reduction: Reduction) -> list[str]:
+    """What was done, in sentences."""
+    before, after = len(reduction.original), len(reduction.data)
+    symptom = judge.symptom
+    place = f" at {symptom.statement.file}:{symptom.statement.line}" if symptom and symptom.statement else ""
+    minimal = "; with any one byte less the symptom is gone" if reduction.is_minimal and after > 1 else ""
+    return [
+        f"reduced {judge.channel} of the case `{judge.case.name}` from {before:,} bytes to {after:,}{minimal}",
+        f"the symptom that was kept: {judge.signature.kind}{place}",
+        f"tried {reduction.tried:,} inputs ({reduction.executions:,} runs) in {reduction.seconds:.1f} s",
+        *reduction.notes,
+    ]
+
+
+def printed(channel: Channel, data: bytes) -> str:
+    """An input for the terminal: text as it is, arguments as a shell reads them, anything else escaped."""
+    if channel.kind in ("args", "arg"):
+        words = data.split(b"\0")[:-1] if channel.kind == "args" else [data]
+        return " ".join(quoted(os.fsdecode(word)) if _is_text(word) else _escaped(word) for word in words)
+    more = "" if len(data) <= SHOWN else f"\n... ({len(data):,} bytes; --output FILE writes all of them)"
+    shown = data[:SHOWN]
+    if not _is_text(shown if not more else shown.rsplit(b"\n", 1)[0]):
+        return _escaped(shown) + more
+    return shown.decode(errors="replace") + more
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        return all(c.isprintable() or c in "\n\t" for c in data.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def _escaped(data: bytes) -> str:
+    """Bytes as the shell reads them back."""
+    return "$'" + str(data)[2:-1].replace("\\'", "'").replace("'", "\\'") + "'"
+
+
+def _print_close(title: str, channel: Channel, inputs: list[CloseInput]) -> None:
+    click.echo(f"\n{title}:" if inputs else f"\n{title}: none")
+    for one in inputs:
+        text = printed(channel, one.data).replace("\n", "\\n")
+        cut = text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
+        click.echo(f"  distance {one.distance:<3} {cut}   ({one.how})")
+
+
+def _part(
+    judge: Judge, reduction: Reduction, specification: Specification | None, found: CloseInputs | None
+) -> dict[str, Any]:
+    """The part "inputs" of the JSON result."""
+    part = {
+        "case": judge.case.name,
+        "channel": str(judge.channel),
+        "oracle": judge.oracle.kind,
+        "specification": specification.name if specification else None,
+        "size": len(reduction.original),
+        "reduced_size": len(reduction.data),
+        "reduced": _bytes(reduction.data),
+        "minimal": reduction.is_minimal,
+        "levels": [{"name": at.name, "before": at.before, "after": at.after} for at in reduction.levels],
+        "tried": judge.tried,
+        "executions": judge.executions,
+    }
+    if found is not None:
+        part |= {"good": [_close_part(one) for one in found.good], "rejected": found.rejected}
+        part["failing"] = [_close_part(one) for one in found.failing]
+    return part
+
+
+def _close_part(one: CloseInput) -> dict[str, Any]:
+    return {"case": one.case.name, "input": _bytes(one.data), "distance": one.distance, "how": one.how}
+
+
+def _bytes(data: bytes) -> dict[str, str]:
+    """Bytes in JSON: a text, or base64 where they are none."""
+    try:
+        return {"text": data.decode()}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}
