@@ -60,7 +60,7 @@ class Channel:
         if self.kind == STDIN:
             return replace(case, stdin=data if file is None else file)
         others = tuple(entry for entry in case.files if entry[0] != self.name)
-        return replace(case, files=(*others, (self.name, file or _kept().input_path(data))))
+        return replace(case, files=(*others, (self.name, file or _file_of(data))))
 
     def holds(self, data: bytes) -> bool:
         """Whether these bytes can be an input here: an argument has no zero byte."""
@@ -73,6 +73,15 @@ class Channel:
 def _kept() -> Sandbox:
     """The files of the cases that were made; it goes with the process."""
     return Sandbox()
+
+
+def _file_of(data: bytes) -> Path:
+    """A file of these bytes."""
+    if data:
+        return _kept().input_path(data)
+    path = _kept().new_path("empty")
+    path.touch()
+    return path
 
 
 def _contents(path: Path) -> bytes:

@@ -43,7 +43,7 @@ BATCH = 64  # candidates that a worker runs between two looks at the clock
 IN_FLIGHT = 64 << 20  # bytes of candidates in one batch of all workers
 PATIENCE = 20  # a candidate may take this many times as long as the failing case ...
 LEAST, MOST = 1.0, 2.0  # ... but at least, and where that does not end at most, so many seconds
-REPEATS = 2  # further runs of the failing case, to see whether it is flaky
+REPEATS = 2  # further runs of a failing case that ends, to see whether it is flaky
 REMEMBERED = 512  # good inputs, and failing ones, that are kept as they turn up
 SMALL = 64 << 10  # bytes of an input that is kept
 INTERRUPTED = "interrupted"
@@ -182,7 +182,7 @@ class Judge:
             self.oracle.statuses |= {self._plain.reference.run_case(self.case).code}
         self.notes.append(self.oracle.note)
         data = self.channel.read(self.case)
-        answers = [self.settle(data) for _ in range(1 + REPEATS)]
+        answers = [self.settle(data) for _ in range(1 if first.timed_out else 1 + REPEATS)]
         self.signature = self._signature(answers)
         self._locate(answers[0])
         seconds = MOST if first.timed_out else max(LEAST, PATIENCE * first.wall)

@@ -59,7 +59,7 @@ class Reduction:
 def reduce_input(judge: Judge, specification: Specification | None = None) -> Reduction:
     """Reduce the failing input of ``judge`` as far as its budget allows.
 
-    An empty input is tried, but never the result where that is not empty to begin with: nothing could be learnt from it.
+    An empty input is tried, but not taken where the case has another one: nothing could be learnt from it.
     """
     began, tried, executions = time.monotonic(), judge.tried, judge.executions
     original = judge.channel.read(judge.case)
