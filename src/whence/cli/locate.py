@@ -39,7 +39,8 @@ VALUES_OF = 50  # ranked statements whose values are gathered
 @click.option(
     "--alter/--no-alter", default=True, help="Change the failing runs, for a minute at most by default [yes]."
 )
-def locate(options: Options, search: Search, formula: str, alter: bool) -> int:
+@click.option("--generate/--no-generate", default=True, help="Make inputs close to the failing one if no case passes.")
+def locate(options: Options, search: Search, formula: str, alter: bool, generate: bool) -> int:
     """Rank the statements most likely at fault, and explain them.
 
     Without SOURCES the program and its cases are those of whence.toml. The failing run is recorded and sliced; then the
@@ -47,11 +48,14 @@ def locate(options: Options, search: Search, formula: str, alter: bool) -> int:
     """
     search.budget = search.budget or BUDGET
     subject = open_subject(options)
-    return show(subject, run_locate(subject, options, search if alter else None, formula), options)
+    return show(subject, run_locate(subject, options, search if alter else None, formula, generate), options)
 
 
-def run_locate(subject: Subject, options: Options, search: Search | None, formula: str) -> Findings:
-    """All steps of the main job."""
+def run_locate(
+    subject: Subject, options: Options, search: Search | None, formula: str, generate: bool = True
+) -> Findings:
+    """All steps of the main job; ``generate``: cases are made where none passes."""
+    from whence.cli.made import with_made_cases
     from whence.cli.steps import failing_rows, record_failing, run_cases, summary
     from whence.subject.recorder import Recorder
     from whence.subject.runs import coverage
@@ -60,9 +64,12 @@ def run_locate(subject: Subject, options: Options, search: Search | None, formul
     from whence.techniques.locate import Evidence, values_part
     from whence.techniques.locate import locate as rank_statements
 
-    runs = run_cases(subject)
+    runs, made = run_cases(subject), list[str]()
+    rows = failing_rows(subject, runs, options)
+    if generate and not runs.passing and runs.tested[rows[0]].case.command is None:
+        subject, runs, made = with_made_cases(subject, runs, rows[0])
+        rows = [*rows, *(row for row in failing_rows(subject, runs, options) if row not in rows)]  # the user's first
     with Recorder(subject, options.trace_limit, options.window) as recorder:
-        rows = failing_rows(subject, runs, options)
         row, recording = record_failing(subject, runs, recorder, rows)
         story = Story(subject, recording.trace)
         symptom = symptom_of(recording, subject.folder)
@@ -73,7 +80,7 @@ def run_locate(subject: Subject, options: Options, search: Search | None, formul
             )
         passing = record_passing(subject, runs, recorder, row)
     findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], story, passing)
-    findings.summary[:0] = summary(subject, runs, recording)
+    findings.summary[:0] = [*made, *summary(subject, runs, recording)]
     findings.parts["next"] = next_commands(findings, options)
     return findings
 
