@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from whence.formula.floats import FLOATS, bits_of
-from whence.formula.instructions import meaning_of, replaced, width_of
+from whence.formula.instructions import meaning_of
 from whence.formula.terms import Term, Terms
+from whence.formula.vectors import replaced, width_of
 from whence.program.instructions import InstructionReader
 from whence.program.locations import unescape
 from whence.program.model import Module, Operand
@@ -23,6 +24,7 @@ _DEFINITION = re.compile(r"(.*?)\b(?:global|constant) ")
 _EXPRESSION = re.compile(r"([a-z]+)((?: [a-z]+(?:\([^)]*\))?)*) ?\(")
 _INTERNAL = re.compile(r"(?:internal|private) ")
 _ZERO = frozenset({"null", "undef", "poison", "zeroinitializer", "none", "false"})
+_BINARY = frozenset({"add", "sub", "mul", "xor", "and", "or", "shl"})
 _CONVERSIONS = frozenset({"ptrtoint", "inttoptr", "trunc", "zext", "sext", "bitcast", "addrspacecast"})
 
 
@@ -89,9 +91,11 @@ class Constants:
         if match is None or operand.text[-1] != ")":
             raise UnknownConstant(operand.text)
         inner = operand.text[match.end() : -1]
-        if match[1] not in {"getelementptr", *_CONVERSIONS}:
+        if match[1] in _BINARY:
             left, right = split(inner)
             inner = f"{left}, {parse_operand(right).text}"
+        elif match[1] != "getelementptr" and match[1] not in _CONVERSIONS:
+            raise UnknownConstant(operand.text)
         instruction = InstructionReader(module.types).read(f"%x = {match[1]} {inner}")
         meaning = meaning_of(instruction, module)
         if meaning is None:
@@ -182,11 +186,11 @@ def flatten(type_text: str, text: str, module: Module, offset: int = 0) -> Itera
         for place, byte in enumerate(_string(text)):
             yield offset + place, Operand("i8", str(byte))
     else:
-        element = "" if fields is not None else body[1:-1].split(" x ", 1)[1]
+        stride = 0 if fields is not None else alloc_size_of(body[1:-1].split(" x ", 1)[1], module)
         inner = text.removeprefix("<").removesuffix(">") if text.startswith("<{") else text
         for number, part in enumerate(split(inner[1:-1].strip())):
             member = parse_operand(part)
-            place = member_offset(type_text, number, module) if fields is not None else number * alloc_size_of(element, module)
+            place = number * stride if stride else member_offset(type_text, number, module)
             yield from flatten(member.type, member.text, module, offset + place)
 
 

@@ -66,7 +66,7 @@ class Effects:
         used = int(self._units[start + 4]) or CHUNK_UNITS
         if position < start + used or chunk not in self._start_after:
             return position
-        return self._start_after[chunk] + CHUNK_HEADER_UNITS
+        return int(self._start_after[chunk]) + CHUNK_HEADER_UNITS
 
 
 def _read(words: NDArray[np.uint64]) -> list[Effect]:

@@ -1,10 +1,11 @@
 """From a recorded run to terms: the run is followed segment by segment, and each event gets the term of its result.
 
-The path is the recorded one, so there are no merges: a load takes the terms of the stores that wrote its bytes, found at
-the recorded address, and the pointer's own term is kept beside it (the pairs of an ``assume(p = &m)`` and an assignment of
-Yi et al., *Explaining Software Failures by Cascade Fault Localization*, table I). What is not modelled becomes a symbol
-with the recorded value and a note. Every term's value is compared with the recorded one at once; where they differ, the
-recorded one is taken, so an encoding never contradicts its run, and the instance is listed as unexplained.
+The path is the recorded one, so there are no merges: a load takes the terms of the stores that wrote its bytes, found
+at the recorded address, and the pointer's own term is kept beside it (the pairs of an ``assume(p = &m)`` and an
+assignment of Yi et al., *Explaining Software Failures by Cascade Fault Localization*, table I). What is not modelled
+becomes a symbol with the recorded value and a note. Every term's value is compared with the recorded one at once; where
+they differ, the recorded one is taken, so an encoding never contradicts its run, and the instance is listed as
+unexplained.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.formula.encoding import Encoding, SymbolKind
-from whence.formula.instructions import width_of
 from whence.formula.library import Library
 from whence.formula.registers import Frame, Getter
 from whence.formula.state import State
 from whence.formula.steps import Compiler, Step
 from whence.formula.terms import Term
+from whence.formula.vectors import width_of
 from whence.probe.layout import Kind
 from whence.probe.plan import FIRST
 from whence.trace.columns import FrameKind

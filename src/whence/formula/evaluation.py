@@ -23,10 +23,11 @@ class Evaluation:
 
     def value(self, term: Term) -> int | None:
         """The unsigned number that a term is; None while it depends on a symbol of unknown value."""
-        self._grow()
         values = self.values
-        if values[term] is None:
-            self._compute(term)
+        if term < len(values) and values[term] is not None:
+            return values[term]
+        self._grow()
+        self._compute(term)
         return values[term]
 
     def _grow(self) -> None:
@@ -60,7 +61,7 @@ class Evaluation:
             pending.pop()
 
     def learn(self, term: Term, value: int) -> list[Term]:
-        """The symbols whose values follow from a term's value, through sums, extensions and concatenations."""
+        """The symbols whose values follow from a term's value, through sums, choices, extensions and concatenations."""
         if self.value(term) is not None:
             return []
         operation, arguments = self._terms.operations[term], self._terms.arguments[term]
@@ -71,6 +72,9 @@ class Evaluation:
             return self._learn_sum(term, operation == "sub", value)
         if operation in {"zext", "sext"}:
             return self.learn(arguments[0], value & (1 << self._terms.widths[arguments[0]]) - 1)
+        if operation == "ite":
+            condition = self.value(arguments[0])
+            return [] if condition is None else self.learn(arguments[1 if condition else 2], value)
         if operation == "concat":
             split = self._terms.widths[arguments[1]]
             return self.learn(arguments[1], value & (1 << split) - 1) + self.learn(arguments[0], value >> split)
@@ -86,5 +90,3 @@ class Evaluation:
         if known is None:
             return []
         return self.learn(right, (known - value if minus else value - known) & mask)
-
-

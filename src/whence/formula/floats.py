@@ -1,4 +1,4 @@
-"""IEEE arithmetic on the bits of 32- and 64-bit floating-point numbers, as x86-64 computes it (to nearest, ties to even).
+"""IEEE arithmetic on the bits of 32- and 64-bit floats, as x86-64 computes it (to nearest, ties to even).
 
 A 32-bit operation is that of 64 bits, rounded once more: with 53 bits of significand that gives the right 32-bit result
 for sums, products, quotients and square roots (Figueroa, *When is double rounding innocuous?*, 1995).
@@ -72,6 +72,24 @@ def _square_root(w: int, n: int, a: int) -> int:
     return bits_of(math.sqrt(number) if number >= 0 else math.nan, w)
 
 
+def _rounding(round_: Callable[[float], float]) -> Callable[..., int]:
+    """To an integer as a float, with the sign of zero kept."""
+
+    def operation(w: int, n: int, a: int) -> int:
+        if is_nan(a, w):
+            return a | 1 << (51 if w == 64 else 22)
+        number = number_of(a, w)
+        return bits_of(math.copysign(round_(number), number), w) if math.isfinite(number) else a
+
+    return operation
+
+
+def _away(number: float) -> float:
+    """The nearest integer, ties away from zero."""
+    whole = math.trunc(number)
+    return whole + (math.copysign(1, number) if abs(number - whole) >= 0.5 else 0)
+
+
 def _convert(w: int, n: int, a: int) -> int:
     if is_nan(a, n):  # sign and the first bits of the payload are kept
         payload = a & (1 << 51) - 1 if n == 64 else (a & (1 << 22) - 1) << 29
@@ -117,6 +135,11 @@ FLOATS: dict[str, Callable[..., int]] = {
     "fdiv": _arithmetic(_divide),
     "frem": _arithmetic(_remainder),
     "fsqrt": _square_root,
+    "ffloor": _rounding(math.floor),
+    "fceil": _rounding(math.ceil),
+    "ftrunc": _rounding(math.trunc),
+    "feven": _rounding(round),
+    "faway": _rounding(_away),
     "feq": _comparison(lambda a, b: a == b),
     "flt": _comparison(lambda a, b: a < b),
     "fle": _comparison(lambda a, b: a <= b),

@@ -15,17 +15,25 @@ from whence.probe.library import FUNCTIONS, names
 
 _NAMES = names()
 _READERS = frozenset({"fgets", "fread", "read", "gets", "fgets_unlocked", "fread_unlocked"})
-_ZEROING = frozenset({"calloc", "strcpy", "stpcpy", "strncpy", "stpncpy", "strcat", "strncat", "bzero", "explicit_bzero"})
+_ENDING = frozenset({"strtok", "strtok_r", "strsep"})  # a single byte that they write is the zero behind a token
+_WITHIN = frozenset({"strrchr", "strstr", "strpbrk", "memchr", "memrchr", "strcasestr", "strtok", "strtok_r"})
+_SORTING = frozenset({"qsort", "qsort_r"})
+_NUMBERS = frozenset({"strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof", "strtold"})
+_ZEROING = frozenset({"calloc", "strcpy", "stpcpy", "strncpy", "stpncpy", "strcat", "strncat", "bzero"})
 _BLOCKS = frozenset({"malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "strdup", "strndup", "fopen"})
 MOST_LINKED = 1 << 16  # bytes of a copy whose unknown parts become symbols that both sides share
 
 
 @dataclass(slots=True)
 class LibraryCall:
-    """A call in progress: terms of which one is the result, if its value is the recorded one."""
+    """A call in progress: terms of which one is the result, if its value is the recorded one.
+
+    ``text`` (-1: none) is a pointer into whose text the result points.
+    """
 
     name: str
     candidates: list[Term] = field(default_factory=list)
+    text: Term = -1
 
 
 class Library:
@@ -40,6 +48,8 @@ class Library:
         self._vector: Term | None = None
         self._tables: dict[Term, str] = {}  # pointers to pointers to the tables of ctype.h, and pointers to them
         self._calls: dict[Frame, LibraryCall] = {}
+        self._moving: dict[int, tuple[int, int]] = {}  # by the segment of a sorting call: what it sorts
+        self._token: Term = -1  # the latest result of strtok
         state.on_known = self._known
 
     # ---- The run's inputs --------------------------------------------------------------------------------------------
@@ -89,14 +99,28 @@ class Library:
         call = LibraryCall(name)
         if -1 not in arguments:
             call.candidates = self._candidates(plain, arguments, effects)
+            call.text = self._text(plain, arguments)
         self._calls[frame] = call
         self._apply(plain, arguments, effects, event)
+        if plain in _SORTING and effects:
+            self._moving[row] = effects[0].operands[0], effects[0].operands[1]
+            state.memory.forget(*self._moving[row])
+            state.encoding.notes[f"memory taken as recorded: {plain}"] += 1
+
+    def _text(self, name: str, arguments: list[Term]) -> Term:
+        """The pointer into whose text a call's result points; -1: no such call."""
+        if name not in _WITHIN:
+            return -1
+        goes_on = name.startswith("strtok") and self._state.terms.value(arguments[0]) == 0
+        return self._token if goes_on else arguments[0]
 
     def called_back(self, row: int, last: int, event: int) -> None:
         """A callback of the call that ends segment ``row`` returned at the end of segment ``last``."""
         state = self._state
         position = state.words[last] + int(state.plan.segments[state.ids[last]]["units"])
         self._apply("", [], self._effects.after(position), event)
+        if row in self._moving:
+            state.memory.forget(*self._moving[row])
 
     def result(self, frame: Frame, callee: str, width: int, event: int, value: int | None) -> Term:
         """The result of the call that the frame is in: a summary's, where its value is the recorded one."""
@@ -105,6 +129,12 @@ class Library:
         for candidate in call.candidates:
             if state.terms.widths[candidate] == width and state.evaluation.value(candidate) in (value, None):
                 return candidate if value is None else state.explain(event, candidate, value)
+        base = state.evaluation.value(call.text) if call.text >= 0 else None
+        if value and base is not None:
+            state.encoding.notes[f"place in a text taken as recorded: {callee}"] += 1
+            found = state.terms.apply("add", 64, call.text, state.terms.constant(value - base, 64))
+            self._token = found if callee.startswith("strtok") else self._token
+            return found
         kind = SymbolKind.ADDRESS if callee in _BLOCKS else SymbolKind.LIBRARY
         symbol = state.known_symbol(kind, callee, width, event, value)
         if callee.startswith("__ctype_"):
@@ -151,7 +181,8 @@ class Library:
         """What a call did to memory."""
         for effect in effects:
             if effect.opcode is Opcode.COPY:
-                self.copy(*effect.operands, event)
+                target, source, length = effect.operands
+                self.copy(target, source, length, event)
             elif effect.opcode is Opcode.ALLOC:
                 self._state.memory.forget(*effect.operands)
             elif effect.opcode is Opcode.WRITE:
@@ -162,14 +193,24 @@ class Library:
         state = self._state
         if name == "memset" and arguments[1] >= 0:
             state.memory.fill(start, state.terms.resize(arguments[1], 8), length)
-        elif name in _ZEROING:
+        elif name in _ZEROING or (name in _ENDING and length == 1):
             state.memory.fill(start, state.terms.constant(0, 8), length)
         else:
             state.memory.forget(start, length)
             if name in _READERS:
                 self._fill_from_input(effects, start, length)
+            elif name in _NUMBERS and length == 8:
+                self._write_end(arguments, effects, start)
             elif name:
                 state.encoding.notes[f"memory taken as recorded: {name}"] += 1
+
+    def _write_end(self, arguments: list[Term], effects: list[Effect], start: int) -> None:
+        """Where a number ended: at the last byte that was looked at."""
+        terms = self._state.terms
+        read = sum(e.operands[1] for e in effects if e.opcode is Opcode.READ)
+        if arguments and read:
+            end = terms.apply("add", 64, arguments[0], terms.constant(read - 1, 64))
+            self._state.memory.write(start, end)
 
     def _fill_from_input(self, effects: list[Effect], start: int, length: int) -> None:
         """Standard input read into memory; fgets puts a zero behind it."""

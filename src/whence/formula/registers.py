@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 from whence.formula.constants import Constants, UnknownConstant
 from whence.formula.encoding import Encoding, SymbolKind
-from whence.formula.instructions import meaning_of, width_of
+from whence.formula.instructions import meaning_of
 from whence.formula.terms import Term
+from whence.formula.vectors import width_of
 from whence.probe.layout import SITE_OPCODES, is_probed_call
 from whence.program.model import Instruction, Module, Operand
 from whence.program.program import FunctionRef, Program
@@ -21,9 +22,9 @@ class Frame:
     """One activation of a function.
 
     ``blocks`` holds, for each block's number in the function, the registers of its latest run; ``arguments`` the
-    parameters' terms; ``locals`` the private locals' by slot. ``passed`` are the arguments of its latest call, which ended
-    segment ``call``; ``returned`` is what its latest callee returned, with the event; ``rows`` the latest segment of each
-    block.
+    parameters' terms; ``locals`` the private locals' by slot. ``passed`` are the arguments of its latest call, which
+    ended segment ``call``; ``returned`` is what its latest callee returned, with the event; ``rows`` the latest segment
+    of each block.
     """
 
     __slots__ = ("arguments", "blocks", "call", "locals", "passed", "returned", "rows")

@@ -14,6 +14,8 @@ from whence.formula.memory import Memory
 from whence.formula.registers import Frame, Registers
 from whence.formula.terms import Term, Terms
 from whence.probe.layout import Kind
+from whence.trace.columns import CellKind
+from whence.trace.shadow import MAX_CELLS
 from whence.trace.trace import Trace
 
 
@@ -31,7 +33,7 @@ class State:
         self.frames: dict[int, Frame] = {}
         self.on_known: Callable[[Term, int], None] = lambda symbol, value: None
         self._cut = frozenset(cut)
-        self.units = memoryview(np.ascontiguousarray(trace.units))
+        self.units: memoryview[int] = np.ascontiguousarray(trace.units).data
         table = trace.columns.segments[: trace.segments]
         self.ids, self.words = table["id"].tolist(), table["word"].tolist()
         self.frame_of, self.sources = table["frame"].tolist(), table["source"].tolist()
@@ -56,18 +58,26 @@ class State:
     def word(self, row: int, unit: int) -> int:
         """The 64 bits that a segment instance recorded at a unit."""
         place = self.words[row] + unit
-        return self.units[place] | self.units[place + 1] << 32
+        low: int = self.units[place]
+        return low | self.units[place + 1] << 32
 
     def bits(self, row: int, unit: int, units: int) -> int:
         """The number of 1, 2 or 4 units that a segment instance recorded."""
         place = self.words[row] + unit
-        if units == 1:
-            return self.units[place]
-        return sum(self.units[place + k] << (32 * k) for k in range(units))
+        low: int = self.units[place]
+        return low if units == 1 else low + sum(self.units[place + k] << (32 * k) for k in range(1, units))
 
-    def may_be_missing(self, row: int) -> bool:
-        """Whether the run may have ended before all values of the segment were written."""
-        return not self._ended and row == len(self.ids) - 1
+    def zero(self, row: int) -> int | None:
+        """What a recorded 0 says: nothing, where the run may have ended before the segment's values were written."""
+        return 0 if self._ended or row < len(self.ids) - 1 else None
+
+    def was_unrecorded(self, event: int) -> bool:
+        """Whether a load's bytes were, as far as the trace tells, last written by something unrecorded."""
+        columns = self.trace.columns
+        definition = int(columns.events[event]["definition"])
+        if definition >= 0 or definition < -MAX_CELLS:
+            return definition == 0
+        return int(columns.cells[-definition - 1]["kind"]) == CellKind.UNKNOWN
 
     def explain(self, event: int, term: Term, value: int) -> Term:
         """The term, known to have this value in the run; a symbol of that value where it cannot have it.
@@ -95,7 +105,7 @@ class State:
     ) -> Term:
         """Add an instance; the answer is what later events use as its result."""
         term = meaning
-        if kind in self._cut and meaning >= 0:
+        if self._cut and kind in self._cut and meaning >= 0:
             known = self.evaluation.value(meaning) if value is None else value
             term = self.encoding.symbol(SymbolKind.CUT, "", self.terms.widths[meaning], event, known)
         self.encoding.instances.append(Instance(event, term, meaning, value, pointers))

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from whence.formula.encoding import SymbolKind
-from whence.formula.instructions import width_of
 from whence.formula.library import Library
 from whence.formula.registers import Frame, Getter
 from whence.formula.state import State
 from whence.formula.terms import Term
 from whence.formula.variadic import place_arguments
+from whence.formula.vectors import width_of
 from whence.probe.layout import CONDITIONAL, NO_SLOT, Kind
 from whence.program.model import Instruction, Operand
 from whence.program.program import FunctionRef, plain_name
-from whence.program.types import size_of
 from whence.trace.columns import FrameKind
 
 Step = Callable[[Frame, int, int], None]  # frame, segment instance, event
@@ -74,20 +73,22 @@ class Compiler:
         if slot != NO_SLOT:
             return self._load_private(block, name, slot, width, instruction)
         pointer_of, values = self._get(ref, instruction.operands[0]), units - 2
-        label = instruction.operands[0].text.removeprefix("%")
+        label, mask = instruction.operands[0].text.removeprefix("%"), (1 << width) - 1
 
         def step(frame: Frame, row: int, event: int) -> None:
             address = state.word(row, unit)
             if address == 0:
                 return
             pointer = state.explain(event, pointer_of(frame), address)
-            value = state.bits(row, unit + 2, values) & (1 << width) - 1 if values else None
-            if value == 0 and state.may_be_missing(row):
-                value = None
+            value = state.bits(row, unit + 2, values) & mask or state.zero(row) if values else None
             special = self._library.table(pointer, size, value)
             loaded = state.load(event, address, size, value, label) if special is None else special
             term = terms.extract(loaded, 0, width) if width < 8 * size else loaded
             if value is not None:
+                if state.evaluation.value(term) not in (value, None) and state.was_unrecorded(event):
+                    self._memory.forget(address, size)
+                    term = terms.extract(state.load(event, address, size, value, label), 0, width)
+                    state.encoding.notes["memory written by something unrecorded"] += 1
                 term = state.explain(event, term, value)
                 if terms.operations[term] == "symbol" and width == 8 * size:
                     self._library.loaded(pointer, term)
@@ -109,15 +110,16 @@ class Compiler:
     def _store(self, ref: FunctionRef, site: int, instruction: Instruction) -> Step:
         unit, units, size, slot = self._site(site)
         width = self._width(ref, instruction.type)
-        value_of, pointer_of = (self._get(ref, o) for o in instruction.operands) if slot == NO_SLOT else (
-            self._get(ref, instruction.operands[0]), None)
+        value_of, pointer_of = (
+            (self._get(ref, o) for o in instruction.operands)
+            if slot == NO_SLOT
+            else (self._get(ref, instruction.operands[0]), None)
+        )
         state, memory, mask = self._state, self._memory, (1 << width) - 1
         if pointer_of is None:
 
             def step_private(frame: Frame, row: int, event: int) -> None:
-                value = state.bits(row, unit, units) & mask
-                if value == 0 and state.may_be_missing(row):
-                    value = None
+                value = state.bits(row, unit, units) & mask or state.zero(row)
                 term = value_of(frame)
                 if value is not None:
                     term = state.explain(event, term, value)
@@ -131,9 +133,9 @@ class Compiler:
             if address == 0:
                 return
             pointer = state.explain(event, pointer_of(frame), address)
-            value = state.bits(row, unit + 2, values) & mask if values else None
+            value = state.bits(row, unit + 2, values) & mask or state.zero(row) if values else None
             term = value_of(frame)
-            if value is not None and not state.may_be_missing(row):
+            if value is not None:
                 term = state.explain(event, term, value)
             term = state.note(Kind.STORE, event, term, value, ((pointer, address),))
             memory.write(address, state.terms.resize(term, 8 * size))
@@ -145,7 +147,7 @@ class Compiler:
         unit, units, size, aux = self._site(site)
         block, name = self._block(ref, site), instruction.result or ""
         pointer_of, *others = (self._get(ref, o) for o in instruction.operands)
-        state, terms, values = self._state, self._terms, units - 2 - (aux == CONDITIONAL)
+        state, values = self._state, units - 2 - (aux == CONDITIONAL)
         operation = "cmpxchg" if aux == CONDITIONAL else instruction.predicate
 
         def step(frame: Frame, row: int, event: int) -> None:
@@ -274,8 +276,9 @@ class Compiler:
                 frame.call, frame.passed = row, {}
             term, value = get(frame), None
             if units:
-                value = state.bits(row, unit, units) & mask
-                term = state.explain(event, term, value)
+                value = state.bits(row, unit, units) & mask or state.zero(row)
+                if value is not None:
+                    term = state.explain(event, term, value)
             frame.passed[number] = state.note(Kind.ARG, event, term, value)
 
         return step

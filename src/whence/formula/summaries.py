@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from whence.formula.instructions import absolute
+from whence.formula.intrinsics import absolute
 from whence.formula.terms import Term, Terms
 
 Text = Sequence[Term]
@@ -49,6 +49,25 @@ def _length(terms: Terms, arguments: Sequence[Term], texts: Sequence[Text]) -> l
     for place in reversed(range(len(text))):
         found = terms.choose(_is(terms, text[place], "\0"), terms.constant(place, 64), found)
     return [found]
+
+
+def _span(within: bool) -> Summary:
+    """strspn, strcspn: the place of the first byte that is not, or is, in a set; the end of the text is never."""
+
+    def measure(terms: Terms, arguments: Sequence[Term], texts: Sequence[Text]) -> list[Term]:
+        if len(texts) != 2:
+            return []
+        members, text = texts  # in this order: what may be in the set is looked at first
+        found = terms.constant(len(text), 64)
+        for place in reversed(range(len(text))):
+            byte = text[place]
+            same = [terms.both([terms.equal(byte, m), terms.negate(_is(terms, m, "\0"))]) for m in members]
+            member = _any(terms, same)
+            stops = terms.negate(member) if within else _any(terms, [member, _is(terms, byte, "\0")])
+            found = terms.choose(stops, terms.constant(place, 64), found)
+        return [found]
+
+    return measure
 
 
 def _comparison(ends_at_zero: bool) -> Summary:
@@ -185,6 +204,8 @@ def _square_root(terms: Terms, arguments: Sequence[Term], texts: Sequence[Text])
 
 SUMMARIES: dict[str, Summary] = {
     "strlen": _length,
+    "strspn": _span(within=True),
+    "strcspn": _span(within=False),
     "strcmp": _comparison(ends_at_zero=True),
     "strncmp": _comparison(ends_at_zero=True),
     "memcmp": _comparison(ends_at_zero=False),

@@ -14,6 +14,8 @@ The operations, by name, with ``w`` for the result's width and ``n`` for that of
     ite concat zext sext extract                  concat's first operand is the higher one; extract's last argument is
                                                   the lowest bit, a number
     fadd fsub fmul fdiv frem fsqrt                IEEE, to nearest, ties to even, of w bits (32, 64)
+    ffloor fceil ftrunc feven faway               to an integer as a float: down, up, towards zero, to nearest with ties
+                                                  to even, or away from zero
     feq flt fle                                   w = 1; false where an operand is not a number
     fconvert                                      from n to w bits
     ftosi ftoui sitof uitof                       float to integer towards zero, integer to float
@@ -41,6 +43,8 @@ class Terms:
         self.widths: list[int] = []
         self.arguments: list[tuple[int, ...]] = []
         self._known: dict[tuple[str, int, tuple[int, ...]], Term] = {}
+        self._applied: dict[tuple[str, int, tuple[int, ...]], Term] = {}
+        self._constants: dict[tuple[int, int], Term] = {}
         self._symbols = 0
 
     def __len__(self) -> int:
@@ -48,7 +52,10 @@ class Terms:
 
     def constant(self, value: int, width: int) -> Term:
         """The number ``value``, cut to ``width`` bits."""
-        return self._make("const", width, (value & (1 << width) - 1,))
+        found = self._constants.get((value, width))
+        if found is None:
+            found = self._constants[value, width] = self._make("const", width, (value & (1 << width) - 1,))
+        return found
 
     def symbol(self, width: int) -> Term:
         """An unknown of its own; symbols are numbered from 0 in the order in which they are made."""
@@ -69,6 +76,13 @@ class Terms:
 
     def apply(self, operation: str, width: int, *operands: Term) -> Term:
         """An operation on terms, simplified where that takes no search."""
+        key = (operation, width, operands)
+        found = self._applied.get(key)
+        if found is None:
+            found = self._applied[key] = self._simplified(operation, width, operands)
+        return found
+
+    def _simplified(self, operation: str, width: int, operands: tuple[Term, ...]) -> Term:
         simplify = _SIMPLIFY.get(operation)
         if simplify is not None and (found := simplify(self, width, operands)) is not None:
             return found

@@ -1,0 +1,240 @@
+"""The domain of clauses: terms bit-blasted for a SAT solver, each gate by Tseitin's translation and each once.
+
+A bit is a literal; ``TRUE`` is the literal that the first clause makes true, so constants fold away as they come.
+Floating-point operations have no clauses here: ``Unmodelled``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from whence.formula.terms import Term, Terms
+
+TRUE = 1
+Bits = tuple[int, ...]  # literals, lowest bit first
+
+
+class Unmodelled(Exception):
+    """An operation that the domain cannot express."""
+
+
+class Clauses:
+    """A growing set of clauses over the terms that were asked for.
+
+    ``clauses`` only grows: an incremental solver is given what is new. ``variables`` is the highest variable.
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self.clauses: list[list[int]] = [[TRUE]]
+        self.variables = TRUE
+        self._made: dict[Term, Bits] = {}
+        self._gates: dict[tuple[int, ...], int] = {}
+
+    def literal(self, condition: Term) -> int:
+        """The literal of a term of one bit."""
+        return self.bits(condition)[0]
+
+    def new(self) -> int:
+        """A new variable."""
+        self.variables += 1
+        return self.variables
+
+    def bits(self, term: Term) -> Bits:
+        """The literals of a term; raises Unmodelled for floating point."""
+        terms, made = self._terms, self._made
+        pending = [term]
+        while pending:
+            current = pending[-1]
+            missing = [o for o in terms.operands(current) if o not in made]
+            if missing:
+                pending += missing
+                continue
+            pending.pop()
+            if current not in made:
+                made[current] = self._translate(current)
+        return made[term]
+
+    def _translate(self, term: Term) -> Bits:
+        terms = self._terms
+        operation, width, arguments = terms.operations[term], terms.widths[term], terms.arguments[term]
+        if operation == "const":
+            return tuple(TRUE if arguments[0] >> k & 1 else -TRUE for k in range(width))
+        if operation == "symbol":
+            return tuple(self.new() for _ in range(width))
+        operands = [self._made[o] for o in terms.operands(term)]
+        if operation == "extract":
+            return operands[0][arguments[1] : arguments[1] + width]
+        build = _TABLE.get(operation)
+        if build is None:
+            raise Unmodelled(operation)
+        return build(self, width, *operands)
+
+    # ---- Gates -------------------------------------------------------------------------------------------------------
+
+    def and_(self, a: int, b: int) -> int:
+        """Both."""
+        if a == -TRUE or b == -TRUE or a == -b:
+            return -TRUE
+        if a in (TRUE, b):
+            return b
+        if b == TRUE:
+            return a
+        key = (min(a, b), max(a, b))
+        found = self._gates.get(key)
+        if found is None:
+            found = self._gates[key] = self.new()
+            self.clauses += [[-found, a], [-found, b], [found, -a, -b]]
+        return found
+
+    def or_(self, a: int, b: int) -> int:
+        """Either."""
+        return -self.and_(-a, -b)
+
+    def xor(self, a: int, b: int) -> int:
+        """Not the same."""
+        if abs(a) == TRUE:
+            return -b if a == TRUE else b
+        if abs(b) == TRUE:
+            return -a if b == TRUE else a
+        if abs(a) == abs(b):
+            return -TRUE if a == b else TRUE
+        sign = 1 if (a > 0) == (b > 0) else -1
+        a, b = sorted((abs(a), abs(b)))
+        key = (a, b, 0)
+        found = self._gates.get(key)
+        if found is None:
+            found = self._gates[key] = self.new()
+            self.clauses += [[-found, a, b], [-found, -a, -b], [found, -a, b], [found, a, -b]]
+        return sign * found
+
+    def choose(self, condition: int, yes: int, no: int) -> int:
+        """One of two bits."""
+        if abs(condition) == TRUE or yes == no:
+            return yes if condition == TRUE or yes == no else no
+        if abs(yes) == TRUE or abs(no) == TRUE:
+            return self.or_(self.and_(condition, yes), self.and_(-condition, no))
+        key = (condition, yes, no)
+        found = self._gates.get(key)
+        if found is None:
+            found = self._gates[key] = self.new()
+            self.clauses += [
+                [-condition, -yes, found],
+                [-condition, yes, -found],
+                [condition, -no, found],
+                [condition, no, -found],
+            ]
+        return found
+
+    # ---- Vectors -----------------------------------------------------------------------------------------------------
+
+    def add(self, a: Bits, b: Bits, carry: int = -TRUE) -> tuple[Bits, int]:
+        """The sum and the carry out."""
+        out = []
+        for x, y in zip(a, b, strict=True):
+            half = self.xor(x, y)
+            out.append(self.xor(half, carry))
+            carry = self.or_(self.and_(x, y), self.and_(carry, half))
+        return tuple(out), carry
+
+    def less(self, a: Bits, b: Bits) -> int:
+        """Whether ``a`` is less than ``b``, unsigned: no carry out of a - b."""
+        return -self.add(a, _inverted(b), TRUE)[1]
+
+    def equal(self, a: Bits, b: Bits) -> int:
+        """Whether all bits are the same."""
+        found = TRUE
+        for x, y in zip(a, b, strict=True):
+            found = self.and_(found, -self.xor(x, y))
+        return found
+
+    def select(self, condition: int, yes: Bits, no: Bits) -> Bits:
+        """One of two vectors."""
+        return tuple(self.choose(condition, x, y) for x, y in zip(yes, no, strict=True))
+
+    def negate(self, a: Bits) -> Bits:
+        """The two's complement."""
+        return self.add(_inverted(a), (-TRUE,) * len(a), TRUE)[0]
+
+    def multiply(self, a: Bits, b: Bits) -> Bits:
+        """The product, cut to the operands' width."""
+        if sum(abs(x) == TRUE for x in b) < sum(abs(x) == TRUE for x in a):
+            a, b = b, a
+        total: Bits = (-TRUE,) * len(a)
+        for place, bit in enumerate(b):
+            if bit != -TRUE:
+                row = (-TRUE,) * place + tuple(self.and_(bit, x) for x in a[: len(a) - place])
+                total = self.add(total, row)[0]
+        return total
+
+    def divide(self, a: Bits, b: Bits) -> tuple[Bits, Bits]:
+        """Quotient and remainder, unsigned, by restoring division; SMT-LIB's answers for a divisor of 0."""
+        width = len(a)
+        rest: Bits = (-TRUE,) * (width + 1)
+        quotient = []
+        for bit in reversed(a):
+            rest = (bit, *rest[:-1])
+            difference, fits = self.add(rest, _inverted((*b, -TRUE)), TRUE)
+            rest = self.select(fits, difference, rest)
+            quotient.append(fits)
+        return tuple(reversed(quotient)), rest[:width]
+
+    def shift(self, a: Bits, amount: Bits, left: bool, fill: int) -> Bits:
+        """A shift by a vector; bits that come in are ``fill``."""
+        width, found = len(a), a
+        for place, bit in enumerate(amount):
+            distance = min(1 << min(place, 20), width)
+            empty = (fill,) * distance
+            moved = empty + found[: width - distance] if left else found[distance:] + empty
+            found = self.select(bit, moved, found)
+        return found
+
+
+def _inverted(bits: Bits) -> Bits:
+    return tuple(-b for b in bits)
+
+
+def _signed_division(clauses: Clauses, width: int, a: Bits, b: Bits) -> tuple[Bits, Bits]:
+    """Division of absolute values; the quotient's sign is both operands', the remainder's the dividend's."""
+    left = clauses.select(a[-1], clauses.negate(a), a)
+    right = clauses.select(b[-1], clauses.negate(b), b)
+    quotient, rest = clauses.divide(left, right)
+    signs = clauses.xor(a[-1], b[-1])
+    return (
+        clauses.select(signs, clauses.negate(quotient), quotient),
+        clauses.select(a[-1], clauses.negate(rest), rest),
+    )
+
+
+def _flip_sign(bits: Bits) -> Bits:
+    return (*bits[:-1], -bits[-1])
+
+
+def _bitwise(gate: Callable[[Clauses, int, int], int]) -> Callable[..., Bits]:
+    return lambda c, w, a, b: tuple(gate(c, x, y) for x, y in zip(a, b, strict=True))
+
+
+_TABLE: dict[str, Callable[..., Bits]] = {
+    "add": lambda c, w, a, b: c.add(a, b)[0],
+    "sub": lambda c, w, a, b: c.add(a, _inverted(b), TRUE)[0],
+    "mul": lambda c, w, a, b: c.multiply(a, b),
+    "udiv": lambda c, w, a, b: c.divide(a, b)[0],
+    "urem": lambda c, w, a, b: c.divide(a, b)[1],
+    "sdiv": lambda c, w, a, b: _signed_division(c, w, a, b)[0],
+    "srem": lambda c, w, a, b: _signed_division(c, w, a, b)[1],
+    "and": _bitwise(Clauses.and_),
+    "or": _bitwise(Clauses.or_),
+    "xor": _bitwise(Clauses.xor),
+    "shl": lambda c, w, a, b: c.shift(a, b, left=True, fill=-TRUE),
+    "lshr": lambda c, w, a, b: c.shift(a, b, left=False, fill=-TRUE),
+    "ashr": lambda c, w, a, b: c.shift(a, b, left=False, fill=a[-1]),
+    "eq": lambda c, w, a, b: (c.equal(a, b),),
+    "ult": lambda c, w, a, b: (c.less(a, b),),
+    "ule": lambda c, w, a, b: (-c.less(b, a),),
+    "slt": lambda c, w, a, b: (c.less(_flip_sign(a), _flip_sign(b)),),
+    "sle": lambda c, w, a, b: (-c.less(_flip_sign(b), _flip_sign(a)),),
+    "ite": lambda c, w, condition, a, b: c.select(condition[0], a, b),
+    "concat": lambda c, w, a, b: (*b, *a),
+    "zext": lambda c, w, a: (*a, *(-TRUE,) * (w - len(a))),
+    "sext": lambda c, w, a: (*a, *(a[-1],) * (w - len(a))),
+}

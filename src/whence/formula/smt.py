@@ -1,0 +1,181 @@
+"""The domain of SMT terms: z3 expressions, bit-vectors and IEEE floats of true width. A vector of one bit is a Bool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import z3
+
+from whence.formula.terms import Term, Terms
+
+Expression = Any  # a z3 expression; z3's own types say no more
+_Operation = Callable[..., Expression]
+
+
+class Smt:
+    """Translates terms to z3, each once.
+
+    ``context`` is a z3 context of its own, so that several threads or solvers do not meet.
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self.context = z3.Context()
+        self._made: dict[Term, Expression] = {}
+
+    def bools(self, conditions: Iterable[Term]) -> list[Expression]:
+        """The expressions of terms of one bit."""
+        return [self.of(condition) for condition in conditions]
+
+    def of(self, term: Term) -> Expression:
+        """The expression of a term: Bool for one bit, else BitVec."""
+        if term not in self._made:
+            self._make(term)
+        return self._made[term]
+
+    def _make(self, term: Term) -> None:
+        """The missing part of a term's cone, arguments first."""
+        terms, made = self._terms, self._made
+        pending = [term]
+        while pending:
+            current = pending[-1]
+            missing = [o for o in terms.operands(current) if o not in made]
+            if missing:
+                pending += missing
+                continue
+            pending.pop()
+            if current not in made:
+                made[current] = self._translate(current)
+
+    def _translate(self, term: Term) -> Expression:
+        terms, context = self._terms, self.context
+        operation, width, arguments = terms.operations[term], terms.widths[term], terms.arguments[term]
+        if operation == "const":
+            return z3.BoolVal(bool(arguments[0]), context) if width == 1 else z3.BitVecVal(arguments[0], width, context)
+        if operation == "symbol":
+            name = f"s{arguments[0]}"
+            return z3.Bool(name, context) if width == 1 else z3.BitVec(name, width, context)
+        operands = [self._made[o] for o in terms.operands(term)]
+        if width == 1 and operation in _LOGIC:
+            return _LOGIC[operation](*operands)
+        if operation == "eq":
+            return operands[0] == operands[1]
+        if operation == "ite":
+            return z3.If(*operands)
+        vectors = [self._vector(o) for o in operands]
+        found = _TABLE[operation](width, *vectors, *arguments[len(operands) :])
+        return found == z3.BitVecVal(1, 1, context) if width == 1 and not z3.is_bool(found) else found
+
+    def _vector(self, value: Expression) -> Expression:
+        if not z3.is_bool(value):
+            return value
+        return z3.If(value, z3.BitVecVal(1, 1, self.context), z3.BitVecVal(0, 1, self.context))
+
+
+_LOGIC: dict[str, _Operation] = {
+    "and": lambda a, b: z3.And(a, b),
+    "or": lambda a, b: z3.Or(a, b),
+    "xor": lambda a, b: z3.Xor(a, b),
+    "add": lambda a, b: z3.Xor(a, b),
+    "sub": lambda a, b: z3.Xor(a, b),
+}
+
+
+def _sort(width: int, context: Any) -> Any:
+    return z3.Float64(context) if width == 64 else z3.Float32(context)
+
+
+def _float(bits: Expression) -> Expression:
+    return z3.fpBVToFP(bits, _sort(bits.size(), bits.ctx))
+
+
+def _nearest(context: Any) -> Any:
+    return z3.RNE(context)
+
+
+def _arithmetic(compute: _Operation) -> _Operation:
+    return lambda w, a, b: z3.fpToIEEEBV(compute(_nearest(a.ctx), _float(a), _float(b)))
+
+
+def _comparison(compare: _Operation) -> _Operation:
+    return lambda w, a, b: compare(_float(a), _float(b))
+
+
+def _rounding(mode: Callable[[Any], Any]) -> _Operation:
+    return lambda w, a: z3.fpToIEEEBV(z3.fpRoundToIntegral(mode(a.ctx), _float(a)))
+
+
+def _remainder(w: int, a: Expression, b: Expression) -> Expression:
+    """C's fmod, which truncates; z3's fpRem rounds the quotient to nearest."""
+    x, y = z3.fpAbs(_float(a)), z3.fpAbs(_float(b))
+    nearest = z3.fpRem(x, y)
+    positive = z3.If(z3.fpLT(nearest, z3.fpZero(x.sort(), False)), z3.fpAdd(_nearest(a.ctx), nearest, y), nearest)
+    return z3.fpToIEEEBV(z3.If(z3.fpIsNegative(_float(a)), z3.fpNeg(positive), positive))
+
+
+def _to_integer(signed: bool) -> _Operation:
+    """Towards zero; what the width cannot hold gives the processor's answer, the least number."""
+
+    def convert(w: int, a: Expression) -> Expression:
+        native = 64 if w > 32 or (not signed and w > 16) else 32
+        number, zero = _float(a), z3.RTZ(a.ctx)
+        wide = z3.fpToSBV(zero, number, z3.BitVecSort(native, a.ctx))
+        limit = z3.fpToFP(zero, z3.BitVecVal(1 << native - 1, native + 1, a.ctx), number.sort())
+        whole = z3.fpRoundToIntegral(zero, number)
+        fits = z3.And(z3.fpLEQ(z3.fpNeg(limit), whole), z3.fpLT(whole, limit))
+        found = z3.If(fits, wide, z3.BitVecVal(1 << native - 1, native, a.ctx))
+        if not signed and w > 32:
+            upper = z3.And(z3.fpGEQ(whole, limit), z3.fpLT(whole, z3.fpAdd(_nearest(a.ctx), limit, limit)))
+            found = z3.If(upper, z3.fpToUBV(zero, number, z3.BitVecSort(native, a.ctx)), found)
+        return z3.Extract(w - 1, 0, found)
+
+    return convert
+
+
+def _convert(w: int, a: Expression) -> Expression:
+    return z3.fpToIEEEBV(z3.fpToFP(_nearest(a.ctx), _float(a), _sort(w, a.ctx)))
+
+
+_TABLE: dict[str, _Operation] = {
+    "add": lambda w, a, b: a + b,
+    "sub": lambda w, a, b: a - b,
+    "mul": lambda w, a, b: a * b,
+    "udiv": lambda w, a, b: z3.UDiv(a, b),
+    "urem": lambda w, a, b: z3.URem(a, b),
+    "sdiv": lambda w, a, b: a / b,
+    "srem": lambda w, a, b: z3.SRem(a, b),
+    "and": lambda w, a, b: a & b,
+    "or": lambda w, a, b: a | b,
+    "xor": lambda w, a, b: a ^ b,
+    "shl": lambda w, a, b: a << b,
+    "lshr": lambda w, a, b: z3.LShR(a, b),
+    "ashr": lambda w, a, b: a >> b,
+    "ult": lambda w, a, b: z3.ULT(a, b),
+    "ule": lambda w, a, b: z3.ULE(a, b),
+    "slt": lambda w, a, b: a < b,
+    "sle": lambda w, a, b: a <= b,
+    "concat": lambda w, a, b: z3.Concat(a, b),
+    "zext": lambda w, a: z3.ZeroExt(w - a.size(), a),
+    "sext": lambda w, a: z3.SignExt(w - a.size(), a),
+    "extract": lambda w, a, low: z3.Extract(low + w - 1, low, a),
+    "fadd": _arithmetic(z3.fpAdd),
+    "fsub": _arithmetic(z3.fpSub),
+    "fmul": _arithmetic(z3.fpMul),
+    "fdiv": _arithmetic(z3.fpDiv),
+    "frem": _remainder,
+    "fsqrt": lambda w, a: z3.fpToIEEEBV(z3.fpSqrt(_nearest(a.ctx), _float(a))),
+    "ffloor": _rounding(z3.RTN),
+    "fceil": _rounding(z3.RTP),
+    "ftrunc": _rounding(z3.RTZ),
+    "feven": _rounding(z3.RNE),
+    "faway": _rounding(z3.RNA),
+    "feq": _comparison(z3.fpEQ),
+    "flt": _comparison(z3.fpLT),
+    "fle": _comparison(z3.fpLEQ),
+    "fconvert": _convert,
+    "ftosi": _to_integer(signed=True),
+    "ftoui": _to_integer(signed=False),
+    "sitof": lambda w, a: z3.fpToIEEEBV(z3.fpToFP(_nearest(a.ctx), a, _sort(w, a.ctx))),
+    "uitof": lambda w, a: z3.fpToIEEEBV(z3.fpToFPUnsigned(_nearest(a.ctx), a, _sort(w, a.ctx))),
+}
