@@ -33,24 +33,12 @@ if TYPE_CHECKING:
 
 METHODS = ("tarantula", "ochiai", "op2", "paper", "default")
 STEPS = ("failed", "slice", "dependence", "several")
-KINDS = (
-    "paper",
-    "paper, promoted",
-    "range",
-    "executed",
-    "branch",
-    "values",
-    "nonzero",
-    "step",
-    "order",
-    "default",
-    "all",
-)
+SINGLE = ("executed", "branch", "values", "nonzero", "step", "order")  # beside ranges
 
 
 @dataclass(slots=True)
 class Row:
-    """One fault: ranks by method; for each choice of kinds and training, by step, lines and whether the root is there."""
+    """One fault: ranks by method; by kinds and training for each step its lines, and whether the root is there."""
 
     program: str
     kind: str
@@ -202,9 +190,8 @@ def main() -> None:
             if options.details:
                 ranks = ", ".join(f"{method} {rank}" for method, rank in row.ranks.items())
                 print(f"{row.program} {row.fault} ({row.kind}): {ranks} of {row.total}", flush=True)
-    print(
-        f"{len(rows)} faults, {_mean([row.seconds for row in rows])} s each\n\n{ranking_table(rows)}\n\n{set_table(rows)}"
-    )
+    print(f"{len(rows)} faults, {_mean([row.seconds for row in rows])} s each\n")
+    print(f"{ranking_table(rows)}\n\n{set_table(rows)}")
 
 
 if __name__ == "__main__":
