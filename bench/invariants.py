@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,12 +96,11 @@ def _settings() -> dict[str, Settings]:
     """Each choice of kinds that is compared; single ones are ranges and that kind."""
     from whence.techniques.invariants.kinds import ALL, PAPER_SETTINGS, Kind, Settings
 
-    found = {
-        "paper": PAPER_SETTINGS,
-        "paper, promoted": Settings(Kind.RANGE, True, True),
-        "range": Settings(Kind.RANGE),
-    }
+    found = {"paper": PAPER_SETTINGS, "paper, promoted": replace(PAPER_SETTINGS, promote=True)}
+    found["paper, data alone"] = replace(PAPER_SETTINGS, control=False)
+    found["range"] = Settings(Kind.RANGE)
     found |= {name: Settings(Kind.RANGE | Kind[name.upper()]) for name in SINGLE}
+    found["default, with control"] = Settings(control=True)
     return found | {"default": Settings(), "all": Settings(ALL)}
 
 

@@ -104,7 +104,7 @@ def _wanted(paper: bool, kinds: tuple[str, ...], promote: bool, training: str | 
 
     chosen = PAPER if paper else Kind(sum(Kind[kind.upper()] for kind in kinds))
     choice = Choice(training) if training else Choice.EDITS if paper else Choice.MIXTURE
-    return Wanted(Settings(chosen, promote, plain=paper), choice, number, paper)
+    return Wanted(Settings(chosen, promote, plain=paper, control=paper), choice, number, paper)
 
 
 # ---- Close inputs ----------------------------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ def break_down(observer: Observer, run: Failing, invariants: Invariants, setting
         verdicts[run.symptom.event] |= np.uint16(Kind.CRASH)
     broken = is_broken(verdicts)
     states = np.where(broken, np.uint8(BROKEN), np.where(verdicts & HELD, np.uint8(HOLDS), np.uint8(NOTHING)))
-    behind = explained(run.story.trace, run.slice, states.astype(np.uint8))[: len(verdicts)]
+    behind = explained(run.story.trace, run.slice, states.astype(np.uint8), settings.control)[: len(verdicts)]
     sites, sliced = run.readings.sites, broken & run.in_slice
     sets = [np.unique(sites[chosen]).astype(np.int64) for chosen in (broken, sliced, sliced & ~behind)]
     return Broken(run, verdicts, behind, sets)

@@ -52,15 +52,17 @@ class Settings:
     """Which invariants are looked at.
 
     ``promote``: loads and stores of private locals have none, as after the paper's register promotion. ``plain``: only
-    loads, stores and returns have ranges, not arguments and results of calls.
+    loads, stores and returns have ranges, not arguments and results of calls. ``control``: what explains a broken
+    invariant is followed over control dependence, too.
     """
 
     kinds: Kind = Kind.RANGE | Kind.EXECUTED | Kind.BRANCH
     promote: bool = False
     plain: bool = False
+    control: bool = False
 
 
-PAPER_SETTINGS = Settings(PAPER, plain=True)
+PAPER_SETTINGS = Settings(PAPER, plain=True, control=True)
 _PLAIN = (int(Event.LOAD), int(Event.STORE), int(Event.RET))
 
 
