@@ -3,7 +3,7 @@
 Source: *Using Likely Invariants for Automated Software Fault Localization*, section 3.2: Algorithm 1 (parts are
 deleted, or kept alone) and Algorithm 2 (tokens are replaced by their variations). Where the paper makes all inputs
 first and sorts those that are good, here candidates wait in order of their edit distance from the failing input and are
-tried nearest first, until no closer one can come.
+tried nearest first, until no closer one can come. Tokens of the unreduced input are put back as well, one at a time.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, count, pairwise
 
 from whence.inputs.channel import Channel, find_channel
-from whence.inputs.judge import RUNS, Judge, Verdict, key_of
+from whence.inputs.judge import RUNS, SMALL, Judge, Verdict, key_of
 from whence.inputs.oracle import COMMAND, DETECTOR, Criteria
-from whence.inputs.reduce import STOPPED, Reduction, reduce_input, split_bytes
+from whence.inputs.reduce import STOPPED, Reduction, reduce_input, split_blocks, split_bytes
 from whence.inputs.tokens import Specification, guess_specification, split_lines, split_tokens
 from whence.inputs.variations import Variation, byte_variations, input_variations
 from whence.run.cases import Case
@@ -168,6 +168,19 @@ def replacements(base: bytes, specification: Specification | None, tokens: int, 
                 yield _Candidate(base, made, ", ".join(_became(base, edit) for edit in made))
 
 
+def insertions(base: bytes, units: list[bytes], specification: Specification | None) -> Iterator[_Candidate]:
+    """Each of some pieces, the shortest first, put between any two tokens: what a reduced input has lost, or once more.
+
+    The source does not have this. It is what gives further failing inputs where the reduced one is a token or two.
+    """
+    places = [0]
+    for token in split_tokens(base, specification):
+        places.append(places[-1] + len(token))
+    for unit in sorted(set(units), key=lambda unit: (len(unit), unit))[: UNITS // len(places)]:
+        for place in places:
+            yield _Candidate(base, (Variation(place, place, unit),), f"with {shown(unit)} put in", 4)
+
+
 def _affordable(together: int, most: int) -> int:
     """Of how many things there are at most ``most`` combinations of so many."""
     number = together
@@ -240,8 +253,10 @@ class _Search:
         """Search until enough are found and none can be closer, nothing is left to try, or the budget is used."""
         for verdict in (Verdict.GOOD, Verdict.SAME):
             recent = list(self._judge.seen[verdict])[-FROM_REDUCTION:]
-            self._push(_Candidate(data, (), "seen while reducing", 2) for data in recent)
+            self._push(_Candidate(data, (), "seen while reducing", 4) for data in recent)
         self._expand(self._base)
+        original = self._judge.channel.read(self._judge.case)[:SMALL]
+        self._push(insertions(self._base, split_tokens(original, self._specification), self._specification))
         while self._waiting and self._needs(self._waiting[0][0]) and not self._judge.stopped:
             batch = self._next_batch()
             verdicts = self._judge.judge([data for _, _, data in batch])
@@ -279,9 +294,8 @@ class _Search:
 
     def _expand(self, data: bytes) -> None:
         """Queue what both algorithms make of an input."""
-        levels = [split_lines(data), split_tokens(data, self._specification)]
-        levels += [split_bytes(data)] if len(data) <= UNITS else []
-        for units in levels:
+        finest = split_bytes(data) if len(data) <= UNITS else split_blocks(data)
+        for units in (split_lines(data), split_tokens(data, self._specification), finest):
             if len(units) <= UNITS:
                 self._push(deletions(data, units))
         self._push(replacements(data, self._specification, self._tokens, self._judge.runs))
@@ -298,7 +312,7 @@ class _Search:
             self._unstable += 1
             return
         found.add(CloseInput(case, data, distance, how))
-        if len(found.inputs) < found.wanted:
+        if len(found.inputs) < found.wanted or distance > 1:
             self._expand(data)
 
     def _is_confirmed(self, data: bytes) -> bool:
