@@ -43,6 +43,7 @@ METHODS = {
     "values-2": "value replacement, 2 failing runs",
     "values": "value replacement, all failing runs",
     "switch": "branch switches",
+    "invariants": "likely invariants",
     "rules-values": "rules of values alone",
     "rules": "all rules",
     "locate-values": "locate, without rules of operators",
@@ -129,6 +130,7 @@ class Measuring:
     def _joined(self) -> None:
         """All that `whence locate` searches, and what it makes of it."""
         from whence.cli.altering import search_all
+        from whence.cli.locate import compare_values
         from whence.subject.recorder import Recorder
         from whence.subject.story import Story
         from whence.subject.symptoms import symptom_of
@@ -145,6 +147,7 @@ class Measuring:
             began = time.perf_counter()
             with self._work() as work:
                 found = search_all(self.subject, self.runs, self.failing, recorder, work)
+            found.append(compare_values(self.subject, self.runs, self.failing, recorder))
             for findings in found:
                 self.note(findings.technique, findings.ranking)
             self.note("locate", fuse(base, found).ranking, began)

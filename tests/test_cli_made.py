@@ -26,7 +26,7 @@ def test_a_single_failing_input_is_enough_for_a_crash() -> None:
     assert found["cases"]["passed"] >= 4 and found["cases"]["failed"] >= 2
     assert "good and" in found["summary"][0] and "no case passes" in found["summary"][0]
     assert "recorded the failing case `fails 1`" in found["summary"]
-    assert found["ranking"][0]["line"] in (9, 10, 11)
+    assert {entry["line"] for entry in found["ranking"][:3]} & {9, 10}
 
 
 def test_a_wrong_output_alone_is_located_without_other_cases() -> None:

@@ -88,3 +88,12 @@ def test_what_several_say_stands_once(base):
     values = findings("values", {A: {"pairs": 1, "consistent": True, "text": "with 3; run by 2 of 2"}})
     switch = findings("switch", {A: {"critical": 1, "text": "switched; run by 2 of 2"}})
     assert fuse(base, [switch, values]).ranking[0].evidence["text"] == "switched; with 3; run by 2 of 2; line 1"
+
+
+def test_values_unlike_those_of_passing_runs_decide_behind_altered_runs(base):
+    notes = {s: {"text": f"`n` was {s.line} or more; executed by 2 of 2 failing runs"} for s in (C, D)}
+    invariants = Findings("invariants", "prog", rank({C: 0.2, D: 0.4}, notes), summary=["compared"])
+    switch = findings("switch", {B: {"critical": 1}})
+    found = fuse(base, [invariants, switch])
+    assert order(found) == [2, 4, 3, 1] and found.summary == ["done", "compared"]
+    assert found.ranking[1].evidence["text"] == "`n` was 4 or more; line 4"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +21,8 @@ from whence.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from whence.findings import Findings
     from whence.subject.recorder import Recorder
     from whence.subject.runs import Runs
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
 PASSING_RECORDED = 5  # passing runs whose values are shown beside the failing run's
 LONGEST_PASSING = 1_000_000  # blocks of a passing run that is recorded for its values alone
+FAILING = 5  # failing runs whose values are compared with those of passing ones
+COMPARING = 20.0  # seconds that recording runs for that may take
 BUDGET = 60.0  # seconds of altering runs, where the options say nothing
 VALUES_OF = 50  # ranked statements whose values are gathered
 
@@ -61,6 +66,7 @@ def run_locate(
     from whence.subject.runs import coverage
     from whence.subject.story import Story
     from whence.subject.symptoms import symptom_of
+    from whence.techniques.fusion import fuse
     from whence.techniques.locate import Evidence, values_part
     from whence.techniques.locate import locate as rank_statements
 
@@ -74,10 +80,8 @@ def run_locate(
         story = Story(subject, recording.trace)
         symptom = symptom_of(recording, subject.folder)
         findings = rank_statements(Evidence(coverage(subject, runs), story, symptom), subject.name, formula)
-        if search is not None:
-            findings = alter_runs(
-                subject, runs, [row, *(other for other in rows if other != row)], recorder, search, findings
-            )
+        rows = [row, *(other for other in rows if other != row)]
+        findings = fuse(findings, list(further_findings(subject, runs, rows, recorder, search)))
         passing = record_passing(subject, runs, recorder, row)
     findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], story, passing)
     findings.summary[:0] = [*made, *summary(subject, runs, recording)]
@@ -85,22 +89,48 @@ def run_locate(
     return findings
 
 
-def alter_runs(
-    subject: Subject, runs: Runs, rows: list[int], recorder: Recorder, search: Search, base: Findings
-) -> Findings:
-    """The base's findings, joined with what altered runs of the failing cases in ``rows`` show."""
-    from whence.cli.altering import search_all
-    from whence.cli.steps import open_work, search_summary
-    from whence.techniques.fusion import fuse
+def further_findings(
+    subject: Subject, runs: Runs, rows: list[int], recorder: Recorder, search: Search | None
+) -> Iterator[Findings]:
+    """What likely invariants and altered runs show of the failing cases in ``rows``; the first of them is explained."""
+    from whence.findings import Findings
 
     if any(runs.tested[row].case.command is not None for row in rows):
-        base.summary.append("no run was altered: the cases are commands, which may run anything")
-        return base
+        text = "no values were compared and no run was altered: the cases are commands, which may run anything"
+        yield Findings("locate", subject.name, summary=[text])
+        return
+    if runs.passing:
+        yield compare_values(subject, runs, rows, recorder)
+    if search is not None:
+        yield from alter_runs(subject, runs, rows, recorder, search)
+
+
+def compare_values(subject: Subject, runs: Runs, rows: list[int], recorder: Recorder) -> Findings:
+    """The ranking by values and ways that failing runs have and passing ones have not."""
+    from whence.techniques.invariants.collect import collect
+    from whence.techniques.invariants.diagnosis import Options, diagnose
+    from whence.techniques.invariants.runs import Observer
+
+    observer = Observer(subject, recorder)
+    with progress("comparing values", 0) as report:
+        found = collect(observer, runs, rows, FAILING, deadline=time.monotonic() + COMPARING, progress=report)
+    findings = diagnose(observer, found.failing, found.good, Options())
+    findings.summary = [
+        f"compared the values of {len(found.failing)} failing and {len(found.good)} passing runs",
+        *findings.summary,
+    ]
+    return findings
+
+
+def alter_runs(subject: Subject, runs: Runs, rows: list[int], recorder: Recorder, search: Search) -> list[Findings]:
+    """What altered runs of the failing cases in ``rows`` show; the last one's summary tells how much was run."""
+    from whence.cli.altering import search_all
+    from whence.cli.steps import open_work, search_summary
+    from whence.findings import Findings
+
     with open_work(subject, search) as work:
         found = search_all(subject, runs, rows, recorder, work)
-    joined = fuse(base, found)
-    joined.summary = [*base.summary, *(line for findings in found for line in findings.summary), *search_summary(work)]
-    return joined
+    return [*found, Findings("alter", subject.name, summary=search_summary(work))]
 
 
 def record_passing(subject: Subject, runs: Runs, recorder: Recorder, row: int) -> list[Story]:

@@ -1,9 +1,10 @@
 """The combined ranking: what changing the run has shown comes first, then what comparing runs suggests.
 
 A rule that makes failing cases pass and breaks no passing one says most about a statement; then a branch whose switch
-mends failing runs; then a value that does, by the same kind of change in every failing case; and then the ranking of
-``locate``, which needs no altered run. Statements are compared by these in turn, each technique deciding only where all
-before it see no difference. Techniques share findings, not code: what they found is read from their rankings' evidence.
+mends failing runs; then a value that does, by the same kind of change in every failing case; then how far what the
+statement did in failing runs is unlike what it did in passing ones; and then the ranking of ``locate``. Statements are
+compared by these in turn, each technique deciding only where all before it see no difference. Techniques share
+findings, not code: what they found is read from their rankings' evidence.
 """
 
 from __future__ import annotations
@@ -14,33 +15,43 @@ from typing import Any
 
 from whence.findings import Entry, Findings, Statement, rank
 
-Evidence = Mapping[str, Any]
+COUNTS = "executed by "  # how a part begins that the base says as well
 
 
 @dataclass(slots=True, frozen=True)
 class Voice:
-    """One technique's say: how strongly its evidence speaks for a statement (0: not at all), in full or in part."""
+    """One technique's say: how strongly its entry speaks for a statement (0: not at all), in full or in part."""
 
     technique: str
-    strength: Callable[[Evidence], float]
+    strength: Callable[[Entry], float]
 
 
-def _rule(evidence: Evidence) -> float:
+def _rule(entry: Entry) -> float:
     """The score of the statement's best rule."""
-    return float(evidence.get("rule_score", 0.0))
+    return float(entry.evidence.get("rule_score", 0.0))
 
 
-def _flips(evidence: Evidence) -> float:
+def _flips(entry: Entry) -> float:
     """Failing cases that a switched branch of the statement makes pass."""
-    return float(evidence.get("critical", 0))
+    return float(entry.evidence.get("critical", 0))
 
 
-def _consistent(evidence: Evidence) -> float:
+def _consistent(entry: Entry) -> float:
     """Failing cases that the same kind of change of one value makes pass, where it does so in all of them."""
-    return float(evidence.get("pairs", 0)) if evidence.get("consistent") else 0.0
+    return float(entry.evidence.get("pairs", 0)) if entry.evidence.get("consistent") else 0.0
 
 
-VOICES = (Voice("rules", _rule), Voice("switch", _flips), Voice("values", _consistent))
+def _unlike(entry: Entry) -> float:
+    """How far what the statement did in failing runs is unlike what it did in passing ones."""
+    return entry.score
+
+
+VOICES = (
+    Voice("rules", _rule),
+    Voice("switch", _flips),
+    Voice("values", _consistent),
+    Voice("invariants", _unlike),
+)
 
 
 def fuse(base: Findings, found: Sequence[Findings], voices: Sequence[Voice] = VOICES) -> Findings:
@@ -57,16 +68,17 @@ def fuse(base: Findings, found: Sequence[Findings], voices: Sequence[Voice] = VO
         strengths, sentences, notes = [], [], {}
         for voice in voices:
             entry = by_technique.get(voice.technique, {}).get(statement)
-            strength = voice.strength(entry.evidence) if entry else 0.0
+            strength = voice.strength(entry) if entry else 0.0
             strengths.append(strength)
             if entry and strength > 0:
-                sentences.append(str(entry.evidence.get("text", "")))
+                sentences += [p for p in str(entry.evidence.get("text", "")).split("; ") if not p.startswith(COUNTS)]
                 notes[voice.technique] = round(strength, 6)
         own = entries.get(statement)
         keys[statement] = (*strengths, own.score if own else -1.0)
         spoken[statement] = _evidence(own, sentences, notes)
     ranking = rank(_places(keys), spoken)
-    return replace(base, ranking=ranking, parts=_parts(base, found, ranking))
+    summary = [*base.summary, *(line for findings in found for line in findings.summary)]
+    return replace(base, ranking=ranking, parts=_parts(base, found, ranking), summary=summary)
 
 
 def _by_statement(findings: Findings) -> dict[Statement, Entry]:
