@@ -1,0 +1,168 @@
+"""The cause tree of one recorded failing run as findings: statements by level, then by lines to read on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whence.errors import SubjectError
+from whence.findings import Findings, Statement, Symptom, rank
+from whence.formula.decide import Decider
+from whence.formula.encoder import NOTHING, Inputs, encode
+from whence.probe.layout import Kind
+from whence.subject.recorder import Recording
+from whence.subject.story import Story
+from whence.techniques.causes.goals import Goals
+from whence.techniques.causes.influence import Influence
+from whence.techniques.causes.path import Path
+from whence.techniques.causes.precondition import Preconditions
+from whence.techniques.causes.told import Line, Told
+from whence.techniques.causes.tree import Node, Settings, Tree
+
+MOST_EVENTS = 1_000_000  # that are encoded
+MOST_LINES = 1000  # on one way, in a score
+NOTED = 5  # kinds of unmodelled instructions that are named
+
+
+@dataclass(slots=True, frozen=True)
+class Options:
+    """How a tree is made.
+
+    ``depth``: the levels that are opened. ``correct``: functions designated as correct. ``fine``: statements known to be
+    right. ``query`` and ``budget``: seconds for one question to the solver, and for all. The optimisations of section 4
+    of Yi et al., all on by default: ``slices`` (the trace first), ``loops``, ``prunes`` (constraints).
+    """
+
+    depth: int = 3
+    correct: frozenset[str] = frozenset()
+    fine: frozenset[Statement] = frozenset()
+    query: float = 2.0
+    budget: float = 60.0
+    slices: bool = True
+    loops: bool = True
+    prunes: bool = True
+
+
+@dataclass(slots=True)
+class Built:
+    """A tree with what it was made from; ``encoded`` counts the events that were encoded."""
+
+    tree: Tree
+    path: Path
+    decider: Decider
+    encoded: int
+    seconds: float
+
+
+def build(story: Story, symptom: Symptom, recording: Recording, options: Options = Options()) -> Built:  # noqa: B008
+    """The tree of a failing run, opened to the depth of the options.
+
+    Raises SubjectError where the symptom has no place in the trace, or too many events led to it.
+    """
+    began = time.monotonic()
+    references = list(symptom.details.get("criteria", []))
+    if not references:
+        raise SubjectError(f"the symptom has no place in the trace: {symptom.text}", "try `whence locate` instead")
+    influence = Influence(story, options.correct)
+    events = _events(influence, references, options.slices)
+    encoding = encode(recording.trace, _inputs(recording), events, frozenset(Kind))
+    path = Path(encoding, recording.trace, influence.sources)
+    decider = Decider(encoding.terms, options.query)
+    goals = Goals(story, path, influence)
+    settings = Settings(options.loops, options.fine)
+    preconditions = Preconditions(path, decider, options.prunes)
+    tree = Tree(influence, goals, preconditions, settings, began + options.budget)
+    tree.plant(goals.of_symptom(symptom, recording), references)
+    tree.explore(options.depth)
+    return Built(tree, path, decider, len(events), time.monotonic() - began)
+
+
+def _events(influence: Influence, references: list[int], slices: bool) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The events to encode: those of the relevant slice, or all."""
+    if slices:
+        events = influence.relevant_slice(references).events
+    else:
+        events = np.arange(influence.trace.events)
+    if len(events) > MOST_EVENTS:
+        message = f"{len(events):,} events led to the failure, more than the {MOST_EVENTS:,} that a tree is made of"
+        raise SubjectError(message, "choose a shorter failing case with --case, or reduce its input (`whence reduce`)")
+    return np.asarray(events, np.int64)
+
+
+def _inputs(recording: Recording) -> Inputs:
+    """What the run was given, as far as a case tells: of a test suite's command it does not."""
+    case = recording.case
+    return NOTHING if case.command is not None else Inputs(tuple(case.arguments), case.stdin)
+
+
+# ---- Findings --------------------------------------------------------------------------------------------------------
+
+
+def causes(story: Story, symptom: Symptom, recording: Recording, options: Options = Options()) -> Findings:  # noqa: B008
+    """The statements of a run's cause tree, those of the lowest levels first, and the tree (part ``tree``)."""
+    built = build(story, symptom, recording, options)
+    told = Told(built.tree)
+    levels, lines = ranked(told, options.depth)
+    scores = {s: 1 / (1 + levels[s] + min(len(line.way), MOST_LINES) / MOST_LINES) for s, line in lines.items()}
+    evidence = {s: _evidence(story, levels[s], line) for s, line in lines.items()}
+    findings = Findings("causes", story.subject.name, rank(scores, evidence), symptom)
+    findings.parts["tree"] = {
+        "case": recording.case.name,
+        "depth": options.depth,
+        "encoded": built.encoded,
+        "queries": built.decider.queries,
+        "stopped": built.tree.stopped,
+        "nodes": told.part(options.depth),
+    }
+    findings.summary = list(_summary(built, told, options))
+    return findings
+
+
+def ranked(told: Told, depth: int) -> tuple[dict[Statement, int], dict[Statement, Line]]:
+    """The statements of a tree: the lowest level of each, and there its line with the shortest way."""
+    levels: dict[Statement, int] = {}
+    lines: dict[Statement, Line] = {}
+    for node in told.tree.nodes:
+        if node.children is None or node.level > depth:
+            continue
+        for line in told.lines(node):
+            known = levels.setdefault(line.statement, node.level)
+            shorter = line.statement not in lines or len(line.way) < len(lines[line.statement].way)
+            if node.level < known or (node.level == known and shorter):
+                levels[line.statement], lines[line.statement] = node.level, line
+    return levels, lines
+
+
+def _evidence(story: Story, level: int, line: Line) -> dict[str, Any]:
+    deed = story.deed(line.event)
+    text = f"line {line.statement.line} {deed}" if deed else ""
+    return {"level": level, "lines_to_read": len(line.way), "text": text}
+
+
+def _summary(built: Built, told: Told, options: Options) -> Iterable[str]:
+    """What was done, and what was not."""
+    tree, decider = built.tree, built.decider
+    nodes = [node for node in tree.nodes if node.children is not None]
+    yield (
+        f"{len(nodes):,} causes to level {max((n.level for n in nodes), default=0)}, from {built.encoded:,} of "
+        f"{tree.story.trace.events:,} events; {decider.queries:,} questions to the solver"
+    )
+    if tree.stopped:
+        yield f"stopped after {options.budget:g} s: causes are missing; more time: --budget 5m"
+    elif unopened := sum(node.children is None for node in tree.nodes):
+        yield f"{unopened:,} more causes on the next level: --depth {options.depth + 1}"
+    undecided = [node for node in nodes if any(not c.contradiction.is_decided for c in node.causes) and node.level]
+    if undecided:
+        places = list(dict.fromkeys(_place(told, node) for node in undecided))
+        yield f"not decided by the solver, so taken with all that they come from: {', '.join(places[:NOTED])}"
+    notes = built.path.encoding.notes
+    yield from (f"taken as recorded: {note} ({count:,} times)" for note, count in notes.most_common(NOTED))
+
+
+def _place(told: Told, node: Node) -> str:
+    place = told.story.statement(node.event)
+    return "a test without a place" if place is None else f"{place.file}:{place.line}"

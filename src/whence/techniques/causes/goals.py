@@ -1,0 +1,149 @@
+"""What should have been at the symptom: the conditions from which the walk backwards starts.
+
+A failed test (an assertion, a loop without end, missing output) had to go the other way. For a wrong byte that a
+printed number made, the expected output tells which number was right, for a wrong status the expectation does. Elsewhere,
+with floating point, strings and crashes, all that is known is that the value had to be another one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from whence.findings import Symptom
+from whence.formula.terms import Term
+from whence.probe.layout import Kind
+from whence.run.evidence import Evidence
+from whence.subject.recorder import Recording
+from whence.subject.story import Story
+from whence.techniques.causes.influence import Influence
+from whence.techniques.causes.path import Path
+from whence.techniques.causes.precondition import Goal
+
+DECIMAL = re.compile(rb"\s*([-+]?\d+)")
+HEXADECIMAL = re.compile(rb"\s*(?:0[xX])?([0-9a-fA-F]+)")
+READINGS = ((DECIMAL, 10), (HEXADECIMAL, 16))
+STATUS_BITS = 8
+
+
+class Goals:
+    """Makes the goals of one recorded failing run."""
+
+    def __init__(self, story: Story, path: Path, influence: Influence) -> None:
+        self._story, self._path, self._influence = story, path, influence
+        self._terms = path.terms
+
+    def of_symptom(self, symptom: Symptom, recording: Recording) -> list[Goal]:
+        """What had to be at the symptom; several where it has several sources; none where nothing there has a value."""
+        event = symptom.event
+        if event in self._path.branches:
+            events = [reference - 1 for reference in symptom.details.get("criteria", []) if reference > 0]
+            return [self.otherwise(e) for e in dict.fromkeys([event, *events]) if e in self._path.branches]
+        right = self._right_value(symptom, recording)
+        if right is not None:
+            return [self._equal(event, *right)]
+        return self._others(symptom)
+
+    def otherwise(self, event: int) -> Goal:
+        """That a branch had gone another way."""
+        way = self._path.way(event)
+        taken = self._story.side_taken(event) or "taken"
+        wanted = {"true": "false", "false": "true"}.get(taken)
+        text = self._story.spot(event).text
+        words = f"`{text}` had to be {wanted}" if wanted else f"`{text}` had to lead elsewhere than to `{taken}`"
+        return Goal(event, self._terms.negate(way), words if text else "the test had to go the other way")
+
+    # ---- Right values ------------------------------------------------------------------------------------------------
+
+    def _right_value(self, symptom: Symptom, recording: Recording) -> tuple[int, int, str] | None:
+        """The value that the symptom's event should have had, in its lowest bits, how many, and as text."""
+        term = self._path.results.get(symptom.event)
+        if term is None:
+            return None
+        if symptom.kind == "wrong-status":
+            expected = recording.case.expected
+            status = None if expected is None else expected.status
+            return None if status is None else (status, STATUS_BITS, f"the status had to be {status}")
+        if "argument" in symptom.details:
+            return self._printed(symptom, recording, term)
+        return None
+
+    def _printed(self, symptom: Symptom, recording: Recording, term: Term) -> tuple[int, int, str] | None:
+        """The right value of a printed integer or character, read from the expected output as the printed one is."""
+        stream, difference = int(symptom.details["stream"]), recording.outcome.difference
+        expected = recording.case.expected
+        source = Evidence(self._story.trace).source_of(stream, int(symptom.details["offset"]))
+        value, width = self._path.encoding.evaluation.value(term), self._terms.widths[term]
+        if source is None or difference is None or expected is None or value is None:
+            return None
+        right = (expected.stdout if stream == 1 else expected.stderr) or b""
+        actual = recording.result.stdout if stream == 1 else recording.result.stderr
+        begin = difference.expected - (difference.actual - source.start)
+        printed = actual[source.start : source.start + source.length]
+        found = _read(printed, right[max(0, begin) :], value, width)
+        if found is None:
+            return None
+        name = self._name(symptom.event)
+        return found[0], found[1], f"{name} had to be {found[2]}"
+
+    def _equal(self, event: int, value: int, bits: int, text: str) -> Goal:
+        terms = self._terms
+        part = terms.extract(self._path.results[event], 0, bits)
+        return Goal(event, terms.equal(part, terms.constant(value, bits)), text)
+
+    # ---- Other values ------------------------------------------------------------------------------------------------
+
+    def _others(self, symptom: Symptom) -> list[Goal]:
+        """That the values at the symptom had been others."""
+        references = symptom.details.get("criteria", [])
+        events = [reference - 1 for reference in references if reference > 0]
+        with_values = [e for e in events if self._has_value(e)]
+        if not with_values or symptom.kind == "crash":
+            with_values = self._behind(symptom.event, events)
+        return [self._another(event) for event in dict.fromkeys(with_values)]
+
+    def _behind(self, event: int, events: list[int]) -> list[int]:
+        """What the symptom's event itself, and other events, come from: of an access the pointer."""
+        accesses = [event, *events] if event >= 0 else events
+        found = [e for access in accesses for e in self._influence.sources(access) if self._has_value(e)]
+        return found or [e for e in events if self._has_value(e)]
+
+    def _has_value(self, event: int) -> bool:
+        term = self._path.results.get(event)
+        return term is not None and self._path.encoding.evaluation.value(term) is not None
+
+    def _another(self, event: int) -> Goal:
+        term = self._path.results[event]
+        if event in self._path.branches:
+            return self.otherwise(event)
+        value = self._path.encoding.evaluation.value(term)
+        assert value is not None
+        same = self._terms.equal(term, self._terms.constant(value, self._terms.widths[term]))
+        return Goal(event, self._terms.negate(same), f"{self._name(event)} had to be another value")
+
+    def _name(self, event: int) -> str:
+        seen = self._story.named(event)
+        if seen is not None and seen.name:
+            return f"`{seen.name}`"
+        return "the argument" if self._story.trace.kind(event) is Kind.ARG else "the value"
+
+
+def _read(printed: bytes, expected: bytes, value: int, width: int) -> tuple[int, int, str] | None:
+    """The expected number, with how many bits of the value it stands for and its text, read as the printed one reads."""
+    if len(printed) == 1 and printed[0] == value & 0xFF and expected:
+        return expected[0], 8, repr(chr(expected[0]))
+    for pattern, base in READINGS:
+        shown, right = pattern.fullmatch(printed.rstrip()), pattern.match(expected)
+        if shown and right and (bits := _fits(int(shown[1], base), value, width)):
+            number = int(right[1], base)
+            return number & (1 << bits) - 1, bits, right[1].decode()
+    return None
+
+
+def _fits(number: int, value: int, width: int) -> int:
+    """How many of a value's lowest bits were printed as a number: all, or 32 of 64; 0: it was not printed like that."""
+    return next((bits for bits in _widths(width) if (number ^ value) & (1 << bits) - 1 == 0), 0)
+
+
+def _widths(width: int) -> Iterable[int]:
+    return [bits for bits in (width, 32, 16, 8) if bits <= width]

@@ -1,0 +1,140 @@
+"""What events of a run depend on: transforming instances, and the branches that decided over them (Algorithm 2).
+
+Transforming instances (definition 3.2) are the events that the values of a cause come from: the closure over data
+dependence, with the addresses of what was read. A *critical condition* (definition 3.3) is a branch instance that let one
+of them happen (direct), or that kept from happening what could have written what one of them reads (indirect).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.probe.layout import Kind
+from whence.subject.story import Story
+from whence.techniques.branches.implicit import NO_READ, last_written
+from whence.techniques.branches.potential import Candidates
+from whence.techniques.branches.predicates import Predicates
+from whence.trace.dependence import Edge
+from whence.trace.slicing import Slice, backward_slice, dependences
+
+Integers = NDArray[np.int64]
+ROUNDS = 6  # of growing a relevant slice
+
+
+class Influence:
+    """Dependence in one run. Branches in functions of ``correct`` are passed over, to the call that led there."""
+
+    def __init__(self, story: Story, correct: Iterable[str] = ()) -> None:
+        self.story, self.trace = story, story.trace
+        names = frozenset(correct)
+        functions = story.subject.program.functions
+        self._correct = np.array([ref.name in names for ref in functions], bool)
+
+    @cached_property
+    def predicates(self) -> Predicates:
+        """The run's branches, with the sides that they did not take."""
+        return Predicates(self.story)
+
+    @cached_property
+    def _candidates(self) -> Candidates:
+        return Candidates(self.predicates)
+
+    @cached_property
+    def _since(self) -> Integers:
+        return last_written(self.trace)
+
+    # ---- Data --------------------------------------------------------------------------------------------------------
+
+    def transforming(self, references: Sequence[int]) -> Slice:
+        """The data slice from some references: what their values come from, with the ways there."""
+        return backward_slice(self.trace.plan, self.trace.columns, np.array(references, np.int64), control=False)
+
+    def sources(self, event: int) -> list[int]:
+        """The events that an event's data comes from, seen through the bytes that library calls copied."""
+        found: dict[int, None] = {}
+        pending, seen = [event + 1], {event + 1}
+        while pending:
+            for target, _ in dependences(self.trace.plan, self.trace.columns, pending.pop(), control=False):
+                if target in seen:
+                    continue
+                seen.add(target)
+                if target > 0 and self._has_value(target - 1):
+                    found[target - 1] = None
+                else:
+                    pending.append(target)
+        return list(found)
+
+    def _has_value(self, event: int) -> bool:
+        return self.trace.kind(event) not in {Kind.CALL, Kind.COPY, Kind.VASTART, Kind.BYVAL}
+
+    # ---- Critical conditions -----------------------------------------------------------------------------------------
+
+    def direct(self, events: Integers) -> list[int]:
+        """For each event the closest branch instance that let it happen, in its function or a caller; -1: none."""
+        trace = self.trace
+        segments = trace.columns.events["segment"][events]
+        controls = {int(s): self._closest(int(s)) for s in np.unique(segments)}
+        found = [controls[int(s)] for s in segments]
+        kinds = trace.plan.sites["kind"][trace.sites(events)]
+        for index in np.flatnonzero(kinds == Kind.PHI).tolist():
+            edges = dependences(trace.plan, trace.columns, int(events[index]) + 1)
+            branch = next((t - 1 for t, kind in edges if kind is Edge.CONTROL), -1)
+            if branch >= 0 and trace.kind(branch) is Kind.BRANCH:
+                found[index] = self._in_scope(branch)
+        return found
+
+    def _closest(self, segment: int) -> int:
+        """The closest branch over a segment instance: of its function, else of the call that led to it; -1: none."""
+        segments, frames = self.trace.columns.segments, self.trace.columns.frames
+        while segment >= 0:
+            row = segments[segment]
+            frame = frames[row["frame"]]
+            control = int(row["control"])
+            if control >= 0 and not self._correct[frame["function"]]:
+                return self._last_event(control)
+            segment = int(frame["call"])
+        return -1
+
+    def _in_scope(self, branch: int) -> int:
+        """The branch itself, or the closest one over the call of the function designated as correct that holds it."""
+        columns = self.trace.columns
+        frame = columns.frames[columns.segments[columns.events[branch]["segment"]]["frame"]]
+        return self._closest(int(frame["call"])) if self._correct[frame["function"]] else branch
+
+    def _last_event(self, segment: int) -> int:
+        """The last event of a segment instance, its branch or call."""
+        row, starts = self.trace.columns.segments[segment], self.trace.plan.segments["site_start"]
+        return int(row["event"] + starts[row["id"] + 1] - starts[row["id"]]) - 1
+
+    def indirect(self, found: Slice, events: Integers) -> Integers:
+        """The branch instances whose other side could have written what one of the events reads, most promising first.
+
+        Only those after what did write it. (Relevant slicing's potential dependence.)
+        """
+        uses = events[self._since[events] != NO_READ]
+        if not len(uses):
+            return uses
+        depths = found.depth_of(uses).astype(np.int64)
+        rows = self.predicates.rows[self._candidates.of(uses, self._since[uses], depths)]
+        branches = [self._in_scope(branch) for branch in dict.fromkeys(rows["event"].tolist())]
+        return np.array(list(dict.fromkeys(b for b in branches if b >= 0)), np.int64)
+
+    # ---- Slicing first -----------------------------------------------------------------------------------------------
+
+    def relevant_slice(self, references: Sequence[int]) -> Slice:
+        """The slice over data, control and potential dependence: all that a tree from these references can hold."""
+        columns, plan = self.trace.columns, self.trace.plan
+        known = np.unique(np.array(references, np.int64))
+        found = backward_slice(plan, columns, known)
+        for _ in range(ROUNDS):
+            branches = self.indirect(found, found.events) + 1
+            more = branches[found.event_depth[branches - 1] == 0]
+            if not len(more):
+                break
+            known = np.concatenate([known, more])
+            found = backward_slice(plan, columns, known)
+        return found

@@ -1,0 +1,202 @@
+"""A cause tree in the user's words: for each node the condition, its values, the contradiction, and the lines to read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whence.findings import Statement
+from whence.probe.layout import Kind
+from whence.techniques.causes.path import Assumption
+from whence.techniques.causes.tree import Cause, Node, Tree
+from whence.trace.dependence import Edge
+from whence.trace.slicing import dependences
+
+HOPS = 4  # steps from a condition to the named values in it
+VALUES = 8  # that are shown of one condition
+CORE = 5  # assumptions of a core that are named in a sentence
+
+
+@dataclass(slots=True)
+class Line:
+    """A statement of a cause: the event nearest to the condition, and the statements on the way from there to the symptom."""
+
+    statement: Statement
+    event: int
+    way: tuple[Statement, ...]
+
+
+class Told:
+    """Says what the nodes of a tree are."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree, self.story = tree, tree.story
+        self._ways: dict[int, tuple[Statement, ...]] = {}
+        self._lines: dict[int, list[Line]] = {}
+
+    # ---- Lines -------------------------------------------------------------------------------------------------------
+
+    def way(self, node: Node) -> tuple[Statement, ...]:
+        """The statements to read from the symptom to a node's condition, both included."""
+        if node.number not in self._ways:
+            before = self.way(node.parent) + self._chain(node) if node.parent is not None else ()
+            own = self.story.statement(node.event) if node.event >= 0 else None
+            self._ways[node.number] = _distinct([*before, *([own] if own else [])])
+        return self._ways[node.number]
+
+    def _chain(self, node: Node) -> tuple[Statement, ...]:
+        """The statements on the way from what a condition decided over to its parent's condition."""
+        assert node.parent is not None
+        for cause in node.parent.causes:
+            if node.use >= 0 and cause.found.event_depth[node.use]:
+                return self._statements(cause, node.use)
+        return ()
+
+    def _statements(self, cause: Cause, event: int) -> tuple[Statement, ...]:
+        places = [self.story.statement(e) for e in cause.found.way(event)]
+        return _distinct([place for place in reversed(places) if place is not None])
+
+    def lines(self, node: Node) -> list[Line]:
+        """The statements of a node's causes, the nearest to its condition first."""
+        if node.number not in self._lines:
+            found: dict[Statement, Line] = {}
+            for cause in node.causes:
+                for statement, event in self._nearest(cause):
+                    if statement not in found and statement not in self.tree.fine:
+                        way = _distinct([*self.way(node), *self._statements(cause, event)])
+                        found[statement] = Line(statement, event, way)
+            self._lines[node.number] = sorted(found.values(), key=lambda line: len(line.way))
+        return self._lines[node.number]
+
+    def _nearest(self, cause: Cause) -> list[tuple[Statement, int]]:
+        """Each statement of a cause with its event nearest to the goal, of equally near ones one with a value."""
+        events = cause.events
+        numbers = self.story.statement_numbers[self.story.sites(events)]
+        order = np.lexsort((-events, cause.found.event_depth[events], numbers))
+        kept, first = np.unique(numbers[order], return_index=True)
+        found = []
+        for number, start in zip(kept.tolist(), first.tolist(), strict=True):
+            if number >= 0:
+                same = events[order[start : start + 4]]
+                same = same[numbers[order[start : start + 4]] == number]
+                event = next((e for e in same.tolist() if self.story.observation(e)), int(same[0]))
+                found.append((self.story.statements[number], event))
+        return found
+
+    # ---- Words -------------------------------------------------------------------------------------------------------
+
+    def values(self, event: int) -> list[dict[str, Any]]:
+        """The variables and results in a condition, or what an event read or wrote: ``{"name", "value"}``."""
+        found: dict[str, str | None] = {}
+        own = self.story.observation(event)
+        if own is not None and self.story.trace.kind(event) is not Kind.BRANCH:
+            found[own.name] = own.value
+        self._gather(event + 1, HOPS, found)
+        return [{"name": name, "value": value} for name, value in found.items()][:VALUES]
+
+    def _gather(self, reference: int, hops: int, found: dict[str, str | None]) -> None:
+        trace = self.story.trace
+        for target, kind in dependences(trace.plan, trace.columns, reference, control=False):
+            if target <= 0 or kind is not Edge.VALUE:
+                continue
+            seen = self.story.observation(target - 1)
+            if seen is not None:
+                found.setdefault(seen.name, seen.value)
+            elif hops and trace.kind(target - 1) is Kind.PHI:
+                self._gather(target, hops - 1, found)
+
+    def goal(self, node: Node) -> str:
+        """What should have been at a node."""
+        if node.causes and node.causes[0].goal.text:
+            texts = dict.fromkeys(cause.goal.text for cause in node.causes)
+            return " or ".join(texts)
+        return "this had not to happen" if node.level else ""
+
+    def contradiction(self, node: Node) -> str:
+        """Why it could not be: the values, and what else held on the way."""
+        if not node.causes:
+            return ""
+        cause = node.causes[0]
+        shown = [f"`{v['name']}` was {v['value']}" for v in self.values(cause.goal.event) if v["value"] is not None]
+        text = f"{cause.goal.text}, but {_listed(shown)}" if shown else cause.goal.text
+        held = list(dict.fromkeys(self.assumption(a) for a in cause.contradiction.core))
+        if held:
+            more = f" and {len(held) - CORE} more" if len(held) > CORE else ""
+            text += f"; it cannot be together with {', '.join(held[:CORE])}{more}"
+        return text
+
+    def assumption(self, assumption: Assumption) -> str:
+        """An assumption of a core: ``n > 0` true on line 7``."""
+        event, story = assumption.event, self.story
+        place = story.statement(event)
+        where = f" on line {place.line}" if place is not None else ""
+        if story.trace.kind(event) is Kind.BRANCH:
+            return f"`{story.spot(event).text}` {story.side_taken(event) or ''}".rstrip() + where
+        seen = story.named(event)
+        return f"the address of `{seen.name}`{where}" if seen is not None else f"an address{where}"
+
+    def notes(self, node: Node) -> list[str]:
+        """What has to be known about a node's answer."""
+        found = []
+        if any(c.contradiction.is_free for c in node.causes) and node.level:
+            found.append("the condition depends on what nothing recorded tells; all that it comes from is listed")
+        elif any(not c.contradiction.is_decided for c in node.causes):
+            found.append("the solver's time ran out; the cause may hold more than needed")
+        if len(node.instances) > 1 and node.level:
+            seen = "" if len(node.causes) == len(node.instances) else f", {len(node.causes)} of them looked into"
+            found.append(f"stands for {len(node.instances):,} instances{seen}")
+        return found
+
+    # ---- The part of a result ----------------------------------------------------------------------------------------
+
+    def part(self, depth: int) -> list[dict[str, Any]]:
+        """The nodes that were opened, level by level, as results hold them."""
+        shown = [node for node in self.tree.nodes if node.children is not None and node.level <= depth]
+        return [self._node(node) for node in shown]
+
+    def _node(self, node: Node) -> dict[str, Any]:
+        place = self.story.statement(node.event) if node.event >= 0 else None
+        kind = "symptom" if node.parent is None else "indirect" if node.indirect else "direct"
+        return {
+            "number": node.number,
+            "parent": None if node.parent is None else node.parent.number,
+            "level": node.level,
+            "file": place.file if place else None,
+            "line": place.line if place else None,
+            "kind": kind,
+            "goal": self.goal(node),
+            "values": self.values(node.event) if node.event >= 0 else [],
+            "contradiction": self.contradiction(node),
+            "core": self._core(node),
+            "cause": [self._line(line) for line in self.lines(node)],
+            "instances": len(node.instances),
+            "children": [child.number for child in node.children or [] if child.children is not None],
+            "unopened": sum(child.children is None for child in node.children or []),
+            "notes": self.notes(node),
+        }
+
+    def _line(self, line: Line) -> dict[str, Any]:
+        return {
+            "file": line.statement.file,
+            "line": line.statement.line,
+            "deed": self.story.deed(line.event),
+            "to_read": len(line.way),
+        }
+
+    def _core(self, node: Node) -> list[dict[str, Any]]:
+        found = []
+        for assumption in node.causes[0].contradiction.core if node.causes else ():
+            place = self.story.statement(assumption.event)
+            if place is not None:
+                found.append({"file": place.file, "line": place.line, "text": self.assumption(assumption)})
+        return found
+
+
+def _distinct(statements: list[Statement]) -> tuple[Statement, ...]:
+    return tuple(dict.fromkeys(statements))
+
+
+def _listed(items: list[str]) -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -1,0 +1,216 @@
+"""The cause tree: causes level by level, each with the conditions that its values depend on as its children (Algorithm 3).
+
+A node asks of a branch instance why it did not go the other way (the root: why the symptom's value was not right). Its
+cause is the answer: the contradiction, and the transforming instances of what is in it. The branches that decided over
+these are the children. A branch instance stands in the tree once, at its lowest level. Nodes are opened on demand.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.findings import Statement
+from whence.techniques.causes.goals import Goals
+from whence.techniques.causes.influence import Influence
+from whence.techniques.causes.precondition import Contradiction, Goal, Preconditions
+from whence.trace.slicing import Slice
+
+REPRESENTATIVES = 3  # instances of a loop's branch whose causes are looked into: the first, the middle, the last
+NO_EVENTS = np.zeros(0, np.int64)
+
+
+@dataclass(slots=True)
+class Cause:
+    """Why a goal could not be met: the contradiction, and its transforming instances with their ways to the goal."""
+
+    goal: Goal
+    contradiction: Contradiction
+    found: Slice
+    events: NDArray[np.int64]
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A place of the tree.
+
+    ``instances`` are the events it stands for, ascending: one, or those of one branch of a loop. ``use`` is the event
+    of the parent's cause that it decided over, ``indirect``: by keeping something else from happening. ``children`` is
+    None until it is opened.
+    """
+
+    number: int
+    level: int
+    parent: Node | None
+    instances: list[int]
+    use: int = -1
+    indirect: bool = False
+    causes: list[Cause] = field(default_factory=list)
+    children: list[Node] | None = None
+
+    @property
+    def event(self) -> int:
+        """The latest instance."""
+        return self.instances[-1] if self.instances else -1
+
+
+@dataclass(slots=True, frozen=True)
+class Settings:
+    """``loops``: instances of one branch of one call become one node. ``fine`` are statements known to be right."""
+
+    loops: bool = True
+    fine: frozenset[Statement] = frozenset()
+
+
+class Tree:
+    """A tree that grows as its nodes are opened.
+
+    ``nodes`` are all that there are, in the order in which they were found; ``stopped``: the deadline (of
+    ``time.monotonic``) came before all were opened that were asked for.
+    """
+
+    def __init__(
+        self,
+        influence: Influence,
+        goals: Goals,
+        preconditions: Preconditions,
+        settings: Settings | None = None,
+        deadline: float = float("inf"),
+    ) -> None:
+        self._influence, self._goals, self._preconditions = influence, goals, preconditions
+        self._settings, self._deadline = settings or Settings(), deadline
+        self.story = influence.story
+        self.nodes: list[Node] = []
+        self.stopped = False
+        self._placed: dict[object, Node] = {}
+        self._answers: dict[int, Cause] = {}
+
+    def plant(self, goals: list[Goal], references: list[int]) -> Node:
+        """Make the root, opened: its causes are those of the goals, and what the references come from."""
+        root = Node(0, 0, None, sorted({goal.event for goal in goals}))
+        self.nodes = [root]
+        root.causes = [self._answer(goal, goal.event + 1) for goal in goals]
+        if not goals:
+            nothing = Goal(references[0] - 1 if references else -1, -1, "")
+            found = self._influence.transforming(references)
+            root.causes = [Cause(nothing, Contradiction(-1, is_free=True), found, found.events)] if references else []
+            root.instances = [max(0, r - 1) for r in references[:1]]
+        for goal in goals:
+            self._placed[self._key(goal.event)] = root
+        self._grow(root, self._branches_in(references) if not goals else [])
+        return root
+
+    def open(self, node: Node) -> list[Node]:
+        """The children of a node; computed when it is opened for the first time."""
+        if node.children is None:
+            chosen = self._representatives(node.instances)
+            node.causes = [self._answer(self._goals.otherwise(event), event + 1) for event in chosen]
+            self._grow(node, [])
+        assert node.children is not None
+        return node.children
+
+    def explore(self, depth: int) -> None:
+        """Open all nodes up to a level, level by level, until the deadline."""
+        level = [node for node in self.nodes if node.level == 0]
+        for _ in range(depth):
+            following: list[Node] = []
+            for node in [child for parent in level for child in parent.children or []]:
+                if time.monotonic() >= self._deadline:
+                    self.stopped = True
+                    return
+                self.open(node)
+                following.append(node)
+            level = following
+
+    @property
+    def fine(self) -> frozenset[Statement]:
+        """The statements known to be right."""
+        return self._settings.fine
+
+    # ---- Causes ------------------------------------------------------------------------------------------------------
+
+    def _answer(self, goal: Goal, reference: int) -> Cause:
+        """The cause of a goal (Algorithm 1), each computed once."""
+        if goal.event not in self._answers:
+            contradiction = self._preconditions.contradiction(goal)
+            core = [assumption.event + 1 for assumption in contradiction.core]
+            found = self._influence.transforming([reference, *core])
+            events = found.events
+            if not contradiction.complete:
+                events = events[events >= contradiction.step]
+            self._answers[goal.event] = Cause(goal, contradiction, found, events)
+        return self._answers[goal.event]
+
+    def _representatives(self, instances: list[int]) -> list[int]:
+        """A few of the instances, the latest first."""
+        if len(instances) <= REPRESENTATIVES:
+            return instances[::-1]
+        steps = np.linspace(len(instances) - 1, 0, REPRESENTATIVES)
+        return [instances[int(step)] for step in steps]
+
+    # ---- Children ----------------------------------------------------------------------------------------------------
+
+    def _grow(self, node: Node, first: list[int]) -> None:
+        """Make the children: the critical conditions of the node's causes that stand nowhere else."""
+        groups: dict[object, Node] = {}
+        for branch, use, indirect in [(b, -1, False) for b in first] + list(self._critical(node)):
+            key = self._key(branch)
+            known = groups.get(key) or self._placed.get(key)
+            if known is not None:
+                self._join(known, branch)
+                continue
+            child = Node(len(self.nodes), node.level + 1, node, [branch], use, indirect)
+            groups[key] = self._placed[key] = child
+            self.nodes.append(child)
+        node.children = list(groups.values())
+
+    def _join(self, node: Node, branch: int) -> None:
+        """Count another instance; of a node that is open already the causes stay."""
+        position = int(np.searchsorted(node.instances, branch))
+        if position == len(node.instances) or node.instances[position] != branch:
+            node.instances.insert(position, branch)
+
+    def _critical(self, node: Node) -> Iterable[tuple[int, int, bool]]:
+        """The critical conditions of a node's causes (Algorithm 2): branch, the event it decided over, how."""
+        for cause in node.causes:
+            events = self._not_fine(cause.events)
+            events = events[np.argsort(cause.found.event_depth[events], kind="stable")]
+            for event, branch in zip(events.tolist(), self._influence.direct(events), strict=True):
+                if branch >= 0 and self._has_way(branch) and not self._is_fine(branch):
+                    yield branch, event, False
+            for branch in self._influence.indirect(cause.found, np.sort(events)).tolist():
+                if self._has_way(branch) and not self._is_fine(branch):
+                    yield branch, -1, True
+
+    def _branches_in(self, references: list[int]) -> list[int]:
+        """The branches among references: the tests that may have skipped what should have been there."""
+        return [r - 1 for r in references if r > 0 and self._has_way(r - 1)]
+
+    def _has_way(self, branch: int) -> bool:
+        return branch in self._preconditions.path.branches
+
+    def _key(self, event: int) -> object:
+        """What stands in the tree once: a branch instance; with loops recognised, a branch in frames of one call."""
+        if not self._settings.loops or not self._has_way(event):
+            return event
+        trace = self.story.trace
+        frame = trace.columns.frames[trace.columns.segments[trace.columns.events[event]["segment"]]["frame"]]
+        call = int(frame["call"])
+        caller = int(trace.columns.segments[call]["id"]) if call >= 0 else -1
+        return trace.site(event), caller
+
+    # ---- Statements that are fine ------------------------------------------------------------------------------------
+
+    def _is_fine(self, event: int) -> bool:
+        return bool(self._settings.fine) and self.story.statement(event) in self._settings.fine
+
+    def _not_fine(self, events: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those events that belong to no statement known to be right."""
+        fine = [n for n, statement in enumerate(self.story.statements) if statement in self._settings.fine]
+        if not fine:
+            return events
+        return events[~np.isin(self.story.statement_numbers[self.story.sites(events)], fine)]
