@@ -45,20 +45,32 @@ class Evaluation:
                 pending.pop()
                 continue
             operation, arguments = terms.operations[current], terms.arguments[current]
+            if operation == "symbol":
+                return
+            needed = self._needed(operation, arguments)
+            missing = [o for o in needed if values[o] is None]
+            if missing:
+                pending += missing
+                continue
+            pending.pop()
             if operation == "const":
                 values[current] = arguments[0]
-            elif operation == "symbol":
-                return
+            elif operation == "ite":
+                values[current] = values[needed[-1]]
             else:
-                operands = arguments[:1] if operation == "extract" else arguments
-                missing = [o for o in operands if values[o] is None]
-                if missing:
-                    pending += missing
-                    continue
-                known = [values[o] for o in operands] + list(arguments[len(operands) :])
-                function = OPERATIONS[operation]
-                values[current] = function(terms.widths[current], terms.widths[operands[-1]], *known)
-            pending.pop()
+                known = [values[o] for o in needed] + list(arguments[len(needed) :])
+                values[current] = OPERATIONS[operation](terms.widths[current], terms.widths[needed[-1]], *known)
+
+    def _needed(self, operation: str, arguments: tuple[int, ...]) -> tuple[Term, ...]:
+        """The terms to know first; of a choice its condition, then the side that it chooses."""
+        if operation == "const":
+            return ()
+        if operation == "extract":
+            return arguments[:1]
+        if operation != "ite":
+            return arguments
+        condition = self.values[arguments[0]]
+        return arguments[:1] if condition is None else (arguments[0], arguments[1 if condition else 2])
 
     def learn(self, term: Term, value: int) -> list[Term]:
         """The symbols whose values follow from a term's value, through sums, choices, extensions and concatenations."""

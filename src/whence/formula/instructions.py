@@ -38,10 +38,15 @@ def _binary(instruction: Instruction, module: Module) -> Meaning | None:
 
 
 def _shift(instruction: Instruction, module: Module) -> Meaning | None:
-    """The processor looks at the lowest 5 bits of the amount, 6 for 64-bit numbers."""
+    """The processor looks at the lowest 5 bits of the amount, 6 for 64-bit numbers.
+
+    A constant amount that is too large makes the compiler choose any result, so that is not modelled.
+    """
     if not is_scalar(instruction.type):
         return None
     operation, width = instruction.opcode, width_of(instruction.type, module)
+    if instruction.operands[1].text.lstrip("-").isdigit() and not 0 <= int(instruction.operands[1].text) < width:
+        return None
     mask = max(width, 32) - 1
 
     def shift(terms: Terms, a: Term, b: Term) -> Term:

@@ -21,7 +21,8 @@ _SORTING = frozenset({"qsort", "qsort_r"})
 _NUMBERS = frozenset({"strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof", "strtold"})
 _ZEROING = frozenset({"calloc", "strcpy", "stpcpy", "strncpy", "stpncpy", "strcat", "strncat", "bzero"})
 _BLOCKS = frozenset({"malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "strdup", "strndup", "fopen"})
-MOST_LINKED = 1 << 16  # bytes of a copy whose unknown parts become symbols that both sides share
+MOST_COPIED = 1 << 16  # bytes; longer copies are taken as recorded
+MOST_LINKED = 256  # unknown bytes in a row of a copy that become symbols, so that they stay the same on both sides
 
 
 @dataclass(slots=True)
@@ -228,12 +229,12 @@ class Library:
     def copy(self, target: int, source: int, length: int, event: int) -> None:
         """As memmove; unknown bytes become symbols first, so that they stay the same on both sides."""
         state = self._state
-        if length > MOST_LINKED:
+        if length > MOST_COPIED:
             state.memory.forget(target, length)
             state.encoding.notes["long copy taken as recorded"] += 1
             return
         for offset, run in state.memory.unknown_runs(source, length):
-            for k in range(offset, offset + run):
+            for k in range(offset, offset + run if run <= MOST_LINKED else offset):
                 state.memory.write(source + k, state.encoding.symbol(SymbolKind.INITIAL, "byte", 8, event))
         state.memory.copy(target, source, length)
 

@@ -14,14 +14,11 @@ _Operation = Callable[..., Expression]
 
 
 class Smt:
-    """Translates terms to z3, each once.
-
-    ``context`` is a z3 context of its own, so that several threads or solvers do not meet.
-    """
+    """Translates terms to z3, each once; symbol number n is called ``s<n>``. z3's main context holds all."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
-        self.context = z3.Context()
+        self.context = z3.main_ctx()
         self._made: dict[Term, Expression] = {}
 
     def bools(self, conditions: Iterable[Term]) -> list[Expression]:
@@ -49,13 +46,13 @@ class Smt:
                 made[current] = self._translate(current)
 
     def _translate(self, term: Term) -> Expression:
-        terms, context = self._terms, self.context
+        terms = self._terms
         operation, width, arguments = terms.operations[term], terms.widths[term], terms.arguments[term]
         if operation == "const":
-            return z3.BoolVal(bool(arguments[0]), context) if width == 1 else z3.BitVecVal(arguments[0], width, context)
+            return z3.BoolVal(bool(arguments[0])) if width == 1 else z3.BitVecVal(arguments[0], width)
         if operation == "symbol":
             name = f"s{arguments[0]}"
-            return z3.Bool(name, context) if width == 1 else z3.BitVec(name, width, context)
+            return z3.Bool(name) if width == 1 else z3.BitVec(name, width)
         operands = [self._made[o] for o in terms.operands(term)]
         if width == 1 and operation in _LOGIC:
             return _LOGIC[operation](*operands)
@@ -65,12 +62,12 @@ class Smt:
             return z3.If(*operands)
         vectors = [self._vector(o) for o in operands]
         found = _TABLE[operation](width, *vectors, *arguments[len(operands) :])
-        return found == z3.BitVecVal(1, 1, context) if width == 1 and not z3.is_bool(found) else found
+        return found == z3.BitVecVal(1, 1) if width == 1 and not z3.is_bool(found) else found
 
     def _vector(self, value: Expression) -> Expression:
         if not z3.is_bool(value):
             return value
-        return z3.If(value, z3.BitVecVal(1, 1, self.context), z3.BitVecVal(0, 1, self.context))
+        return z3.If(value, z3.BitVecVal(1, 1), z3.BitVecVal(0, 1))
 
 
 _LOGIC: dict[str, _Operation] = {
@@ -82,35 +79,35 @@ _LOGIC: dict[str, _Operation] = {
 }
 
 
-def _sort(width: int, context: Any) -> Any:
-    return z3.Float64(context) if width == 64 else z3.Float32(context)
+def _sort(width: int) -> Any:
+    return z3.Float64() if width == 64 else z3.Float32()
 
 
 def _float(bits: Expression) -> Expression:
-    return z3.fpBVToFP(bits, _sort(bits.size(), bits.ctx))
+    return z3.fpBVToFP(bits, _sort(bits.size()))
 
 
-def _nearest(context: Any) -> Any:
-    return z3.RNE(context)
+def _nearest() -> Any:
+    return z3.RNE()
 
 
 def _arithmetic(compute: _Operation) -> _Operation:
-    return lambda w, a, b: z3.fpToIEEEBV(compute(_nearest(a.ctx), _float(a), _float(b)))
+    return lambda w, a, b: z3.fpToIEEEBV(compute(_nearest(), _float(a), _float(b)))
 
 
 def _comparison(compare: _Operation) -> _Operation:
     return lambda w, a, b: compare(_float(a), _float(b))
 
 
-def _rounding(mode: Callable[[Any], Any]) -> _Operation:
-    return lambda w, a: z3.fpToIEEEBV(z3.fpRoundToIntegral(mode(a.ctx), _float(a)))
+def _rounding(mode: Callable[[], Any]) -> _Operation:
+    return lambda w, a: z3.fpToIEEEBV(z3.fpRoundToIntegral(mode(), _float(a)))
 
 
 def _remainder(w: int, a: Expression, b: Expression) -> Expression:
     """C's fmod, which truncates; z3's fpRem rounds the quotient to nearest."""
     x, y = z3.fpAbs(_float(a)), z3.fpAbs(_float(b))
     nearest = z3.fpRem(x, y)
-    positive = z3.If(z3.fpLT(nearest, z3.fpZero(x.sort(), False)), z3.fpAdd(_nearest(a.ctx), nearest, y), nearest)
+    positive = z3.If(z3.fpLT(nearest, z3.fpZero(x.sort(), False)), z3.fpAdd(_nearest(), nearest, y), nearest)
     return z3.fpToIEEEBV(z3.If(z3.fpIsNegative(_float(a)), z3.fpNeg(positive), positive))
 
 
@@ -119,22 +116,22 @@ def _to_integer(signed: bool) -> _Operation:
 
     def convert(w: int, a: Expression) -> Expression:
         native = 64 if w > 32 or (not signed and w > 16) else 32
-        number, zero = _float(a), z3.RTZ(a.ctx)
-        wide = z3.fpToSBV(zero, number, z3.BitVecSort(native, a.ctx))
-        limit = z3.fpToFP(zero, z3.BitVecVal(1 << native - 1, native + 1, a.ctx), number.sort())
+        number, zero = _float(a), z3.RTZ()
+        wide = z3.fpToSBV(zero, number, z3.BitVecSort(native))
+        limit = z3.fpToFP(zero, z3.BitVecVal(1 << native - 1, native + 1), number.sort())
         whole = z3.fpRoundToIntegral(zero, number)
         fits = z3.And(z3.fpLEQ(z3.fpNeg(limit), whole), z3.fpLT(whole, limit))
-        found = z3.If(fits, wide, z3.BitVecVal(1 << native - 1, native, a.ctx))
+        found = z3.If(fits, wide, z3.BitVecVal(1 << native - 1, native))
         if not signed and w > 32:
-            upper = z3.And(z3.fpGEQ(whole, limit), z3.fpLT(whole, z3.fpAdd(_nearest(a.ctx), limit, limit)))
-            found = z3.If(upper, z3.fpToUBV(zero, number, z3.BitVecSort(native, a.ctx)), found)
+            upper = z3.And(z3.fpGEQ(whole, limit), z3.fpLT(whole, z3.fpAdd(_nearest(), limit, limit)))
+            found = z3.If(upper, z3.fpToUBV(zero, number, z3.BitVecSort(native)), found)
         return z3.Extract(w - 1, 0, found)
 
     return convert
 
 
 def _convert(w: int, a: Expression) -> Expression:
-    return z3.fpToIEEEBV(z3.fpToFP(_nearest(a.ctx), _float(a), _sort(w, a.ctx)))
+    return z3.fpToIEEEBV(z3.fpToFP(_nearest(), _float(a), _sort(w)))
 
 
 _TABLE: dict[str, _Operation] = {
@@ -164,7 +161,7 @@ _TABLE: dict[str, _Operation] = {
     "fmul": _arithmetic(z3.fpMul),
     "fdiv": _arithmetic(z3.fpDiv),
     "frem": _remainder,
-    "fsqrt": lambda w, a: z3.fpToIEEEBV(z3.fpSqrt(_nearest(a.ctx), _float(a))),
+    "fsqrt": lambda w, a: z3.fpToIEEEBV(z3.fpSqrt(_nearest(), _float(a))),
     "ffloor": _rounding(z3.RTN),
     "fceil": _rounding(z3.RTP),
     "ftrunc": _rounding(z3.RTZ),
@@ -176,6 +173,6 @@ _TABLE: dict[str, _Operation] = {
     "fconvert": _convert,
     "ftosi": _to_integer(signed=True),
     "ftoui": _to_integer(signed=False),
-    "sitof": lambda w, a: z3.fpToIEEEBV(z3.fpToFP(_nearest(a.ctx), a, _sort(w, a.ctx))),
-    "uitof": lambda w, a: z3.fpToIEEEBV(z3.fpToFPUnsigned(_nearest(a.ctx), a, _sort(w, a.ctx))),
+    "sitof": lambda w, a: z3.fpToIEEEBV(z3.fpToFP(_nearest(), a, _sort(w))),
+    "uitof": lambda w, a: z3.fpToIEEEBV(z3.fpToFPUnsigned(_nearest(), a, _sort(w))),
 }

@@ -58,14 +58,16 @@ class State:
     def word(self, row: int, unit: int) -> int:
         """The 64 bits that a segment instance recorded at a unit."""
         place = self.words[row] + unit
-        low: int = self.units[place]
-        return low | self.units[place + 1] << 32
+        value: int = self.units[place] | self.units[place + 1] << 32
+        return value
 
     def bits(self, row: int, unit: int, units: int) -> int:
         """The number of 1, 2 or 4 units that a segment instance recorded."""
         place = self.words[row] + unit
-        low: int = self.units[place]
-        return low if units == 1 else low + sum(self.units[place + k] << (32 * k) for k in range(1, units))
+        value: int = self.units[place]
+        for k in range(1, units):
+            value |= self.units[place + k] << 32 * k
+        return value
 
     def zero(self, row: int) -> int | None:
         """What a recorded 0 says: nothing, where the run may have ended before the segment's values were written."""
