@@ -7,8 +7,8 @@ A statement's score is the weighted sum of
 - the best tolerant predicate of its sites: on least and greatest values, and on differences from value to value,
 - the share of failing runs in which one of its sites breaks its predicate in the slice, and nothing explains it.
 
-Nothing cuts, since each of them loses some root causes. The weights were chosen on half of the corpus faults
-(docs/invariants.md).
+Among equals the distance from the symptom in dependence edges decides. Nothing cuts, since each of these would lose
+some root causes. The weights were chosen on one half of corpus faults and judged on another (docs/invariants.md).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from whence.techniques.invariants.runs import Failing, Observer, Run
 from whence.techniques.spectrum import Counts, ochiai, op2
 
 EXECUTED, SLICED, PREDICATE, FIRST = 2.0, 0.5, 1.0, 0.2  # weights
+NEARNESS = 1e-6  # weight of the distance: less than any difference of the others
 STRONG = 0.7  # of the best score: predicates that count as broken
 ALL_FORMS = (Form.LOW, Form.HIGH, Form.DOWN, Form.UP)
 
@@ -65,7 +66,8 @@ def score(observer: Observer, failing: Sequence[Failing], passing: Sequence[Run]
     parts = (op2(executed) / len(failing), ochiai(sliced), best, first)
     weights = (EXECUTED, SLICED, PREDICATE, FIRST)
     total = sum((weight * part for weight, part in zip(weights, parts, strict=True)), np.zeros(statements.count))
-    return Scores(total / sum(weights), executed, sliced, best, first, site, predicates)
+    total = total / sum(weights) + NEARNESS * statements.nearness(failing)
+    return Scores(total, executed, sliced, best, first, site, predicates)
 
 
 class _Statements:
@@ -92,6 +94,14 @@ class _Statements:
     def of_sites(self, sites: NDArray[np.integer]) -> NDArray[np.bool_]:
         """The statements of sites."""
         return self._mask(self._of_site[sites])
+
+    def nearness(self, failing: Sequence[Failing]) -> Floats:
+        """For each statement how near it lies to a symptom: 1 at the symptom itself, 0 outside of all slices."""
+        depths = np.full(self.count + 1, np.inf)
+        for run in failing:
+            events = run.slice.events
+            np.minimum.at(depths, self._of_site[run.story.sites(events)], run.slice.depth_of(events))
+        return np.asarray(1 / (1 + depths[:-1]))
 
     def best(self, predicates: Predicates) -> tuple[Floats, Integers]:
         """For each statement the best score of its sites' predicates, and that site (-1: none)."""
