@@ -12,7 +12,7 @@ from generated import c_program
 from snippets import backward, program, programs, snippet
 
 from whence.formula.arrays import evaluate
-from whence.formula.encoder import Inputs, encode
+from whence.formula.encoder import Encoder, Inputs, encode
 from whence.formula.encoding import Encoding, SymbolKind
 from whence.probe.layout import Kind
 
@@ -217,3 +217,19 @@ int main(int argc, char **argv) {
 
 def test_memory_that_is_sorted_by_the_library_is_taken_as_recorded() -> None:
     assert "memory taken as recorded: qsort" in notes_of(program("library_qsort").snippet.files["library_qsort.c"])
+
+
+def test_runs_encoded_together_share_what_is_the_programs() -> None:
+    made = snippet(SUM)
+    traces = [made.trace("20"), made.trace("3")]
+    together = Encoder(made.subject.program, made.subject.plan)
+    both = [together.encode(t, Inputs((text,))) for t, text in zip(traces, ("20", "3"), strict=True)]
+    assert both[0].terms is both[1].terms
+    addresses = [set(e.of_kind(SymbolKind.ADDRESS)) for e in both]
+    inputs = [set(e.of_kind(SymbolKind.INPUT)) for e in both]
+    shared = {e.symbols[s].name for e, found in zip(both, addresses, strict=True) for s in found & addresses[0]}
+    assert "a" in shared
+    assert not inputs[0] & inputs[1]
+    for trace, encoding, expected in zip(traces, both, (32, 15), strict=True):
+        assert results(trace, encoding, 7, Kind.LOAD) == [expected]
+        assert wrong_instances(encoding) == []

@@ -124,6 +124,10 @@ class Constants:
                 self._globals[symbol] = found
                 return
 
+    def begin(self) -> None:
+        """Another run begins: where globals lie is told anew."""
+        self._placed.clear()
+
     # ---- What globals hold at first ----------------------------------------------------------------------------------
 
     def place(self, symbol: Term, address: int) -> None:

@@ -1,15 +1,31 @@
-"""Decides conjunctions of terms: z3 on the SMT domain, with a time limit for each question.
+"""Decides conjunctions of terms, the cheapest way first.
 
-What the terms' own simplification settles needs no solver, and is not counted as a query.
+What the terms' own simplification settles needs no solver. Most conditions that can hold do so when one unknown has another
+value than it had in the run: a few thousand such values are tried at once, as arrays. What is left goes to a solver:
+bitwuzla where there is no floating point, else z3.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.formula.arrays import evaluate
 from whence.formula.terms import Term, Terms
+
+if TYPE_CHECKING:
+    from whence.formula.bitvectors import BitVectors
+
+VARIED = 16  # unknowns of the first condition that are tried with other values
+GUESSES = 2048  # values that are tried at once
+LARGEST = 4000  # terms of conditions that are evaluated for guesses
+ALL_VALUES = 8  # bits up to which an unknown gets every value
 
 
 class Status(Enum):
@@ -23,13 +39,14 @@ class Status(Enum):
 class Decider:
     """Answers whether conditions (terms of one bit) can hold together.
 
-    ``queries`` counts the questions that the solver got, ``conditions`` the conditions in them, ``seconds`` its time.
-    ``limit`` is the time for one question in seconds.
+    ``value`` gives what a symbol was in the run, None where that is not known. ``limit`` is the time for one question in
+    seconds. ``queries`` counts the questions that a solver got, ``conditions`` the conditions in them, ``seconds`` the
+    time for them; ``guessed`` those for which a try sufficed.
     """
 
-    def __init__(self, terms: Terms, limit: float = 2.0) -> None:
-        self._terms, self.limit = terms, limit
-        self.queries = self.conditions = 0
+    def __init__(self, terms: Terms, value: Callable[[Term], int | None], limit: float = 2.0) -> None:
+        self._terms, self._value, self.limit = terms, value, limit
+        self.queries = self.conditions = self.guessed = 0
         self.seconds = 0.0
 
     def check(self, conditions: Sequence[Term]) -> tuple[Status, list[int]]:
@@ -37,12 +54,17 @@ class Decider:
         constants = [self._terms.value(condition) for condition in conditions]
         if 0 in constants:
             return Status.UNSATISFIABLE, [constants.index(0)]
-        open_ones = [position for position, value in enumerate(constants) if value is None]
-        if not open_ones:
+        positions = [position for position, value in enumerate(constants) if value is None]
+        if not positions:
             return Status.SATISFIABLE, []
-        return self._ask(conditions, open_ones)
+        asked = [conditions[position] for position in positions]
+        if self.guess(asked):
+            self.guessed += 1
+            return Status.SATISFIABLE, []
+        answer, core = self._ask(asked)
+        return answer, [positions[index] for index in core]
 
-    def minimal(self, conditions: Sequence[Term], chosen: list[int], kept: int) -> tuple[list[int], bool]:
+    def minimal(self, conditions: Sequence[Term], chosen: Sequence[int], kept: int) -> tuple[list[int], bool]:
         """A least set among ``chosen`` that cannot hold together: without any one of them the others can.
 
         Deletion, one by one, ``kept`` last, so that it stays where there is a choice. The second result tells whether
@@ -56,28 +78,80 @@ class Decider:
             status, smaller = self.check([conditions[p] for p in others])
             decided = decided and status is not Status.UNKNOWN
             if status is Status.UNSATISFIABLE:
-                core = [others[index] for index in sorted(smaller)]
+                core = [others[index] for index in smaller]
         return sorted(core), decided
 
-    def _ask(self, conditions: Sequence[Term], open_ones: list[int]) -> tuple[Status, list[int]]:
+    # ---- Guesses -----------------------------------------------------------------------------------------------------
+
+    def guess(self, conditions: Sequence[Term]) -> bool:
+        """Whether the conditions hold when one unknown of the first has another value, all else being as in the run."""
+        terms, symbols = self._terms, list(self._terms.symbols(conditions))
+        recorded = {symbol: self._value(symbol) for symbol in symbols}
+        if None in recorded.values():
+            return False
+        cone = terms.cone(conditions)
+        varied = [s for s in terms.symbols(conditions[:1]) if terms.widths[s] <= 64][-VARIED:]
+        if len(cone) > LARGEST or not varied:
+            return False
+        constants = {v for term in cone if (v := terms.value(term)) is not None}
+        rows = [(symbol, value) for symbol in varied for value in self._others(symbol, recorded[symbol], constants)]
+        values = {symbol: self._column(symbol, recorded[symbol], rows[:GUESSES]) for symbol in symbols}
+        found = evaluate(terms, conditions, values)
+        together = np.ones(1, bool)
+        for condition in conditions:
+            together = together & (found[condition] == 1)
+        return bool(together.any())
+
+    def _others(self, symbol: Term, value: int | None, constants: set[int]) -> Iterator[int]:
+        """Values to try for a symbol: all of a narrow one, else those near to its own and to constants."""
+        width = self._terms.widths[symbol]
+        if width <= ALL_VALUES:
+            yield from range(1 << width)
+            return
+        mask = (1 << width) - 1
+        near = {number + step & mask for number in (value or 0, 0, *constants) for step in (0, 1, -1)}
+        yield from list(near)[: GUESSES // VARIED]
+
+    def _column(self, symbol: Term, value: int | None, rows: list[tuple[Term, int]]) -> NDArray[np.generic]:
+        """A symbol's value in each try."""
+        kind = object if self._terms.widths[symbol] > 64 else np.uint64
+        return np.array([other if symbol == varied else value for varied, other in rows], kind)
+
+    # ---- Solvers -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _bit_vectors(self) -> BitVectors:
+        from whence.formula.bitvectors import BitVectors
+
+        return BitVectors(self._terms)
+
+    def _ask(self, conditions: list[Term]) -> tuple[Status, list[int]]:
+        from whence.formula.bitvectors import OPERATIONS
+
+        began = time.perf_counter()
+        if all(self._terms.operations[term] in OPERATIONS for term in self._terms.cone(conditions)):
+            vectors = self._bit_vectors
+            answer, core = vectors.check(vectors.holds(conditions), self.limit)
+        else:
+            answer, core = self._ask_z3(conditions)
+        self.queries += 1
+        self.conditions += len(conditions)
+        self.seconds += time.perf_counter() - began
+        return {True: Status.SATISFIABLE, False: Status.UNSATISFIABLE, None: Status.UNKNOWN}[answer], core
+
+    def _ask_z3(self, conditions: list[Term]) -> tuple[bool | None, list[int]]:
         import z3
 
         from whence.formula.smt import Smt
 
-        began = time.perf_counter()
         domain = Smt(self._terms)
         solver = z3.SolverFor("QF_BVFP", ctx=domain.context)
         solver.set("timeout", max(1, int(self.limit * 1000)))
-        names = [z3.Bool(f"c{position}", domain.context) for position in open_ones]
-        for name, position in zip(names, open_ones, strict=True):
-            solver.add(z3.Implies(name, domain.of(conditions[position])))
+        names = [z3.Bool(f"condition {number}", domain.context) for number in range(len(conditions))]
+        for name, condition in zip(names, conditions, strict=True):
+            solver.add(z3.Implies(name, domain.of(condition)))
         answer = solver.check(*names)
-        self.queries += 1
-        self.conditions += len(open_ones)
-        self.seconds += time.perf_counter() - began
-        if answer == z3.sat:
-            return Status.SATISFIABLE, []
-        if answer == z3.unknown:
-            return Status.UNKNOWN, []
+        if answer != z3.unsat:
+            return (True if answer == z3.sat else None), []
         core = {str(name) for name in solver.unsat_core()}
-        return Status.UNSATISFIABLE, [p for p, name in zip(open_ones, names, strict=True) if str(name) in core]
+        return False, [number for number, name in enumerate(names) if str(name) in core]

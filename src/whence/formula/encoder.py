@@ -10,6 +10,7 @@ unexplained.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
@@ -24,7 +25,8 @@ from whence.formula.steps import Compiler, Step
 from whence.formula.terms import Term
 from whence.formula.vectors import width_of
 from whence.probe.layout import Kind
-from whence.probe.plan import FIRST
+from whence.probe.plan import FIRST, Plan
+from whence.program.program import Program
 from whence.trace.columns import FrameKind
 from whence.trace.trace import Trace
 
@@ -51,7 +53,7 @@ def encode(
     ``events`` should be closed under data dependence (a backward slice): what they take from others is a free symbol of
     the recorded value. The results of events of the kinds in ``cut`` become symbols, defined by ``Instance.meaning``.
     """
-    return _Encoder(trace, inputs, cut).run(events)
+    return Encoder(trace.program, trace.plan).encode(trace, inputs, events, cut)
 
 
 @dataclass(slots=True)
@@ -64,17 +66,39 @@ class _Segment:
     phis: list[tuple[int, str, dict[str, Getter]]]
 
 
-class _Encoder:
-    def __init__(self, trace: Trace, inputs: Inputs, cut: Collection[Kind]) -> None:
-        self.state = State(trace, cut)
-        self.library = Library(self.state, inputs.arguments, inputs.stdin)
-        self._compiler = Compiler(self.state, self.library)
+class Encoder:
+    """Encodes runs of one program into one graph of terms: they share constants and the addresses of globals.
+
+    What it has compiled of the program serves all runs, so that for short ones it is faster than ``encode``.
+    """
+
+    def __init__(self, program: Program, plan: Plan) -> None:
+        self.state = State(program, plan)
+        self._compiler = Compiler(self.state)
         self._segments: dict[int, _Segment] = {}
 
-    def run(self, events: Iterable[int] | NDArray[np.int64] | None) -> Encoding:
-        """Encode all events, or those given."""
+    def encode(
+        self,
+        trace: Trace,
+        inputs: Inputs = NOTHING,
+        events: Iterable[int] | NDArray[np.int64] | None = None,
+        cut: Collection[Kind] = (),
+    ) -> Encoding:
+        """The encoding of a run, as by the function ``encode``."""
+        collecting = gc.isenabled()
+        gc.disable()  # many objects, none of them garbage
+        try:
+            self.state.begin(trace, cut)
+            self.library = Library(self.state, inputs.arguments, inputs.stdin)
+            self._compiler.library = self.library
+            return self._follow(*self._chosen(events))
+        finally:
+            if collecting:
+                gc.enable()
+
+    def _follow(self, rows: Iterable[int], wanted: bytes | None) -> Encoding:
+        """Visit segment instances in order."""
         state = self.state
-        rows, wanted = self._chosen(events)
         for row in rows:
             identity, first_event = state.ids[row], state.first_event[row]
             segment = self._segments.get(identity) or self._compile(identity)

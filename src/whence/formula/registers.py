@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from whence.formula.constants import Constants, UnknownConstant
-from whence.formula.encoding import Encoding, SymbolKind
+from whence.formula.encoding import SymbolKind
 from whence.formula.instructions import meaning_of
-from whence.formula.terms import Term
+from whence.formula.terms import Term, Terms
 from whence.formula.vectors import width_of
 from whence.probe.layout import SITE_OPCODES, is_probed_call
 from whence.program.model import Instruction, Module, Operand
@@ -40,13 +40,18 @@ class Frame:
 
 
 Getter = Callable[[Frame], Term]
+NewSymbol = Callable[[SymbolKind, str, int, str], Term]  # kind, name, width, note (or "")
 
 
 class Registers:
-    """Compiles operands of a program's functions to getters of their terms."""
+    """Compiles operands of a program's functions to getters of their terms.
 
-    def __init__(self, program: Program, encoding: Encoding, constants: Constants) -> None:
-        self._program, self._encoding, self._constants = program, encoding, constants
+    ``new_symbol`` makes the symbol of a register that nothing made.
+    """
+
+    def __init__(self, program: Program, terms: Terms, constants: Constants, new_symbol: NewSymbol) -> None:
+        self._program, self._terms, self._constants = program, terms, constants
+        self._new_symbol = new_symbol
         self._getters: dict[tuple[int, str], Getter] = {}
         self._definitions: dict[int, dict[str, tuple[int, Instruction]]] = {}
 
@@ -63,9 +68,8 @@ class Registers:
         try:
             term = self._constants.of(ref.module, operand)
         except UnknownConstant:
-            width = width_of(operand.type, self._program.modules[ref.module])
-            term = self._encoding.symbol(SymbolKind.OPAQUE, operand.text, width)
-            self._encoding.notes[f"constant not modelled: {operand.text}"] += 1
+            width, note = width_of(operand.type, self._program.modules[ref.module]), "constant not modelled"
+            return lambda frame: self._new_symbol(SymbolKind.OPAQUE, operand.text, width, f"{note}: {operand.text}")
         return lambda frame: term
 
     def _register(self, ref: FunctionRef, name: str) -> Getter:
@@ -96,7 +100,7 @@ class Registers:
 
     def _maker(self, ref: FunctionRef, instruction: Instruction) -> Getter:
         """What makes a register that is not there: a pure instruction, or a symbol."""
-        module, encoding = self._program.modules[ref.module], self._encoding
+        module = self._program.modules[ref.module]
         if instruction.opcode == "alloca":
             return self._symbol(SymbolKind.ADDRESS, instruction, module)
         if instruction.opcode in SITE_OPCODES or is_probed_call(instruction):
@@ -105,7 +109,7 @@ class Registers:
         if meaning is None:
             what = instruction.callee if instruction.opcode == "call" else instruction.opcode
             return self._symbol(SymbolKind.OPAQUE, instruction, module, f"instruction not modelled: {what}")
-        compute, terms = meaning, encoding.terms
+        compute, terms = meaning, self._terms
         getters = [self.operand(ref, o) for o in instruction.operands if o.type != "metadata"]
         if len(getters) == 1:
             only = getters[0]
@@ -116,12 +120,6 @@ class Registers:
         return lambda frame: compute(terms, *[get(frame) for get in getters])
 
     def _symbol(self, kind: SymbolKind, instruction: Instruction, module: Module, note: str = "") -> Getter:
-        width, encoding = width_of(instruction.type, module), self._encoding
+        width, new_symbol = width_of(instruction.type, module), self._new_symbol
         name = (instruction.result or instruction.opcode).removeprefix("%")
-
-        def make(frame: Frame) -> Term:
-            if note:
-                encoding.notes[note] += 1
-            return encoding.symbol(kind, name, width)
-
-        return make
+        return lambda frame: new_symbol(kind, name, width, note)

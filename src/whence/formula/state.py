@@ -7,32 +7,47 @@ from collections.abc import Callable, Collection
 import numpy as np
 
 from whence.formula.constants import Constants
-from whence.formula.encoding import Encoding, Instance, SymbolKind
+from whence.formula.encoding import Encoding, Instance, Symbol, SymbolKind
 from whence.formula.evaluation import Evaluation
 from whence.formula.floats import is_nan
 from whence.formula.memory import Memory
 from whence.formula.registers import Frame, Registers
 from whence.formula.terms import Term, Terms
 from whence.probe.layout import Kind
+from whence.probe.plan import Plan
+from whence.program.program import Program
 from whence.trace.columns import CellKind
 from whence.trace.shadow import MAX_CELLS
 from whence.trace.trace import Trace
 
 
 class State:
-    """What all parts of the encoder share; ``on_address`` is told each symbol whose value becomes known."""
+    """What all parts of the encoder share: of the program, and (after ``begin``) of the run that is being encoded.
 
-    def __init__(self, trace: Trace, cut: Collection[Kind]) -> None:
-        terms = Terms()
-        self.trace, self.program, self.plan = trace, trace.program, trace.plan
-        self.encoding = Encoding(terms, {}, Evaluation(terms))
-        self.terms, self.evaluation = terms, self.encoding.evaluation
-        self.constants = Constants(trace.program, terms, self._new_address)
-        self.registers = Registers(trace.program, self.encoding, self.constants)
-        self.memory = Memory(terms, self.constants.initial)
+    ``on_known`` is told each symbol whose value becomes known, with the value.
+    """
+
+    trace: Trace
+    encoding: Encoding
+    evaluation: Evaluation
+    memory: Memory
+
+    def __init__(self, program: Program, plan: Plan) -> None:
+        self.program, self.plan = program, plan
+        self.terms = Terms()
+        self.constants = Constants(program, self.terms, self._new_address)
+        self.registers = Registers(program, self.terms, self.constants, self._new_symbol)
+        self._lasting: dict[Term, Symbol] = {}  # symbols that all runs share
+
+    def begin(self, trace: Trace, cut: Collection[Kind]) -> Encoding:
+        """Start with another run of the program; returns its encoding, which is empty."""
+        self.trace, self._cut = trace, frozenset(cut)
+        self.encoding = Encoding(self.terms, dict(self._lasting), Evaluation(self.terms))
+        self.evaluation = self.encoding.evaluation
+        self.memory = Memory(self.terms, self.constants.initial)
+        self.constants.begin()
         self.frames: dict[int, Frame] = {}
         self.on_known: Callable[[Term, int], None] = lambda symbol, value: None
-        self._cut = frozenset(cut)
         self.units: memoryview[int] = np.ascontiguousarray(trace.units).data
         table = trace.columns.segments[: trace.segments]
         self.ids, self.words = table["id"].tolist(), table["word"].tolist()
@@ -41,6 +56,7 @@ class State:
         self.first_event = table["event"].tolist()
         self.next_block = self._successors()
         self._ended = trace.header.end == "exit"
+        return self.encoding
 
     def _successors(self) -> list[int]:
         """For each segment instance the block that its branch went to, -1 where none followed."""
@@ -51,7 +67,16 @@ class State:
         return list(found.tolist())
 
     def _new_address(self, name: str) -> Term:
-        return self.encoding.symbol(SymbolKind.ADDRESS, name, 64)
+        """The address of a global or function: one symbol for all runs."""
+        symbol = self.encoding.symbol(SymbolKind.ADDRESS, name, 64)
+        self._lasting[symbol] = self.encoding.symbols[symbol]
+        return symbol
+
+    def _new_symbol(self, kind: SymbolKind, name: str, width: int, note: str) -> Term:
+        """A symbol for a register that nothing made, and a note of why."""
+        if note:
+            self.encoding.notes[note] += 1
+        return self.encoding.symbol(kind, name, width)
 
     # ---- What was recorded -------------------------------------------------------------------------------------------
 

@@ -22,9 +22,10 @@ Step = Callable[[Frame, int, int], None]  # frame, segment instance, event
 class Compiler:
     """Makes the steps of a program's sites."""
 
-    def __init__(self, state: State, library: Library) -> None:
-        self._state, self._library = state, library
-        self._terms, self._memory = state.terms, state.memory
+    library: Library  # of the run that is being encoded
+
+    def __init__(self, state: State) -> None:
+        self._state, self._terms = state, state.terms
         self._kinds: dict[Kind, Callable[[FunctionRef, int, Instruction], Step]] = {
             Kind.LOAD: self._load,
             Kind.STORE: self._store,
@@ -81,17 +82,17 @@ class Compiler:
                 return
             pointer = state.explain(event, pointer_of(frame), address)
             value = state.bits(row, unit + 2, values) & mask or state.zero(row) if values else None
-            special = self._library.table(pointer, size, value)
+            special = self.library.table(pointer, size, value)
             loaded = state.load(event, address, size, value, label) if special is None else special
             term = terms.extract(loaded, 0, width) if width < 8 * size else loaded
             if value is not None:
                 if state.evaluation.value(term) not in (value, None) and state.was_unrecorded(event):
-                    self._memory.forget(address, size)
+                    self._state.memory.forget(address, size)
                     term = terms.extract(state.load(event, address, size, value, label), 0, width)
                     state.encoding.notes["memory written by something unrecorded"] += 1
                 term = state.explain(event, term, value)
                 if terms.operations[term] == "symbol" and width == 8 * size:
-                    self._library.loaded(pointer, term)
+                    self.library.loaded(pointer, term)
             frame.blocks[block][name] = state.note(Kind.LOAD, event, term, value, ((pointer, address),))
 
         return step
@@ -115,7 +116,7 @@ class Compiler:
             if slot == NO_SLOT
             else (self._get(ref, instruction.operands[0]), None)
         )
-        state, memory, mask = self._state, self._memory, (1 << width) - 1
+        state, mask = self._state, (1 << width) - 1
         if pointer_of is None:
 
             def step_private(frame: Frame, row: int, event: int) -> None:
@@ -138,7 +139,7 @@ class Compiler:
             if value is not None:
                 term = state.explain(event, term, value)
             term = state.note(Kind.STORE, event, term, value, ((pointer, address),))
-            memory.write(address, state.terms.resize(term, 8 * size))
+            state.memory.write(address, state.terms.resize(term, 8 * size))
 
         return step
 
@@ -202,7 +203,7 @@ class Compiler:
                 (state.explain(event, target_of(frame), target), target),
                 (state.explain(event, source_of(frame), source), source),
             )
-            self._library.copy(target, source, length, event)
+            self.library.copy(target, source, length, event)
             state.note(Kind.COPY, event, -1, None, pointers)
 
         return step
@@ -218,7 +219,7 @@ class Compiler:
                 return
             pointer = state.explain(event, target_of(frame), target)
             byte = state.note(Kind.SET, event, byte_of(frame), None, ((pointer, target),))
-            self._memory.fill(target, byte, length)
+            self._state.memory.fill(target, byte, length)
 
         return step
 
@@ -244,9 +245,9 @@ class Compiler:
             pointer = state.explain(event, frame.arguments[number], address)
             source = self._passed_address(row, number)
             if source is None:
-                self._memory.forget(address, size)
+                self._state.memory.forget(address, size)
             else:
-                self._library.copy(address, source, size, event)
+                self.library.copy(address, source, size, event)
             state.note(Kind.BYVAL, event, -1, None, ((pointer, address),))
 
         return step
@@ -298,7 +299,7 @@ class Compiler:
                 target = state.word(row, unit)
                 pointers = ((state.explain(event, pointer_of(frame), target), target),)
             if not own:
-                self._library.call(name, frame, row, event)
+                self.library.call(name, frame, row, event)
             state.note(Kind.CALL, event, -1, None, pointers)
 
         return step
@@ -319,24 +320,24 @@ class Compiler:
             if term >= 0 and state.terms.widths[term] == width:
                 term = term if value is None else state.explain(event, term, value)
             else:
-                term = self._library.result(frame, callee, width, event, value)
+                term = self.library.result(frame, callee, width, event, value)
             frame.blocks[block][name] = state.note(Kind.RESULT, event, term, value)
 
         return step
 
     def _return(self, ref: FunctionRef, site: int, instruction: Instruction) -> Step:
         get = self._get(ref, instruction.operands[0]) if instruction.operands else None
-        state, frames = self._state, self._state.trace.columns.frames
+        state = self._state
 
         def step(frame: Frame, row: int, event: int) -> None:
             term = state.note(Kind.RET, event, get(frame) if get else -1, None)
-            entered = frames[state.frame_of[row]]
+            entered = state.trace.columns.frames[state.frame_of[row]]
             if entered["kind"] == FrameKind.DIRECT and entered["call"] >= 0:
                 caller = state.frames.get(state.frame_of[entered["call"]])
                 if caller is not None and term >= 0:
                     caller.returned = event, term
             elif entered["kind"] == FrameKind.CALLBACK:
-                self._library.called_back(int(entered["call"]), row, event)
+                self.library.called_back(int(entered["call"]), row, event)
             state.frames.pop(state.frame_of[row], None)
 
         return step
