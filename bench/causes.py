@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT))
 from bench.common import markdown  # noqa: E402
 from corpus import corpus  # noqa: E402
 
+OPTIMISATIONS = ("slices", "loops", "prunes")
 HEAD = [
     "program",
     "faults",
@@ -106,8 +107,9 @@ def _measure(fault: corpus.Fault, folder: Path, row: Row, depth: int, budget: fl
     row.in_slice = any(s.line in fault.lines for s in slice_lines)
     row.events, row.slice_share = story.trace.events, 100 * len(found.events) / story.trace.events
 
-    switches = {name: name not in off for name in ("slices", "loops", "prunes")}
-    built = build(story, symptom, recording, Options(depth=depth, budget=budget, **switches))
+    slices, loops, prunes = (name not in off for name in OPTIMISATIONS)
+    options = Options(depth=depth, budget=budget, slices=slices, loops=loops, prunes=prunes)
+    built = build(story, symptom, recording, options)
     opened = [node for node in built.tree.nodes if node.children is not None]
     causes = [cause for node in opened for cause in node.causes]
     levels, lines = ranked(Told(built.tree), depth)
@@ -155,7 +157,7 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=3)
     parser.add_argument("--budget", type=float, default=60.0, help="seconds that each tree may take")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--off", action="append", default=[], choices=["slices", "loops", "prunes"])
+    parser.add_argument("--off", action="append", default=[], choices=OPTIMISATIONS)
     parser.add_argument("--details", action="store_true", help="print a line a fault as well")
     options = parser.parse_args()
     jobs = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class Built:
     seconds: float
 
 
-def build(story: Story, symptom: Symptom, recording: Recording, options: Options = Options()) -> Built:  # noqa: B008
+def build(story: Story, symptom: Symptom, recording: Recording, options: Options = Options()) -> Built:
     """The tree of a failing run, opened to the depth of the options.
 
     Raises SubjectError where the symptom has no place in the trace, or too many events led to it.
@@ -71,7 +72,7 @@ def build(story: Story, symptom: Symptom, recording: Recording, options: Options
     events = _events(influence, references, options.slices)
     encoding = encode(recording.trace, _inputs(recording), events, frozenset(Kind))
     path = Path(encoding, recording.trace, influence.sources)
-    decider = Decider(encoding.terms, options.query)
+    decider = Decider(encoding.terms, encoding.evaluation.value, options.query)
     goals = Goals(story, path, influence)
     settings = Settings(options.loops, options.fine)
     preconditions = Preconditions(path, decider, options.prunes)
@@ -83,10 +84,8 @@ def build(story: Story, symptom: Symptom, recording: Recording, options: Options
 
 def _events(influence: Influence, references: list[int], slices: bool) -> np.ndarray[Any, np.dtype[np.int64]]:
     """The events to encode: those of the relevant slice, or all."""
-    if slices:
-        events = influence.relevant_slice(references).events
-    else:
-        events = np.arange(influence.trace.events)
+    everything = np.arange(influence.trace.events)
+    events = influence.relevant_slice(references).events if slices else everything
     if len(events) > MOST_EVENTS:
         message = f"{len(events):,} events led to the failure, more than the {MOST_EVENTS:,} that a tree is made of"
         raise SubjectError(message, "choose a shorter failing case with --case, or reduce its input (`whence reduce`)")
@@ -96,13 +95,16 @@ def _events(influence: Influence, references: list[int], slices: bool) -> np.nda
 def _inputs(recording: Recording) -> Inputs:
     """What the run was given, as far as a case tells: of a test suite's command it does not."""
     case = recording.case
-    return NOTHING if case.command is not None else Inputs(tuple(case.arguments), case.stdin)
+    if case.command is not None:
+        return NOTHING
+    stdin = case.stdin.read_bytes() if isinstance(case.stdin, FilePath) else case.stdin
+    return Inputs(tuple(case.arguments), stdin or b"")
 
 
 # ---- Findings --------------------------------------------------------------------------------------------------------
 
 
-def causes(story: Story, symptom: Symptom, recording: Recording, options: Options = Options()) -> Findings:  # noqa: B008
+def causes(story: Story, symptom: Symptom, recording: Recording, options: Options = Options()) -> Findings:
     """The statements of a run's cause tree, those of the lowest levels first, and the tree (part ``tree``)."""
     built = build(story, symptom, recording, options)
     told = Told(built.tree)

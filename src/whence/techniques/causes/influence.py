@@ -45,7 +45,8 @@ class Influence:
 
     @cached_property
     def _since(self) -> Integers:
-        return last_written(self.trace)
+        since: Integers = last_written(self.trace)
+        return since
 
     # ---- Data --------------------------------------------------------------------------------------------------------
 
@@ -115,7 +116,7 @@ class Influence:
 
         Only those after what did write it. (Relevant slicing's potential dependence.)
         """
-        uses = events[self._since[events] != NO_READ]
+        uses: Integers = events[self._since[events] != NO_READ]
         if not len(uses):
             return uses
         depths = found.depth_of(uses).astype(np.int64)

@@ -3,8 +3,9 @@
 Algorithm 1 of Yi et al.: from an event whose outcome is supposed to have been another one, the pre-condition of that is
 computed backwards along the path; it grows by assumptions and is rewritten by definitions, until it contradicts itself. A
 pre-condition that is unsatisfiable at a step is so at all earlier ones, since its models only become fewer. So the first
-such step is looked for by halving, not at every event: first just before the goal alone becomes a number, where
-most contradictions arise; only when that step is unsatisfiable already, among the events that matter above it.
+such step is not looked for at every event: a model of the step just before the goal alone becomes a number, where
+most contradictions arise, is tried first; without one, the events that matter are searched from the goal back in
+strides that double, then by halving.
 """
 
 from __future__ import annotations
@@ -63,10 +64,13 @@ class Preconditions:
         alone = Contradiction(born)
         if born == goal.event:
             return alone
-        status, conditions = self._check(goal, symbols, born + 1)
-        if status is Status.UNSATISFIABLE:
-            return self._minimal(goal, symbols, self._first(goal, symbols, born + 1))
-        return Contradiction(born, conditions=conditions, is_decided=status is not Status.UNKNOWN)
+        held, conjuncts = self.precondition(goal, symbols, born + 1)
+        if self._prunes and self.decider.guess(conjuncts):
+            return Contradiction(born, conditions=len(held))
+        step, decided = self._first(goal, symbols, born)
+        if step > born:
+            return self._minimal(goal, symbols, step, decided)
+        return Contradiction(born, conditions=len(held), is_decided=decided)
 
     def precondition(self, goal: Goal, symbols: Iterable[Term], step: int) -> tuple[list[Assumption], list[Term]]:
         """WP at a step: the assumptions in it, and the conjuncts, that of the goal first."""
@@ -77,34 +81,41 @@ class Preconditions:
             held = [a for a in path.assumptions if step <= a.event < goal.event]
         return held, path.unfold([goal.term, *(a.term for a in held)], step)
 
-    def _check(self, goal: Goal, symbols: list[Term], step: int) -> tuple[Status, int]:
-        held, conjuncts = self.precondition(goal, symbols, step)
-        return self.decider.check(conjuncts)[0], len(held)
+    def _first(self, goal: Goal, symbols: list[Term], born: int) -> tuple[int, bool]:
+        """The highest unsatisfiable step, ``born`` where there is none above it; and whether all questions were answered.
 
-    def _first(self, goal: Goal, symbols: list[Term], unsatisfiable: int) -> tuple[int, bool]:
-        """The highest unsatisfiable step, given one; and whether all questions were answered."""
-        steps, decided = self._steps(goal, symbols, unsatisfiable), True
-        low, high = 0, len(steps)  # steps[low] is unsatisfiable, steps[high] and later ones are not
-        while high - low > 1:
-            middle = (low + high) // 2
-            status, _ = self._check(goal, symbols, steps[middle])
+        From the goal back in strides that double, then by halving: questions far back are the hard ones.
+        """
+        steps, decided = self._steps(goal, symbols, born), True
+        high, low, stride = -1, 0, 1  # of ``steps``, descending: satisfiable at ``high``, asked at ``low``
+        while high < low < len(steps):
+            status = self._status(goal, symbols, steps[low])
             decided = decided and status is not Status.UNKNOWN
             if status is Status.UNSATISFIABLE:
-                low = middle
-            else:
-                high = middle
+                break
+            high, stride = low, 2 * stride
+            low = min(low + stride, len(steps) - 1)
+        else:
+            return born, decided
+        while low - high > 1:
+            middle = (low + high) // 2
+            status = self._status(goal, symbols, steps[middle])
+            decided = decided and status is not Status.UNKNOWN
+            low, high = (middle, high) if status is Status.UNSATISFIABLE else (low, middle)
         return steps[low], decided
 
-    def _steps(self, goal: Goal, symbols: list[Term], lowest: int) -> list[int]:
-        """The steps at which the pre-condition may change, ascending, from an unsatisfiable one to the goal."""
-        if not self._prunes:
-            return list(range(lowest, goal.event + 1))
-        _, met = self.path.relevant(symbols, lowest, goal.event)
-        return sorted({lowest, goal.event, *(event for event in met if event > lowest)})
+    def _status(self, goal: Goal, symbols: list[Term], step: int) -> Status:
+        return self.decider.check(self.precondition(goal, symbols, step)[1])[0]
 
-    def _minimal(self, goal: Goal, symbols: list[Term], first: tuple[int, bool]) -> Contradiction:
+    def _steps(self, goal: Goal, symbols: list[Term], born: int) -> list[int]:
+        """The steps above ``born`` at which the pre-condition may change, from the goal back."""
+        if not self._prunes:
+            return list(range(goal.event, born, -1))
+        _, met = self.path.relevant(symbols, born + 1, goal.event)
+        return sorted({born + 1, goal.event, *(event for event in met if event > born)}, reverse=True)
+
+    def _minimal(self, goal: Goal, symbols: list[Term], step: int, decided: bool) -> Contradiction:
         """The contradiction at the first unsatisfiable step, with a least core."""
-        step, decided = first
         held, conjuncts = self.precondition(goal, symbols, step)
         status, core = self.decider.check(conjuncts)
         if status is not Status.UNSATISFIABLE:  # the same question took longer this time

@@ -1,0 +1,107 @@
+"""The domain of bitwuzla's terms: bit-vectors of true width, without floating point.
+
+On the formulas of cause trees bitwuzla answers in a fraction of z3's time, most of which is Python's way into z3; z3
+(``smt``) has the floating-point operations, which bitwuzla can only describe, not turn back into bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import bitwuzla
+from bitwuzla import Kind, Option
+
+from whence.formula.terms import Term, Terms
+
+Expression = Any  # a bitwuzla term
+
+_KINDS = {
+    "add": Kind.BV_ADD,
+    "sub": Kind.BV_SUB,
+    "mul": Kind.BV_MUL,
+    "udiv": Kind.BV_UDIV,
+    "urem": Kind.BV_UREM,
+    "sdiv": Kind.BV_SDIV,
+    "srem": Kind.BV_SREM,
+    "and": Kind.BV_AND,
+    "or": Kind.BV_OR,
+    "xor": Kind.BV_XOR,
+    "shl": Kind.BV_SHL,
+    "lshr": Kind.BV_SHR,
+    "ashr": Kind.BV_ASHR,
+    "concat": Kind.BV_CONCAT,
+}
+_COMPARISONS = {
+    "eq": Kind.EQUAL,
+    "ult": Kind.BV_ULT,
+    "ule": Kind.BV_ULE,
+    "slt": Kind.BV_SLT,
+    "sle": Kind.BV_SLE,
+}
+_EXTENSIONS = {"zext": Kind.BV_ZERO_EXTEND, "sext": Kind.BV_SIGN_EXTEND}
+OPERATIONS = frozenset({"const", "symbol", "ite", "extract", *_KINDS, *_COMPARISONS, *_EXTENSIONS})
+
+
+class BitVectors:
+    """Translates terms to bitwuzla's, each once; one bit is a vector of width 1."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms, self._manager = terms, bitwuzla.TermManager()
+        self._made: dict[Term, Expression] = {}
+        self._sorts: dict[int, Any] = {}
+        self._yes, self._no = (self._manager.mk_bv_value(self._sort(1), bit) for bit in (1, 0))
+
+    def holds(self, terms: Iterable[Term]) -> list[Expression]:
+        """For terms of one bit, that each is 1: Boolean expressions."""
+        return [self._manager.mk_term(Kind.EQUAL, [self.of(term), self._yes]) for term in terms]
+
+    def of(self, term: Term) -> Expression:
+        """The expression of a term; KeyError for operations that are not in ``OPERATIONS``."""
+        pending = [term]
+        while pending:
+            current = pending[-1]
+            missing = [o for o in self._terms.operands(current) if o not in self._made]
+            if missing:
+                pending += missing
+                continue
+            pending.pop()
+            if current not in self._made:
+                self._made[current] = self._translate(current)
+        return self._made[term]
+
+    def check(self, assumptions: Sequence[Expression], seconds: float) -> tuple[bool | None, list[int]]:
+        """Whether expressions can hold together (None: not answered in time); if not, positions of some that cannot."""
+        options = bitwuzla.Options()
+        options.set(Option.PRODUCE_UNSAT_ASSUMPTIONS, True)
+        options.set(Option.TIME_LIMIT_PER, max(1, int(seconds * 1000)))
+        solver = bitwuzla.Bitwuzla(self._manager, options)
+        answer = solver.check_sat(*assumptions)
+        if answer == bitwuzla.Result.SAT:
+            return True, []
+        if answer != bitwuzla.Result.UNSAT:
+            return None, []
+        return False, [k for k, assumption in enumerate(assumptions) if solver.is_unsat_assumption(assumption)]
+
+    def _sort(self, width: int) -> Any:
+        if width not in self._sorts:
+            self._sorts[width] = self._manager.mk_bv_sort(width)
+        return self._sorts[width]
+
+    def _translate(self, term: Term) -> Expression:
+        terms, make = self._terms, self._manager.mk_term
+        operation, width, arguments = terms.operations[term], terms.widths[term], terms.arguments[term]
+        if operation == "const":
+            return self._manager.mk_bv_value(self._sort(width), arguments[0])
+        if operation == "symbol":
+            return self._manager.mk_const(self._sort(width))
+        operands = [self._made[o] for o in terms.operands(term)]
+        if operation == "ite":
+            return make(Kind.ITE, [make(Kind.EQUAL, [operands[0], self._yes]), *operands[1:]])
+        if operation == "extract":
+            return make(Kind.BV_EXTRACT, operands, [arguments[1] + width - 1, arguments[1]])
+        if operation in _EXTENSIONS:
+            return make(_EXTENSIONS[operation], operands, [width - terms.widths[arguments[0]]])
+        if operation in _COMPARISONS:
+            return make(Kind.ITE, [make(_COMPARISONS[operation], operands), self._yes, self._no])
+        return make(_KINDS[operation], operands)
