@@ -295,7 +295,7 @@ class _Search:
     def _expand(self, data: bytes) -> None:
         """Queue what both algorithms make of an input."""
         finest = split_bytes(data) if len(data) <= UNITS else split_blocks(data)
-        for units in (split_lines(data), split_tokens(data, self._specification), finest):
+        for units in (finest, split_tokens(data, self._specification), split_lines(data)):
             if len(units) <= UNITS:
                 self._push(deletions(data, units))
         self._push(replacements(data, self._specification, self._tokens, self._judge.runs))

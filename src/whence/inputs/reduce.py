@@ -23,7 +23,7 @@ from whence.inputs.tokens import Specification, split_lines, split_tokens
 LARGE = 64 << 10  # bytes above which an input is reduced by equal blocks before tokens
 BLOCKS = 256
 BYTEWISE = 8 << 10  # bytes up to which the last level is tried
-WINDOW = 8  # neighbouring tokens that are tried together wherever they begin: an element of a list is as long
+WINDOWS = range(2, 9)  # numbers of neighbouring tokens that are tried together wherever they begin, as elements do
 WINDOWED = 512  # tokens up to which that is done
 STOPPED = {"runs": "its runs are used up", "time": "its time is used up", "interrupted": "interrupted"}
 
@@ -94,7 +94,7 @@ def _reduce_by_levels(judge: Judge, result: Reduction, specification: Specificat
         before = len(units)
         if before == len(coarser):
             continue
-        left = _Reducer(judge, units).reduce(_largest(coarser, units), WINDOW if name == "tokens" else 1)
+        left = _Reducer(judge, units).reduce(_largest(coarser, units), WINDOWS if name == "tokens" else ())
         result.levels.append(Level(name, before, len(left)))
         result.data, coarser = b"".join(left), left
 
@@ -123,10 +123,10 @@ class _Reducer:
     def __init__(self, judge: Judge, units: Units) -> None:
         self._judge, self._units = judge, units
 
-    def reduce(self, largest: int, window: int) -> Units:
+    def reduce(self, largest: int, windows: Sequence[int]) -> Units:
         """What is left when no unit alone can be taken out; pieces of up to ``largest`` units go first.
 
-        Nor can up to ``window`` neighbouring units, wherever they begin, where there are few enough units.
+        Nor can neighbouring units, as many as ``windows`` say and wherever they begin, where there are few enough units.
         """
         size = 1
         while size * 2 <= min(largest, len(self._units)):
@@ -137,8 +137,7 @@ class _Reducer:
         while not self._judge.stopped:
             while self._pass(1, 1):
                 pass
-            sizes = range(2, window + 1) if len(self._units) <= WINDOWED else ()
-            changes = [self._pass(size, 1) for size in sizes]
+            changes = [self._pass(size, 1) for size in windows if len(self._units) <= WINDOWED]
             if not any(changes):
                 break
         return self._units
