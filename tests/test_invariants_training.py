@@ -11,6 +11,7 @@ from whence.errors import SubjectError
 from whence.subject.recorder import Recorder
 from whence.subject.runs import run_all
 from whence.subject.subject import with_cases
+from whence.techniques.invariants import collect as collecting
 from whence.techniques.invariants.collect import MOST_PASSING, collect
 from whence.techniques.invariants.runs import Observer
 from whence.techniques.invariants.training import Choice, choose, edit_distance, execution_distance, input_of
@@ -83,6 +84,13 @@ def test_many_passing_cases_are_thinned_out():
     names = [int(run.case.name) for run in found.good]
     assert len(names) == MOST_PASSING and names[0] == 0 and names[-1] == MOST_PASSING + 19
     assert found.left_out == [f"of {MOST_PASSING + 20} passing cases {MOST_PASSING} were looked at"]
+
+
+def test_long_failing_runs_are_not_all_kept(monkeypatch):
+    monkeypatch.setattr(collecting, "MOST_HELD", 30)
+    found = collected(["1234", "01234", "001234", "1"])
+    assert len(found.failing) < 3
+    assert found.left_out == [f"the failing runs are long: {len(found.failing)} of 3 were looked at"]
 
 
 def test_no_time_left():

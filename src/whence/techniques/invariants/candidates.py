@@ -38,17 +38,20 @@ NAMES = {Step.FAILED: "failed", Step.SLICE: "slice", Step.DEPENDENCE: "dependenc
 class Broken:
     """What one failing run breaks: for each event a verdict (uint16), and whether another one explains it (bool).
 
-    ``sets`` holds the sites (int64, ascending) of the first three steps.
+    ``sets`` holds the sites (int64, ascending) of the first three steps. ``by_site`` are the broken events in order of
+    site, then time, and ``sites`` their sites.
     """
 
     run: Failing
     verdicts: NDArray[np.uint16]
     explained: NDArray[np.bool_]
     sets: list[Integers]
+    by_site: Integers
+    sites: Integers
 
     def events(self, site: int) -> Integers:
         """The broken events of a site: those first that got through most steps, then in order of time."""
-        found = np.flatnonzero((self.run.readings.sites == site) & is_broken(self.verdicts))
+        found = self.by_site[slice(*np.searchsorted(self.sites, (site, site + 1)).tolist())]
         steps = self.run.in_slice[found].astype(np.int64)
         steps += steps * ~self.explained[found]
         return found[np.argsort(-steps, kind="stable")]
@@ -109,4 +112,6 @@ def break_down(observer: Observer, run: Failing, invariants: Invariants, setting
     behind = explained(run.story.trace, run.slice, states.astype(np.uint8), settings.control)[: len(verdicts)]
     sites, sliced = run.readings.sites, broken & run.in_slice
     sets = [np.unique(sites[chosen]).astype(np.int64) for chosen in (broken, sliced, sliced & ~behind)]
-    return Broken(run, verdicts, behind, sets)
+    events = np.flatnonzero(broken)
+    events = events[np.argsort(sites[events], kind="stable")]
+    return Broken(run, verdicts, behind, sets, events, sites[events].astype(np.int64))

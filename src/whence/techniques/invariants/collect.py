@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from whence.subject.runs import Runs
 
 MOST_PASSING = 100  # of the user's passing cases that are recorded, evenly spread over all
+MOST_HELD = 1 << 25  # events of the failing runs whose traces are kept, all together
 NO_DISTANCE = -1
 
 T = TypeVar("T")
@@ -60,7 +61,12 @@ def collect(
     if len(chosen) < len(runs.passing):
         found.left_out.append(f"of {len(runs.passing):,} passing cases {len(chosen)} were looked at")
     watch = _Watch(found, deadline, progress, len(failing) + len(good))
-    found.failing = list(watch.recorded(failing, observer.failing))
+    for run in watch.recorded(failing, observer.failing):
+        found.failing.append(run)
+        events = sum(one.story.trace.events for one in found.failing)
+        if events >= MOST_HELD and len(found.failing) < len(failing):
+            found.left_out.append(f"the failing runs are long: {len(found.failing)} of {len(failing)} were looked at")
+            break
     found.good = list(watch.recorded(good, observer.passing))
     if not found.failing:
         raise SubjectError("no failing run could be recorded", "\n".join(found.left_out[:5]))

@@ -7,7 +7,7 @@ it. (Range invariants: Sahoo et al. 2013, section 3.1.1; all else is beyond the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -159,8 +159,8 @@ def pairs_of(subject: Subject, static: NDArray[np.void]) -> NDArray[np.void]:
     found: list[tuple[int, int]] = []
     chosen = np.flatnonzero(usable)
     for sites in np.split(chosen, np.flatnonzero(np.diff(plan.sites["segment"][chosen])) + 1):
-        pairs = [(a, b) for a, b in combinations(sites.tolist(), 2) if _are_alike(static, a, b)]
-        found += pairs[:MOST_PAIRS]
+        pairs = ((a, b) for a, b in combinations(sites.tolist(), 2) if _are_alike(static, a, b))
+        found += islice(pairs, MOST_PAIRS)
     return np.array(sorted(found), PAIR)
 
 

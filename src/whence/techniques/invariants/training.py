@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from whence.run.cases import Case
 
 NUMBER = 8  # training runs, as in the paper
-MOST_BYTES = 1 << 15  # of an input that edit distances look at
+MOST_BYTES = 1 << 13  # of an input that edit distances look at
 SEED = 1
 
 
