@@ -9,6 +9,7 @@ from whence.formula import summaries
 from whence.formula.effects import Effect, Effects, Opcode
 from whence.formula.encoding import SymbolKind
 from whence.formula.registers import Frame
+from whence.formula.sorting import SortedArray
 from whence.formula.state import State
 from whence.formula.terms import Term
 from whence.probe.library import FUNCTIONS, names
@@ -49,9 +50,9 @@ class Library:
         self._vector: Term | None = None
         self._tables: dict[Term, str] = {}  # pointers to pointers to the tables of ctype.h, and pointers to them
         self._calls: dict[Frame, LibraryCall] = {}
-        self._moving: dict[int, tuple[int, int]] = {}  # by the segment of a sorting call: what it sorts
+        self._sorted: dict[int, SortedArray] = {}  # by the segment of the call
         self._token: Term = -1  # the latest result of strtok
-        state.on_known = self._known
+        state.on_known, state.origin = self._known, self._origin
 
     # ---- The run's inputs --------------------------------------------------------------------------------------------
 
@@ -103,10 +104,9 @@ class Library:
             call.text = self._text(plain, arguments)
         self._calls[frame] = call
         self._apply(plain, arguments, effects, event)
-        if plain in _SORTING and effects:
-            self._moving[row] = effects[0].operands[0], effects[0].operands[1]
-            state.memory.forget(*self._moving[row])
-            state.encoding.notes[f"memory taken as recorded: {plain}"] += 1
+        if plain in _SORTING and effects and -1 not in arguments:
+            start, length = effects[0].operands
+            self._sort(row, start, length, arguments[2])
 
     def _text(self, name: str, arguments: list[Term]) -> Term:
         """The pointer into whose text a call's result points; -1: no such call."""
@@ -119,9 +119,32 @@ class Library:
         """A callback of the call that ends segment ``row`` returned at the end of segment ``last``."""
         state = self._state
         position = state.words[last] + int(state.plan.segments[state.ids[last]]["units"])
-        self._apply("", [], self._effects.after(position), event)
-        if row in self._moving:
-            state.memory.forget(*self._moving[row])
+        array = self._sorted.get(row)
+        if array is None:
+            self._apply("", [], self._effects.after(position), event)
+        else:
+            state.memory.forget(array.start, array.length)
+
+    def _sort(self, row: int, start: int, length: int, size_term: Term) -> None:
+        """A call begins to sort an array: from now on it holds its elements in some order."""
+        state, size = self._state, self._state.evaluation.value(size_term)
+        if size and length:
+            self._sorted[row] = SortedArray(state.memory, state.evaluation, start, length, size)
+        state.memory.forget(start, length)
+        state.encoding.notes["order taken as recorded: qsort"] += 1
+
+    def _origin(self, address: int, size: int, value: int) -> Term | None:
+        """What a load of unknown bytes gives: an element, if they were sorted."""
+        for array in reversed(self._sorted.values()):
+            if array.overlaps(address, size):
+                return array.element(address, size, value)
+        return None
+
+    def _forget(self, start: int, length: int) -> None:
+        """The library wrote bytes of which nothing is known; what was sorted there is gone."""
+        self._state.memory.forget(start, length)
+        for row in [row for row, array in self._sorted.items() if array.overlaps(start, length)]:
+            del self._sorted[row]
 
     def result(self, frame: Frame, callee: str, width: int, event: int, value: int | None) -> Term:
         """The result of the call that the frame is in: a summary's, where its value is the recorded one."""
@@ -185,7 +208,7 @@ class Library:
                 target, source, length = effect.operands
                 self.copy(target, source, length, event)
             elif effect.opcode is Opcode.ALLOC:
-                self._state.memory.forget(*effect.operands)
+                self._forget(*effect.operands)
             elif effect.opcode is Opcode.WRITE:
                 self._write(name, arguments, effects, *effect.operands)
 
@@ -197,7 +220,7 @@ class Library:
         elif name in _ZEROING or (name in _ENDING and length == 1):
             state.memory.fill(start, state.terms.constant(0, 8), length)
         else:
-            state.memory.forget(start, length)
+            self._forget(start, length)
             if name in _READERS:
                 self._fill_from_input(effects, start, length)
             elif name in _NUMBERS and length == 8:

@@ -19,7 +19,7 @@ class Memory:
     """
 
     def __init__(self, terms: Terms, initial: Callable[[int], Term | None]) -> None:
-        self._terms = terms
+        self.terms = terms
         self._initial = initial
         self._bytes: dict[int, int] = {}
         self._forgotten: list[tuple[int, int]] = []
@@ -27,7 +27,7 @@ class Memory:
     def write(self, address: int, term: Term) -> None:
         """Put a term of whole bytes at an address, lowest byte first."""
         cells, code = self._bytes, term << _BYTE_BITS
-        for k in range(self._terms.widths[term] >> 3):
+        for k in range(self.terms.widths[term] >> 3):
             cells[address + k] = code + k
 
     def byte(self, address: int) -> Term | None:
@@ -35,13 +35,13 @@ class Memory:
         code = self._code(address)
         if code < 0:
             return None
-        return self._terms.extract(code >> _BYTE_BITS, 8 * (code & _BYTE_MASK), 8)
+        return self.terms.extract(code >> _BYTE_BITS, 8 * (code & _BYTE_MASK), 8)
 
     def read(self, address: int, size: int) -> Term | None:
         """The bytes as one term; None where any of them is unknown."""
         cells = self._bytes
         code = cells.get(address, UNKNOWN)
-        if code >= 0 and not code & _BYTE_MASK and self._terms.widths[code >> _BYTE_BITS] == 8 * size:
+        if code >= 0 and not code & _BYTE_MASK and self.terms.widths[code >> _BYTE_BITS] == 8 * size:
             for k in range(1, size):
                 if cells.get(address + k) != code + k:
                     break
@@ -55,7 +55,7 @@ class Memory:
             part = self.byte(address + k)
             if part is None:
                 return None
-            whole = part if whole is None else self._terms.concat(part, whole)
+            whole = part if whole is None else self.terms.concat(part, whole)
         return whole
 
     def unknown_runs(self, address: int, size: int) -> list[tuple[int, int]]:

@@ -24,7 +24,8 @@ from whence.trace.trace import Trace
 class State:
     """What all parts of the encoder share: of the program, and (after ``begin``) of the run that is being encoded.
 
-    ``on_known`` is told each symbol whose value becomes known, with the value.
+    ``on_known`` is told each symbol whose value becomes known, with the value. ``origin`` is asked what a load of
+    unknown bytes (address, size, value) gives.
     """
 
     trace: Trace
@@ -47,6 +48,7 @@ class State:
         self.memory = Memory(self.terms, self.constants.initial)
         self.constants.begin()
         self.frames: dict[int, Frame] = {}
+        self.origin: Callable[[int, int, int], Term | None] = lambda address, size, value: None
         self.on_known: Callable[[Term, int], None] = lambda symbol, value: None
         self.units: memoryview[int] = np.ascontiguousarray(trace.units).data
         table = trace.columns.segments[: trace.segments]
@@ -143,11 +145,15 @@ class State:
         found = self.memory.read(address, size)
         if found is None:
             for offset, length in self.memory.unknown_runs(address, size):
-                part = None if value is None else value >> 8 * offset
+                part = None if value is None else value >> 8 * offset & (1 << 8 * length) - 1
+                known = None if part is None else self.origin(address + offset, length, part)
+                if known is not None:
+                    self.memory.write(address + offset, known)
+                    continue
                 symbol = self.encoding.symbol(SymbolKind.INITIAL, name, 8 * length, event, part)
                 self.memory.write(address + offset, symbol)
                 if part is not None:
-                    self.on_known(symbol, part & (1 << 8 * length) - 1)
+                    self.on_known(symbol, part)
             found = self.memory.read(address, size)
             assert found is not None
         return found
