@@ -244,6 +244,7 @@ class _Search:
         name = judge.case.name
         self.good, self.failing = _Found(f"{name}, good", number), _Found(f"{name}, failing", number)
         self._waiting: list[tuple[int, int, int, _Candidate]] = []
+        self._found: list[tuple[int, int, bytes]] = []
         self._known: set[bytes] = {key_of(base)}
         self._order = count()
         self._checks = CHECKS * number
@@ -257,11 +258,19 @@ class _Search:
         self._expand(self._base)
         original = self._judge.channel.read(self._judge.case)[:SMALL]
         self._push(insertions(self._base, split_tokens(original, self._specification), self._specification))
-        while self._waiting and self._needs(self._waiting[0][0]) and not self._judge.stopped:
+        while self._has_next() and not self._judge.stopped:
             batch = self._next_batch()
             verdicts = self._judge.judge([data for _, _, data in batch])
             for (distance, how, data), verdict in zip(batch, verdicts, strict=True):
                 self._take(distance, how, data, verdict)
+
+    def _has_next(self) -> bool:
+        """Whether a candidate waits that may be wanted; what was found is gone on from when nothing nearer waits."""
+        while self._found and self._needs(self._found[0][0]):
+            if self._waiting and self._waiting[0][0] <= self._found[0][0]:
+                break
+            self._expand(heapq.heappop(self._found)[2])
+        return bool(self._waiting) and self._needs(self._waiting[0][0])
 
     def _needs(self, distance: int) -> bool:
         return self.good.needs(distance) or (self._checks > 0 and self.failing.needs(distance))
@@ -280,7 +289,9 @@ class _Search:
         return batch
 
     def _push(self, candidates: Iterable[_Candidate]) -> None:
-        for candidate in candidates:
+        for number, candidate in enumerate(candidates):
+            if number % 256 == 0 and self._judge.is_over():
+                return
             place = (self._distance_of(candidate), candidate.turn, next(self._order))
             heapq.heappush(self._waiting, (*place, candidate))
 
@@ -301,7 +312,7 @@ class _Search:
         self._push(replacements(data, self._specification, self._tokens, self._judge.runs))
 
     def _take(self, distance: int, how: str, data: bytes, verdict: Verdict) -> None:
-        """Keep a candidate that is good or shows the symptom, and go on from it as long as more are wanted."""
+        """Keep a candidate that is good or shows the symptom, if it is near enough."""
         found = {Verdict.GOOD: self.good, Verdict.SAME: self.failing}.get(verdict)
         if found is None or not found.needs(distance):
             return
@@ -312,8 +323,7 @@ class _Search:
             self._unstable += 1
             return
         found.add(CloseInput(case, data, distance, how))
-        if len(found.inputs) < found.wanted or distance > 1:
-            self._expand(data)
+        heapq.heappush(self._found, (distance, next(self._order), data))
 
     def _is_confirmed(self, data: bytes) -> bool:
         if self._checks <= 0:

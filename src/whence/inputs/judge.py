@@ -266,7 +266,7 @@ class Judge:
     def _batches(self, fresh: dict[bytes, bytes]) -> Iterator[list[tuple[bytes, bytes]]]:
         """Batches of new candidates with their keys, as long as the budget lasts."""
         waiting = list(fresh.items())
-        while waiting and not self._is_over():
+        while waiting and not self.is_over():
             count = min(self.batch_size(max(len(data) for _, data in waiting)), self._last_run - self.tried)
             yield waiting[:count]
             del waiting[:count]
@@ -280,7 +280,8 @@ class Judge:
         if self.stopped != INTERRUPTED:
             self.stopped = ""
 
-    def _is_over(self) -> bool:
+    def is_over(self) -> bool:
+        """Whether the budget is used, or the work was interrupted; ``stopped`` tells which."""
         if not self.stopped and self.tried >= self._last_run:
             self.stopped = "runs"
         if not self.stopped and time.monotonic() >= self._last_moment:

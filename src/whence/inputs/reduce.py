@@ -126,7 +126,7 @@ class _Reducer:
     def reduce(self, largest: int, windows: Sequence[int]) -> Units:
         """What is left when no unit alone can be taken out; pieces of up to ``largest`` units go first.
 
-        Nor can neighbouring units, as many as ``windows`` say and wherever they begin, where there are few enough units.
+        Nor can neighbouring units, as many as ``windows`` say, wherever they begin, where the units are few enough.
         """
         size = 1
         while size * 2 <= min(largest, len(self._units)):
