@@ -99,6 +99,16 @@ def test_no_time_left():
     assert found.left_out == ["the time was over: 2 further runs were not recorded"]
 
 
+def test_runs_that_cannot_be_recorded_are_named():
+    loop = "    for (int i = 0; i < 200000; i++)\n        n ^= i & 1;\n    if (n < 10)"
+    made = Runs(TEXT.replace("    if (n < 10)", loop), [], [])
+    subject = with_cases(made.subject, [case_of("1234"), case_of("1")])
+    runs = run_all(subject)
+    with Recorder(subject, limit=1 << 19) as recorder, pytest.raises(SubjectError, match="no failing run could") as raised:
+        collect(Observer(subject, recorder), runs, runs.failing, 8)
+    assert "reached its limit" in raised.value.hint
+
+
 def test_no_good_run():
     with pytest.raises(SubjectError, match="no good run to compare"):
         collected(["1234"])

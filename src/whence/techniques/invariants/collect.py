@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from whence.errors import SubjectError
+from whence.errors import SubjectError, TraceError
 from whence.techniques.invariants.runs import Failing, Observer, Run
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class _Watch:
             try:
                 yield record(case, outcome, distance)
                 count += 1
-            except SubjectError as error:
+            except (SubjectError, TraceError) as error:
                 self.found.left_out.append(f"not recorded: {error}")
             if self.progress is not None:
                 self.progress(self.done, self.total)
