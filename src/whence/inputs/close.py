@@ -113,9 +113,13 @@ def search_close(
         judge.tried,
         judge.counts[Verdict.REJECTED],
         [*judge.notes, *search.notes()],
-        CloseInput(judge.settle(base, f"{judge.case.name}, reduced").case, base, 0, "the failing input"),
+        CloseInput(_named(judge.settle(base).case, "reduced"), base, 0, "the failing input"),
         reduction,
     )
+
+
+def _named(case: Case, what: str) -> Case:
+    return replace(case, name=f"{case.name}, {what}")
 
 
 # ---- Candidates ------------------------------------------------------------------------------------------------------

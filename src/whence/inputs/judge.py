@@ -182,7 +182,8 @@ class Judge:
             self.oracle.statuses |= {self._plain.reference.run_case(self.case).code}
         self.notes.append(self.oracle.note)
         data = self.channel.read(self.case)
-        answers = [self.settle(data) for _ in range(1 if first.timed_out else 1 + REPEATS)]
+        case = self._fleeting_case(data)
+        answers = [self._run_plain(case) for _ in range(1 if first.timed_out else 1 + REPEATS)]
         self.signature = self._signature(answers)
         self._locate(answers[0])
         seconds = MOST if first.timed_out else max(LEAST, PATIENCE * first.wall)
@@ -362,9 +363,11 @@ class Judge:
 
     # ---- Those that are kept -----------------------------------------------------------------------------------------
 
-    def settle(self, data: bytes, name: str = "") -> Answer:
+    def settle(self, data: bytes) -> Answer:
         """Run one input on the plain program; gives its case as it can be run again, with what is expected of it."""
-        case = self.channel.put(self.oracle.case, data, name)
+        return self._run_plain(self.channel.put(self.oracle.case, data))
+
+    def _run_plain(self, case: Case) -> Answer:
         reference = self._plain.reference
         right = reference.run_case(case) if reference is not None else None
         answer = self._answer(case, self._plain.runner.run_case(case), right)
@@ -380,13 +383,17 @@ class Judge:
             self._exact[key] = self._shows_at_same_place(data)
         return self._exact[key]
 
+    def _fleeting_case(self, data: bytes) -> Case:
+        """The case with another input, in a file that the next such case takes over: many large ones may come."""
+        return self.channel.put(self.oracle.case, data, file=self._plain.file(0))
+
     def leave_out(self, data: bytes) -> None:
         """Count an input as rejected from now on, whatever it shows."""
         self._known[key_of(data)] = Verdict.REJECTED
 
     def _shows_at_same_place(self, data: bytes) -> bool:
         """Record an input. Without a place to compare it is enough that it fails as before when it is run again."""
-        answer = self.settle(data)
+        answer = self._run_plain(self._fleeting_case(data))
         if self._classify(answer) is not Verdict.SAME:
             return False
         if self._recorder is None or self.symptom is None or self.symptom.statement is None:
