@@ -188,8 +188,9 @@ class Judge:
         self._locate(answers[0])
         seconds = MOST if first.timed_out else max(LEAST, PATIENCE * first.wall)
         limits = replace(self.subject.limits, time=min(self.subject.limits.time or math.inf, seconds))
+        variant = self._variant(answers[0].case)
         for _ in range(self.workers or len(os.sched_getaffinity(0))):
-            self._seats.append(_Seat(self.subject.runner(self._variant(answers[0].case)), self._reference()))
+            self._seats.append(_Seat(self.subject.runner(variant), self._reference()))
             self._seats[-1].runner.limits = limits
         self._known[key_of(data)], self._exact[key_of(data)] = Verdict.SAME, True
 
