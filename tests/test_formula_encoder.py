@@ -189,8 +189,10 @@ def test_pointers_keep_their_terms_beside_the_recorded_address() -> None:
 
 def test_branches_know_the_way_they_went() -> None:
     trace, encoding = encoding_of(snippet(SUM), "20")
-    ways = [i.value for i in encoding.instances if trace.kind(i.event) is Kind.BRANCH]
-    assert ways == [1, 1, 1, 0]
+    ways = [i for i in encoding.instances if i.kind is Kind.BRANCH]
+    assert [i.value for i in ways] == [1, 1, 1, 0]
+    assumed = dict(encoding.assumptions())
+    assert all(trace.kind(i.event) is Kind.BRANCH and encoding.evaluation.value(assumed[i.event]) == 1 for i in ways)
 
 
 def test_cut_results_are_symbols_with_definitions() -> None:

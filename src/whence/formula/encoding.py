@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from whence.formula.evaluation import Evaluation
 from whence.formula.terms import Term, Terms
+from whence.probe.layout import Kind
 
 
 class SymbolKind(Enum):
@@ -47,7 +48,8 @@ class Instance(NamedTuple):
     term: Term
     meaning: Term
     value: int | None
-    pointers: tuple[tuple[Term, int], ...] = ()
+    pointers: tuple[tuple[Term, int], ...]
+    kind: Kind
 
 
 @dataclass(slots=True)
@@ -79,10 +81,12 @@ class Encoding:
         return (term for term, symbol in self.symbols.items() if symbol.kind is kind)
 
     def assumptions(self) -> Iterator[tuple[int, Term]]:
-        """(event, condition) of each instance: that addresses are the recorded ones, that branches go their way."""
+        """(event, condition) in order of time: that addresses are the recorded ones, that branches go their way."""
         for instance in self.instances:
             for pointer, address in instance.pointers:
                 yield instance.event, self.terms.equal(pointer, self.terms.constant(address, 64))
+            if instance.kind is Kind.BRANCH and instance.value is not None:
+                yield instance.event, self.terms.equal(instance.term, self.terms.constant(instance.value, 1))
 
     def definitions(self) -> Iterator[tuple[int, Term]]:
         """(event, equation) of each instance that was cut."""

@@ -137,7 +137,7 @@ class State:
         if self._cut and kind in self._cut and meaning >= 0:
             known = self.evaluation.value(meaning) if value is None else value
             term = self.encoding.symbol(SymbolKind.CUT, "", self.terms.widths[meaning], event, known)
-        self.encoding.instances.append(Instance(event, term, meaning, value, pointers))
+        self.encoding.instances.append(Instance(event, term, meaning, value, pointers, kind))
         return term
 
     def load(self, event: int, address: int, size: int, value: int | None, name: str) -> Term:
