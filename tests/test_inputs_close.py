@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from inputs_programs import brackets, failing, sums
 from rapidfuzz.distance import Levenshtein
 
+from whence.inputs import close
 from whence.inputs.channel import Channel
-from whence.inputs.close import CloseInputs, close_inputs, deletions, replacements, shown
+from whence.inputs.close import CloseInputs, close_inputs, deletions, insertions, replacements, shown
 from whence.inputs.oracle import Criteria, pattern
 from whence.inputs.tokens import load_specification
 from whence.run.cases import Case
@@ -129,6 +130,19 @@ def by_the_paper(units: list[bytes], number: int) -> set[bytes]:
 @given(st.lists(st.binary(min_size=1, max_size=3), min_size=2, max_size=20))
 def test_deletions_are_those_of_algorithm_1(units):
     assert {c.data for c in deletions(b"".join(units), units)} == by_the_paper(units, len(units))
+
+
+def test_tokens_are_put_back():
+    made = [c.data for c in insertions(b"a b", [b"c", b"dd", b"c"], load_specification("words"))]
+    assert made == [b"ca b", b"ac b", b"a cb", b"a bc", b"dda b", b"add b", b"a ddb", b"a bdd"]
+
+
+def test_of_long_inputs_only_parts_are_left_out(monkeypatch):
+    monkeypatch.setattr(close, "TOKENIZED", 4)
+    found = close_inputs(brackets(), failing(b"ab\nc)d"), number=3, reduce=False)
+    check(brackets(), found, Kind.CRASH)
+    assert all(one.how.startswith(("without", "only")) for one in [*found.good, *found.failing])
+    assert any("no tokens replaced" in note for note in found.notes)
 
 
 @settings(max_examples=5, deadline=None)

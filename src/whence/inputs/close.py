@@ -26,6 +26,7 @@ from whence.subject.subject import Subject
 
 NUMBER = 8  # inputs of each sort
 UNITS = 2_048  # pieces of an input from which on a level of Algorithm 1 is left out
+TOKENIZED = 1 << 20  # bytes of an input from which on no tokens are replaced
 FROM_REDUCTION = 128  # inputs of each sort that the reduction has come across
 CHECKS = 16  # recordings for each failing input that is wanted
 SHARE = 0.5  # of the budget that the reduction may use
@@ -260,8 +261,9 @@ class _Search:
             recent = list(self._judge.seen[verdict])[-FROM_REDUCTION:]
             self._push(_Candidate(data, (), "seen while reducing", 4) for data in recent)
         self._expand(self._base)
-        original = self._judge.channel.read(self._judge.case)[:SMALL]
-        self._push(insertions(self._base, split_tokens(original, self._specification), self._specification))
+        if len(self._base) <= TOKENIZED:
+            original = self._judge.channel.read(self._judge.case)[:SMALL]
+            self._push(insertions(self._base, split_tokens(original, self._specification), self._specification))
         while self._has_next() and not self._judge.stopped:
             batch = self._next_batch()
             verdicts = self._judge.judge([data for _, _, data in batch])
@@ -309,11 +311,14 @@ class _Search:
 
     def _expand(self, data: bytes) -> None:
         """Queue what both algorithms make of an input."""
-        finest = split_bytes(data) if len(data) <= UNITS else split_blocks(data)
-        for units in (finest, split_tokens(data, self._specification), split_lines(data)):
+        levels = [split_bytes(data) if len(data) <= UNITS else split_blocks(data), split_lines(data)]
+        if len(data) <= TOKENIZED:
+            levels.insert(1, split_tokens(data, self._specification))
+        for units in levels:
             if len(units) <= UNITS:
                 self._push(deletions(data, units))
-        self._push(replacements(data, self._specification, self._tokens, self._judge.runs))
+        if len(data) <= TOKENIZED:
+            self._push(replacements(data, self._specification, self._tokens, self._judge.runs))
 
     def _take(self, distance: int, how: str, data: bytes, verdict: Verdict) -> None:
         """Keep a candidate that is good or shows the symptom, if it is near enough."""
@@ -349,6 +354,8 @@ class _Search:
         """What the search has to say of itself."""
         spec = self._specification
         yield f"tokens: {spec.name} ({spec.about})" if spec else "tokens: none fit the input, bytes were varied"
+        if len(self._base) > TOKENIZED:
+            yield f"of inputs beyond {TOKENIZED >> 20} MiB parts are left out, but no tokens replaced"
         if self._judge.stopped:
             yield f"the search for close inputs stopped early: {STOPPED[self._judge.stopped]}"
         if self._unstable:
