@@ -105,7 +105,7 @@ def test_no_good_input_within_the_budget():
     assert len(found.good) < 8 and any("stopped early: its runs are used up" in note for note in found.notes)
     found = close_inputs(brackets(), failing(b"x)"), deadline=time.monotonic(), number=8)
     assert not found.good and not found.failing
-    assert any(note.startswith("no good input was found; tried: ") for note in found.notes)
+    assert any(note.startswith("no good input was found around this one; tried in all: ") for note in found.notes)
 
 
 def test_rejected_inputs_are_no_good_ones():

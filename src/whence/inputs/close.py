@@ -335,7 +335,8 @@ class _Search:
         heapq.heappush(self._found, (distance, next(self._order), data))
 
     def _is_confirmed(self, data: bytes) -> bool:
-        if self._checks <= 0:
+        is_late = self._judge.is_over() and self._judge.stopped != "runs"
+        if self._checks <= 0 or is_late:
             return False
         self._checks -= 1
         return self._judge.is_same(data)
@@ -363,9 +364,9 @@ class _Search:
         if self._checks <= 0:
             yield "of the inputs that fail, too many show the failure at another place"
         if not self.good.inputs:
-            yield "no good input was found; " + self._help()
+            yield "no good input was found around this one; " + self._help()
 
     def _help(self) -> str:
         counts = ", ".join(f"{number:,} {verdict}" for verdict, number in self._judge.counts.most_common())
         more = "" if self._judge.oracle.kind == COMMAND else " (--spec, --tokens, --input)"
-        return f"tried: {counts or 'nothing'}; other variations may help{more}, or a larger budget"
+        return f"tried in all: {counts or 'nothing'}; other variations may help{more}, or a larger budget"
