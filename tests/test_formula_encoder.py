@@ -284,6 +284,25 @@ int main(int argc, char **argv) {
     assert notes_of(code, "12", stdin=b"a1\nab45\n") == {}
 
 
+def test_globals_begin_with_their_initialisers() -> None:
+    code = r"""struct s { char c; short h[3]; const char *text; float f; struct { int a : 3, b : 9; } bits; double d; };
+static struct s all[2] = {{1, {2, -3}, "a\\b\"\x80\n", 1.1f, {-2, 99}, 0.1}, {.text = "\\5C" + 1, .d = -1e300}};
+static void *pointers[] = {&all[1].h[2], (char *)&pointers[1] + 3, 0};
+static unsigned char zero[100000], tail[8] = "xyz";
+int main(void) {
+    int sum = zero[99999] + tail[2] + tail[7] + (pointers[0] == &all[1].h[2]) + (pointers[2] == 0);
+    for (int k = 0; k < 2; k++) {
+        struct s *p = &all[k];
+        sum += p->c + p->h[0] + p->h[1] + p->bits.a + p->bits.b + (int)(p->f * 8) + (p->d < 0);
+        for (const char *q = p->text; *q; q++)
+            sum = sum * 3 + *q;
+    }
+    return sum & 63;
+}
+"""
+    assert notes_of(code) == {}
+
+
 def test_what_has_no_summary_is_named() -> None:
     code = """#include <stdlib.h>
 #include <math.h>

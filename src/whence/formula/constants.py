@@ -200,11 +200,13 @@ def flatten(type_text: str, text: str, module: Module, offset: int = 0) -> Itera
 
 @lru_cache(maxsize=256)
 def _string(text: str) -> bytes:
-    """The bytes of ``c"..."``, where ``\\`` and two hexadecimal digits stand for a byte."""
-    pieces = re.split(r"\\([0-9A-Fa-f]{2})", text[2:-1])
+    """The bytes of ``c"..."``: a backslash is doubled, other special bytes are one and two hexadecimal digits."""
     data = bytearray()
-    for number, piece in enumerate(pieces):
-        data += bytes([int(piece, 16)]) if number % 2 else piece.encode("utf-8", "surrogateescape")
+    for number, piece in enumerate(re.split(r"\\(\\|[0-9A-Fa-f]{2})", text[2:-1])):
+        if number % 2:
+            data.append(ord(piece) if piece == "\\" else int(piece, 16))
+        else:
+            data += piece.encode("utf-8", "surrogateescape")
     return bytes(data)
 
 

@@ -151,8 +151,10 @@ class Library:
         state = self._state
         call = self._calls.pop(frame, LibraryCall(callee))
         for candidate in call.candidates:
-            if state.terms.widths[candidate] == width and state.evaluation.value(candidate) in (value, None):
-                return candidate if value is None else state.explain(event, candidate, value)
+            if state.terms.widths[candidate] != width or state.evaluation.value(candidate) not in (value, None):
+                continue
+            if value is None or state.evaluation.value(state.explain(event, candidate, value)) == value:
+                return candidate
         base = state.evaluation.value(call.text) if call.text >= 0 else None
         if value and base is not None:
             state.encoding.notes[f"place in a text taken as recorded: {callee}"] += 1

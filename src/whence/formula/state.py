@@ -100,13 +100,19 @@ class State:
         """What a recorded 0 says: nothing, where the run may have ended before the segment's values were written."""
         return 0 if self._ended or row < len(self.ids) - 1 else None
 
-    def was_unrecorded(self, event: int) -> bool:
-        """Whether a load's bytes were, as far as the trace tells, last written by something unrecorded."""
+    def surprise(self, event: int, address: int, size: int) -> None:
+        """A load gave other bytes than were last stored there: memory is unknown, and somebody else has written it.
+
+        Where the trace knows of nobody, that is noted; else the load is unexplained.
+        """
+        self.memory.forget(address, size)
         columns = self.trace.columns
         definition = int(columns.events[event]["definition"])
-        if definition >= 0 or definition < -MAX_CELLS:
-            return definition == 0
-        return int(columns.cells[-definition - 1]["kind"]) == CellKind.UNKNOWN
+        is_cell = -MAX_CELLS <= definition < 0
+        if definition == 0 or (is_cell and columns.cells[-definition - 1]["kind"] == CellKind.UNKNOWN):
+            self.encoding.notes["memory written by something unrecorded"] += 1
+        else:
+            self.encoding.unexplained.append(event)
 
     def explain(self, event: int, term: Term, value: int) -> Term:
         """The term, known to have this value in the run; a symbol of that value where it cannot have it.

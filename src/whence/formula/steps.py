@@ -86,10 +86,9 @@ class Compiler:
             loaded = state.load(event, address, size, value, label) if special is None else special
             term = terms.extract(loaded, 0, width) if width < 8 * size else loaded
             if value is not None:
-                if state.evaluation.value(term) not in (value, None) and state.was_unrecorded(event):
-                    self._state.memory.forget(address, size)
+                if state.evaluation.value(term) not in (value, None):
+                    state.surprise(event, address, size)
                     term = terms.extract(state.load(event, address, size, value, label), 0, width)
-                    state.encoding.notes["memory written by something unrecorded"] += 1
                 term = state.explain(event, term, value)
                 if terms.operations[term] == "symbol" and width == 8 * size:
                     self.library.loaded(pointer, term)
@@ -310,7 +309,8 @@ class Compiler:
             return lambda frame, row, event: None
         block, name, width = self._block(ref, site), instruction.result or "", self._width(ref, instruction.type)
         state = self._state
-        callee = plain_name((instruction.callee or "@").removeprefix("@"))
+        named = (instruction.callee or "").startswith("@")
+        callee = plain_name((instruction.callee or "")[1:]) if named else "a function called through a pointer"
 
         def step(frame: Frame, row: int, event: int) -> None:
             value = state.bits(row, unit, units) & (1 << width) - 1 if units else None
