@@ -44,7 +44,7 @@ class Decider:
     time for them; ``guessed`` those for which a try sufficed.
     """
 
-    def __init__(self, terms: Terms, value: Callable[[Term], int | None], limit: float = 2.0) -> None:
+    def __init__(self, terms: Terms, value: Callable[[Term], int | None], limit: float = 0.2) -> None:
         self._terms, self._value, self.limit = terms, value, limit
         self.queries = self.conditions = self.guessed = 0
         self.seconds = 0.0

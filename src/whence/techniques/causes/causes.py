@@ -41,7 +41,7 @@ class Options:
     depth: int = 3
     correct: frozenset[str] = frozenset()
     fine: frozenset[Statement] = frozenset()
-    query: float = 2.0
+    query: float = 0.2
     budget: float = 60.0
     slices: bool = True
     loops: bool = True

@@ -1,9 +1,10 @@
 """A run as assignments and assumptions: what each event defines, and the conditions that hold on the way.
 
 An event's result is a symbol, its definition a term over symbols of earlier events. At a *step* i of the backward walk
-the events from i on are known as definitions, so a term *unfolds*: their symbols are replaced by what defines them, those
-of earlier events stay free. A branch that was taken and an address that was accessed are *assumptions* (table I of Yi et
-al.). The step START stands for the input.
+the events from i on are known as definitions, so a term *unfolds*: their symbols are replaced by what defines them,
+those of earlier events stay free. A branch that was taken and an address that was accessed are *assumptions* (table I of
+Yi et al.). The input is no statement's doing, so its values are known at every step, as are the addresses of variables:
+which transforming instances a cause has does not depend on that, but the formulas become far smaller.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from whence.formula.terms import Term
 from whence.probe.layout import Kind
 from whence.trace.trace import Trace
 
-START = -1  # the step at which the inputs have their values
+START = -1  # the step before all events
 NEVER = -2  # of a symbol whose value nothing tells
-FROM_START = frozenset({SymbolKind.INPUT, SymbolKind.INITIAL})
+ALWAYS = 1 << 62
+GIVEN = frozenset({SymbolKind.INPUT, SymbolKind.INITIAL, SymbolKind.ADDRESS})
 
 
 @dataclass(slots=True, frozen=True)
@@ -64,13 +66,11 @@ class Path:
         self.parts[symbol] = self._parts(symbol)
         for part in self.parts[symbol]:
             self.users[part].append(symbol)
-        inner = [self.born.get(part, START) for part in self.parts[symbol]]
+        inner = [self.born[part] for part in self.parts[symbol]]
         if self.encoding.evaluation.value(symbol) is None:
             self.born[symbol] = NEVER
-        elif known.kind is SymbolKind.ADDRESS:
-            self.born[symbol] = 1 << 62
-        elif known.kind in FROM_START or known.event < 0:
-            self.born[symbol] = START
+        elif known.kind in GIVEN or known.event < 0:
+            self.born[symbol] = ALWAYS
         else:
             self.born[symbol] = min([known.event, *inner])
 
@@ -78,7 +78,7 @@ class Path:
         known = self.encoding.symbols[symbol]
         if symbol in self.meanings:
             return tuple(self.terms.symbols([self.meanings[symbol]]))
-        if known.event < 0 or known.kind in FROM_START or known.kind is SymbolKind.ADDRESS:
+        if known.event < 0 or known.kind in GIVEN:
             return ()
         found = (self.results.get(event, -1) for event in self._sources(known.event))
         return tuple(dict.fromkeys(part for part in found if 0 <= part < symbol))
@@ -86,6 +86,15 @@ class Path:
     def born_of(self, symbols: Iterable[Term], event: int) -> int:
         """The highest step, ``event`` at most, at which all of some symbols are numbers."""
         return min((self.born[symbol] for symbol in symbols), default=event)
+
+    def first_definition(self, symbols: Iterable[Term]) -> int:
+        """The earliest event that defines some symbols, or any that they are made of; START where none does."""
+        seen, pending = set(symbols), list(symbols)
+        while pending:
+            parts = self.parts[pending.pop()]
+            pending += [part for part in parts if part not in seen]
+            seen.update(parts)
+        return min((self.encoding.symbols[s].event for s in seen if s in self.meanings), default=START)
 
     # ---- Assumptions -------------------------------------------------------------------------------------------------
 

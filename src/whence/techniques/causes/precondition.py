@@ -3,9 +3,10 @@
 Algorithm 1 of Yi et al.: from an event whose outcome is supposed to have been another one, the pre-condition of that is
 computed backwards along the path; it grows by assumptions and is rewritten by definitions, until it contradicts itself. A
 pre-condition that is unsatisfiable at a step is so at all earlier ones, since its models only become fewer. So the first
-such step is not looked for at every event: a model of the step just before the goal alone becomes a number, where
-most contradictions arise, is tried first; without one, the events that matter are searched from the goal back in
-strides that double, then by halving.
+such step is not looked for at every event. Nor below the earliest definition that the goal comes from: there the goal's
+transforming instances are complete, and it is contradicted by itself in the end. Most pre-conditions are satisfiable
+just above that, and a try shows it. Otherwise the events that matter are searched from the goal back in strides that
+double, then by halving; as far as the conditions are few enough for a person to read.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from dataclasses import dataclass
 from whence.formula.decide import Decider, Status
 from whence.formula.terms import Term
 from whence.techniques.causes.path import NEVER, Assumption, Path
+
+MOST_CONDITIONS = 64  # of one pre-condition; a contradiction among more explains nothing to a person
+ALLOWED = 2.5  # times the limit of one question, for all questions of one goal
 
 
 @dataclass(slots=True, frozen=True)
@@ -33,7 +37,7 @@ class Contradiction:
 
     Without any one of these, or without the goal, no contradiction is left. ``conditions`` counts what the
     pre-condition held besides the goal. ``complete``: the step is where the goal alone becomes false.
-    ``is_decided``: the solver answered all questions; else the step may be too early, or the core too large.
+    ``is_decided``: all questions were answered; else there may be a contradiction at a higher step, or a smaller core.
     ``is_free``: the goal depends on what nothing tells, and nothing contradicts it.
     """
 
@@ -49,11 +53,12 @@ class Preconditions:
     """Answers goals on one path.
 
     ``prunes``: only assumptions that transitively intersect with the goal reach the solver, and only the steps are
-    looked at where they change (section 4.3); otherwise all that hold on the way do.
+    looked at where they change (section 4.3); otherwise all that hold on the way do, and all steps are looked at.
     """
 
     def __init__(self, path: Path, decider: Decider, prunes: bool = True) -> None:
         self.path, self.decider, self._prunes = path, decider, prunes
+        self._allowed = ALLOWED * decider.limit
 
     def contradiction(self, goal: Goal) -> Contradiction:
         """Why the goal could not be met."""
@@ -64,13 +69,14 @@ class Preconditions:
         alone = Contradiction(born)
         if born == goal.event:
             return alone
-        held, conjuncts = self.precondition(goal, symbols, born + 1)
-        if self._prunes and self.decider.guess(conjuncts):
+        lowest = max(born, self.path.first_definition(symbols)) + 1
+        held, conjuncts = self.precondition(goal, symbols, lowest)
+        if self._prunes and self.decider.guess([c for c in conjuncts if self.path.terms.value(c) is None]):
             return Contradiction(born, conditions=len(held))
-        step, decided = self._first(goal, symbols, born)
-        if step > born:
-            return self._minimal(goal, symbols, step, decided)
-        return Contradiction(born, conditions=len(held), is_decided=decided)
+        step, decided = self._first(goal, symbols, lowest)
+        if step is None:
+            return Contradiction(born, conditions=len(held), is_decided=decided)
+        return self._minimal(goal, symbols, step, decided)
 
     def precondition(self, goal: Goal, symbols: Iterable[Term], step: int) -> tuple[list[Assumption], list[Term]]:
         """WP at a step: the assumptions in it, and the conjuncts, that of the goal first."""
@@ -81,38 +87,38 @@ class Preconditions:
             held = [a for a in path.assumptions if step <= a.event < goal.event]
         return held, path.unfold([goal.term, *(a.term for a in held)], step)
 
-    def _first(self, goal: Goal, symbols: list[Term], born: int) -> tuple[int, bool]:
-        """The highest unsatisfiable step, ``born`` where there is none above it; and whether all questions were answered.
+    def _first(self, goal: Goal, symbols: list[Term], lowest: int) -> tuple[int | None, bool]:
+        """The highest unsatisfiable step from ``lowest`` on, None where there is none; and whether that is certain.
 
         From the goal back in strides that double, then by halving: questions far back are the hard ones.
         """
-        steps, decided = self._steps(goal, symbols, born), True
-        high, low, stride = -1, 0, 1  # of ``steps``, descending: satisfiable at ``high``, asked at ``low``
-        while high < low < len(steps):
-            status = self._status(goal, symbols, steps[low])
-            decided = decided and status is not Status.UNKNOWN
-            if status is Status.UNSATISFIABLE:
-                break
+        steps, decided = self._steps(goal, symbols, lowest), True  # descending
+        latest = self.decider.seconds + self._allowed
+        high, low, stride = -1, 0, 1  # satisfiable at ``high``, asked at ``low``
+        while (status := self._status(goal, symbols, steps[low])) is not Status.UNSATISFIABLE:
+            if status is Status.UNKNOWN or low == len(steps) - 1 or self.decider.seconds > latest:
+                return None, status is Status.SATISFIABLE and low == len(steps) - 1
             high, stride = low, 2 * stride
             low = min(low + stride, len(steps) - 1)
-        else:
-            return born, decided
-        while low - high > 1:
+        while low - high > 1 and self.decider.seconds <= latest:
             middle = (low + high) // 2
             status = self._status(goal, symbols, steps[middle])
             decided = decided and status is not Status.UNKNOWN
             low, high = (middle, high) if status is Status.UNSATISFIABLE else (low, middle)
-        return steps[low], decided
+        return steps[low], decided and low - high <= 1
 
     def _status(self, goal: Goal, symbols: list[Term], step: int) -> Status:
-        return self.decider.check(self.precondition(goal, symbols, step)[1])[0]
+        held, conjuncts = self.precondition(goal, symbols, step)
+        if self._prunes and len(held) > MOST_CONDITIONS:
+            return Status.UNKNOWN
+        return self.decider.check(conjuncts)[0]
 
-    def _steps(self, goal: Goal, symbols: list[Term], born: int) -> list[int]:
-        """The steps above ``born`` at which the pre-condition may change, from the goal back."""
+    def _steps(self, goal: Goal, symbols: list[Term], lowest: int) -> list[int]:
+        """The steps from ``lowest`` on at which the pre-condition may change, from the goal back."""
         if not self._prunes:
-            return list(range(goal.event, born, -1))
-        _, met = self.path.relevant(symbols, born + 1, goal.event)
-        return sorted({born + 1, goal.event, *(event for event in met if event > born)}, reverse=True)
+            return list(range(goal.event, lowest - 1, -1))
+        _, met = self.path.relevant(symbols, lowest, goal.event)
+        return sorted({lowest, goal.event, *(event for event in met if event > lowest)}, reverse=True)
 
     def _minimal(self, goal: Goal, symbols: list[Term], step: int, decided: bool) -> Contradiction:
         """The contradiction at the first unsatisfiable step, with a least core."""

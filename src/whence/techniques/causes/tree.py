@@ -175,13 +175,20 @@ class Tree:
             node.instances.insert(position, branch)
 
     def _critical(self, node: Node) -> Iterable[tuple[int, int, bool]]:
-        """The critical conditions of a node's causes (Algorithm 2): branch, the event it decided over, how."""
+        """The critical conditions of a node's causes (Algorithm 2): branch, the event it decided over, how.
+
+        Beyond the paper, the branches of the core count: the contradiction is gone when one of them goes another way,
+        and what they come from may lie before the step at which the walk ended.
+        """
         for cause in node.causes:
             events = self._not_fine(cause.events)
             events = events[np.argsort(cause.found.event_depth[events], kind="stable")]
             for event, branch in zip(events.tolist(), self._influence.direct(events), strict=True):
                 if branch >= 0 and self._has_way(branch) and not self._is_fine(branch):
                     yield branch, event, False
+            for assumption in cause.contradiction.core:
+                if self._has_way(assumption.event) and not self._is_fine(assumption.event):
+                    yield assumption.event, assumption.event, False
             for branch in self._influence.indirect(cause.found, np.sort(events)).tolist():
                 if self._has_way(branch) and not self._is_fine(branch):
                     yield branch, -1, True
