@@ -24,7 +24,7 @@ from whence.techniques.invariants.candidates import NAMES, Broken, Candidates, S
 from whence.techniques.invariants.kinds import Invariants, Kind
 from whence.techniques.invariants.predicates import Form
 from whence.techniques.invariants.profile import EQUAL, GREATER, LESS, MOST_VALUES
-from whence.techniques.invariants.readings import NAN, TOP
+from whence.techniques.invariants.readings import NAN, NUMBER, TOP
 from whence.trace.slicing import dependences
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ class Feedback:
         if kind is Kind.ORDER:
             return f"{here} was {value}; {self._order(broken, event)} {good} that never was so"
         if kind is Kind.STEP:
-            return f"{here} was {value}; from one time to the next it changed as it did not {good}"
+            return f"{here} changed by {self._change(broken, event, site)} {good} by {_span(row)}"
         return f"{here} was {value} here; {good} {self._usual(site, row, kind)}"
 
     def _usual(self, site: int, row: np.void, kind: Kind) -> str:
@@ -242,6 +242,13 @@ class Feedback:
             return f"it was {' or '.join(self.show(site, key) for key in keys)}"
         return f"it stayed within {low} to {high}"
 
+    def _change(self, broken: Broken, event: int, site: int) -> str:
+        """From what to what a site's value went at an event."""
+        readings = broken.run.readings
+        before = np.flatnonzero((readings.sites[:event] == site) & (readings.state[:event] == NUMBER))[-1]
+        old, new = int(readings.keys[before]), int(readings.keys[event])
+        return f"{new - old:,}, from {self.show(site, old)} to {self.show(site, new)};"
+
     def _order(self, broken: Broken, event: int) -> str:
         """How the event compared with another one of its segment, where that is new."""
         readings, pairs = broken.run.readings, self._observer.pairs
@@ -255,6 +262,12 @@ class Feedback:
                 word = {LESS: "less", EQUAL: "the same"}.get(order, "greater")
                 return f"{self.name(first)} was {word} ({self.show(first, one)});"
         return "another value beside it compared otherwise;"
+
+
+def _span(row: np.void) -> str:
+    """The differences from one value to the next in training."""
+    low, high = int(row["step_low"]), int(row["step_high"])
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 # ---- Expressions -----------------------------------------------------------------------------------------------------
