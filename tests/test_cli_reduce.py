@@ -91,6 +91,15 @@ def test_a_program_of_a_configuration():
     assert done.status == 0 and "of the case `1` from 6 bytes to 3" in done.out and done.out.endswith("\n120\n")
 
 
+def test_a_recording_that_is_too_long():
+    (FOLDER / "long.txt").write_bytes(b"x" * 200_000 + b")")
+    done = brackets("--fails", "< long.txt", "--trace-limit", "4K")
+    assert done.status == 0 and "where the failure shows is not compared: " in done.out
+    assert "crash at" not in done.out and done.out.endswith("\n\n)\n")
+    done = brackets("--fails", "< long.txt", "--window", "1M")
+    assert done.status == 0 and "crash at brackets.c:" in done.out
+
+
 def test_the_budget_is_kept():
     done = brackets("--fails", "< br.txt", "--runs", "3")
     assert done.status == 0 and "stopped early (its runs are used up)" in done.out

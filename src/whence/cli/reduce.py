@@ -76,7 +76,17 @@ def reduce(
     deadline = None if budget is None else time.monotonic() + budget
     with (
         progress("trying inputs", runs) as report,
-        Judge(subject, case, channel, criteria, runs, deadline, progress=report) as judge,
+        Judge(
+            subject,
+            case,
+            channel,
+            criteria,
+            runs,
+            deadline,
+            progress=report,
+            trace_limit=options.trace_limit,
+            window=options.window,
+        ) as judge,
     ):
         specification = specification or guess_specification(channel.read(case))
         judge.spend(SHARE if close else 1.0)

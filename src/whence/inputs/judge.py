@@ -27,7 +27,7 @@ from pathlib import Path
 from whence.errors import SubjectError, WhenceError
 from whence.findings import Symptom
 from whence.inputs.channel import Channel
-from whence.inputs.oracle import REFERENCE, Criteria, Oracle, Signature, choose_oracle, signature_of
+from whence.inputs.oracle import REFERENCE, Criteria, Oracle, Signature, choose_oracle, common_signature, signature_of
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
 from whence.run.oracle import judge
@@ -108,6 +108,8 @@ class Judge:
     deadline: float | None = None
     workers: int = 0
     progress: Progress | None = None
+    trace_limit: int | None = None
+    window: int | None = None
 
     stopped: str = ""
     tried: int = 0
@@ -224,20 +226,12 @@ class Judge:
                 raise SubjectError(f"case {name} is flaky: it fails in one run and passes in the next")
             right = "by the reference program " if self.oracle.kind == REFERENCE else ""
             raise SubjectError(f"case {name} does not fail {right}when it is run", "is it the right program?")
-        found = {signature_of(answer.result, answer.outcome) for answer in answers}
-        places = {answer.outcome.difference for answer in answers}
-        if len(found) > 1 or len(places) > 1:
-            kinds = sorted({answer.outcome.text for answer in answers})
-            raise SubjectError(
-                f"the symptom of case {name} moves from run to run: {'; '.join(kinds)}",
-                "make the program do the same every time (time, random numbers, uninitialised memory), or see --still",
-            )
-        return found.pop()
+        return common_signature(name, [(answer.result, answer.outcome) for answer in answers])
 
     def _locate(self, answer: Answer) -> None:
         """Record the failing case, for the statement at which the failure shows."""
         try:
-            self._recorder = Recorder(self.subject)
+            self._recorder = Recorder(self.subject, self.trace_limit, self.window)
             self.symptom = symptom_of(self._recorder.record(answer.case, answer.outcome), self.subject.folder)
         except WhenceError as error:
             self.notes.append(f"where the failure shows is not compared: {error}")

@@ -14,6 +14,7 @@ A wrong output alone says nothing about other inputs, which is an error that say
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -79,6 +80,18 @@ def signature_of(result: RunResult, outcome: Outcome) -> Signature:
         actual = result.stdout if outcome.stream == 1 else result.stderr
         return Signature(outcome.kind, (outcome.stream, outcome.difference.actual >= len(actual)))
     return Signature(outcome.kind)
+
+
+def common_signature(name: str, runs: Sequence[tuple[RunResult, Outcome]]) -> Signature:
+    """The signature that all runs of a failing case have. Raises SubjectError where they differ."""
+    found = {signature_of(result, outcome) for result, outcome in runs}
+    if len(found) == 1 and len({outcome.difference for _, outcome in runs}) == 1:
+        return found.pop()
+    texts = "; ".join(sorted({outcome.text for _, outcome in runs}))
+    raise SubjectError(
+        f"the symptom of case {name} moves from run to run: {texts}",
+        "make the program do the same every time (time, random numbers, uninitialised memory), or see --still",
+    )
 
 
 @dataclass(slots=True)
