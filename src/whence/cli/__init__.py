@@ -18,6 +18,7 @@ COMMANDS = {
     "rules": "Find small changes of the source that repair failing cases, and rank statements by them.",
     "values": "Rank statements by whether another value there makes failing runs pass.",
     "switch": "Find the branches that make failing runs pass when they go the other way.",
+    "causes": "Show why a run had to fail, as a tree of causes to walk.",
     "invariants": "Find values and ways that failing runs have and good ones have not.",
     "faults": "Locate several faults, one at a time; after each fix the search goes on.",
     "spectrum": "Rank statements by which cases executed them.",

@@ -1,0 +1,90 @@
+"""``whence causes``: the cause tree. Why the failing run had to fail, and which conditions led there, level by level."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from whence.cli.options import CaseCommand, Options, duration, open_subject, shared_options, show
+
+if TYPE_CHECKING:
+    from whence.findings import Findings, Statement
+    from whence.subject.subject import Subject
+
+DEPTH, SECONDS = 3, 60.0
+NODES_SHOWN = 30
+
+
+@click.command(cls=CaseCommand)
+@shared_options
+@click.option("--depth", default=DEPTH, type=click.IntRange(0), show_default=True, help="Levels of causes to open.")
+@click.option("--fine", multiple=True, metavar="FILE:LINE", help="This line is right: leave it and its causes out.")
+@click.option("--correct", multiple=True, metavar="FUNCTION", help="This function is right: pass over its conditions.")
+@click.option("--budget", callback=duration, metavar="TIME", help="How long it may take: 90s, 5m [60s].")
+def causes(options: Options, depth: int, fine: tuple[str, ...], correct: tuple[str, ...], budget: float | None) -> int:
+    """Show why a run had to fail, as a tree: each cause with the conditions that led to it.
+
+    Walk it from the top: where a cause is not the fault, go on to its children, or mark it with --fine.
+    """
+    from whence.cli.steps import failing_rows, first_use, record_failing, run_cases, summary
+    from whence.subject.recorder import Recorder
+    from whence.subject.story import Story
+    from whence.subject.symptoms import symptom_of
+    from whence.techniques.causes.causes import Options as TreeOptions
+    from whence.techniques.causes.causes import causes as find_causes
+
+    subject = open_subject(options)
+    right = frozenset(_statement(subject, text) for text in fine)
+    functions = _functions(subject, correct)
+    runs = run_cases(subject)
+    with Recorder(subject, options.trace_limit, options.window) as recorder:
+        recording = record_failing(subject, runs, recorder, failing_rows(subject, runs, options))[1]
+    story = Story(subject, recording.trace)
+    chosen = TreeOptions(depth=depth, correct=functions, fine=right, budget=budget or SECONDS)
+    with first_use():
+        findings = find_causes(story, symptom_of(recording, subject.folder), recording, chosen)
+    findings.summary[:0] = summary(subject, runs, recording)
+    status = show(subject, findings, options)
+    if not options.json:
+        _print_tree(subject, findings)
+    return status
+
+
+def _statement(subject: Subject, text: str) -> Statement:
+    """The statement that FILE:LINE names; raises UsageError where there is none."""
+    from whence.errors import UsageError
+    from whence.techniques.slicing import known_statement, parse_criterion
+
+    criterion = parse_criterion(text)
+    if criterion.variable or criterion.occurrence > 0:
+        raise UsageError(f"'{text}': --fine takes a line", "write FILE:LINE")
+    return known_statement(subject.places.statements, criterion.statement)
+
+
+def _functions(subject: Subject, names: tuple[str, ...]) -> frozenset[str]:
+    """The names, each of a function of the program; raises UsageError for another."""
+    import difflib
+
+    from whence.errors import UsageError
+
+    known = {ref.name for ref in subject.program.functions}
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 3)
+            hint = f"did you mean {' or '.join(near)}?" if near else "library functions are correct by default"
+            raise UsageError(f"the program has no function '{name}'", hint)
+    return frozenset(names)
+
+
+def _print_tree(subject: Subject, findings: Findings) -> None:
+    from whence.cli.options import source_texts
+    from whence.report.tree import print_tree
+
+    lines = {name: text.split("\n") for name, text in source_texts(subject, findings).items()}
+
+    def lookup(file: str, line: int) -> str | None:
+        found = lines.get(file, [])
+        return found[line - 1] if 0 < line <= len(found) else None
+
+    print_tree(findings.parts["tree"], lookup, NODES_SHOWN)
