@@ -261,9 +261,12 @@ class _Search:
             recent = list(self._judge.seen[verdict])[-FROM_REDUCTION:]
             self._push(_Candidate(data, (), "seen while reducing", 4) for data in recent)
         self._expand(self._base)
+        original = self._judge.channel.read(self._judge.case)
         if len(self._base) <= TOKENIZED:
-            original = self._judge.channel.read(self._judge.case)[:SMALL]
-            self._push(insertions(self._base, split_tokens(original, self._specification), self._specification))
+            units = split_tokens(original[:SMALL], self._specification)
+            self._push(insertions(self._base, units, self._specification))
+        if self._base != original and len(original) <= SMALL:  # the last resort: what is close to the whole input
+            heapq.heappush(self._found, (_distance(self._base, original), next(self._order), original))
         while self._has_next() and not self._judge.stopped:
             batch = self._next_batch()
             verdicts = self._judge.judge([data for _, _, data in batch])
