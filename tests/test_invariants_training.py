@@ -104,7 +104,8 @@ def test_runs_that_cannot_be_recorded_are_named():
     made = Runs(TEXT.replace("    if (n < 10)", loop), [], [])
     subject = with_cases(made.subject, [case_of("1234"), case_of("1")])
     runs = run_all(subject)
-    with Recorder(subject, limit=1 << 19) as recorder, pytest.raises(SubjectError, match="no failing run could") as raised:
+    unrecorded = pytest.raises(SubjectError, match="no failing run could")
+    with Recorder(subject, limit=1 << 19) as recorder, unrecorded as raised:
         collect(Observer(subject, recorder), runs, runs.failing, 8)
     assert "reached its limit" in raised.value.hint
 
