@@ -335,6 +335,27 @@ int main(int argc, char **argv) {
     assert wrong_instances(encoding) == []
 
 
+def test_memory_that_an_unknown_function_wrote_has_its_recorded_value() -> None:
+    made = snippet(
+        """#include <stdlib.h>
+extern char *hidden(char *text, int n);
+int main(void) {
+    char text[4] = "abc";
+    char *same = hidden(text, 1);
+    return same[1] + text[2];
+}
+""",
+        "-w",
+        hidden=r"""__asm__(".globl hidden\nhidden: movb $'x', 1(%rdi)\nmov %rdi, %rax\nret");""",
+    )
+    trace, encoding = encoding_of(made)
+    assert [v for v in results(trace, encoding, 6, Kind.LOAD) if v and v < 256] == [ord("x"), ord("c")]
+    assert encoding.unexplained == []
+    assert encoding.notes["memory written by something unrecorded"] == 1
+    assert encoding.notes["result taken as recorded: hidden"] == 1
+    assert wrong_instances(encoding) == []
+
+
 def test_runs_encoded_together_share_what_is_the_programs() -> None:
     made = snippet(SUM)
     traces = [made.trace("20"), made.trace("3")]

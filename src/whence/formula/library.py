@@ -96,6 +96,8 @@ class Library:
         position = state.words[row] + int(state.plan.segments[state.ids[row]]["units"])
         effects = self._effects.after(position)
         function = FUNCTIONS.get(name)
+        if function is None and not effects and not state.enters(row):
+            state.unknown_call = event
         plain = _NAMES[function.number] if function else name
         arguments = [frame.passed.get(k, -1) for k in range(len(frame.passed))]
         call = LibraryCall(name)

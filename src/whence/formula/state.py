@@ -16,7 +16,7 @@ from whence.formula.terms import Term, Terms
 from whence.probe.layout import Kind
 from whence.probe.plan import Plan
 from whence.program.program import Program
-from whence.trace.columns import CellKind
+from whence.trace.columns import CellKind, FrameKind
 from whence.trace.shadow import MAX_CELLS
 from whence.trace.trace import Trace
 
@@ -48,6 +48,7 @@ class State:
         self.memory = Memory(self.terms, self.constants.initial)
         self.constants.begin()
         self.frames: dict[int, Frame] = {}
+        self.unknown_call = -1  # the last call of a function of which nothing is known
         self.origin: Callable[[int, int, int], Term | None] = lambda address, size, value: None
         self.on_known: Callable[[Term, int], None] = lambda symbol, value: None
         self.units: memoryview[int] = np.ascontiguousarray(trace.units).data
@@ -103,16 +104,26 @@ class State:
     def surprise(self, event: int, address: int, size: int) -> None:
         """A load gave other bytes than were last stored there: memory is unknown, and somebody else has written it.
 
-        Where the trace knows of nobody, that is noted; else the load is unexplained.
+        Where the trace knows of nobody, or a function that nobody knows was called since, that is noted; else the load
+        is unexplained.
         """
         self.memory.forget(address, size)
-        columns = self.trace.columns
-        definition = int(columns.events[event]["definition"])
-        is_cell = -MAX_CELLS <= definition < 0
-        if definition == 0 or (is_cell and columns.cells[-definition - 1]["kind"] == CellKind.UNKNOWN):
+        writer = self._writer(int(self.trace.columns.events[event]["definition"]))
+        if writer < self.unknown_call or writer < 0:
             self.encoding.notes["memory written by something unrecorded"] += 1
         else:
             self.encoding.unexplained.append(event)
+
+    def _writer(self, definition: int) -> int:
+        """The event that wrote a definition's bytes, the last one of several; -1: something unrecorded did."""
+        columns = self.trace.columns
+        if definition < -MAX_CELLS:
+            start, end = columns.multi_start[-definition - MAX_CELLS - 1 :][:2]
+            return max(self._writer(int(reference)) for reference in columns.multi_reference[start:end])
+        if definition >= 0:
+            return definition - 1
+        cell = columns.cells[-definition - 1]
+        return -1 if cell["kind"] == CellKind.UNKNOWN else int(cell["parent"])
 
     def explain(self, event: int, term: Term, value: int) -> Term:
         """The term, known to have this value in the run; a symbol of that value where it cannot have it.
@@ -132,6 +143,13 @@ class State:
             return term
         self.encoding.unexplained.append(event)
         return self.encoding.symbol(SymbolKind.OPAQUE, "unexplained", width, event, value)
+
+    def enters(self, row: int) -> bool:
+        """Whether the call that ends a segment instance entered a function of the program."""
+        if row + 1 >= len(self.ids):
+            return False
+        frame = self.trace.columns.frames[self.frame_of[row + 1]]
+        return bool(frame["call"] == row and frame["kind"] == FrameKind.DIRECT)
 
     # ---- What becomes of it ------------------------------------------------------------------------------------------
 
