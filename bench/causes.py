@@ -174,8 +174,8 @@ def main() -> None:
             rows.append(row)
             if options.details:
                 print(
-                    f"{row.program} {row.fault} ({row.kind}, {row.symptom}): level {row.level}, {row.to_read} lines, rank "
-                    f"{row.rank} of {row.lines}, in slice: {row.in_slice} of {row.slice_lines}, {row.nodes} nodes, "
+                    f"{row.program} {row.fault} ({row.kind}, {row.symptom}): level {row.level}, {row.to_read} lines, "
+                    f"rank {row.rank} of {row.lines}, slice: {row.in_slice} of {row.slice_lines}, {row.nodes} nodes, "
                     f"{row.events:,} events, {row.seconds:.2f} s ({row.solving:.2f} s solving {row.queries}, "
                     f"{row.undecided} undecided)",
                     flush=True,

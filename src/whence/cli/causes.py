@@ -1,4 +1,4 @@
-"""``whence causes``: the cause tree. Why the failing run had to fail, and which conditions led there, level by level."""
+"""``whence causes``: why a run had to fail, and which conditions led there, as a tree to walk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def causes(options: Options, depth: int, fine: tuple[str, ...], correct: tuple[s
 
     Walk it from the top: where a cause is not the fault, go on to its children, or mark it with --fine.
     """
-    from whence.cli.steps import failing_rows, first_use, record_failing, run_cases, summary
+    from whence.cli.options import first_use
+    from whence.cli.steps import failing_rows, record_failing, run_cases, summary
     from whence.subject.recorder import Recorder
     from whence.subject.story import Story
     from whence.subject.symptoms import symptom_of

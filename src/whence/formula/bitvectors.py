@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import bitwuzla
+import bitwuzla  # type: ignore[import-not-found]  # it has no stubs
 from bitwuzla import Kind, Option
 
 from whence.formula.terms import Term, Terms

@@ -1,8 +1,8 @@
 """Decides conjunctions of terms, the cheapest way first.
 
-What the terms' own simplification settles needs no solver. Most conditions that can hold do so when one unknown has another
-value than it had in the run: a few thousand such values are tried at once, as arrays. What is left goes to a solver:
-bitwuzla where there is no floating point, else z3.
+What the terms' own simplification settles needs no solver. Most conditions that can hold do so when one unknown has
+another value than it had in the run: a few thousand such values are tried at once, as arrays. What is left goes to a
+solver: bitwuzla where there is no floating point, else z3.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Status(Enum):
 class Decider:
     """Answers whether conditions (terms of one bit) can hold together.
 
-    ``value`` gives what a symbol was in the run, None where that is not known. ``limit`` is the time for one question in
-    seconds. ``queries`` counts the questions that a solver got, ``conditions`` the conditions in them, ``seconds`` the
-    time for them; ``guessed`` those for which a try sufficed.
+    ``value`` gives what a symbol was in the run, None where that is not known. ``limit`` is the time for one question
+    in seconds. ``queries`` counts the questions that a solver got, ``conditions`` the conditions in them, ``seconds``
+    the time for them; ``guessed`` those for which a try sufficed.
     """
 
     def __init__(self, terms: Terms, value: Callable[[Term], int | None], limit: float = 0.2) -> None:

@@ -33,9 +33,9 @@ NOTED = 5  # kinds of unmodelled instructions that are named
 class Options:
     """How a tree is made.
 
-    ``depth``: the levels that are opened. ``correct``: functions designated as correct. ``fine``: statements known to be
-    right. ``query`` and ``budget``: seconds for one question to the solver, and for all. The optimisations of section 4
-    of Yi et al., all on by default: ``slices`` (the trace first), ``loops``, ``prunes`` (constraints).
+    ``depth``: the levels that are opened. ``correct``: functions designated as correct. ``fine``: statements known to
+    be right. ``query`` and ``budget``: seconds for one question to the solver, and for all. The optimisations of
+    section 4 of Yi et al., all on by default: ``slices`` (the trace first), ``loops``, ``prunes`` (constraints).
     """
 
     depth: int = 3

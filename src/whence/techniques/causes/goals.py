@@ -1,8 +1,8 @@
 """What should have been at the symptom: the conditions from which the walk backwards starts.
 
 A failed test (an assertion, a loop without end, missing output) had to go the other way. For a wrong byte that a
-printed number made, the expected output tells which number was right, for a wrong status the expectation does. Elsewhere,
-with floating point, strings and crashes, all that is known is that the value had to be another one.
+printed number made, the expected output tells which number was right, for a wrong status the expectation does.
+Elsewhere, with floating point, strings and crashes, all that is known is that the value had to be another one.
 """
 
 from __future__ import annotations
@@ -97,6 +97,8 @@ class Goals:
         """That the values at the symptom had been others."""
         references = symptom.details.get("criteria", [])
         events = [reference - 1 for reference in references if reference > 0]
+        for cell in [reference for reference in references if reference < 0]:
+            events += self._influence.sources_of(cell)
         with_values = [e for e in events if self._has_value(e)]
         if not with_values or symptom.kind == "crash":
             with_values = self._behind(symptom.event, events)
@@ -129,7 +131,7 @@ class Goals:
 
 
 def _read(printed: bytes, expected: bytes, value: int, width: int) -> tuple[int, int, str] | None:
-    """The expected number, with how many bits of the value it stands for and its text, read as the printed one reads."""
+    """The expected number, how many bits of the value it stands for, and its text, read as the printed one reads."""
     if len(printed) == 1 and printed[0] == value & 0xFF and expected:
         return expected[0], 8, repr(chr(expected[0]))
     for pattern, base in READINGS:

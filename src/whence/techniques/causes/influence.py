@@ -1,8 +1,8 @@
 """What events of a run depend on: transforming instances, and the branches that decided over them (Algorithm 2).
 
 Transforming instances (definition 3.2) are the events that the values of a cause come from: the closure over data
-dependence, with the addresses of what was read. A *critical condition* (definition 3.3) is a branch instance that let one
-of them happen (direct), or that kept from happening what could have written what one of them reads (indirect).
+dependence, with the addresses of what was read. A *critical condition* (definition 3.3) is a branch instance that let
+one of them happen (direct), or that kept from happening what could have written what one of them reads (indirect).
 """
 
 from __future__ import annotations
@@ -56,8 +56,12 @@ class Influence:
 
     def sources(self, event: int) -> list[int]:
         """The events that an event's data comes from, seen through the bytes that library calls copied."""
+        return self.sources_of(event + 1)
+
+    def sources_of(self, reference: int) -> list[int]:
+        """The events that the data of an event or cell comes from, in the same way."""
         found: dict[int, None] = {}
-        pending, seen = [event + 1], {event + 1}
+        pending, seen = [reference], {reference}
         while pending:
             for target, _ in dependences(self.trace.plan, self.trace.columns, pending.pop(), control=False):
                 if target in seen:

@@ -2,9 +2,9 @@
 
 An event's result is a symbol, its definition a term over symbols of earlier events. At a *step* i of the backward walk
 the events from i on are known as definitions, so a term *unfolds*: their symbols are replaced by what defines them,
-those of earlier events stay free. A branch that was taken and an address that was accessed are *assumptions* (table I of
-Yi et al.). The input is no statement's doing, so its values are known at every step, as are the addresses of variables:
-which transforming instances a cause has does not depend on that, but the formulas become far smaller.
+those of earlier events stay free. A branch that was taken and an address that was accessed are *assumptions* (table I
+of Yi et al.). The input is no statement's doing, so its values are known at every step, as are the addresses of
+variables: which transforming instances a cause has does not depend on that, but the formulas become far smaller.
 """
 
 from __future__ import annotations
@@ -133,17 +133,26 @@ class Path:
                 found[symbol].append(assumption)
         return found
 
-    def relevant(self, symbols: Iterable[Term], step: int, event: int) -> tuple[list[Assumption], set[int]]:
+    def relevant(self, symbols: Iterable[Term], step: int, event: int) -> list[Assumption]:
         """The assumptions of the events from ``step`` to ``event`` that say something about some symbols.
 
-        That is, at that step they share a free symbol with them, or with others that do (section 4.3). The second
-        result are the events of all definitions and assumptions that were met.
+        That is, at that step they share a free symbol with them, or with others that do (section 4.3).
         """
+        return self._connected(symbols, step, event, step)[0]
+
+    def steps(self, symbols: Iterable[Term], step: int, event: int) -> set[int]:
+        """The steps above ``step`` at which a definition or assumption joins that may concern some symbols."""
+        return {met for met in self._connected(symbols, step, event, event)[1] if met > step}
+
+    def _connected(
+        self, symbols: Iterable[Term], step: int, event: int, numbers: int
+    ) -> tuple[list[Assumption], set[int]]:
+        """The assumptions connected to symbols by those that are no numbers at the step ``numbers``; and all events."""
         found: dict[Assumption, None] = {}
         seen, pending, met = set(symbols), list(symbols), set[int]()
         while pending:
             symbol = pending.pop()
-            if self.born[symbol] >= step:
+            if self.born[symbol] >= numbers:
                 continue
             near = list(self.users.get(symbol, ()))
             if self._is_defined(symbol, step):
@@ -167,7 +176,7 @@ class Path:
     # ---- Unfolding ---------------------------------------------------------------------------------------------------
 
     def unfold(self, roots: Iterable[Term], step: int) -> list[Term]:
-        """Terms as they read at a step: symbols that are numbers there as such, others replaced by their definitions."""
+        """Terms as they read at a step: symbols that are numbers there as such, others by their definitions."""
         roots = list(roots)
         made: dict[Term, Term] = {}
         for term in self._closure(roots, step):

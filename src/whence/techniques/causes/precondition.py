@@ -1,12 +1,12 @@
 """Why something could not be otherwise: the first unsatisfiable weakest pre-condition, and a least core of it.
 
 Algorithm 1 of Yi et al.: from an event whose outcome is supposed to have been another one, the pre-condition of that is
-computed backwards along the path; it grows by assumptions and is rewritten by definitions, until it contradicts itself. A
-pre-condition that is unsatisfiable at a step is so at all earlier ones, since its models only become fewer. So the first
-such step is not looked for at every event. Nor below the earliest definition that the goal comes from: there the goal's
-transforming instances are complete, and it is contradicted by itself in the end. Most pre-conditions are satisfiable
-just above that, and a try shows it. Otherwise the events that matter are searched from the goal back in strides that
-double, then by halving; as far as the conditions are few enough for a person to read.
+computed backwards along the path; it grows by assumptions and is rewritten by definitions, until it contradicts itself.
+A pre-condition that is unsatisfiable at a step is so at all earlier ones, since its models only become fewer. So the
+first such step is not looked for at every event. Nor below the earliest definition that the goal comes from: there the
+goal's transforming instances are complete, and it is contradicted by itself in the end. Most pre-conditions are
+satisfiable just above that, and a try shows it. Otherwise the events that matter are searched from the goal back in
+strides that double, then by halving; as far as the conditions are few enough for a person to read.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Preconditions:
         """WP at a step: the assumptions in it, and the conjuncts, that of the goal first."""
         path = self.path
         if self._prunes:
-            held, _ = path.relevant(symbols, step, goal.event)
+            held = path.relevant(symbols, step, goal.event)
         else:
             held = [a for a in path.assumptions if step <= a.event < goal.event]
         return held, path.unfold([goal.term, *(a.term for a in held)], step)
@@ -117,8 +117,7 @@ class Preconditions:
         """The steps from ``lowest`` on at which the pre-condition may change, from the goal back."""
         if not self._prunes:
             return list(range(goal.event, lowest - 1, -1))
-        _, met = self.path.relevant(symbols, lowest, goal.event)
-        return sorted({lowest, goal.event, *(event for event in met if event > lowest)}, reverse=True)
+        return sorted({lowest, goal.event, *self.path.steps(symbols, lowest, goal.event)}, reverse=True)
 
     def _minimal(self, goal: Goal, symbols: list[Term], step: int, decided: bool) -> Contradiction:
         """The contradiction at the first unsatisfiable step, with a least core."""

@@ -1,4 +1,4 @@
-"""A cause tree in the user's words: for each node the condition, its values, the contradiction, and the lines to read."""
+"""A cause tree in the user's words: for each node the condition, its values, the contradiction, the lines to read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CORE = 5  # assumptions of a core that are named in a sentence
 
 @dataclass(slots=True)
 class Line:
-    """A statement of a cause: the event nearest to the condition, and the statements on the way from there to the symptom."""
+    """A statement of a cause: the event nearest to the condition, and the statements from there to the symptom."""
 
     statement: Statement
     event: int

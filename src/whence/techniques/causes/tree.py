@@ -1,4 +1,4 @@
-"""The cause tree: causes level by level, each with the conditions that its values depend on as its children (Algorithm 3).
+"""The cause tree: causes level by level, each with the conditions that decided over it as children (Algorithm 3).
 
 A node asks of a branch instance why it did not go the other way (the root: why the symptom's value was not right). Its
 cause is the answer: the contradiction, and the transforming instances of what is in it. The branches that decided over
