@@ -73,7 +73,7 @@ def test_answers_are_those_of_trying_all_values(seed, count, guesses):
 def test_least_cores_lose_their_contradiction_with_any_condition(seed):
     problem = Problem(seed, 6)
     decider = problem.decider()
-    status, core = decider.check(problem.conditions)
+    status, _ = decider.check(problem.conditions)
     if status is not Status.UNSATISFIABLE:
         return
     least, decided = decider.minimal(problem.conditions, list(range(6)), kept=0)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 VARIED = 16  # unknowns of the first condition that are tried with other values
 GUESSES = 2048  # values that are tried at once
 LARGEST = 4000  # terms of conditions that are evaluated for guesses
+MOST_FLOATS = 4  # operations on floating-point numbers in one question; more of them take z3 minutes
 ALL_VALUES = 8  # bits up to which an unknown gets every value
 
 
@@ -33,7 +34,7 @@ class Status(Enum):
 
     SATISFIABLE = "satisfiable"
     UNSATISFIABLE = "unsatisfiable"
-    UNKNOWN = "unknown"  # the time ran out
+    UNKNOWN = "unknown"  # the time ran out, or there is too much floating point
 
 
 class Decider:
@@ -129,7 +130,10 @@ class Decider:
         from whence.formula.bitvectors import OPERATIONS
 
         began = time.perf_counter()
-        if all(self._terms.operations[term] in OPERATIONS for term in self._terms.cone(conditions)):
+        floats = sum(self._terms.operations[term] not in OPERATIONS for term in self._terms.cone(conditions))
+        if floats > MOST_FLOATS:
+            return Status.UNKNOWN, []
+        if not floats:
             vectors = self._bit_vectors
             answer, core = vectors.check(vectors.holds(conditions), self.limit)
         else:

@@ -7,7 +7,9 @@ these are the children. A branch instance stands in the tree once, at its lowest
 
 from __future__ import annotations
 
+import itertools
 import time
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -157,7 +159,11 @@ class Tree:
     def _grow(self, node: Node, first: list[int]) -> None:
         """Make the children: the critical conditions of the node's causes that stand nowhere else."""
         groups: dict[object, Node] = {}
-        for branch, use, indirect in [(b, -1, False) for b in first] + list(self._critical(node)):
+        seen: set[int] = set()
+        for branch, use, indirect in itertools.chain(((b, -1, False) for b in first), self._critical(node)):
+            if branch in seen or not self._has_way(branch) or self._is_fine(branch):
+                continue
+            seen.add(branch)
             key = self._key(branch)
             known = groups.get(key) or self._placed.get(key)
             if known is not None:
@@ -170,7 +176,7 @@ class Tree:
 
     def _join(self, node: Node, branch: int) -> None:
         """Count another instance; of a node that is open already the causes stay."""
-        position = int(np.searchsorted(node.instances, branch))
+        position = bisect_left(node.instances, branch)
         if position == len(node.instances) or node.instances[position] != branch:
             node.instances.insert(position, branch)
 
@@ -184,18 +190,13 @@ class Tree:
             events = self._not_fine(cause.events)
             events = events[np.argsort(cause.found.event_depth[events], kind="stable")]
             for event, branch in zip(events.tolist(), self._influence.direct(events), strict=True):
-                if branch >= 0 and self._has_way(branch) and not self._is_fine(branch):
-                    yield branch, event, False
-            for assumption in cause.contradiction.core:
-                if self._has_way(assumption.event) and not self._is_fine(assumption.event):
-                    yield assumption.event, assumption.event, False
-            for branch in self._influence.indirect(cause.found, np.sort(events)).tolist():
-                if self._has_way(branch) and not self._is_fine(branch):
-                    yield branch, -1, True
+                yield branch, event, False
+            yield from ((assumption.event, assumption.event, False) for assumption in cause.contradiction.core)
+            yield from ((b, -1, True) for b in self._influence.indirect(cause.found, np.sort(events)).tolist())
 
     def _branches_in(self, references: list[int]) -> list[int]:
         """The branches among references: the tests that may have skipped what should have been there."""
-        return [r - 1 for r in references if r > 0 and self._has_way(r - 1)]
+        return [r - 1 for r in references if r > 0]
 
     def _has_way(self, branch: int) -> bool:
         return branch in self._preconditions.path.branches
