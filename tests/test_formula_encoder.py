@@ -370,3 +370,42 @@ def test_runs_encoded_together_share_what_is_the_programs() -> None:
     for trace, encoding, expected in zip(traces, both, (32, 15), strict=True):
         assert results(trace, encoding, 7, Kind.LOAD) == [expected]
         assert wrong_instances(encoding) == []
+
+
+PICK = """#include <stdio.h>
+#include <stdlib.h>
+struct entry { char name[4]; int price; };
+static struct entry list[3] = {{"a", 10}, {"b", 20}, {"c", 30}};
+int main(void) {
+    int counts[4] = {7, 7, 7, 7}, fresh[3];
+    short *heap = calloc(4, sizeof *heap);
+    int i = getchar() - '0', j = getchar() - '0';
+    counts[i] = 5;
+    heap[j] = 40;
+    counts[j] += list[i].price;
+    fresh[i] = 1;
+    fresh[j] = 2;
+    counts[3] = fresh[j];
+    return counts[2] + heap[1] + list[2].price;
+}
+"""
+
+
+def test_with_cells_an_index_may_have_been_another_one() -> None:
+    """The terms of one run, on inputs that lead to other cells, give what the runs on those inputs recorded."""
+    made, inputs = snippet(PICK), [b"00", b"12", b"21", b"11", b"22"]
+    traces = [made.trace(stdin=data) for data in inputs]
+    runs = [encode(t, Inputs((), data), cells=16) for t, data in zip(traces, inputs, strict=True)]
+    for run in runs:
+        assert run.unexplained == []
+        assert wrong_instances(run) == []
+        predicted = _on_inputs(run, inputs)
+        known = [k for k, i in enumerate(run.instances) if i.value is not None and i.kind in (Kind.LOAD, Kind.STORE)]
+        assert len(known) > 10
+        for row, other in enumerate(runs):
+            assert [_number(predicted[k], row) for k in known] == [other.instances[k].value for k in known]
+
+
+def test_cells_are_for_whole_runs() -> None:
+    with pytest.raises(ValueError, match="whole runs"):
+        encode(snippet(PICK).trace(stdin=b"00"), events=[1], cells=4)

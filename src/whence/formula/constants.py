@@ -128,6 +128,10 @@ class Constants:
         """Another run begins: where globals lie is told anew."""
         self._placed.clear()
 
+    def size(self, symbol: Term) -> int:
+        """Bytes of the global whose address a symbol is; 0 where it is none, or of unknown size."""
+        return self._globals[symbol].size if symbol in self._globals else 0
+
     # ---- What globals hold at first ----------------------------------------------------------------------------------
 
     def place(self, symbol: Term, address: int) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from whence.formula.encoding import Encoding, SymbolKind
 from whence.formula.library import Library
+from whence.formula.objects import Objects
 from whence.formula.registers import Frame, Getter
 from whence.formula.state import State
 from whence.formula.steps import Compiler, Step
@@ -47,13 +48,16 @@ def encode(
     inputs: Inputs = NOTHING,
     events: Iterable[int] | NDArray[np.int64] | None = None,
     cut: Collection[Kind] = (),
+    cells: int = 0,
 ) -> Encoding:
     """The encoding of a run, or of some of its events.
 
     ``events`` should be closed under data dependence (a backward slice): what they take from others is a free symbol of
     the recorded value. The results of events of the kinds in ``cut`` become symbols, defined by ``Instance.meaning``.
+    With ``cells``, an access at a computed place of an object may go to any of its cells, if they are not more. That
+    is for whole runs (ValueError), since a slice does not hold what was stored in the other cells.
     """
-    return Encoder(trace.program, trace.plan).encode(trace, inputs, events, cut)
+    return Encoder(trace.program, trace.plan).encode(trace, inputs, events, cut, cells)
 
 
 @dataclass(slots=True)
@@ -83,14 +87,18 @@ class Encoder:
         inputs: Inputs = NOTHING,
         events: Iterable[int] | NDArray[np.int64] | None = None,
         cut: Collection[Kind] = (),
+        cells: int = 0,
     ) -> Encoding:
         """The encoding of a run, as by the function ``encode``."""
+        if cells and events is not None:
+            raise ValueError("other cells of objects are for whole runs")
         collecting = gc.isenabled()
         gc.disable()  # many objects, none of them garbage
         try:
             self.state.begin(trace, cut)
             self.library = Library(self.state, inputs.arguments, inputs.stdin)
             self._compiler.library = self.library
+            self._compiler.objects = Objects(self.state, cells)
             return self._follow(*self._chosen(events))
         finally:
             if collecting:

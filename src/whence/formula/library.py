@@ -30,12 +30,13 @@ MOST_LINKED = 256  # unknown bytes in a row of a copy that become symbols, so th
 class LibraryCall:
     """A call in progress: terms of which one is the result, if its value is the recorded one.
 
-    ``text`` (-1: none) is a pointer into whose text the result points.
+    ``text`` (-1: none) is a pointer into whose text the result points; ``size`` the bytes of the block that it made.
     """
 
     name: str
     candidates: list[Term] = field(default_factory=list)
     text: Term = -1
+    size: int = 0
 
 
 class Library:
@@ -100,7 +101,7 @@ class Library:
             state.unknown_call = event
         plain = _NAMES[function.number] if function else name
         arguments = [frame.passed.get(k, -1) for k in range(len(frame.passed))]
-        call = LibraryCall(name)
+        call = LibraryCall(name, size=sum(e.operands[1] for e in effects if e.opcode is Opcode.ALLOC))
         if -1 not in arguments:
             call.candidates = self._candidates(plain, arguments, effects)
             call.text = self._text(plain, arguments)
@@ -165,6 +166,7 @@ class Library:
             return found
         kind = SymbolKind.ADDRESS if callee in _BLOCKS else SymbolKind.LIBRARY
         symbol = state.known_symbol(kind, callee, width, event, value)
+        state.extents[symbol] = call.size
         if callee.startswith("__ctype_"):
             self._tables[symbol] = callee
         elif kind is SymbolKind.LIBRARY:

@@ -16,6 +16,7 @@ from whence.formula.vectors import width_of
 from whence.probe.layout import SITE_OPCODES, is_probed_call
 from whence.program.model import Instruction, Module, Operand
 from whence.program.program import FunctionRef, Program
+from whence.program.types import alloc_size_of
 
 
 class Frame:
@@ -41,17 +42,20 @@ class Frame:
 
 Getter = Callable[[Frame], Term]
 NewSymbol = Callable[[SymbolKind, str, int, str], Term]  # kind, name, width, note (or "")
+NewLocal = Callable[[str, int, Term | None], Term]  # name, size of an element in bytes, number of elements
 
 
 class Registers:
     """Compiles operands of a program's functions to getters of their terms.
 
-    ``new_symbol`` makes the symbol of a register that nothing made.
+    ``new_symbol`` makes the symbol of a register that nothing made, ``new_local`` that of a local's address.
     """
 
-    def __init__(self, program: Program, terms: Terms, constants: Constants, new_symbol: NewSymbol) -> None:
+    def __init__(
+        self, program: Program, terms: Terms, constants: Constants, new_symbol: NewSymbol, new_local: NewLocal
+    ) -> None:
         self._program, self._terms, self._constants = program, terms, constants
-        self._new_symbol = new_symbol
+        self._new_symbol, self._new_local = new_symbol, new_local
         self._getters: dict[tuple[int, str], Getter] = {}
         self._definitions: dict[int, dict[str, tuple[int, Instruction]]] = {}
 
@@ -102,7 +106,7 @@ class Registers:
         """What makes a register that is not there: a pure instruction, or a symbol."""
         module = self._program.modules[ref.module]
         if instruction.opcode == "alloca":
-            return self._symbol(SymbolKind.ADDRESS, instruction, module)
+            return self._local(ref, instruction, module)
         if instruction.opcode in SITE_OPCODES or is_probed_call(instruction):
             return self._symbol(SymbolKind.FREE, instruction, module)
         meaning = meaning_of(instruction, module)
@@ -118,6 +122,14 @@ class Registers:
             left, right = getters
             return lambda frame: compute(terms, left(frame), right(frame))
         return lambda frame: compute(terms, *[get(frame) for get in getters])
+
+    def _local(self, ref: FunctionRef, alloca: Instruction, module: Module) -> Getter:
+        new_local, name = self._new_local, (alloca.result or "").removeprefix("%")
+        size = alloc_size_of(alloca.element_type, module)
+        if not alloca.operands:
+            return lambda frame: new_local(name, size, None)
+        count = self.operand(ref, alloca.operands[0])
+        return lambda frame: new_local(name, size, count(frame))
 
     def _symbol(self, kind: SymbolKind, instruction: Instruction, module: Module, note: str = "") -> Getter:
         width, new_symbol = width_of(instruction.type, module), self._new_symbol

@@ -37,7 +37,7 @@ class State:
         self.program, self.plan = program, plan
         self.terms = Terms()
         self.constants = Constants(program, self.terms, self._new_address)
-        self.registers = Registers(program, self.terms, self.constants, self._new_symbol)
+        self.registers = Registers(program, self.terms, self.constants, self._new_symbol, self._new_local)
         self._lasting: dict[Term, Symbol] = {}  # symbols that all runs share
 
     def begin(self, trace: Trace, cut: Collection[Kind]) -> Encoding:
@@ -48,6 +48,7 @@ class State:
         self.memory = Memory(self.terms, self.constants.initial)
         self.constants.begin()
         self.frames: dict[int, Frame] = {}
+        self.extents = {symbol: self.constants.size(symbol) for symbol in self._lasting}  # bytes behind addresses
         self.unknown_call = -1  # the last call of a function of which nothing is known
         self.origin: Callable[[int, int, int], Term | None] = lambda address, size, value: None
         self.on_known: Callable[[Term, int], None] = lambda symbol, value: None
@@ -73,6 +74,12 @@ class State:
         """The address of a global or function: one symbol for all runs."""
         symbol = self.encoding.symbol(SymbolKind.ADDRESS, name, 64)
         self._lasting[symbol] = self.encoding.symbols[symbol]
+        return symbol
+
+    def _new_local(self, name: str, size: int, count: Term | None) -> Term:
+        """The address of a local: so many elements of so many bytes."""
+        symbol = self.encoding.symbol(SymbolKind.ADDRESS, name, 64)
+        self.extents[symbol] = size * (1 if count is None else self.evaluation.value(count) or 0)
         return symbol
 
     def _new_symbol(self, kind: SymbolKind, name: str, width: int, note: str) -> Term:
@@ -136,6 +143,7 @@ class State:
         if known is None:
             for symbol in self.evaluation.learn(term, value):
                 self.constants.place(symbol, self.evaluation.values[symbol] or 0)
+                self.extents.setdefault(symbol, self.constants.size(symbol))
                 self.on_known(symbol, self.evaluation.values[symbol] or 0)
             return term
         width = self.terms.widths[term]

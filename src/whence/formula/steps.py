@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from whence.formula.encoding import SymbolKind
 from whence.formula.library import Library
+from whence.formula.objects import Objects
 from whence.formula.registers import Frame, Getter
 from whence.formula.state import State
 from whence.formula.terms import Term
@@ -23,6 +24,7 @@ class Compiler:
     """Makes the steps of a program's sites."""
 
     library: Library  # of the run that is being encoded
+    objects: Objects
 
     def __init__(self, state: State) -> None:
         self._state, self._terms = state, state.terms
@@ -92,7 +94,13 @@ class Compiler:
                 term = state.explain(event, term, value)
                 if terms.operations[term] == "symbol" and width == 8 * size:
                     self.library.loaded(pointer, term)
-            frame.blocks[block][name] = state.note(Kind.LOAD, event, term, value, ((pointer, address),))
+            pair = pointer, address
+            cells = self.objects.cells(pointer, address, size)
+            if cells is not None:
+                cells = self.objects.readable(cells, size)
+                term = terms.extract(self.objects.load(cells, size, terms.resize(term, 8 * size)), 0, width)
+                pair = self.objects.pair(cells, pointer)
+            frame.blocks[block][name] = state.note(Kind.LOAD, event, term, value, (pair,))
 
         return step
 
@@ -137,8 +145,13 @@ class Compiler:
             term = value_of(frame)
             if value is not None:
                 term = state.explain(event, term, value)
-            term = state.note(Kind.STORE, event, term, value, ((pointer, address),))
-            state.memory.write(address, state.terms.resize(term, 8 * size))
+            cells = self.objects.cells(pointer, address, size)
+            pair = self.objects.pair(cells, pointer) if cells else (pointer, address)
+            term = state.terms.resize(state.note(Kind.STORE, event, term, value, (pair,)), 8 * size)
+            if cells:
+                self.objects.store(cells, term, event)
+            else:
+                state.memory.write(address, term)
 
         return step
 
