@@ -2,7 +2,7 @@
 
 A statement's score is the weighted sum of
 
-- Op2 over all runs (executed, or not),
+- coverage: failing and passing runs that executed it, as in Op2 (``contrast``),
 - Ochiai over slices: in the slice of a failing run's symptom, in the slice of what a passing run printed,
 - the best tolerant predicate of its sites: on least and greatest values, and on differences from value to value,
 - the share of failing runs in which one of its sites breaks its predicate in the slice, and nothing explains it.
@@ -23,9 +23,9 @@ from whence.techniques.invariants.filters import BROKEN, HOLDS, NOTHING, explain
 from whence.techniques.invariants.predicates import Form, Predicates, best_predicates
 from whence.techniques.invariants.readings import NUMBER
 from whence.techniques.invariants.runs import Failing, Observer, Run
-from whence.techniques.spectrum import Counts, ochiai, op2
+from whence.techniques.spectrum import Counts, ochiai
 
-EXECUTED, SLICED, PREDICATE, FIRST = 2.0, 0.5, 1.0, 0.2  # weights
+EXECUTED, SLICED, PREDICATE, FIRST = 2.0, 0.5, 1.0, 0.1  # weights
 NEARNESS = 1e-6  # weight of the distance: less than any difference of the others
 STRONG = 0.7  # of the best score: predicates that count as broken
 ALL_FORMS = (Form.LOW, Form.HIGH, Form.DOWN, Form.UP)
@@ -63,11 +63,22 @@ def score(observer: Observer, failing: Sequence[Failing], passing: Sequence[Run]
     bounds = best_predicates(profiles, failed)
     votes = [statements.of_sites(_first_broken(run, bounds)) for run in failing]
     first = np.mean(votes, axis=0)
-    parts = (op2(executed) / len(failing), ochiai(sliced), best, first)
+    parts = (contrast(executed), ochiai(sliced), best, first)
     weights = (EXECUTED, SLICED, PREDICATE, FIRST)
     total = sum((weight * part for weight, part in zip(weights, parts, strict=True)), np.zeros(statements.count))
     total = total / sum(weights) + NEARNESS * statements.nearness(failing)
     return Scores(total, executed, sliced, best, first, site, predicates)
+
+
+def contrast(counts: Counts) -> Floats:
+    """How much more failing than passing runs executed each statement, at most 1.
+
+    Op2 weighs one failing run like all passing ones, so the more failing runs there are, the less do passing ones count
+    against all else that is added here. Divided by the root of their number both ends are served: one failing run
+    (where this is Op2), and as many made ones as passing ones.
+    """
+    passing = counts.a10 / (counts.total_passed + 1)
+    return np.asarray(counts.a11 / counts.total_failed - passing / np.sqrt(counts.total_failed), np.float64)
 
 
 class _Statements:
