@@ -154,7 +154,7 @@ def main() -> None:
     parser.add_argument("programs", nargs="*", default=None)
     parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
     parser.add_argument("--offset", type=int, default=0, help="... from this one on")
-    parser.add_argument("--depth", type=int, default=3)
+    parser.add_argument("--depth", type=int, default=8)
     parser.add_argument("--budget", type=float, default=60.0, help="seconds that each tree may take")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--off", action="append", default=[], choices=OPTIMISATIONS)

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from whence.findings import Findings, Statement
     from whence.subject.subject import Subject
 
-DEPTH, SECONDS = 3, 60.0
+SHOWN, OPENED, SECONDS = 3, 8, 60.0  # levels that are printed, and that are opened at least; seconds
 NODES_SHOWN = 30
 
 
 @click.command(cls=CaseCommand)
 @shared_options
-@click.option("--depth", default=DEPTH, type=click.IntRange(0), show_default=True, help="Levels of causes to open.")
+@click.option("--depth", default=SHOWN, type=click.IntRange(0), show_default=True, help="Levels of the tree to print.")
 @click.option("--fine", multiple=True, metavar="FILE:LINE", help="This line is right: leave it and its causes out.")
 @click.option("--correct", multiple=True, metavar="FUNCTION", help="This function is right: pass over its conditions.")
 @click.option("--budget", callback=duration, metavar="TIME", help="How long it may take: 90s, 5m [60s].")
@@ -42,13 +42,13 @@ def causes(options: Options, depth: int, fine: tuple[str, ...], correct: tuple[s
     with Recorder(subject, options.trace_limit, options.window) as recorder:
         recording = record_failing(subject, runs, recorder, failing_rows(subject, runs, options))[1]
     story = Story(subject, recording.trace)
-    chosen = TreeOptions(depth=depth, correct=functions, fine=right, budget=budget or SECONDS)
+    chosen = TreeOptions(depth=max(depth, OPENED), correct=functions, fine=right, budget=budget or SECONDS)
     with first_use():
         findings = find_causes(story, symptom_of(recording, subject.folder), recording, chosen)
     findings.summary[:0] = summary(subject, runs, recording)
     status = show(subject, findings, options)
     if not options.json:
-        _print_tree(subject, findings)
+        _print_tree(subject, findings, depth)
     return status
 
 
@@ -78,7 +78,7 @@ def _functions(subject: Subject, names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(names)
 
 
-def _print_tree(subject: Subject, findings: Findings) -> None:
+def _print_tree(subject: Subject, findings: Findings, depth: int) -> None:
     from whence.cli.options import source_texts
     from whence.report.tree import print_tree
 
@@ -88,4 +88,4 @@ def _print_tree(subject: Subject, findings: Findings) -> None:
         found = lines.get(file, [])
         return found[line - 1] if 0 < line <= len(found) else None
 
-    print_tree(findings.parts["tree"], lookup, NODES_SHOWN)
+    print_tree(findings.parts["tree"], lookup, depth, NODES_SHOWN)

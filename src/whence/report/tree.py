@@ -14,14 +14,18 @@ STEP = "  "  # of indentation a level
 KINDS = {"direct": "", "indirect": "  may have skipped what mattered", "symptom": "  the symptom"}
 
 
-def print_tree(tree: dict[str, Any], source_lookup: SourceLookup, limit: int, width: int | None = None) -> None:
-    """Print the first ``limit`` causes of a result's part ``tree``, each below its parent, the children in order."""
+def print_tree(
+    tree: dict[str, Any], source_lookup: SourceLookup, depth: int, limit: int, width: int | None = None
+) -> None:
+    """Print the causes of a result's part ``tree`` to a level, ``limit`` at most, each below its parent."""
     page = _Page(make_console(width), source_lookup)
     nodes = {node["number"]: node for node in tree["nodes"]}
-    shown = _chosen(tree["nodes"], limit)
+    shown = _chosen([node for node in tree["nodes"] if node["level"] <= depth], limit)
     page.line()
     count = f"{len(shown)} of {len(nodes)}" if len(shown) < len(nodes) else f"all {len(nodes)}"
-    page.line((f"tree of causes, {count}:", STRONG))
+    deeper = sum(node["level"] > depth for node in tree["nodes"])
+    more = f" ({deeper} on deeper levels: --depth {depth + 1})" if deeper else ""
+    page.line((f"tree of causes, {count}{more}:", STRONG))
     for node in _in_order(nodes, shown):
         _print_node(page, node)
 

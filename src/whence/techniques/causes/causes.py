@@ -38,7 +38,7 @@ class Options:
     section 4 of Yi et al., all on by default: ``slices`` (the trace first), ``loops``, ``prunes`` (constraints).
     """
 
-    depth: int = 3
+    depth: int = 8
     correct: frozenset[str] = frozenset()
     fine: frozenset[Statement] = frozenset()
     query: float = 0.2
