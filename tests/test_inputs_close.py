@@ -11,15 +11,17 @@ from hypothesis import strategies as st
 from inputs_programs import brackets, failing, sums
 from rapidfuzz.distance import Levenshtein
 
+from whence.errors import UsageError
 from whence.inputs import close
 from whence.inputs.channel import Channel
-from whence.inputs.close import CloseInputs, close_inputs, deletions, insertions, replacements, shown
+from whence.inputs.close import CloseInputs, close_everywhere, close_inputs, deletions, insertions, replacements, shown
 from whence.inputs.oracle import Criteria, pattern
 from whence.inputs.tokens import load_specification
 from whence.run.cases import Case
 from whence.run.oracle import judge
 from whence.run.outcome import Expected, Kind
-from whence.subject.subject import Subject
+from whence.run.sandbox import DEFAULT_LIMITS
+from whence.subject.subject import Subject, subject_from_sources
 
 SUM_CASE = Case("it", (), b"7 120 8", expected=Expected(b"sum 135\n"))
 
@@ -158,3 +160,43 @@ def test_any_input_that_crashes(text):
 def test_bytes_for_people(data, text):
     assert shown(data) == text
     assert shown(b"x" * 30) == f"`{'x' * 24}` ... (30 bytes)"
+
+
+# ---- Several channels ------------------------------------------------------------------------------------------------
+
+# With three parts it crashes, whatever it reads: good inputs are other arguments.
+PARTS = """\
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    char line[100];
+    int parts = argc > 1 ? atoi(argv[1]) : 1;
+    if (!fgets(line, sizeof line, stdin))
+        return 2;
+    printf("%d\\n", 12 / (3 - parts));
+    return 0;
+}
+"""
+
+
+def test_where_one_channel_gives_no_good_input_the_next_does(tmp_path):
+    source = tmp_path / "parts.c"
+    source.write_text(PARTS)
+    case = Case("three", ("3",), b"some text\n", expected=Expected(status=0))
+    subject = subject_from_sources([source], [], [case], DEFAULT_LIMITS)
+    assert not close_inputs(subject, case, number=4).good
+    found = close_everywhere(subject, case, number=4)
+    assert len(found.good) == 4 and len(found.failing) == 4
+    assert all(one.case.arguments != ("3",) for one in found.good)
+    assert found.base.case.arguments == ("3",) and not any("no good input" in note for note in found.notes)
+    assert [one.distance for one in found.good] == sorted(one.distance for one in found.good)
+
+
+def test_what_has_no_channel_is_told(tmp_path):
+    source = tmp_path / "parts.c"
+    source.write_text(PARTS)
+    subject = subject_from_sources([source], [], [], DEFAULT_LIMITS)
+    with pytest.raises(UsageError, match="has no input"):
+        close_everywhere(subject, Case("nothing", ()))

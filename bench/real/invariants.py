@@ -28,7 +28,7 @@ from bench.real.locate import write_subject
 from bench.real.programs import ensure_built
 from whence.errors import WhenceError
 from whence.findings import Entry
-from whence.inputs.close import CloseInputs, close_inputs
+from whence.inputs.close import CloseInputs, close_everywhere
 from whence.probe.instrument import Variant
 from whence.run.config import read_config
 from whence.subject.recorder import Recorder
@@ -98,7 +98,7 @@ def diagnosed(row: Row, subject: Subject, fault: Fault, passing: bool) -> None:
     close = None
     if not passing:
         with row.timed("inputs"):
-            close = close_inputs(subject, runs.tested[runs.failing[0]].case, deadline=time.monotonic() + BUDGET)
+            close = close_everywhere(subject, runs.tested[runs.failing[0]].case, deadline=time.monotonic() + BUDGET)
         row.made = f"{len(close.good)}/{len(close.failing)}"
     with Recorder(subject) as recorder:
         with row.timed("record"):

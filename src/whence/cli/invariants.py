@@ -122,7 +122,7 @@ class _Made(NamedTuple):
 def _close_inputs(subject: Subject, case: Case, number: int, deadline: float | None, made: _Made) -> CloseInputs:
     """Good and failing inputs close to the failing case's. Raises what ``close_inputs`` raises."""
     from whence.inputs.channel import find_channel
-    from whence.inputs.close import close_inputs
+    from whence.inputs.close import close_everywhere, close_inputs
     from whence.inputs.judge import RUNS
     from whence.inputs.oracle import Criteria, pattern
 
@@ -130,6 +130,8 @@ def _close_inputs(subject: Subject, case: Case, number: int, deadline: float | N
     criteria = Criteria(made.reference and made.reference.absolute(), (), still)
     end = None if deadline is None else time.monotonic() + SHARE * max(deadline - time.monotonic(), 0.0)
     with progress("trying inputs", RUNS) as report:
+        if made.channel is None and case.command is None:
+            return close_everywhere(subject, case, number=number, criteria=criteria, deadline=end, progress=report)
         return close_inputs(
             subject,
             case,

@@ -24,14 +24,14 @@ def with_made_cases(subject: Subject, runs: Runs, row: int) -> tuple[Subject, Ru
     """
     from whence.cli.steps import run_cases
     from whence.errors import SubjectError, UsageError
-    from whence.inputs.close import close_inputs
+    from whence.inputs.close import close_everywhere
     from whence.inputs.judge import RUNS
     from whence.subject.subject import with_cases
 
     case = runs.tested[row].case
     try:
         with progress("no case passes: trying inputs", RUNS) as report:
-            made = close_inputs(subject, case, deadline=time.monotonic() + SECONDS, progress=report)
+            made = close_everywhere(subject, case, deadline=time.monotonic() + SECONDS, progress=report)
     except (SubjectError, UsageError) as error:
         return subject, runs, [f"no case passes, and none can be made: {error}"]
     cases = [one.case for one in (*made.good, *made.failing)]

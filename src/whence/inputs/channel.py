@@ -124,6 +124,13 @@ def find_channel(case: Case, wanted: str | None = None) -> Channel:
     raise UsageError(f"case {case.name} has no input: standard input is empty, and there are no arguments")
 
 
+def channels(case: Case) -> list[Channel]:
+    """All channels through which a case that is no command gets something, the obvious one first."""
+    found = [Channel(STDIN)] if case.stdin is not None and Channel(STDIN).read(case) else []
+    found += [Channel(FILE, name) for name in _files(case)]
+    return found + ([Channel(ARGUMENTS)] if case.arguments else [])
+
+
 def _named(case: Case, wanted: str) -> Channel:
     found = re.fullmatch(r"(stdin|args)|file:(.+)|arg:([1-9]\d*)", wanted)
     if found is None:

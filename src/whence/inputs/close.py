@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import heapq
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations, count, pairwise
 
-from whence.inputs.channel import Channel, find_channel
+from whence.inputs.channel import Channel, channels, find_channel
 from whence.inputs.judge import RUNS, SMALL, Judge, Verdict, key_of
 from whence.inputs.oracle import COMMAND, DETECTOR, Criteria
 from whence.inputs.reduce import STOPPED, Reduction, reduce_input, split_blocks, split_bytes
@@ -94,6 +95,53 @@ def close_inputs(
             judge.spend(SHARE)
             reduction = reduce_input(judge, specification)
         return search_close(judge, reduction, specification, number, tokens)
+
+
+def close_everywhere(
+    subject: Subject,
+    case: Case,
+    *,
+    number: int = NUMBER,
+    deadline: float | None = None,
+    progress: Progress | None = None,
+    criteria: Criteria | None = None,
+) -> CloseInputs:
+    """As ``close_inputs``, by all channels of the case in turn until there are enough inputs of both sorts.
+
+    Where standard input is reduced already, it stays so while files and arguments are varied, so the later inputs are
+    close to the reduced failing one as well; ``base`` is that. Distances are those within the channel.
+    """
+    found: CloseInputs | None = None
+    ways = channels(case) or [find_channel(case)]  # which tells what is missing
+    for turn, channel in enumerate(ways):
+        end = None if deadline is None else time.monotonic() + (deadline - time.monotonic()) / (len(ways) - turn)
+        made = close_inputs(
+            subject,
+            case if found is None else found.base.case,
+            number=number,
+            channel=channel,
+            deadline=end,
+            progress=progress,
+            criteria=criteria,
+        )
+        found = made if found is None else _joined(found, made, number)
+        if min(len(found.good), len(found.failing)) >= number:
+            break
+    assert found is not None
+    return found
+
+
+def _joined(one: CloseInputs, other: CloseInputs, number: int) -> CloseInputs:
+    """What two channels gave, the nearest of both; ``base`` is reduced in both."""
+    return CloseInputs(
+        sorted([*one.good, *other.good], key=lambda made: made.distance)[:number],
+        sorted([*one.failing, *other.failing], key=lambda made: made.distance)[:number],
+        one.tried + other.tried,
+        one.rejected + other.rejected,
+        list(dict.fromkeys([*(one.notes if one.good else []), *other.notes])),
+        other.base,
+        one.reduction,
+    )
 
 
 def search_close(
