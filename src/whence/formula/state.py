@@ -14,7 +14,7 @@ from whence.formula.memory import Memory
 from whence.formula.registers import Frame, Registers
 from whence.formula.terms import Term, Terms
 from whence.probe.layout import Kind
-from whence.probe.plan import Plan
+from whence.probe.plan import UNKNOWN, Plan
 from whence.program.program import Program
 from whence.trace.columns import CellKind, FrameKind
 from whence.trace.shadow import MAX_CELLS
@@ -49,7 +49,6 @@ class State:
         self.constants.begin()
         self.frames: dict[int, Frame] = {}
         self.extents = {symbol: self.constants.size(symbol) for symbol in self._lasting}  # bytes behind addresses
-        self.unknown_call = -1  # the last call of a function of which nothing is known
         self.origin: Callable[[int, int, int], Term | None] = lambda address, size, value: None
         self.on_known: Callable[[Term, int], None] = lambda symbol, value: None
         self.units: memoryview[int] = np.ascontiguousarray(trace.units).data
@@ -59,6 +58,9 @@ class State:
         self.before, self.previous = table["pred"].tolist(), table["previous"].tolist()
         self.first_event = table["event"].tolist()
         self.next_block = self._successors()
+        self.unknown_call = -1  # the last call through a pointer of a function of which nothing is known
+        unknown = self.plan.segments["flags"][table["id"]] & UNKNOWN != 0
+        self._unknown_calls = table["event"][unknown]  # the first events of segments that call others of that kind
         self._ended = trace.header.end == "exit"
         return self.encoding
 
@@ -116,7 +118,10 @@ class State:
         """
         self.memory.forget(address, size)
         writer = self._writer(int(self.trace.columns.events[event]["definition"]))
-        if writer < self.unknown_call or writer < 0:
+        calls = self._unknown_calls
+        before = int(np.searchsorted(calls, event))
+        last = max(self.unknown_call, int(calls[before - 1]) if before else -1)
+        if writer < last or writer < 0:
             self.encoding.notes["memory written by something unrecorded"] += 1
         else:
             self.encoding.unexplained.append(event)
