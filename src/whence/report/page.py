@@ -31,6 +31,8 @@ VALUES = 20  # values at a line in the failing run, and in passing runs, shared 
 NAMES = 10  # variables at a line
 EDGES = 20  # dependences of a line
 CHANGES = 5  # suggested changes of a line
+CAUSES = 300  # nodes of a tree of causes, and lines of one of them
+CAUSE_LINES = 12
 WHOLE_FILE = 1500  # lines of a file up to which it is shown entirely
 FILE_LINES = 4000  # lines shown of one longer file
 ALL_LINES = 20_000  # lines shown of all files
@@ -66,6 +68,7 @@ class Page:
     sliced: set[Statement]
     symptom: Statement | None
     left_out: list[str] = field(default_factory=list)
+    tree: list[dict[str, Any]] = field(default_factory=list)
 
 
 def build_page(findings: Findings, sources: dict[str, str]) -> Page:
@@ -82,6 +85,7 @@ def build_page(findings: Findings, sources: dict[str, str]) -> Page:
     )
     page.data["slice"] = _slice(page, findings)
     page.data["entries"] = _entries(page, findings)
+    page.tree = _tree(page, findings)
     page.files = _files(page, _places(page, findings), sources)
     page.data |= {
         "files": [visible(file.name) for file in page.files],
@@ -231,6 +235,27 @@ def _changes(findings: Findings) -> dict[str, list[dict[str, Any]]]:
             }
             shown[place].append({"words": clip(visible(rule["rule"]), TEXT), "outcome": change_outcome(rule), **lines})
     return {place: rules for place, rules in shown.items() if rules}
+
+
+def _tree(page: Page, findings: Findings) -> list[dict[str, Any]]:
+    """The roots of the tree of causes, each with its children in it."""
+    nodes = sorted(findings.parts.get("tree", {}).get("nodes", []), key=lambda node: (node["level"], node["number"]))
+    shown: dict[int | None, dict[str, Any]] = {None: {"children": []}}
+    for node in _cut(page, nodes, CAUSES, "cause"):
+        shown[node["number"]] = {
+            "place": _place(Statement(node["file"], node["line"])) if node["file"] else "",
+            "indirect": node["kind"] == "indirect",
+            "text": clip(visible(node["contradiction"] or node["goal"]), TEXT),
+            "lines": [
+                {"place": _place(Statement(line["file"], line["line"])), "deed": clip(visible(line["deed"]), TEXT)}
+                for line in node["cause"][:CAUSE_LINES]
+            ],
+            "more": max(0, len(node["cause"]) - CAUSE_LINES),
+            "notes": [visible(note) for note in node["notes"]],
+            "children": [],
+        }
+        shown[node["parent"]]["children"].append(shown[node["number"]])
+    return list(shown[None]["children"])
 
 
 def _further_ranks(page: Page, findings: Findings) -> dict[str, list[str]]:

@@ -436,7 +436,20 @@ document.addEventListener("keydown", (event) => {
   keys[event.key]();
 });
 
+/** Mark a line of the tree of causes as fine, or no longer: it and what only it led to disappear. */
+function markFine(button) {
+  const place = button.closest("[data-cause]").dataset.cause;
+  const fine = button.getAttribute("aria-pressed") !== "true";
+  for (const other of document.querySelectorAll("[data-cause]")) {
+    if (other.dataset.cause !== place) continue;
+    other.classList.toggle("is-fine", fine);
+    other.querySelector(":scope > details > summary > .fine")?.setAttribute("aria-pressed", String(fine));
+  }
+}
+
 document.addEventListener("click", (event) => {
+  const mark = event.target.closest(".fine");
+  if (mark) return markFine(mark);
   const button = event.target.closest("[data-place]");
   if (button) return select(button.dataset.place, { open: true });
   const row = event.target.closest(".l");
