@@ -14,6 +14,7 @@ from snippets import Snippet, backward, program, programs, snippet
 from whence.formula.arrays import evaluate
 from whence.formula.encoder import Encoder, Inputs, encode
 from whence.formula.encoding import Encoding, SymbolKind
+from whence.formula.evaluation import Evaluation
 from whence.probe.layout import Kind
 from whence.trace.trace import Trace
 
@@ -404,6 +405,31 @@ def test_with_cells_an_index_may_have_been_another_one() -> None:
         assert len(known) > 10
         for row, other in enumerate(runs):
             assert [_number(predicted[k], row) for k in known] == [other.instances[k].value for k in known]
+
+
+def test_a_pointer_that_was_cut_may_point_to_another_cell() -> None:
+    code = """int main(int argc, char **argv) {
+    int a[3] = {5, 6, 7}, *p = &a[argc], sum = 0;
+    p++;
+    sum = *p;
+    return sum;
+}
+"""
+    made = snippet(code)
+    trace = made.trace()
+    encoding = encode(trace, cut=(Kind.STORE,), cells=16)
+    assert wrong_instances(encoding) == []
+    (moved,) = terms_at(trace, encoding, 3, Kind.STORE)
+    loaded = [t for t in terms_at(trace, encoding, 4, Kind.LOAD) if encoding.terms.widths[t] == 32]
+    base = encoding.evaluation.value(moved)
+    assert base is not None
+    evaluation = Evaluation(encoding.terms)
+    for symbol in encoding.symbols:
+        value = encoding.evaluation.value(symbol)
+        if value is not None:
+            evaluation.set(symbol, value - 4 if symbol == moved else value)
+    assert [encoding.evaluation.value(t) for t in loaded] == [7]
+    assert [evaluation.value(t) for t in loaded] == [6]
 
 
 def test_cells_are_for_whole_runs() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from whence.formula.encoding import SymbolKind
+from whence.formula.integers import signed
 from whence.formula.state import State
 from whence.formula.terms import Term
 
@@ -28,19 +29,33 @@ class Objects:
 
     def __init__(self, state: State, most: int) -> None:
         self._state, self._most = state, most
+        self._pointers: dict[Term, tuple[Term, int]] = {}  # symbols that are pointers: what they point into, their step
+        if most:
+            state.on_cut = self._cut
+
+    def _cut(self, symbol: Term, meaning: Term) -> None:
+        """A pointer that was cut still points into what it is made of."""
+        terms = self._state.terms
+        if terms.widths[symbol] != 64:
+            return
+        bases, rest, step = self._parts(meaning)
+        if len(bases) != 1:
+            return
+        moved = [signed(terms.value(part) or 0, 64) for part in rest]  # a pointer moved on by a constant steps by it
+        self._pointers[symbol] = bases[0], gcd(step, *moved)
 
     def cells(self, pointer: Term, address: int, size: int) -> Cells | None:
         """The cells that an access through the pointer could go to; None where it is one only, or nothing is known."""
         if not self._most:
             return None
         state, terms = self._state, self._state.terms
-        bases, rest, distance = self._parts(pointer)
-        if len(bases) != 1 or not rest:
+        bases, rest, step = self._parts(pointer)
+        if len(bases) != 1 or not step:
             return None
         start, extent = state.evaluation.value(bases[0]), state.extents.get(bases[0], 0)
         if start is None or not start <= address <= start + extent - size:
             return None
-        offsets = range((address - start) % distance, extent - size + 1, distance)
+        offsets = range((address - start) % step, extent - size + 1, step)
         if not 1 < len(offsets) <= self._most:
             return None
         offset = terms.constant(0, 64)
@@ -50,7 +65,7 @@ class Objects:
         return Cells(conditions, address)
 
     def _parts(self, pointer: Term) -> tuple[list[Term], list[Term], int]:
-        """A pointer as a sum: bases, the other terms (none where all of them are constant), and their common step."""
+        """A pointer as a sum: bases, the other terms, and what these step by (0: all of them are constant)."""
         terms, symbols = self._state.terms, self._state.encoding.symbols
         bases: list[Term] = []
         rest: list[Term] = []
@@ -65,11 +80,17 @@ class Objects:
             if operation == "symbol" and symbols[term].kind is SymbolKind.ADDRESS:
                 bases.append(term)
                 continue
+            if term in self._pointers:
+                base, step = self._pointers[term]
+                bases.append(base)
+                rest.append(terms.apply("sub", 64, term, base))
+                steps.append(step)
+                continue
             rest.append(term)
             if operation != "const":
                 scale = terms.value(arguments[1]) if operation == "mul" else None
                 steps.append(scale or 1)
-        return bases, rest if steps else [], gcd(*steps) or 1
+        return bases, rest, gcd(*steps)
 
     def readable(self, cells: Cells, size: int) -> Cells:
         """Those of the cells whose contents are known; the recorded one is."""

@@ -24,8 +24,8 @@ from whence.trace.trace import Trace
 class State:
     """What all parts of the encoder share: of the program, and (after ``begin``) of the run that is being encoded.
 
-    ``on_known`` is told each symbol whose value becomes known, with the value. ``origin`` is asked what a load of
-    unknown bytes (address, size, value) gives.
+    ``on_cut`` is told each symbol of an instance that is cut, with its meaning. ``on_known`` is told each symbol whose
+    value becomes known, with the value. ``origin`` is asked what a load of unknown bytes (address, size, value) gives.
     """
 
     trace: Trace
@@ -49,6 +49,7 @@ class State:
         self.constants.begin()
         self.frames: dict[int, Frame] = {}
         self.extents = {symbol: self.constants.size(symbol) for symbol in self._lasting}  # bytes behind addresses
+        self.on_cut: Callable[[Term, Term], None] = lambda symbol, meaning: None
         self.origin: Callable[[int, int, int], Term | None] = lambda address, size, value: None
         self.on_known: Callable[[Term, int], None] = lambda symbol, value: None
         self.units: memoryview[int] = np.ascontiguousarray(trace.units).data
@@ -174,6 +175,7 @@ class State:
         if self._cut and kind in self._cut and meaning >= 0:
             known = self.evaluation.value(meaning) if value is None else value
             term = self.encoding.symbol(SymbolKind.CUT, "", self.terms.widths[meaning], event, known)
+            self.on_cut(term, meaning)
         self.encoding.instances.append(Instance(event, term, meaning, value, pointers, kind))
         return term
 
