@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
@@ -57,6 +58,7 @@ class Path:
         self.parts: dict[Term, tuple[Term, ...]] = {}
         self.born: dict[Term, int] = {}
         self.users: dict[Term, list[Term]] = defaultdict(list)
+        self.events = {symbol: known.event for symbol, known in encoding.symbols.items()}
         for symbol in sorted(encoding.symbols):
             self._enter(symbol)
 
@@ -94,7 +96,7 @@ class Path:
             parts = self.parts[pending.pop()]
             pending += [part for part in parts if part not in seen]
             seen.update(parts)
-        return min((self.encoding.symbols[s].event for s in seen if s in self.meanings), default=START)
+        return min((self.events[s] for s in seen if s in self.meanings), default=START)
 
     # ---- Assumptions -------------------------------------------------------------------------------------------------
 
@@ -133,45 +135,34 @@ class Path:
                 found[symbol].append(assumption)
         return found
 
-    def relevant(self, symbols: Iterable[Term], step: int, event: int) -> list[Assumption]:
+    def relevant(self, symbols: Iterable[Term], step: int, event: int, most: float = inf) -> list[Assumption]:
         """The assumptions of the events from ``step`` to ``event`` that say something about some symbols.
 
-        That is, at that step they share a free symbol with them, or with others that do (section 4.3).
+        That is, at that step they share a free symbol with them, or with others that do (section 4.3). The search ends
+        when there are more than ``most``.
         """
-        return self._connected(symbols, step, event, step)[0]
-
-    def steps(self, symbols: Iterable[Term], step: int, event: int) -> set[int]:
-        """The steps above ``step`` at which a definition or assumption joins that may concern some symbols."""
-        return {met for met in self._connected(symbols, step, event, event)[1] if met > step}
-
-    def _connected(
-        self, symbols: Iterable[Term], step: int, event: int, numbers: int
-    ) -> tuple[list[Assumption], set[int]]:
-        """The assumptions connected to symbols by those that are no numbers at the step ``numbers``; and all events."""
         found: dict[Assumption, None] = {}
-        seen, pending, met = set(symbols), list(symbols), set[int]()
-        while pending:
+        seen, pending = set(symbols), list(symbols)
+        while pending and len(found) <= most:
             symbol = pending.pop()
-            if self.born[symbol] >= numbers:
+            if self.born[symbol] >= step:
                 continue
             near = list(self.users.get(symbol, ()))
             if self._is_defined(symbol, step):
                 near += self.parts[symbol]
-                met.add(self.encoding.symbols[symbol].event)
             for assumption in self.about.get(symbol, ()):
                 if step <= assumption.event < event and assumption not in found:
                     found[assumption] = None
-                    met.add(assumption.event)
                     near += assumption.symbols
             for other in near:
-                if other not in seen and self.encoding.symbols[other].event < event:
+                if other not in seen and self.events[other] < event:
                     seen.add(other)
                     pending.append(other)
-        return list(found), met
+        return list(found)
 
     def _is_defined(self, symbol: Term, step: int) -> bool:
         """Whether the symbol's definition is known at a step."""
-        return symbol in self.meanings and self.encoding.symbols[symbol].event >= step
+        return self.events[symbol] >= step and symbol in self.meanings
 
     # ---- Unfolding ---------------------------------------------------------------------------------------------------
 

@@ -52,8 +52,8 @@ class Contradiction:
 class Preconditions:
     """Answers goals on one path.
 
-    ``prunes``: only assumptions that transitively intersect with the goal reach the solver, and only the steps are
-    looked at where they change (section 4.3); otherwise all that hold on the way do, and all steps are looked at.
+    ``prunes``: only assumptions that transitively intersect with the goal reach the solver, and only where they have
+    changed (section 4.3); otherwise all that hold on the way do, at each step.
     """
 
     def __init__(self, path: Path, decider: Decider, prunes: bool = True) -> None:
@@ -71,7 +71,7 @@ class Preconditions:
             return alone
         lowest = max(born, self.path.first_definition(symbols)) + 1
         held, conjuncts = self.precondition(goal, symbols, lowest)
-        if self._prunes and self.decider.guess([c for c in conjuncts if self.path.terms.value(c) is None]):
+        if self._prunes and len(held) <= MOST_CONDITIONS and self.decider.guess(conjuncts):
             return Contradiction(born, conditions=len(held))
         step, decided = self._first(goal, symbols, lowest)
         if step is None:
@@ -82,7 +82,7 @@ class Preconditions:
         """WP at a step: the assumptions in it, and the conjuncts, that of the goal first."""
         path = self.path
         if self._prunes:
-            held = path.relevant(symbols, step, goal.event)
+            held = path.relevant(symbols, step, goal.event, MOST_CONDITIONS)
         else:
             held = [a for a in path.assumptions if step <= a.event < goal.event]
         return held, path.unfold([goal.term, *(a.term for a in held)], step)
@@ -92,32 +92,30 @@ class Preconditions:
 
         From the goal back in strides that double, then by halving: questions far back are the hard ones.
         """
-        steps, decided = self._steps(goal, symbols, lowest), True  # descending
-        latest = self.decider.seconds + self._allowed
-        high, low, stride = -1, 0, 1  # satisfiable at ``high``, asked at ``low``
-        while (status := self._status(goal, symbols, steps[low])) is not Status.UNSATISFIABLE:
-            if status is Status.UNKNOWN or low == len(steps) - 1 or self.decider.seconds > latest:
-                return None, status is Status.SATISFIABLE and low == len(steps) - 1
+        known: dict[tuple[Term, ...], Status] = {}
+        decided, latest = True, self.decider.seconds + self._allowed
+        high, low, stride = goal.event + 1, goal.event, 1  # satisfiable at ``high``, asked at ``low``
+        while (status := self._status(goal, symbols, low, known)) is not Status.UNSATISFIABLE:
+            if status is Status.UNKNOWN or low == lowest or self.decider.seconds > latest:
+                return None, status is Status.SATISFIABLE and low == lowest
             high, stride = low, 2 * stride
-            low = min(low + stride, len(steps) - 1)
-        while low - high > 1 and self.decider.seconds <= latest:
+            low = max(low - stride, lowest)
+        while high - low > 1 and self.decider.seconds <= latest:
             middle = (low + high) // 2
-            status = self._status(goal, symbols, steps[middle])
+            status = self._status(goal, symbols, middle, known)
             decided = decided and status is not Status.UNKNOWN
             low, high = (middle, high) if status is Status.UNSATISFIABLE else (low, middle)
-        return steps[low], decided and low - high <= 1
+        return low, decided and high - low <= 1
 
-    def _status(self, goal: Goal, symbols: list[Term], step: int) -> Status:
+    def _status(self, goal: Goal, symbols: list[Term], step: int, known: dict[tuple[Term, ...], Status]) -> Status:
+        """Whether the pre-condition at a step can be met; ``known`` are the answers so far, if nothing has changed."""
         held, conjuncts = self.precondition(goal, symbols, step)
         if self._prunes and len(held) > MOST_CONDITIONS:
             return Status.UNKNOWN
-        return self.decider.check(conjuncts)[0]
-
-    def _steps(self, goal: Goal, symbols: list[Term], lowest: int) -> list[int]:
-        """The steps from ``lowest`` on at which the pre-condition may change, from the goal back."""
-        if not self._prunes:
-            return list(range(goal.event, lowest - 1, -1))
-        return sorted({lowest, goal.event, *self.path.steps(symbols, lowest, goal.event)}, reverse=True)
+        key = tuple(conjuncts)
+        if key not in known or not self._prunes:
+            known[key] = self.decider.check(conjuncts)[0]
+        return known[key]
 
     def _minimal(self, goal: Goal, symbols: list[Term], step: int, decided: bool) -> Contradiction:
         """The contradiction at the first unsatisfiable step, with a least core."""
