@@ -7,7 +7,8 @@ one of them happen (direct), or that kept from happening what could have written
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -23,6 +24,43 @@ from whence.trace.slicing import Slice, backward_slice, dependences
 
 Integers = NDArray[np.int64]
 ROUNDS = 6  # of growing a relevant slice
+
+
+@dataclass(slots=True)
+class Reached:
+    """The events that some values come from, ascending: how far each is, and the event through which it was reached.
+
+    What a ``Slice`` tells, without arrays as long as the run. ``parents`` are references, 0 at the start.
+    """
+
+    events: Integers
+    depths: NDArray[np.int32]
+    parents: NDArray[np.int32]
+
+    def depth_of(self, events: Integers) -> NDArray[np.int32]:
+        """Depths of events that are among these."""
+        return self.depths[np.searchsorted(self.events, events)]
+
+    def holds(self, event: int) -> bool:
+        """Whether an event is among these."""
+        place = int(np.searchsorted(self.events, event))
+        return place < len(self.events) and int(self.events[place]) == event
+
+    def way(self, event: int) -> Iterator[int]:
+        """The events on a shortest way from ``event`` to the start, both included."""
+        reference = event + 1
+        while reference > 0:
+            yield reference - 1
+            reference = int(self.parents[np.searchsorted(self.events, reference - 1)])
+
+
+def _reached(found: Slice) -> Reached:
+    """The events of a slice, ways through cells shortened."""
+    events = found.events
+    parents = found.event_parent[events]
+    while len(cells := np.flatnonzero(parents < 0)):
+        parents[cells] = found.cell_parent[-parents[cells] - 1]
+    return Reached(events, found.depth_of(events), parents)
 
 
 class Influence:
@@ -50,9 +88,10 @@ class Influence:
 
     # ---- Data --------------------------------------------------------------------------------------------------------
 
-    def transforming(self, references: Sequence[int]) -> Slice:
+    def transforming(self, references: Sequence[int]) -> Reached:
         """The data slice from some references: what their values come from, with the ways there."""
-        return backward_slice(self.trace.plan, self.trace.columns, np.array(references, np.int64), control=False)
+        start = np.array(references, np.int64)
+        return _reached(backward_slice(self.trace.plan, self.trace.columns, start, control=False))
 
     def sources(self, event: int) -> list[int]:
         """The events that an event's data comes from, seen through the bytes that library calls copied."""
@@ -115,7 +154,7 @@ class Influence:
         row, starts = self.trace.columns.segments[segment], self.trace.plan.segments["site_start"]
         return int(row["event"] + starts[row["id"] + 1] - starts[row["id"]]) - 1
 
-    def indirect(self, found: Slice, events: Integers) -> Integers:
+    def indirect(self, found: Slice | Reached, events: Integers) -> Integers:
         """The branch instances whose other side could have written what one of the events reads, most promising first.
 
         Only those after what did write it. (Relevant slicing's potential dependence.)

@@ -50,7 +50,7 @@ class Told:
         """The statements on the way from what a condition decided over to its parent's condition."""
         assert node.parent is not None
         for cause in node.parent.causes:
-            if node.use >= 0 and cause.found.event_depth[node.use]:
+            if node.use >= 0 and cause.found.holds(node.use):
                 return self._statements(cause, node.use)
         return ()
 
@@ -74,7 +74,7 @@ class Told:
         """Each statement of a cause with its event nearest to the goal, of equally near ones one with a value."""
         events = cause.events
         numbers = self.story.statement_numbers[self.story.sites(events)]
-        order = np.lexsort((-events, cause.found.event_depth[events], numbers))
+        order = np.lexsort((-events, cause.found.depth_of(events), numbers))
         kept, first = np.unique(numbers[order], return_index=True)
         found = []
         for number, start in zip(kept.tolist(), first.tolist(), strict=True):
@@ -143,7 +143,7 @@ class Told:
         if any(c.contradiction.is_free for c in node.causes) and node.level:
             found.append("the condition depends on what nothing recorded tells; all that it comes from is listed")
         elif any(not c.contradiction.is_decided for c in node.causes):
-            found.append("the solver's time ran out; the cause may hold more than needed")
+            found.append("not all questions were answered; a nearer contradiction and a shorter cause may exist")
         if len(node.instances) > 1 and node.level:
             seen = "" if len(node.causes) == len(node.instances) else f", {len(node.causes)} of them looked into"
             found.append(f"stands for {len(node.instances):,} instances{seen}")

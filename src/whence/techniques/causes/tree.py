@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from whence.findings import Statement
 from whence.techniques.causes.goals import Goals
-from whence.techniques.causes.influence import Influence
+from whence.techniques.causes.influence import Influence, Reached
 from whence.techniques.causes.precondition import Contradiction, Goal, Preconditions
-from whence.trace.slicing import Slice
 
 REPRESENTATIVES = 3  # instances of a loop's branch whose causes are looked into: the first, the middle, the last
 NO_EVENTS = np.zeros(0, np.int64)
@@ -32,7 +31,7 @@ class Cause:
 
     goal: Goal
     contradiction: Contradiction
-    found: Slice
+    found: Reached
     events: NDArray[np.int64]
 
 
@@ -101,8 +100,6 @@ class Tree:
             found = self._influence.transforming(references)
             root.causes = [Cause(nothing, Contradiction(-1, is_free=True), found, found.events)] if references else []
             root.instances = [max(0, r - 1) for r in references[:1]]
-        for goal in goals:
-            self._placed[self._key(goal.event)] = root
         self._grow(root, self._branches_in(references) if not goals else [])
         return root
 
@@ -159,7 +156,7 @@ class Tree:
     def _grow(self, node: Node, first: list[int]) -> None:
         """Make the children: the critical conditions of the node's causes that stand nowhere else."""
         groups: dict[object, Node] = {}
-        seen: set[int] = set()
+        seen = set(self.nodes[0].instances)
         for branch, use, indirect in itertools.chain(((b, -1, False) for b in first), self._critical(node)):
             if branch in seen or not self._has_way(branch) or self._is_fine(branch):
                 continue
@@ -188,7 +185,7 @@ class Tree:
         """
         for cause in node.causes:
             events = self._not_fine(cause.events)
-            events = events[np.argsort(cause.found.event_depth[events], kind="stable")]
+            events = events[np.argsort(cause.found.depth_of(events), kind="stable")]
             for event, branch in zip(events.tolist(), self._influence.direct(events), strict=True):
                 yield branch, event, False
             yield from ((assumption.event, assumption.event, False) for assumption in cause.contradiction.core)
