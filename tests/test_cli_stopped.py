@@ -15,8 +15,8 @@ import pytest
 
 from whence.build.toolchain import whence_home
 
-# Each run counts between its tests, so there are more branches than can be switched in a minute; one of the tests is the
-# wrong way round.
+# Each run counts between its tests, so there are more branches than can be switched in a minute; one test is the wrong
+# way round.
 SLOW = r"""
 #include <stdio.h>
 #include <stdlib.h>
