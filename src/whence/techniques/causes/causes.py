@@ -160,7 +160,7 @@ def _summary(built: Built, told: Told, options: Options) -> Iterable[str]:
     undecided = [node for node in nodes if any(not c.contradiction.is_decided for c in node.causes) and node.level]
     if undecided:
         places = list(dict.fromkeys(_place(told, node) for node in undecided))
-        yield f"not decided in the time for one cause, so taken with all that they come from: {', '.join(places[:NOTED])}"
+        yield f"not decided, so taken with all that they come from: {', '.join(places[:NOTED])}"
     notes = built.path.encoding.notes
     yield from (f"taken as recorded: {note} ({count:,} times)" for note, count in notes.most_common(NOTED))
 

@@ -121,6 +121,8 @@ class Told:
         cause = node.causes[0]
         shown = [f"`{v['name']}` was {v['value']}" for v in self.values(cause.goal.event) if v["value"] is not None]
         text = f"{cause.goal.text}, but {_listed(shown)}" if shown else cause.goal.text
+        if not cause.contradiction.complete and not cause.contradiction.core:
+            text += "; no value that flows into it could make it so"
         held = list(dict.fromkeys(self.assumption(a) for a in cause.contradiction.core))
         if held:
             more = f" and {len(held) - CORE} more" if len(held) > CORE else ""

@@ -133,13 +133,17 @@ class Tree:
     # ---- Causes ------------------------------------------------------------------------------------------------------
 
     def _answer(self, goal: Goal, reference: int) -> Cause:
-        """The cause of a goal (Algorithm 1), each computed once."""
+        """The cause of a goal (Algorithm 1), each computed once.
+
+        What lies before the contradiction is left out where it can be reached through the branches of the core. Where
+        there are none, the way in which values are computed, or a type, may be wrong: then it stays.
+        """
         if goal.event not in self._answers:
             contradiction = self._preconditions.contradiction(goal)
-            core = [assumption.event + 1 for assumption in contradiction.core]
-            found = self._influence.transforming([reference, *core])
+            found = self._influence.transforming([reference, *(a.event + 1 for a in contradiction.core)])
             events = found.events
-            if not contradiction.complete:
+            core = [self._has_way(assumption.event) for assumption in contradiction.core]
+            if not contradiction.complete and core and all(core):
                 events = events[events >= contradiction.step]
             self._answers[goal.event] = Cause(goal, contradiction, found, events)
         return self._answers[goal.event]
