@@ -102,7 +102,7 @@ class Library:
         plain = _NAMES[function.number] if function else name
         arguments = [frame.passed.get(k, -1) for k in range(len(frame.passed))]
         call = LibraryCall(name, size=sum(e.operands[1] for e in effects if e.opcode is Opcode.ALLOC))
-        came_back = effects or not state.may_be_missing(row)
+        came_back = effects or state.zero(row) is not None
         if -1 not in arguments and came_back:
             call.candidates = self._candidates(plain, arguments, effects)
             call.text = self._text(plain, arguments)
