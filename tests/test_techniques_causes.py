@@ -339,6 +339,27 @@ def test_a_null_pointer_had_to_be_another():
     assert program.line("STEP") in tree.lines(tree.root)
 
 
+def test_a_divisor_had_to_be_another_and_its_test_to_go_elsewhere():
+    text = body(
+        "int main(int n, char **v)\n{\n    int k = atoi(v[1]); /* K */\n    if (k > 3) /* TEST */\n"
+        "        return 7 / (k - 4);\n    return 0;\n}\n"
+    )
+    program = failing(text, "4")
+    tree = program.built()
+    assert tree.root.causes[0].goal.text == "`k` had to be another value"
+    assert program.line("K") in tree.lines(tree.root) and program.line("TEST") in tree.levels()
+
+
+def test_a_library_call_that_crashed_leads_to_its_argument():
+    text = body(
+        "int main(int n, char **v)\n{\n    char *name = getenv(v[1]); /* NAME */\n"
+        '    printf("%lu\\n", strlen(name));\n    return 0;\n}\n'
+    )
+    program = failing(text, "NO_SUCH_VARIABLE", stdout="3\n")
+    tree = program.built()
+    assert program.line("NAME") in tree.lines(tree.root)
+
+
 def test_missing_output_had_to_be_decided_for():
     text = body(
         'int main(int n, char **v)\n{\n    int limit = atoi(v[1]); /* LIMIT */\n    puts("begin");\n'

@@ -100,7 +100,7 @@ class Goals:
         for cell in [reference for reference in references if reference < 0]:
             events += self._influence.sources_of(cell)
         with_values = [e for e in events if self._has_value(e)]
-        if not with_values or symptom.kind == "crash":
+        if not with_values or self._story.broke_off(symptom.event):
             with_values = self._behind(symptom.event, events)
         return [self._another(event) for event in dict.fromkeys(with_values)]
 

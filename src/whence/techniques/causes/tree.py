@@ -100,7 +100,7 @@ class Tree:
             found = self._influence.transforming(references)
             root.causes = [Cause(nothing, Contradiction(-1, is_free=True), found, found.events)] if references else []
             root.instances = [max(0, r - 1) for r in references[:1]]
-        self._grow(root, self._branches_in(references) if not goals else [])
+        self._grow(root, self._deciding(references, bool(goals)))
         return root
 
     def open(self, node: Node) -> list[Node]:
@@ -195,9 +195,10 @@ class Tree:
             yield from ((assumption.event, assumption.event, False) for assumption in cause.contradiction.core)
             yield from ((b, -1, True) for b in self._influence.indirect(cause.found, np.sort(events)).tolist())
 
-    def _branches_in(self, references: list[int]) -> list[int]:
-        """The branches among references: the tests that may have skipped what should have been there."""
-        return [r - 1 for r in references if r > 0]
+    def _deciding(self, references: list[int], has_goals: bool) -> list[int]:
+        """The branches that let the symptom's events happen; without goals also those among them: they decided it."""
+        events = np.array([reference - 1 for reference in references if reference > 0], np.int64)
+        return [*self._influence.direct(events), *([] if has_goals else events.tolist())]
 
     def _has_way(self, branch: int) -> bool:
         return branch in self._preconditions.path.branches
