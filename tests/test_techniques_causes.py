@@ -421,6 +421,16 @@ def test_a_symptom_without_a_place_is_refused():
         build(toll.story, symptom, toll.recording, Options())
 
 
+def test_of_long_runs_the_end_is_looked_at(monkeypatch):
+    auction = small("auction")
+    whole = auction.built()
+    monkeypatch.setattr("whence.techniques.causes.causes.MOST_EVENTS", 40)
+    findings = causes(auction.story, auction.symptom, auction.recording, Options())
+    assert any("causes are looked for among the last 40" in line for line in findings.summary)
+    conditions = {node["line"] for node in findings.parts["tree"]["nodes"][1:]}
+    assert conditions and conditions <= set(whole.levels())
+
+
 def test_the_budget_stops_the_tree():
     auction = small("auction")
     findings = causes(auction.story, auction.symptom, auction.recording, Options(budget=0.0))

@@ -24,7 +24,7 @@ from whence.techniques.causes.precondition import Preconditions
 from whence.techniques.causes.told import Line, Told
 from whence.techniques.causes.tree import Node, Settings, Tree
 
-MOST_EVENTS = 1_000_000  # that are encoded
+MOST_EVENTS = 200_000  # that are encoded, the last ones; what they take from earlier ones is as recorded
 MOST_LINES = 1000  # on one way, in a score
 NOTED = 5  # kinds of unmodelled instructions that are named
 
@@ -50,19 +50,24 @@ class Options:
 
 @dataclass(slots=True)
 class Built:
-    """A tree with what it was made from; ``encoded`` counts the events that were encoded."""
+    """A tree with what it was made from; ``events`` counts those that matter, of which the last are encoded."""
 
     tree: Tree
     path: Path
     decider: Decider
-    encoded: int
+    events: int
     seconds: float
+
+    @property
+    def encoded(self) -> int:
+        """How many events were encoded."""
+        return min(self.events, MOST_EVENTS)
 
 
 def build(story: Story, symptom: Symptom, recording: Recording, options: Options = Options()) -> Built:
     """The tree of a failing run, opened to the depth of the options.
 
-    Raises SubjectError where the symptom has no place in the trace, or too many events led to it.
+    Raises SubjectError where the symptom has no place in the trace.
     """
     began = time.monotonic()
     references = list(symptom.details.get("criteria", []))
@@ -70,7 +75,7 @@ def build(story: Story, symptom: Symptom, recording: Recording, options: Options
         raise SubjectError(f"the symptom has no place in the trace: {symptom.text}", "try `whence locate` instead")
     influence = Influence(story, options.correct)
     events = _events(influence, references, options.slices)
-    encoding = encode(recording.trace, _inputs(recording), events, frozenset(Kind))
+    encoding = encode(recording.trace, _inputs(recording), events[-MOST_EVENTS:], frozenset(Kind))
     path = Path(encoding, recording.trace, influence.sources)
     decider = Decider(encoding.terms, encoding.evaluation.value, options.query)
     goals = Goals(story, path, influence)
@@ -83,12 +88,9 @@ def build(story: Story, symptom: Symptom, recording: Recording, options: Options
 
 
 def _events(influence: Influence, references: list[int], slices: bool) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """The events to encode: those of the relevant slice, or all."""
+    """The events that matter: those of the relevant slice, or all."""
     everything = np.arange(influence.trace.events)
     events = influence.relevant_slice(references).events if slices else everything
-    if len(events) > MOST_EVENTS:
-        message = f"{len(events):,} events led to the failure, more than the {MOST_EVENTS:,} that a tree is made of"
-        raise SubjectError(message, "choose a shorter failing case with --case, or reduce its input (`whence reduce`)")
     return np.asarray(events, np.int64)
 
 
@@ -153,6 +155,8 @@ def _summary(built: Built, told: Told, options: Options) -> Iterable[str]:
         f"{len(nodes):,} causes to level {max((n.level for n in nodes), default=0)}, from {built.encoded:,} of "
         f"{tree.story.trace.events:,} events; {decider.queries:,} questions to the solver"
     )
+    if built.events > built.encoded:
+        yield f"{built.events:,} events led to the failure; causes are looked for among the last {built.encoded:,}"
     if tree.stopped:
         yield f"stopped after {options.budget:g} s: causes are missing; more time: --budget 5m"
     elif unopened := sum(node.children is None for node in tree.nodes):
