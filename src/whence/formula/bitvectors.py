@@ -1,7 +1,7 @@
 """The domain of bitwuzla's terms: bit-vectors of true width, without floating point.
 
-On the formulas of cause trees bitwuzla answers in a fraction of z3's time, most of which is Python's way into z3; z3
-(``smt``) has the floating-point operations, which bitwuzla can only describe, not turn back into bits.
+Of the questions of cause trees bitwuzla answers the typical one in a third of z3's time (docs/causes.md); z3 (``smt``) has
+the floating-point operations, which bitwuzla can only describe, not turn back into bits.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class BitVectors:
 
     def __init__(self, terms: Terms) -> None:
         self._terms, self._manager = terms, bitwuzla.TermManager()
+        self.manager = self._manager  # for solvers that keep their state
         self._made: dict[Term, Expression] = {}
         self._sorts: dict[int, Any] = {}
         self._yes, self._no = (self._manager.mk_bv_value(self._sort(1), bit) for bit in (1, 0))
