@@ -1,7 +1,7 @@
 """The domain of bitwuzla's terms: bit-vectors of true width, without floating point.
 
-Of the questions of cause trees bitwuzla answers the typical one in a third of z3's time (docs/causes.md); z3 (``smt``) has
-the floating-point operations, which bitwuzla can only describe, not turn back into bits.
+Of the questions of cause trees bitwuzla answers the typical one in a third of z3's time (docs/causes.md); z3 (``smt``)
+has the floating-point operations, which bitwuzla can only describe, not turn back into bits.
 """
 
 from __future__ import annotations
