@@ -19,6 +19,7 @@ COMMANDS = {
     "values": "Rank statements by whether another value there makes failing runs pass.",
     "switch": "Find the branches that make failing runs pass when they go the other way.",
     "causes": "Show why a run had to fail, as a tree of causes to walk.",
+    "formula": "Find the statements whose change can make failing runs right, and the values they had to have.",
     "invariants": "Find values and ways that failing runs have and good ones have not.",
     "faults": "Locate several faults, one at a time; after each fix the search goes on.",
     "spectrum": "Rank statements by which cases executed them.",

@@ -18,7 +18,7 @@ from whence.alter.streams import Request
 from whence.probe.layout import Kind
 from whence.probe.sites import Role
 from whence.techniques.branches.switching import Failing, switch
-from whence.techniques.correction.formula import Change, Run, TraceFormula
+from whence.techniques.correction.formula import Change, Run
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
@@ -40,11 +40,6 @@ def mending_branches(work: Work, runs: Sequence[Run]) -> list[list[int]]:
             events = [e for e in switched.rows["event"][switched.critical].tolist() if e in run.path.branches]
         answer.append(list(dict.fromkeys(events))[:MOST_SWITCHES])
     return answer
-
-
-def formula_of_branch(run: Run, event: int, seconds: float) -> TraceFormula:
-    """The formula of the path up to a branch that had to go the other way."""
-    return TraceFormula(run, [run.goals.otherwise(event)], [event + 1], seconds)
 
 
 def confirmed(work: Work, run: Run, repairs: Sequence[Sequence[Change]]) -> list[bool | None]:

@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
-
-import numpy as np
-from numpy.typing import NDArray
 
 from whence.errors import SubjectError
 from whence.findings import Statement, Symptom
@@ -25,20 +22,22 @@ from whence.formula.decide import Status
 from whence.formula.encoder import NOTHING, Encoder, Inputs
 from whence.formula.encoding import Instance, SymbolKind
 from whence.formula.incremental import Incremental
+from whence.formula.rewriting import Rewriting
 from whence.formula.terms import Term
 from whence.probe.layout import Kind
 from whence.run.cases import Case
+from whence.run.evidence import Evidence
 from whence.subject.recorder import Recording
 from whence.subject.story import Story
 from whence.techniques.causes.goals import Goals
 from whence.techniques.causes.influence import Influence
 from whence.techniques.causes.path import Path
-from whence.techniques.causes.precondition import Goal
 from whence.techniques.correction.sets import Found, Groups, correction_sets
 
 CUT = frozenset({Kind.STORE, Kind.BRANCH, Kind.ARG, Kind.RET})
 WHOLE = 20_000  # events up to which all of a run is encoded, with other cells of its objects
 CELLS = 64  # of an object that a computed address may go to
+MOST_PRINTED = 2000  # bytes of output before the symptom that have to stay
 MOST_EVENTS = 200_000  # of a slice that is encoded
 
 
@@ -51,33 +50,32 @@ def inputs_of(case: Case) -> Inputs:
 
 
 class Run:
-    """A failing run encoded: ``path``, and ``goals`` of which one at least had to be met.
+    """A recorded run encoded; ``references`` are where its outcome shows (see ``trace/columns.py``).
 
-    Raises SubjectError where the symptom has no place in the trace, nothing there has a value, or too much led to it.
+    Raises SubjectError where too much led to the outcome.
     """
 
-    def __init__(self, story: Story, symptom: Symptom, recording: Recording, encoder: Encoder | None = None) -> None:
-        self.story, self.symptom, self.recording = story, symptom, recording
-        self.references: list[int] = list(symptom.details.get("criteria", []))
-        if not self.references:
-            raise SubjectError(f"the symptom has no place in the trace: {symptom.text}", "try `whence locate` instead")
-        trace = story.trace
+    def __init__(self, story: Story, recording: Recording, references: Sequence[int], encoder: Encoder) -> None:
+        self.story, self.recording, self.references = story, recording, list(references)
+        trace, inputs = story.trace, inputs_of(recording.case)
         self.influence = Influence(story)
-        self.relevant: NDArray[np.int64] = np.asarray(self.influence.relevant_slice(self.references).events, np.int64)
-        encoder = encoder or Encoder(trace.program, trace.plan)
-        inputs = inputs_of(recording.case)
+        self._slices: dict[tuple[int, ...], frozenset[int]] = {}
         if trace.events <= WHOLE:
             self.encoding = encoder.encode(trace, inputs, cut=CUT, cells=CELLS)
-        elif len(self.relevant) <= MOST_EVENTS:
-            self.encoding = encoder.encode(trace, inputs, self.relevant, CUT)
+        elif len(relevant := self.relevant(self.references)) <= MOST_EVENTS:
+            self.encoding = encoder.encode(trace, inputs, relevant, CUT)
         else:
-            message = f"{len(self.relevant):,} events led to the failure, more than the {MOST_EVENTS:,} of a formula"
+            message = f"{len(relevant):,} events led to the failure, more than the {MOST_EVENTS:,} of a formula"
             raise SubjectError(message, "choose a shorter failing case with --case, or reduce it (`whence reduce`)")
         self.path = Path(self.encoding, trace, self.influence.sources)
         self.goals = Goals(story, self.path, self.influence)
-        self.aims = self.goals.of_symptom(symptom, recording)
-        if not self.aims:
-            raise SubjectError(f"nothing at the symptom has a value: {symptom.text}", "try `whence locate` instead")
+
+    def relevant(self, references: Sequence[int]) -> frozenset[int]:
+        """The events of the relevant slice from some references."""
+        key = tuple(references)
+        if key not in self._slices:
+            self._slices[key] = frozenset(self.influence.relevant_slice(references).events.tolist())
+        return self._slices[key]
 
     @cached_property
     def by_event(self) -> dict[int, Instance]:
@@ -97,6 +95,37 @@ class Run:
         return frozenset(found)
 
 
+class FailingRun(Run):
+    """A failing run encoded, with its ``symptom``; one of ``aims`` had to be met.
+
+    Raises SubjectError where the symptom has no place in the trace, nothing there has a value, or too much led to it.
+    """
+
+    def __init__(self, story: Story, recording: Recording, symptom: Symptom, encoder: Encoder) -> None:
+        references = list(symptom.details.get("criteria", []))
+        if not references:
+            raise SubjectError(f"the symptom has no place in the trace: {symptom.text}", "try `whence locate` instead")
+        super().__init__(story, recording, references, encoder)
+        self.symptom = symptom
+        self.aims = self.goals.of_symptom(symptom, recording)
+        if not self.aims:
+            raise SubjectError(f"nothing at the symptom has a value: {symptom.text}", "try `whence locate` instead")
+
+    @cached_property
+    def printed(self) -> list[int]:
+        """The arguments that were printed before the symptom, right ones, as far as they have values."""
+        if "offset" not in self.symptom.details:
+            return []
+        evidence, found = Evidence(self.story.trace), dict[int, None]()
+        stream, end, offset = int(self.symptom.details["stream"]), int(self.symptom.details["offset"]), 0
+        while offset < min(end, MOST_PRINTED) and (source := evidence.source_of(stream, offset)) is not None:
+            known = source.argument >= 0 and source.event != self.symptom.event
+            if known and source.event in self.path.results:
+                found[source.event] = None
+            offset = source.start + source.length if known else offset + 1
+        return list(found)
+
+
 @dataclass(slots=True, frozen=True)
 class Change:
     """An instance that had to have another value: its event, the bits it had and those it had to have.
@@ -111,109 +140,132 @@ class Change:
 
 
 class TraceFormula:
-    """The formula of a run for goals of which one has to be met. ``statements`` are the groups that can be dropped.
+    """The formula of a run for a goal, a term of one bit. ``statements`` are the groups that can be dropped.
 
-    ``references`` are where the goals show; ``seconds`` limits each question to the solver. ``notes`` counts what was
-    taken as recorded.
+    ``events`` are those at which the goal stands, ``references`` where they come from; ``seconds`` limits each question
+    to the solver. ``hard`` are the conditions that hold always, ``equations`` those of each statement, ``members`` its
+    instances, ``meanings`` what their symbols have to equal. ``notes`` counts what was taken as recorded.
     """
 
-    def __init__(self, run: Run, aims: Sequence[Goal], references: Sequence[int], seconds: float = 2.0) -> None:
-        self.run, self.aims, self.references, self.seconds = run, aims, references, seconds
+    def __init__(
+        self, run: Run, goal: Term, events: Iterable[int], references: Sequence[int], seconds: float = 2.0
+    ) -> None:
+        self.run, self.seconds = run, seconds
         self.members: dict[Statement, list[Instance]] = {}
+        self.chosen: list[Instance] = []
+        self.meanings: dict[Term, Term] = {}
         self.notes: Counter[str] = Counter()
         self._terms, self._path = run.encoding.terms, run.path
-        self._fixed: list[Instance] = []
-        self._last = max(aim.event for aim in aims)
-        self._build()
+        self._goal_events, self._references = frozenset(events), references
+        self._build(goal)
 
     # ---- Building ----------------------------------------------------------------------------------------------------
 
-    def _build(self) -> None:
-        goal = self._terms.constant(0, 1)
-        for aim in self.aims:
-            goal = self._terms.apply("or", 1, goal, aim.term)
-        self._group([goal, *self._conditions])
-        self.solver = Incremental(self._terms, self.seconds)
-        hard = [goal, *self._conditions, *(self._equation(instance) for instance in self._fixed)]
-        self.solver.add(self._decidable([*hard, *self._known(hard)]))
-        self._selectors = [self._terms.symbol(1) for _ in self.statements]
-        for selector, statement in zip(self._selectors, self.statements, strict=True):
-            equations = self._decidable(self._equation(i) for i in self.members[statement])
-            without = self._terms.negate(selector)
-            self.solver.add(self._terms.apply("or", 1, without, equation) for equation in equations)
-            self.solver.add(self._known(equations))
+    def _build(self, goal: Term) -> None:
+        """Everything that no statement decides becomes a constant: the input, and what is made of it alone."""
+        conditions = [goal, *self._conditions()]
+        self._collect(conditions)
+        rewriting = self._given = Rewriting(self._terms)
+        self._put_known(rewriting, [*conditions, *(instance.meaning for instance in self.chosen)])
+        self.equations: dict[Statement, list[Term]] = {}
+        for instance in self.chosen:
+            meaning = self._decidable(instance, rewriting.of(instance.meaning))
+            statement = self.run.story.statement(instance.event)
+            if statement is None or self._is_given(instance):
+                rewriting.put(instance.term, meaning)
+                continue
+            self.meanings[instance.term] = meaning
+            self.members.setdefault(statement, []).append(instance)
+            self.equations.setdefault(statement, []).append(self._terms.equal(instance.term, meaning))
+        self.statements = sorted(self.members)
+        self.hard = [c for term in conditions if self._holds(c := rewriting.of(term))]
 
     @cached_property
+    def solver(self) -> Incremental:
+        """The solver that knows the formula, each equation under the selector of its statement."""
+        solver = Incremental(self._terms, self.seconds)
+        solver.add(self.hard)
+        for selector, statement in zip(self.selectors, self.statements, strict=True):
+            without = self._terms.negate(selector)
+            solver.add(self._terms.apply("or", 1, without, equation) for equation in self.equations[statement])
+        return solver
+
+    @cached_property
+    def selectors(self) -> list[Term]:
+        """A symbol a statement: that its equations hold."""
+        return [self._terms.symbol(1) for _ in self.statements]
+
     def _conditions(self) -> list[Term]:
         """That branches which matter go their way, and that addresses are the recorded ones, up to the goal's event."""
-        aimed = {aim.event for aim in self.aims}
-        relevant = frozenset(self.run.influence.relevant_slice(self.references).events.tolist())
+        relevant, last = self.run.relevant(self._references), max(self._goal_events)
         found: dict[Term, None] = {}
         for assumption in self._path.assumptions:
             event = assumption.event
-            if event > self._last or (event in self._path.branches and (event in aimed or event not in relevant)):
+            untested = event in self._goal_events or event not in relevant
+            if event > last or (event in self._path.branches and untested):
                 continue
             found[assumption.term] = None
         return list(found)
 
-    def _group(self, roots: Sequence[Term]) -> None:
-        """Sort the instances that the roots come from by statement; those that are nobody's fault are fixed."""
+    def _collect(self, roots: Sequence[Term]) -> None:
+        """Find the instances that were cut and that the roots come from, in order of time."""
         defined = {i.term: i for i in self.run.encoding.instances if i.term != i.meaning}
         seen: set[Term] = set()
         pending = list(roots)
-        chosen: list[Instance] = []
         while pending:
             for symbol in self._terms.symbols([pending.pop()]):
                 if symbol not in seen and (instance := defined.get(symbol)) is not None:
-                    chosen.append(instance)
+                    self.chosen.append(instance)
                     pending.append(instance.meaning)
                 seen.add(symbol)
-        for instance in sorted(chosen, key=lambda i: i.event):
-            statement = self.run.story.statement(instance.event)
-            if statement is None or self._is_given(instance):
-                self._fixed.append(instance)
-            else:
-                self.members.setdefault(statement, []).append(instance)
-        self.statements = sorted(self.members)
+        self.chosen.sort(key=lambda instance: instance.event)
 
     def _is_given(self, instance: Instance) -> bool:
         """Whether an instance stores what was read from the input, or hands the symptom's value on as it is."""
         if instance.kind is Kind.STORE:
             return instance.meaning in self.run.given
-        printed = instance.kind is Kind.ARG and instance.event == self.run.symptom.event
+        printed = instance.kind is Kind.ARG and instance.event in self._goal_events
         return printed and self._terms.operations[instance.meaning] == "symbol"
 
-    def _equation(self, instance: Instance) -> Term:
-        """That an instance has the value that its meaning gives it: floating point gives the recorded one."""
-        meaning = instance.meaning
-        if not self._is_decidable(meaning):
-            value = self.run.encoding.evaluation.value(instance.term)
-            if value is not None:
-                self.notes["floating point"] += 1
-                meaning = self._terms.constant(value, self._terms.widths[instance.term])
-        return self._terms.equal(instance.term, meaning)
+    def _decidable(self, instance: Instance, meaning: Term) -> Term:
+        """The meaning of an instance; where it is floating point the recorded value, which is counted."""
+        value = self.run.encoding.evaluation.value(instance.term)
+        if value is None or self._is_decidable(meaning):
+            return meaning
+        self.notes["floating point"] += 1
+        return self._terms.constant(value, self._terms.widths[instance.term])
+
+    def _holds(self, condition: Term) -> bool:
+        """Whether a condition has to be told to the solver; those of floating point cannot, and are counted."""
+        decidable = self._is_decidable(condition)
+        self.notes["condition of floating point"] += not decidable
+        return decidable and self._terms.value(condition) != 1
 
     def _is_decidable(self, term: Term) -> bool:
         return all(self._terms.operations[part] in OPERATIONS for part in self._terms.cone([term]))
 
-    def _decidable(self, conditions: Iterable[Term]) -> list[Term]:
-        """The conditions without floating point; the others are counted."""
-        conditions = list(conditions)
-        found = [condition for condition in conditions if self._is_decidable(condition)]
-        if len(found) < len(conditions):
-            self.notes["condition of floating point"] += len(conditions) - len(found)
-        return found
-
-    def _known(self, conditions: Sequence[Term]) -> list[Term]:
-        """That the symbols in conditions which are no instance's result have the values that they had in the run."""
+    def _put_known(self, rewriting: Rewriting, roots: Sequence[Term]) -> None:
+        """Symbols that are no instance's result have the values that they had in the run."""
         symbols, evaluation = self.run.encoding.symbols, self.run.encoding.evaluation
-        found = []
-        for symbol in self._terms.symbols(conditions):
+        for symbol in self._terms.symbols(roots):
             if symbol in symbols and symbols[symbol].kind is not SymbolKind.CUT:
                 value = evaluation.value(symbol)
                 if value is not None:
-                    found.append(self._terms.equal(symbol, self._terms.constant(value, self._terms.widths[symbol])))
-        return found
+                    rewriting.put(symbol, self._terms.constant(value, self._terms.widths[symbol]))
+
+    def without(self, statement: Statement) -> tuple[list[Term], Rewriting]:
+        """What is left for one statement to meet, as conditions on its results alone; and the rewriting to these."""
+        rewriting, own = Rewriting(self._terms), {i.term for i in self.members.get(statement, ())}
+        for instance in self.chosen:
+            if instance.term in self.meanings and instance.term not in own:
+                rewriting.put(instance.term, rewriting.of(self.meanings[instance.term]))
+        conditions = dict.fromkeys(rewriting.of(condition) for condition in self.hard)
+        return [condition for condition in conditions if self._terms.value(condition) != 1], rewriting
+
+    def known(self, term: Term) -> Term:
+        """A term of the run with all that no statement decides as numbers."""
+        self._put_known(self._given, [term])
+        return self._given.of(term)
 
     # ---- Asking ------------------------------------------------------------------------------------------------------
 
@@ -224,7 +276,7 @@ class TraceFormula:
     def question(self, dropped: Groups, also: Sequence[Term] = ()) -> tuple[Status, Groups]:
         """Whether the formula can hold without some groups, other conditions besides; if not, a core of the rest."""
         kept = [group for group in range(len(self.statements)) if group not in dropped]
-        status, core = self.solver.check([*(self._selectors[group] for group in kept), *also])
+        status, core = self.solver.check([*(self.selectors[group] for group in kept), *also])
         return status, frozenset(kept[index] for index in core if index < len(kept))
 
     def changes(self, dropped: Groups, deadline: float = float("inf"), also: Sequence[Term] = ()) -> list[Change]:
@@ -276,3 +328,38 @@ class TraceFormula:
         if was is None:
             return None
         return self._terms.equal(instance.term, self._terms.constant(was, self._terms.widths[instance.term]))
+
+
+# ---- Goals ---------------------------------------------------------------------------------------------------------
+
+
+def symptom_formula(run: FailingRun, seconds: float) -> TraceFormula:
+    """The formula whose goal is the right value at the symptom, and what was printed before as it was."""
+    terms = run.encoding.terms
+    goal = terms.constant(0, 1)
+    for aim in run.aims:
+        goal = terms.apply("or", 1, goal, aim.term)
+    goal = terms.both([goal, *_same(run, run.printed)])
+    references = [*run.references, *(event + 1 for event in run.printed)]
+    return TraceFormula(run, goal, [aim.event for aim in run.aims], references, seconds)
+
+
+def branch_formula(run: Run, event: int, seconds: float) -> TraceFormula:
+    """The formula of the path up to a branch that had to go the other way."""
+    return TraceFormula(run, run.goals.otherwise(event).term, [event], [event + 1], seconds)
+
+
+def same_formula(run: Run, events: Sequence[int], seconds: float) -> TraceFormula:
+    """The formula of a passing run: some events' values are as they were."""
+    goal = run.encoding.terms.both(_same(run, events))
+    return TraceFormula(run, goal, events, [event + 1 for event in events], seconds)
+
+
+def _same(run: Run, events: Iterable[int]) -> Iterator[Term]:
+    """That events have the values that they had, as far as these are known."""
+    terms = run.encoding.terms
+    for event in events:
+        term = run.path.results[event]
+        value = run.encoding.evaluation.value(term)
+        if value is not None:
+            yield terms.equal(term, terms.constant(value, terms.widths[term]))

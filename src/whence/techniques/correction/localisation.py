@@ -12,19 +12,30 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from whence.findings import Entry, Findings, Statement, rank
-from whence.techniques.correction.consistency import Table, is_consistent
-from whence.techniques.correction.forced import confirmed, formula_of_branch, mending_branches
-from whence.techniques.correction.formula import Change, Run, TraceFormula
+from whence.techniques.correction.consistency import Consistency
+from whence.techniques.correction.forced import confirmed, mending_branches
+from whence.techniques.correction.formula import (
+    Change,
+    FailingRun,
+    Run,
+    TraceFormula,
+    branch_formula,
+    same_formula,
+    symptom_formula,
+)
 from whence.techniques.correction.told import tell, values_of
+from whence.techniques.slicing import plural
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
 
 EXPLAINED = 40  # sets of one formula whose values are looked for
 LISTED = 200  # diagnoses in the findings
+MOST_EVENTS = 50  # of a passing run whose values have to stay
 NOTED = 5  # kinds of notes, and undecided sets, that are named
 PATH, BRANCH = "path", "branch"
 
@@ -51,13 +62,18 @@ class Diagnosis:
     ``consistent``, ``confirmed``: None where that is not known.
     """
 
-    run: Run
+    formula: TraceFormula
     statements: tuple[Statement, ...]
     changes: list[Change]
     way: str
     switched: Statement | None = None
     consistent: bool | None = None
     confirmed: bool | None = None
+
+    @property
+    def run(self) -> Run:
+        """The failing run."""
+        return self.formula.run
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -67,10 +83,16 @@ class Diagnosis:
 
 @dataclass(slots=True)
 class Search:
-    """The diagnoses of all runs, and what has to be known about them."""
+    """The diagnoses of all runs, and what has to be known about them.
 
-    runs: list[Run]
+    ``consistent`` tells of statements that are a set alone whether their new values can be a function of their
+    operands.
+    """
+
+    runs: list[FailingRun]
     diagnoses: list[Diagnosis] = field(default_factory=list)
+    consistent: dict[Statement, bool | None] = field(default_factory=dict)
+    compared: int = 0  # passing runs
     questions: int = 0
     undecided: list[tuple[Statement, ...]] = field(default_factory=list)
     stopped: bool = False
@@ -79,58 +101,53 @@ class Search:
 
 
 def search(
-    runs: Sequence[Run], table: Table, weight: Mapping[Statement, float], work: Work | None, options: Options
+    runs: Sequence[FailingRun],
+    passing: Sequence[Run],
+    weight: Mapping[Statement, float],
+    work: Work | None,
+    options: Options,
 ) -> Search:
-    """The correction sets of each run; with ``work`` also those by switched branches, and repairs tried.
+    """The correction sets of each failing run; with ``work`` also those by switched branches, and repairs tried.
 
-    ``weight`` of a statement is lower the more suspicious it is; 1 where it has none.
+    ``weight`` of a statement is lower the more suspicious it is; 1 where it has none. All runs are encoded in one
+    graph of terms.
     """
     found = Search(list(runs))
     branches = mending_branches(work, runs) if work is not None else [[] for _ in runs]
     for run, events in zip(runs, branches, strict=True):
-        mine = _of_run(found, run, events, table, weight, options)
-        mine = _minimal(mine)
+        mine = _minimal([d for formula in _formulas(found, run, events, options) for d in formula(weight)])
         if work is not None and options.confirms:
             single = [d for d in mine if len(d.statements) == 1]
             for diagnosis, passes in zip(single, confirmed(work, run, [d.changes for d in single]), strict=True):
                 diagnosis.confirmed = passes
         found.diagnoses += mine
         found.notes.update(run.encoding.notes)
+    if options.consistency and runs:
+        _compare(found, _same(found, passing, options), options)
     return found
 
 
-def _of_run(
-    found: Search,
-    run: Run,
-    events: Sequence[int],
-    table: Table,
-    weight: Mapping[Statement, float],
-    options: Options,
-) -> list[Diagnosis]:
-    """The sets of one run's formulas, that of its symptom first."""
-    mine: list[Diagnosis] = []
-    formulas: list[Callable[[], TraceFormula]] = [
-        lambda: TraceFormula(run, run.aims, run.references, options.query),
-        *(lambda event=event: formula_of_branch(run, event, options.query) for event in events),  # type: ignore[misc]
-    ]
-    for number, make in enumerate(formulas):
+_Sets = Callable[[Mapping[Statement, float]], Iterator[Diagnosis]]
+
+
+def _formulas(found: Search, run: FailingRun, events: Sequence[int], options: Options) -> Iterator[_Sets]:
+    """What gives the sets of each formula of a run, that of its symptom first, until the time is over."""
+    yield partial(_sets, found, symptom_formula(run, options.query), PATH, None, options)
+    for event in events:
         if time.monotonic() >= options.deadline:
             found.stopped = True
-            break
-        formula = make()
-        switched = run.story.statement(events[number - 1]) if number else None
-        mine += _of_formula(found, formula, switched, number == 0, table, weight, options)
-    return mine
+            return
+        formula = branch_formula(run, event, options.query)
+        yield partial(_sets, found, formula, BRANCH, run.story.statement(event), options)
 
 
-def _of_formula(
+def _sets(
     found: Search,
     formula: TraceFormula,
+    way: str,
     switched: Statement | None,
-    on_path: bool,
-    table: Table,
-    weight: Mapping[Statement, float],
     options: Options,
+    weight: Mapping[Statement, float],
 ) -> Iterator[Diagnosis]:
     sets = formula.sets(options.size, [weight.get(s, 1.0) for s in formula.statements], options.deadline)
     found.questions += sets.questions
@@ -142,10 +159,36 @@ def _of_formula(
     for number, groups in enumerate(sets.sets):
         statements = tuple(formula.statements[group] for group in sorted(groups))
         changes = formula.changes(groups, options.deadline) if number < EXPLAINED else []
-        diagnosis = Diagnosis(formula.run, statements, changes, PATH if on_path else BRANCH, switched)
-        if len(groups) == 1 and options.consistency and time.monotonic() < options.deadline:
-            diagnosis.consistent = is_consistent(formula, next(iter(groups)), table)
-        yield diagnosis
+        yield Diagnosis(formula, statements, changes, way, switched)
+
+
+# ---- Consistency -----------------------------------------------------------------------------------------------------
+
+
+def _same(found: Search, passing: Sequence[Run], options: Options) -> list[TraceFormula]:
+    """The formulas of passing runs: what they gave where failing runs show their symptom was right."""
+    shown = {run.story.trace.site(event) for run in found.runs for event in [aim.event for aim in run.aims]}
+    formulas = []
+    for run in passing:
+        events = [e for e in run.path.results if run.story.trace.site(e) in shown][:MOST_EVENTS]
+        if events and time.monotonic() < options.deadline:
+            formulas.append(same_formula(run, events, options.query))
+    found.compared = len(formulas)
+    return formulas
+
+
+def _compare(found: Search, passing: Sequence[TraceFormula], options: Options) -> None:
+    """Find out for each statement that is a set alone whether its new values can be a function of its operands."""
+    consistency = Consistency(found.runs[0].encoding.terms, passing, options.query)
+    for statement in sorted({d.statements[0] for d in found.diagnoses if len(d.statements) == 1}):
+        mine = [d for d in found.diagnoses if d.statements == (statement,)]
+        if time.monotonic() >= options.deadline:
+            found.stopped = True
+            return
+        answer = consistency.is_consistent(statement, [d.formula for d in mine])
+        found.consistent[statement] = answer
+        for diagnosis in mine:
+            diagnosis.consistent = answer
 
 
 def _minimal(diagnoses: Sequence[Diagnosis]) -> list[Diagnosis]:
@@ -181,7 +224,7 @@ def findings(subject: str, found: Search, suspects: Sequence[Entry]) -> Findings
 
 def _key(evidence: Mapping[str, Any], suspicion: float) -> tuple[float, ...]:
     """What a statement is ranked by: alone in runs, consistent, confirmed, in larger sets, suspicious."""
-    return evidence["alone"], evidence["consistent"], evidence["confirmed"], evidence["together"], suspicion
+    return evidence["alone"], evidence["consistent"] is True, evidence["confirmed"], evidence["together"], suspicion
 
 
 def _evidence(diagnoses: Sequence[Diagnosis], runs: int, suspicion: float | None) -> dict[str, Any]:
@@ -192,7 +235,7 @@ def _evidence(diagnoses: Sequence[Diagnosis], runs: int, suspicion: float | None
         "alone": len({id(d.run) for d in alone}),
         "together": len({id(d.run) for d in diagnoses}) - len({id(d.run) for d in alone}),
         "runs": runs,
-        "consistent": sum(d.consistent is True for d in alone),
+        "consistent": next((d.consistent for d in alone), None),
         "confirmed": sum(d.confirmed is True for d in alone),
         "suspiciousness": suspicion,
     }
@@ -225,9 +268,9 @@ def _summary(found: Search) -> Iterator[str]:
     alone = len({d.statements for d in found.diagnoses if len(d.statements) == 1})
     branch = sum(d.way == BRANCH for d in found.diagnoses)
     yield (
-        f"{alone:,} statements that alone can make a run right, {len(found.diagnoses):,} correction sets in "
-        f"{len(found.runs):,} failing runs, {branch:,} of them by a branch sent the other way; "
-        f"{found.questions:,} questions to the solver"
+        f"{plural(alone, 'statement')} can make a run right alone; {plural(len(found.diagnoses), 'correction set')} of "
+        f"{plural(len(found.runs), 'failing run')}, {branch:,} by a branch sent the other way; "
+        f"compared with {plural(found.compared, 'passing run')}; {plural(found.questions, 'question')} to the solver"
     )
     if found.stopped:
         yield "stopped early: sets are missing; more time: --budget 5m"
@@ -237,4 +280,5 @@ def _summary(found: Search) -> Iterator[str]:
         yield f"not decided in the time for one question: {', '.join(f'{s.file}:{s.line}' for s in statements)}"
     if len(found.undecided) > NOTED:
         yield f"not decided: {len(found.undecided) - NOTED:,} more sets"
-    yield from (f"taken as recorded: {note} ({count:,} times)" for note, count in found.notes.most_common(NOTED))
+    notes = ((note, count) for note, count in found.notes.most_common(NOTED) if count)
+    yield from (f"not in the formulas: {note} ({plural(count, 'time')})" for note, count in notes)

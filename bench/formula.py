@@ -1,0 +1,122 @@
+"""Formula-based localisation on the corpus: the faulty statement's rank beside Ochiai and Op2.
+
+    python -m bench.formula [--every N] [--offset K] [--budget S] [--seed S] [--details] [PROGRAM ...]
+
+Suites are those of `bench.effect`: at most five failing and 25 passing cases. A rank is the mean one of the tie in
+which the best-placed faulty line stands; a line that is not in a ranking comes after all statements that failing cases
+executed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench.common import markdown  # noqa: E402
+from bench.effect import Measuring  # noqa: E402
+from corpus import corpus  # noqa: E402
+
+METHODS = ("ochiai", "op2", "formula")
+
+
+@dataclass(slots=True)
+class Row:
+    """One fault: ranks by method, and the seconds of the formula technique without recording."""
+
+    fault: str
+    ranks: dict[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+    in_sets: bool = False
+    total: int = 0
+    error: str = ""
+
+
+def measure(fault: corpus.Fault, seed: int, budget: float, details: bool) -> Row:
+    """The ranks of one fault; what cannot be measured says why."""
+    from whence.errors import WhenceError
+
+    row = Row(f"{fault.program} {fault.id}")
+    try:
+        with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
+            _measure(row, fault, Measuring(fault, Path(name), seed, budget), details)
+    except WhenceError as error:
+        row.error = str(error)
+    return row
+
+
+def _measure(row: Row, fault: corpus.Fault, measuring: Measuring, details: bool) -> None:
+    from whence.alter.work import Work
+    from whence.cli.formula import prepare
+    from whence.techniques.correction.localisation import Options, findings, search
+    from whence.techniques.spectrum import spectrum
+
+    subject, runs = measuring.subject, measuring.runs
+    for method in ("ochiai", "op2"):
+        ranking = spectrum(measuring.coverage, formula=method).ranking
+        row.total = len(ranking)
+        row.ranks[method] = _rank(ranking, fault, row.total)
+    began = time.perf_counter()
+    with Work(subject, workers=1, fresh=True, deadline=time.monotonic() + measuring.budget) as work:
+        failing, passing, weights, _ = prepare(subject, runs, measuring.failing, "op2")
+        options = Options(deadline=time.monotonic() + measuring.budget)
+        found = findings(subject.name, search(failing, passing, weights, work, options), ranking)
+    row.seconds = time.perf_counter() - began
+    row.ranks["formula"] = _rank(found.ranking, fault, row.total)
+    row.in_sets = any(e.statement.line in fault.lines for e in found.ranking)
+    if details:
+        print(
+            row.fault, fault.lines, {k: round(v, 1) for k, v in row.ranks.items()}, f"{row.seconds:.2f} s", flush=True
+        )
+        for entry in found.ranking[:8]:
+            e = entry.evidence
+            keys = " ".join(f"{k}={e[k]}" for k in ("alone", "consistent", "confirmed", "together", "runs"))
+            print(
+                "   ", "*" if entry.statement.line in fault.lines else " ", entry.statement.line, keys, e["text"][:90]
+            )
+
+
+def _rank(ranking: Sequence[object], fault: corpus.Fault, total: int) -> float:
+    ranks = [e.rank_average for e in ranking if e.statement.line in fault.lines]  # type: ignore[attr-defined]
+    return min(ranks, default=float(total))
+
+
+def main() -> None:
+    """Measure, and print the table and what could not be measured."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("programs", nargs="*", default=["gatekeeper"])
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--offset", type=int, default=0)
+    parser.add_argument("--budget", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--details", action="store_true")
+    options = parser.parse_args()
+    rows = []
+    for program in options.programs:
+        for fault in corpus.faults(program)[options.offset :: options.every]:
+            row = measure(fault, options.seed, options.budget, options.details)
+            if row.error:
+                print(f"{row.fault}: {row.error}", flush=True)
+            else:
+                rows.append(row)
+    head = ["method", "faults", "mean rank", "first alone", "in the first five"]
+    lines = []
+    for method in METHODS:
+        ranks = [row.ranks[method] for row in rows]
+        counts = [str(sum(rank <= most for rank in ranks)) for most in (1, 5)]
+        lines.append([method, str(len(ranks)), f"{mean(ranks):.1f}", *counts])
+    print(markdown(head, lines))
+    held, seconds = sum(row.in_sets for row in rows), mean(row.seconds for row in rows)
+    print(f"in a set: {held} of {len(rows)}; {seconds:.2f} s a fault")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""Terms with symbols replaced by other terms; what becomes constant folds on the way."""
+
+from __future__ import annotations
+
+from whence.formula.terms import Term, Terms
+
+
+class Rewriting:
+    """Replaces symbols; ``put`` says by what, before a term with the symbol is asked for."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._made: dict[Term, Term] = {}
+
+    def put(self, symbol: Term, term: Term) -> None:
+        """Replace a symbol from now on."""
+        self._made[symbol] = term
+
+    def of(self, term: Term) -> Term:
+        """The term with all symbols replaced that ``put`` told of; others stay."""
+        made, pending = self._made, [term]
+        while pending:
+            current = pending[-1]
+            missing = [o for o in self._terms.operands(current) if o not in made]
+            if missing and current not in made:
+                pending += missing
+                continue
+            pending.pop()
+            if current not in made:
+                made[current] = self._rewritten(current)
+        return made[term]
+
+    def _rewritten(self, term: Term) -> Term:
+        terms, made = self._terms, self._made
+        operation, arguments = terms.operations[term], terms.arguments[term]
+        if operation in ("const", "symbol"):
+            return term
+        if operation == "extract":
+            return terms.extract(made[arguments[0]], arguments[1], terms.widths[term])
+        if operation == "concat":
+            return terms.concat(made[arguments[0]], made[arguments[1]])
+        return terms.apply(operation, terms.widths[term], *(made[argument] for argument in arguments))
