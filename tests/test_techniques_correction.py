@@ -19,6 +19,7 @@ from whence.techniques.correction.consistency import Consistency
 from whence.techniques.correction.formula import FailingRun, TraceFormula, branch_formula, symptom_formula
 from whence.techniques.correction.localisation import Options, findings, search
 from whence.techniques.correction.sets import Groups, correction_sets, hitting_sets
+from whence.techniques.correction.templates import Templates
 from whence.techniques.correction.told import tell
 
 GROUPS = 6
@@ -259,6 +260,36 @@ def test_equal_operands_cannot_have_two_values():
     assert set(found.values()) == {False}
     found = consistency(PARCEL, [("5", "15 30\n"), ("6", "18 31\n")])
     assert found[7] and found[9]
+
+
+def repairs(runs: list[tuple[str, str]]) -> dict[int, list[str]]:
+    """The templates that repair all failing runs of PARCEL, by line."""
+    smalls = [Small(PARCEL, argument, stdout) for argument, stdout in runs]
+    encoder = Encoder(smalls[0].failing.story.trace.program, smalls[0].failing.story.trace.plan)
+    made = [FailingRun(s.failing.story, s.failing.recording, s.failing.symptom, encoder) for s in smalls]
+    formulas = [symptom_formula(run, 10.0) for run in made]
+    templates = Templates(encoder.state.terms, [], 10.0)
+    return {s.line: templates.repairs(s, formulas) for s in formulas[0].statements}
+
+
+def test_one_constant_has_to_repair_all_runs():
+    found = repairs([("5", "15 30\n"), ("6", "18 34\n")])
+    assert found == {6: [], 7: ["the value + 6"], 9: ["the value + 6"]}
+    assert repairs([("5", "15 30\n"), ("6", "18 35\n")]) == {6: [], 7: [], 9: []}
+
+
+def test_another_operation_has_to_repair_all_runs():
+    found = repairs([("5", "15 6\n"), ("6", "18 8\n")])  # a difference in place of the sum
+    assert found[9] == ["`-` as the operation"]
+
+
+def test_another_comparison_repairs_a_branch():
+    small = Small(DISCOUNT, "10", "150\n")
+    branch = min(e for e in small.run.path.branches if small.failing.story.statement(e).line == small.line("TEST"))
+    formula = branch_formula(small.run, branch, 10.0)
+    templates = Templates(small.run.encoding.terms, [], 10.0)
+    statement = next(s for s in formula.statements if s.line == small.line("TEST"))
+    assert "another comparison of the same values" in templates.repairs(statement, [formula])
 
 
 def test_the_findings_hold_all_sets_with_what_is_known():

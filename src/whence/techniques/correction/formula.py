@@ -36,6 +36,7 @@ from whence.techniques.correction.sets import Found, Groups, correction_sets
 
 CUT = frozenset({Kind.STORE, Kind.BRANCH, Kind.ARG, Kind.RET})
 WHOLE = 20_000  # events up to which all of a run is encoded, with other cells of its objects
+DISTANCES = (1, 10, 100, 10_000)  # from the recorded value in which another one is looked for first
 CELLS = 64  # of an object that a computed address may go to
 MOST_PRINTED = 2000  # bytes of output before the symptom that have to stay
 MOST_EVENTS = 200_000  # of a slice that is encoded
@@ -298,11 +299,31 @@ class TraceFormula:
             if found is Status.SATISFIABLE:
                 model = other
                 kept.append(same)
+        model = self._near(dropped, kept, members, model)
         return [
             Change(i.event, was, model[i.event], self._is_only(dropped, kept, i, model[i.event]))
             for i in members
             if (was := self._was(i)) is not None and model.get(i.event, was) != was
         ]
+
+    def _near(
+        self, dropped: Groups, kept: list[Term], members: Sequence[Instance], model: dict[int, int]
+    ) -> dict[int, int]:
+        """A model in which the changed values are close to the recorded ones, where there is one."""
+        terms = self._terms
+        for instance in members:
+            was, width = self._was(instance), terms.widths[instance.term]
+            if was is None or width == 1 or model.get(instance.event, was) == was:
+                continue
+            for distance in DISTANCES:
+                low = terms.constant(was - distance, width)
+                moved = terms.apply("sub", width, instance.term, low)
+                near = terms.apply("ule", 1, moved, terms.constant(2 * distance, width))
+                status, found = self._model(dropped, [*kept, near], members)
+                if status is Status.SATISFIABLE:
+                    model = found
+                    break
+        return model
 
     def _members(self, dropped: Groups) -> list[Instance]:
         return [i for group in dropped for i in self.members[self.statements[group]]]
@@ -341,7 +362,7 @@ def symptom_formula(run: FailingRun, seconds: float) -> TraceFormula:
         goal = terms.apply("or", 1, goal, aim.term)
     goal = terms.both([goal, *_same(run, run.printed)])
     references = [*run.references, *(event + 1 for event in run.printed)]
-    return TraceFormula(run, goal, [aim.event for aim in run.aims], references, seconds)
+    return TraceFormula(run, goal, [*(aim.event for aim in run.aims), *run.printed], references, seconds)
 
 
 def branch_formula(run: Run, event: int, seconds: float) -> TraceFormula:

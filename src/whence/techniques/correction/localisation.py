@@ -27,6 +27,7 @@ from whence.techniques.correction.formula import (
     same_formula,
     symptom_formula,
 )
+from whence.techniques.correction.templates import Templates
 from whence.techniques.correction.told import tell, values_of
 from whence.techniques.slicing import plural
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 EXPLAINED = 40  # sets of one formula whose values are looked for
 LISTED = 200  # diagnoses in the findings
 MOST_EVENTS = 50  # of a passing run whose values have to stay
+REPAIRS = 2  # templates that are told
 NOTED = 5  # kinds of notes, and undecided sets, that are named
 PATH, BRANCH = "path", "branch"
 
@@ -44,13 +46,14 @@ PATH, BRANCH = "path", "branch"
 class Options:
     """``size``: statements in a set at most. ``query``: seconds for one question; ``deadline``: of ``time.monotonic``.
 
-    ``consistency`` and ``confirms`` turn those keys of the ranking on.
+    ``consistency``, ``templates`` and ``confirms`` turn those keys of the ranking on; templates need consistency.
     """
 
     size: int = 2
     query: float = 2.0
     deadline: float = float("inf")
     consistency: bool = True
+    templates: bool = True
     confirms: bool = True
 
 
@@ -92,6 +95,7 @@ class Search:
     runs: list[FailingRun]
     diagnoses: list[Diagnosis] = field(default_factory=list)
     consistent: dict[Statement, bool | None] = field(default_factory=dict)
+    repairs: dict[Statement, list[str]] = field(default_factory=dict)  # templates that repair all runs
     compared: int = 0  # passing runs
     questions: int = 0
     undecided: list[tuple[Statement, ...]] = field(default_factory=list)
@@ -179,7 +183,9 @@ def _same(found: Search, passing: Sequence[Run], options: Options) -> list[Trace
 
 def _compare(found: Search, passing: Sequence[TraceFormula], options: Options) -> None:
     """Find out for each statement that is a set alone whether its new values can be a function of its operands."""
-    consistency = Consistency(found.runs[0].encoding.terms, passing, options.query)
+    terms = found.runs[0].encoding.terms
+    consistency = Consistency(terms, passing, options.query)
+    templates = Templates(terms, passing, options.query)
     for statement in sorted({d.statements[0] for d in found.diagnoses if len(d.statements) == 1}):
         mine = [d for d in found.diagnoses if d.statements == (statement,)]
         if time.monotonic() >= options.deadline:
@@ -189,6 +195,8 @@ def _compare(found: Search, passing: Sequence[TraceFormula], options: Options) -
         found.consistent[statement] = answer
         for diagnosis in mine:
             diagnosis.consistent = answer
+        if answer and options.templates:
+            found.repairs[statement] = templates.repairs(statement, [d.formula for d in mine])
 
 
 def _minimal(diagnoses: Sequence[Diagnosis]) -> list[Diagnosis]:
@@ -210,7 +218,7 @@ def findings(subject: str, found: Search, suspects: Sequence[Entry]) -> Findings
     keys, evidence = {}, {}
     for statement in {s for d in found.diagnoses for s in d.statements}:
         mine = [d for d in found.diagnoses if statement in d.statements]
-        evidence[statement] = _evidence(mine, len(found.runs), suspicion.get(statement))
+        evidence[statement] = _evidence(mine, found, statement, suspicion.get(statement))
         keys[statement] = _key(evidence[statement], suspicion.get(statement, float("-inf")))
     order = {key: number for number, key in enumerate(sorted(set(keys.values())), 1)}
     scores = {statement: order[key] / len(order) for statement, key in keys.items()}
@@ -224,18 +232,23 @@ def findings(subject: str, found: Search, suspects: Sequence[Entry]) -> Findings
 
 def _key(evidence: Mapping[str, Any], suspicion: float) -> tuple[float, ...]:
     """What a statement is ranked by: alone in runs, consistent, confirmed, in larger sets, suspicious."""
-    return evidence["alone"], evidence["consistent"] is True, evidence["confirmed"], evidence["together"], suspicion
+    alone, consistent, repairs = evidence["alone"], evidence["consistent"] is True, len(evidence["repairs"]) > 0
+    return alone, consistent, repairs, evidence["confirmed"], evidence["together"], suspicion
 
 
-def _evidence(diagnoses: Sequence[Diagnosis], runs: int, suspicion: float | None) -> dict[str, Any]:
+def _evidence(
+    diagnoses: Sequence[Diagnosis], found: Search, statement: Statement, suspicion: float | None
+) -> dict[str, Any]:
+    repairs = found.repairs.get(statement, [])
     alone = [d for d in diagnoses if len(d.statements) == 1]
     first = min(diagnoses, key=lambda d: (d.key, not d.changes))
     return {
-        "text": _text(first),
+        "text": _text(first) + (f"; would repair all: {', '.join(repairs[:REPAIRS])}" if repairs else ""),
         "alone": len({id(d.run) for d in alone}),
         "together": len({id(d.run) for d in diagnoses}) - len({id(d.run) for d in alone}),
-        "runs": runs,
+        "runs": len(found.runs),
         "consistent": next((d.consistent for d in alone), None),
+        "repairs": repairs,
         "confirmed": sum(d.confirmed is True for d in alone),
         "suspiciousness": suspicion,
     }
