@@ -26,6 +26,7 @@ from whence.techniques.invariants.runs import Failing, Observer, Run
 from whence.techniques.spectrum import Counts, ochiai
 
 EXECUTED, SLICED, PREDICATE, FIRST = 2.0, 0.5, 1.0, 0.1  # weights
+FEW = 3  # failing runs from which on passing ones keep their weight
 NEARNESS = 1e-6  # weight of the distance: less than any difference of the others
 STRONG = 0.7  # of the best score: predicates that count as broken
 ALL_FORMS = (Form.LOW, Form.HIGH, Form.DOWN, Form.UP)
@@ -74,11 +75,11 @@ def contrast(counts: Counts) -> Floats:
     """How much more failing than passing runs executed each statement, at most 1.
 
     Op2 weighs one failing run like all passing ones, so the more failing runs there are, the less do passing ones count
-    against all else that is added here. Divided by the root of their number both ends are served: one failing run
-    (where this is Op2), and as many made ones as passing ones.
+    against all else that is added here. With up to FEW failing runs this is Op2; with more, as where inputs were made,
+    passing runs keep the weight that they have with FEW.
     """
     passing = counts.a10 / (counts.total_passed + 1)
-    return np.asarray(counts.a11 / counts.total_failed - passing / np.sqrt(counts.total_failed), np.float64)
+    return np.asarray(counts.a11 / counts.total_failed - passing / min(counts.total_failed, FEW), np.float64)
 
 
 class _Statements:
