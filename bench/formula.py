@@ -64,10 +64,10 @@ def _measure(row: Row, fault: corpus.Fault, measuring: Measuring, details: bool)
         ranking = spectrum(measuring.coverage, formula=method).ranking
         row.total = len(ranking)
         row.ranks[method] = _rank(ranking, fault, row.total)
-    began = time.perf_counter()
-    with Work(subject, workers=1, fresh=True, deadline=time.monotonic() + measuring.budget) as work:
-        failing, passing, weights, _ = prepare(subject, runs, measuring.failing, "op2")
-        options = Options(deadline=time.monotonic() + measuring.budget)
+    began, deadline = time.perf_counter(), time.monotonic() + measuring.budget
+    with Work(subject, workers=1, fresh=True, deadline=deadline) as work:
+        failing, passing, weights, _ = prepare(subject, runs, measuring.failing, "op2", measuring.budget)
+        options = Options(deadline=deadline)
         found = findings(subject.name, search(failing, passing, weights, work, options), ranking)
     row.seconds = time.perf_counter() - began
     row.ranks["formula"] = _rank(found.ranking, fault, row.total)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from whence.techniques.correction.formula import FailingRun, Run
 
 SECONDS = 60.0
+ENCODING = 0.3  # of the time, after which no more passing runs are encoded
 MOST_BLOCKS = 5_000  # of a passing run that is looked at
 PASSING = 50  # cases whose values a repair must not contradict
 
@@ -57,8 +58,11 @@ def formula(options: Options, search: Search, failing: int, size: int, weights: 
     rows = failing_rows(subject, runs, options)[:failing]
     search = replace(search, budget=SECONDS if search.budget is None else search.budget)
     with open_work(subject, search, "altered runs") as work, first_use():
-        deadline = time.monotonic() + (search.budget or SECONDS)
-        chosen, passing, weight, suspects = prepare(subject, runs, rows, weights, options.trace_limit, options.window)
+        seconds = search.budget or SECONDS
+        deadline = time.monotonic() + seconds
+        chosen, passing, weight, suspects = prepare(
+            subject, runs, rows, weights, seconds, options.trace_limit, options.window
+        )
         settings = Settings(size=size, deadline=deadline)
         found = findings(subject.name, find_sets(chosen, passing, weight, work, settings), suspects)
     found.summary[:0] = summary(subject, runs)
@@ -67,9 +71,15 @@ def formula(options: Options, search: Search, failing: int, size: int, weights: 
 
 
 def prepare(
-    subject: Subject, runs: Runs, rows: Sequence[int], weights: str, limit: int | None = None, window: int | None = None
+    subject: Subject,
+    runs: Runs,
+    rows: Sequence[int],
+    weights: str,
+    seconds: float = SECONDS,
+    limit: int | None = None,
+    window: int | None = None,
 ) -> tuple[list[FailingRun], list[Run], dict[Statement, float], list[Entry]]:
-    """What a search needs: the failing runs in these rows and passing ones, encoded; weights; suspects.
+    """What a search of so many seconds needs: failing runs in these rows and passing ones, encoded; weights; suspects.
 
     Runs of which no formula can be made are named in ``runs.left_out``. Raises SubjectError where no failing one is
     left.
@@ -80,6 +90,7 @@ def prepare(
     from whence.subject.runs import coverage
     from whence.techniques.spectrum import spectrum
 
+    began = time.monotonic()
     suspects = spectrum(coverage(subject, runs), formula=weights, subject=subject.name).ranking
     found, refused, encoder = [], list[SubjectError](), Encoder(subject.program, subject.plan)
     with Recorder(subject, limit, window) as recorder:
@@ -91,7 +102,11 @@ def prepare(
                 runs.left_out.append(f"no formula of `{runs.tested[row].case.name}`: {error}")
         if not found:
             raise refused[0]
-        passing = list(_passing(subject, runs, recorder, encoder))
+        passing = []
+        for run in _passing(subject, runs, recorder, encoder):
+            passing.append(run)
+            if time.monotonic() - began > ENCODING * seconds:
+                break
     highest = max((entry.score for entry in suspects), default=0.0)
     lowest = min((entry.score for entry in suspects), default=0.0)
     weight = {e.statement: (highest - e.score) / ((highest - lowest) or 1.0) for e in suspects}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ from whence.techniques.slicing import plural
 if TYPE_CHECKING:
     from whence.alter.work import Work
 
-EXPLAINED = 40  # sets of one formula whose values are looked for
+EXPLAINED = 10  # sets of one formula whose values are looked for; those of one statement are in any case
 LISTED = 200  # diagnoses in the findings
 MOST_EVENTS = 50  # of a passing run whose values have to stay
 REPAIRS = 2  # templates that are told
@@ -118,8 +118,9 @@ def search(
     """
     found = Search(list(runs))
     branches = mending_branches(work, runs) if work is not None else [[] for _ in runs]
-    for run, events in zip(runs, branches, strict=True):
-        mine = _minimal([d for formula in _formulas(found, run, events, options) for d in formula(weight)])
+    for number, (run, events) in enumerate(zip(runs, branches, strict=True)):
+        share = _share(options, len(runs) - number)
+        mine = _minimal([d for formula in _formulas(found, run, events, share) for d in formula(weight)])
         if work is not None and options.confirms:
             single = [d for d in mine if len(d.statements) == 1]
             for diagnosis, passes in zip(single, confirmed(work, run, [d.changes for d in single]), strict=True):
@@ -129,6 +130,12 @@ def search(
     if options.consistency and runs:
         _compare(found, _same(found, passing, options), options)
     return found
+
+
+def _share(options: Options, left: int) -> Options:
+    """The options for one of the runs that are left: an equal part of the time, as much again being for comparing."""
+    now = time.monotonic()
+    return replace(options, deadline=now + (options.deadline - now) / (left + 1))
 
 
 _Sets = Callable[[Mapping[Statement, float]], Iterator[Diagnosis]]
@@ -160,9 +167,10 @@ def _sets(
     found.undecided += [tuple(formula.statements[g] for g in sorted(groups)) for groups in sets.undecided]
     if sets.possible:
         found.holding.append(formula.run.recording.case.name)
+    most = max(sum(len(groups) == 1 for groups in sets.sets), EXPLAINED)
     for number, groups in enumerate(sets.sets):
         statements = tuple(formula.statements[group] for group in sorted(groups))
-        changes = formula.changes(groups, options.deadline) if number < EXPLAINED else []
+        changes = formula.changes(groups, options.deadline) if number < most else []
         yield Diagnosis(formula, statements, changes, way, switched)
 
 
