@@ -35,7 +35,7 @@ from whence.techniques.causes.path import Path
 from whence.techniques.correction.sets import Found, Groups, correction_sets
 
 CUT = frozenset({Kind.STORE, Kind.BRANCH, Kind.ARG, Kind.RET})
-WHOLE = 20_000  # events up to which all of a run is encoded, with other cells of its objects
+WHOLE = 4_000  # events up to which all of a run is encoded, with other cells of its objects
 DISTANCES = (1, 10, 100, 10_000)  # from the recorded value in which another one is looked for first
 CELLS = 64  # of an object that a computed address may go to
 MOST_PRINTED = 2000  # bytes of output before the symptom that have to stay
@@ -157,7 +157,7 @@ class TraceFormula:
         self.meanings: dict[Term, Term] = {}
         self.notes: Counter[str] = Counter()
         self._terms, self._path = run.encoding.terms, run.path
-        self._goal_events, self._references = frozenset(events), references
+        self.goal_events, self._references = frozenset(events), references
         self._build(goal)
 
     # ---- Building ----------------------------------------------------------------------------------------------------
@@ -198,11 +198,11 @@ class TraceFormula:
 
     def _conditions(self) -> list[Term]:
         """That branches which matter go their way, and that addresses are the recorded ones, up to the goal's event."""
-        relevant, last = self.run.relevant(self._references), max(self._goal_events)
+        relevant, last = self.run.relevant(self._references), max(self.goal_events)
         found: dict[Term, None] = {}
         for assumption in self._path.assumptions:
             event = assumption.event
-            untested = event in self._goal_events or event not in relevant
+            untested = event in self.goal_events or event not in relevant
             if event > last or (event in self._path.branches and untested):
                 continue
             found[assumption.term] = None
@@ -225,7 +225,7 @@ class TraceFormula:
         """Whether an instance stores what was read from the input, or hands the symptom's value on as it is."""
         if instance.kind is Kind.STORE:
             return instance.meaning in self.run.given
-        printed = instance.kind is Kind.ARG and instance.event in self._goal_events
+        printed = instance.kind is Kind.ARG and instance.event in self.goal_events
         return printed and self._terms.operations[instance.meaning] == "symbol"
 
     def _decidable(self, instance: Instance, meaning: Term) -> Term:
@@ -299,9 +299,10 @@ class TraceFormula:
             if found is Status.SATISFIABLE:
                 model = other
                 kept.append(same)
-        model = self._near(dropped, kept, members, model)
+        if time.monotonic() < deadline:
+            model = self._near(dropped, kept, members, model)
         return [
-            Change(i.event, was, model[i.event], self._is_only(dropped, kept, i, model[i.event]))
+            Change(i.event, was, model[i.event], self._is_only(dropped, kept, i, model[i.event], deadline))
             for i in members
             if (was := self._was(i)) is not None and model.get(i.event, was) != was
         ]
@@ -328,7 +329,9 @@ class TraceFormula:
     def _members(self, dropped: Groups) -> list[Instance]:
         return [i for group in dropped for i in self.members[self.statements[group]]]
 
-    def _is_only(self, dropped: Groups, kept: Sequence[Term], instance: Instance, value: int) -> bool:
+    def _is_only(self, dropped: Groups, kept: Sequence[Term], instance: Instance, value: int, deadline: float) -> bool:
+        if time.monotonic() >= deadline:
+            return False
         width = self._terms.widths[instance.term]
         other = self._terms.negate(self._terms.equal(instance.term, self._terms.constant(value, width)))
         return self.question(dropped, [*kept, other])[0] is Status.UNSATISFIABLE

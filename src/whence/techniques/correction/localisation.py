@@ -165,6 +165,10 @@ def _sets(
     found.stopped |= sets.stopped
     found.notes.update(formula.notes)
     found.undecided += [tuple(formula.statements[g] for g in sorted(groups)) for groups in sets.undecided]
+    if sets.undecided and switched is not None:  # what the altered run has shown needs no solver
+        event = max(formula.goal_events)
+        was = formula.run.encoding.evaluation.value(formula.run.path.results[event]) or 0
+        yield Diagnosis(formula, (switched,), [Change(event, was, 1 - was, only=True)], way, switched)
     if sets.possible:
         found.holding.append(formula.run.recording.case.name)
     most = max(sum(len(groups) == 1 for groups in sets.sets), EXPLAINED)
