@@ -289,7 +289,8 @@ def test_another_comparison_repairs_a_branch():
     formula = branch_formula(small.run, branch, 10.0)
     templates = Templates(small.run.encoding.terms, [], 10.0)
     statement = next(s for s in formula.statements if s.line == small.line("TEST"))
-    assert "another comparison of the same values" in templates.repairs(statement, [formula])
+    found = templates.repairs(statement, [formula])
+    assert found == ["another comparison of the same values", "a side of the comparison + 1"]
 
 
 def test_the_findings_hold_all_sets_with_what_is_known():

@@ -17,7 +17,7 @@ from whence.formula.incremental import Incremental
 from whence.formula.integers import signed
 from whence.formula.rewriting import Rewriting
 from whence.formula.terms import Term, Terms
-from whence.techniques.correction.formula import TraceFormula
+from whence.techniques.correction.formula import DISTANCES, TraceFormula
 
 COMPARISONS = {"slt": ("slt", "sle"), "sle": ("slt", "sle"), "eq": ("slt", "sle"), "ult": ("ult", "ule")}
 COMPARISONS["ule"] = COMPARISONS["ult"]
@@ -74,8 +74,21 @@ class Templates:
                     conditions.append(self._terms.equal(instance.term, rewriting.of(formula.known(term))))
             if 0 not in map(self._terms.value, conditions) and solver.check(conditions)[0] is Status.SATISFIABLE:
                 uses = any(constant in set(self._terms.symbols([condition])) for condition in conditions)
-                value = signed(solver.value(constant), self._terms.widths[constant]) if uses else 0
-                yield template.text.format(f"{'+' if value >= 0 else '-'} {abs(value)}")
+                value = self._least(solver, conditions, constant) if uses else 0
+                if value is not None:
+                    yield template.text.format(f"{'+' if value >= 0 else '-'} {abs(value)}")
+
+    def _least(self, solver: Incremental, conditions: list[Term], constant: Term) -> int | None:
+        """A small value of the constant under satisfiable conditions, else any; None: not answered in time."""
+        terms, width = self._terms, self._terms.widths[constant]
+        for distance in DISTANCES:
+            moved = terms.apply("add", width, constant, terms.constant(distance, width))
+            near = terms.apply("ule", 1, moved, terms.constant(2 * distance, width))
+            if solver.check([*conditions, near])[0] is Status.SATISFIABLE:
+                return signed(solver.value(constant), width)
+        if solver.check(conditions)[0] is not Status.SATISFIABLE:  # the same question took longer this time
+            return None
+        return signed(solver.value(constant), width)
 
     def _is_decidable(self, term: Term) -> bool:
         return all(self._terms.operations[part] in OPERATIONS for part in self._terms.cone([term]))
