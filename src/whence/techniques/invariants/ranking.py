@@ -25,7 +25,7 @@ from whence.techniques.invariants.readings import NUMBER
 from whence.techniques.invariants.runs import Failing, Observer, Run
 from whence.techniques.spectrum import Counts, ochiai
 
-EXECUTED, SLICED, PREDICATE, FIRST = 2.0, 0.5, 1.0, 0.1  # weights
+EXECUTED, SLICED, PREDICATE, FIRST = 2.0, 0.5, 1.0, 0.2  # weights
 FEW = 3  # failing runs from which on passing ones keep their weight
 NEARNESS = 1e-6  # weight of the distance: less than any difference of the others
 STRONG = 0.7  # of the best score: predicates that count as broken
