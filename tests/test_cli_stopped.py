@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     return 0;
 }
 """
-PATIENCE = 100  # seconds for one moment to come, on a machine that does something else
+PATIENCE = 180  # seconds for one moment to come, on a machine that does something else
 
 
 @contextmanager
