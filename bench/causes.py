@@ -8,11 +8,9 @@ events: those in the opened causes, and those of the dynamic slice from the symp
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
@@ -21,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench.common import markdown  # noqa: E402
+from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from corpus import corpus  # noqa: E402
 
 OPTIMISATIONS = ("slices", "loops", "prunes")
@@ -148,39 +147,26 @@ def table(rows: Sequence[Row]) -> Iterator[list[str]]:
         ]
 
 
+def told(row: Row) -> str:
+    """A line a fault."""
+    return (
+        f"{row.program} {row.fault} ({row.kind}, {row.symptom}): level {row.level}, {row.to_read} lines, "
+        f"rank {row.rank} of {row.lines}, slice: {row.in_slice} of {row.slice_lines}, {row.nodes} nodes, "
+        f"{row.events:,} events, {row.seconds:.2f} s ({row.solving:.2f} s solving {row.queries}, "
+        f"{row.undecided} undecided)"
+    )
+
+
 def main() -> None:
     """Measure, and print the table and what could not be measured."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("programs", nargs="*", default=None)
-    parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
-    parser.add_argument("--offset", type=int, default=0, help="... from this one on")
+    parser = fault_options(__doc__)
     parser.add_argument("--depth", type=int, default=8)
     parser.add_argument("--budget", type=float, default=60.0, help="seconds that each tree may take")
-    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--off", action="append", default=[], choices=OPTIMISATIONS)
-    parser.add_argument("--details", action="store_true", help="print a line a fault as well")
     options = parser.parse_args()
-    jobs = [
-        (program, number, options.depth, options.budget, frozenset(options.off))
-        for program in options.programs or corpus.programs()
-        for number in range(options.offset, len(corpus.faults(program)), options.every)
-    ]
-    rows = []
-    with ProcessPoolExecutor(options.workers) as pool:
-        for row in pool.map(measure, *zip(*jobs, strict=True)):
-            if row.error:
-                print(f"{row.program} {row.fault}: {row.error}", flush=True)
-                continue
-            rows.append(row)
-            if options.details:
-                print(
-                    f"{row.program} {row.fault} ({row.kind}, {row.symptom}): level {row.level}, {row.to_read} lines, "
-                    f"rank {row.rank} of {row.lines}, slice: {row.in_slice} of {row.slice_lines}, {row.nodes} nodes, "
-                    f"{row.events:,} events, {row.seconds:.2f} s ({row.solving:.2f} s solving {row.queries}, "
-                    f"{row.undecided} undecided)",
-                    flush=True,
-                )
-    print(markdown(HEAD, list(table(rows))))
+    rows = each_fault(options, measure, options.depth, options.budget, frozenset(options.off))
+    found = [row for row in rows if was_measured(row, told if options.details else None)]
+    print(markdown(HEAD, list(table(found))))
 
 
 if __name__ == "__main__":

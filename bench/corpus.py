@@ -8,17 +8,16 @@ by its best-placed line; ties by their average rank; a line that no failing case
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from corpus import corpus  # noqa: E402
 
 FORMULAS = ("tarantula", "ochiai", "op2")
@@ -142,29 +141,19 @@ def _line(name: str, rows: list[Row]) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
+def ranks_of(row: Row) -> str:
+    """A line a fault."""
+    ranks = ", ".join(f"{m} {row.placed[m].average:g}" for m in METHODS)
+    total = row.placed["locate"].total
+    return f"{row.program} {row.fault} ({row.kind}): {ranks} of {total}, {row.seconds:.1f} s"
+
+
 def main() -> None:
     """Measure, and print the table and what could not be measured."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("programs", nargs="*", default=None)
-    parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--details", action="store_true", help="print a line a fault as well")
-    options = parser.parse_args()
-    jobs = [
-        (program, number)
-        for program in options.programs or corpus.programs()
-        for number in range(0, len(corpus.faults(program)), options.every)
-    ]
-    with ProcessPoolExecutor(options.workers) as pool:
-        rows = list(pool.map(measure, *zip(*jobs, strict=True)))
-    for row in rows:
-        if row.error:
-            print(f"{row.program} {row.fault}: {row.error}")
-        elif options.details:
-            ranks = ", ".join(f"{m} {row.placed[m].average:g}" for m in METHODS)
-            total = row.placed["locate"].total
-            print(f"{row.program} {row.fault} ({row.kind}): {ranks} of {total}, {row.seconds:.1f} s")
-    print("\n".join(table(rows)))
+    options = fault_options(__doc__).parse_args()
+    rows = each_fault(options, measure)
+    found = [row for row in rows if was_measured(row, ranks_of if options.details else None)]
+    print("\n".join(table(found)))
 
 
 if __name__ == "__main__":

@@ -11,14 +11,12 @@ all rules; and the combined ranking of `whence locate`.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench.common import markdown  # noqa: E402
+from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from corpus import corpus  # noqa: E402
 
 if TYPE_CHECKING:
@@ -214,32 +213,21 @@ def by_program(rows: Sequence[Row]) -> str:
     return markdown(["program", "faults", *shown], lines)
 
 
+def ranks_of(row: Row) -> str:
+    """A line a fault."""
+    ranks = ", ".join(f"{method} {rank}" for method, rank in row.ranks.items())
+    return f"{row.program} {row.fault} ({row.kind}): {ranks} of {row.total}"
+
+
 def main() -> None:
     """Measure, and print the tables and what could not be measured."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("programs", nargs="*", default=None)
-    parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
-    parser.add_argument("--offset", type=int, default=0, help="... from this one on")
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--budget", type=float, default=60.0, help="seconds that each search may take")
+    parser = fault_options(__doc__)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--details", action="store_true", help="print a line a fault as well")
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds that each search may take")
     options = parser.parse_args()
-    jobs = [
-        (program, number, options.seed, options.budget)
-        for program in options.programs or corpus.programs()
-        for number in range(options.offset, len(corpus.faults(program)), options.every)
-    ]
-    rows = []
-    with ProcessPoolExecutor(options.workers) as pool:
-        for row in pool.map(measure, *zip(*jobs, strict=True)):
-            rows.append(replace(row))
-            if row.error:
-                print(f"{row.program} {row.fault}: {row.error}", flush=True)
-            elif options.details:
-                ranks = ", ".join(f"{method} {rank}" for method, rank in row.ranks.items())
-                print(f"{row.program} {row.fault} ({row.kind}): {ranks} of {row.total}", flush=True)
-    print(f"{table(rows)}\n\n{by_program(rows)}")
+    rows = each_fault(options, measure, options.seed, options.budget)
+    found = [row for row in rows if was_measured(row, ranks_of if options.details else None)]
+    print(f"{table(found)}\n\n{by_program(found)}")
 
 
 if __name__ == "__main__":

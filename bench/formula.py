@@ -9,7 +9,6 @@ executed.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
@@ -23,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 from bench.common import markdown  # noqa: E402
 from bench.effect import Measuring  # noqa: E402
+from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from corpus import corpus  # noqa: E402
 
 METHODS = ("ochiai", "op2", "formula")
@@ -32,7 +32,9 @@ METHODS = ("ochiai", "op2", "formula")
 class Row:
     """One fault: ranks by method, and the seconds of the formula technique without recording."""
 
+    program: str
     fault: str
+    first: list[str] = field(default_factory=list)  # what stands first in the ranking, a faulty line with a star
     ranks: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
     in_sets: bool = False
@@ -40,20 +42,21 @@ class Row:
     error: str = ""
 
 
-def measure(fault: corpus.Fault, seed: int, budget: float, details: bool) -> Row:
+def measure(program: str, number: int, seed: int, budget: float) -> Row:
     """The ranks of one fault; what cannot be measured says why."""
     from whence.errors import WhenceError
 
-    row = Row(f"{fault.program} {fault.id}")
+    fault = corpus.faults(program)[number]
+    row = Row(program, fault.id)
     try:
         with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
-            _measure(row, fault, Measuring(fault, Path(name), seed, budget), details)
+            _measure(row, fault, Measuring(fault, Path(name), seed, budget))
     except WhenceError as error:
         row.error = str(error)
     return row
 
 
-def _measure(row: Row, fault: corpus.Fault, measuring: Measuring, details: bool) -> None:
+def _measure(row: Row, fault: corpus.Fault, measuring: Measuring) -> None:
     from whence.alter.work import Work
     from whence.cli.formula import prepare
     from whence.techniques.correction.localisation import Options, findings, search
@@ -72,16 +75,11 @@ def _measure(row: Row, fault: corpus.Fault, measuring: Measuring, details: bool)
     row.seconds = time.perf_counter() - began
     row.ranks["formula"] = _rank(found.ranking, fault, row.total)
     row.in_sets = any(e.statement.line in fault.lines for e in found.ranking)
-    if details:
-        print(
-            row.fault, fault.lines, {k: round(v, 1) for k, v in row.ranks.items()}, f"{row.seconds:.2f} s", flush=True
-        )
-        for entry in found.ranking[:8]:
-            e = entry.evidence
-            keys = " ".join(f"{k}={e[k]}" for k in ("alone", "consistent", "confirmed", "together", "runs"))
-            print(
-                "   ", "*" if entry.statement.line in fault.lines else " ", entry.statement.line, keys, e["text"][:90]
-            )
+    for entry in found.ranking[:8]:
+        e = entry.evidence
+        keys = " ".join(f"{k}={e[k]}" for k in ("alone", "consistent", "confirmed", "together", "runs"))
+        star = "*" if entry.statement.line in fault.lines else " "
+        row.first.append(f"    {star} {entry.statement.line} {keys} {e['text'][:90]}")
 
 
 def _rank(ranking: Sequence[object], fault: corpus.Fault, total: int) -> float:
@@ -89,24 +87,21 @@ def _rank(ranking: Sequence[object], fault: corpus.Fault, total: int) -> float:
     return min(ranks, default=float(total))
 
 
+def told(row: Row) -> str:
+    """A line a fault, and what stands first in its ranking."""
+    ranks = {method: round(rank, 1) for method, rank in row.ranks.items()}
+    return "\n".join([f"{row.program} {row.fault}: {ranks}, {row.seconds:.2f} s", *row.first])
+
+
 def main() -> None:
     """Measure, and print the table and what could not be measured."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("programs", nargs="*", default=["gatekeeper"])
-    parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--offset", type=int, default=0)
-    parser.add_argument("--budget", type=float, default=60.0)
+    parser = fault_options(__doc__, workers=1)
+    parser.set_defaults(programs=["gatekeeper"])
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--details", action="store_true")
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds that each search may take")
     options = parser.parse_args()
-    rows = []
-    for program in options.programs:
-        for fault in corpus.faults(program)[options.offset :: options.every]:
-            row = measure(fault, options.seed, options.budget, options.details)
-            if row.error:
-                print(f"{row.fault}: {row.error}", flush=True)
-            else:
-                rows.append(row)
+    measured = each_fault(options, measure, options.seed, options.budget)
+    rows = [row for row in measured if was_measured(row, told if options.details else None)]
     head = ["method", "faults", "mean rank", "first alone", "in the first five"]
     lines = []
     for method in METHODS:

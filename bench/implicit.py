@@ -9,12 +9,10 @@ is in a slice when one of its lines is. Sizes are lines. A fault is in a conditi
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean
@@ -22,6 +20,7 @@ from statistics import mean
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from corpus import corpus  # noqa: E402
 
 WAYS = ("plain", "verified", "all")
@@ -151,26 +150,12 @@ def _detail(row: Row) -> str:
 
 def main() -> None:
     """Measure, and print the table and what could not be measured."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("programs", nargs="*", default=None)
-    parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
-    parser.add_argument("--workers", type=int, default=2)
+    parser = fault_options(__doc__)
     parser.add_argument("--seconds", type=float, default=60.0, help="budget of one fault")
-    parser.add_argument("--details", action="store_true", help="print a line a fault as well")
     options = parser.parse_args()
-    jobs = [
-        (program, number, options.seconds)
-        for program in options.programs or corpus.programs()
-        for number in range(0, len(corpus.faults(program)), options.every)
-    ]
-    with ProcessPoolExecutor(options.workers) as pool:
-        rows = list(pool.map(measure, *zip(*jobs, strict=True)))
-    for row in rows:
-        if row.error:
-            print(f"{row.program} {row.fault}: {row.error}")
-        elif options.details:
-            print(_detail(row))
-    print("\n".join(table([row for row in rows if not row.error])))
+    measured = each_fault(options, measure, options.seconds)
+    rows = [row for row in measured if was_measured(row, _detail if options.details else None)]
+    print("\n".join(table(rows)))
     stopped = sum(row.stopped for row in rows)
     if stopped:
         print(f"\n{stopped} of {len(rows)} searches were stopped by their budget of {options.seconds:g} s")

@@ -9,12 +9,10 @@ candidates has the root cause where a candidate, or a line of the expression beh
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench.common import markdown  # noqa: E402
-from bench.effect import Measuring  # noqa: E402
+from bench.effect import Measuring, ranks_of  # noqa: E402
+from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from corpus import corpus  # noqa: E402
 
 if TYPE_CHECKING:
@@ -166,29 +165,11 @@ def set_table(rows: Sequence[Row]) -> str:
 
 def main() -> None:
     """Measure, and print the tables and what could not be measured."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("programs", nargs="*", default=None)
-    parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
-    parser.add_argument("--offset", type=int, default=0, help="... from this one on")
-    parser.add_argument("--workers", type=int, default=1)
+    parser = fault_options(__doc__, workers=1)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--details", action="store_true", help="print a line a fault as well")
     options = parser.parse_args()
-    jobs = [
-        (program, number, options.seed)
-        for program in options.programs or corpus.programs()
-        for number in range(options.offset, len(corpus.faults(program)), options.every)
-    ]
-    rows = []
-    with ProcessPoolExecutor(options.workers) as pool:
-        for row in pool.map(measure, *zip(*jobs, strict=True)):
-            if row.error:
-                print(f"{row.program} {row.fault}: {row.error}", flush=True)
-                continue
-            rows.append(row)
-            if options.details:
-                ranks = ", ".join(f"{method} {rank}" for method, rank in row.ranks.items())
-                print(f"{row.program} {row.fault} ({row.kind}): {ranks} of {row.total}", flush=True)
+    measured = each_fault(options, measure, options.seed)
+    rows = [row for row in measured if was_measured(row, ranks_of if options.details else None)]
     print(f"{len(rows)} faults, {_mean([row.seconds for row in rows])} s each\n")
     print(f"{ranking_table(rows)}\n\n{set_table(rows)}")
 

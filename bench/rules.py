@@ -9,17 +9,16 @@ in which order and how equals are ordered; the others are reported apart.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.common import markdown
-from bench.effect import Measuring, Row
+from bench.effect import Measuring, Row, ranks_of
+from bench.faults import each_fault, fault_options, was_measured
 from corpus import corpus
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def measure(program: str, number: int, seed: int) -> Measured:
     measured = Measured(Row(program, fault.id, fault.kind), number % 3 == 0)
     try:
         with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
-            measuring = Measuring(fault, Path(name), seed)
+            measuring = Measuring(fault, Path(name), seed, 60.0)
             measured.row = measuring.row
             ranking = spectrum(measuring.coverage, formula="op2").ranking
             measured.row.total = len(ranking)
@@ -120,32 +119,14 @@ def effort(measured: Sequence[Measured]) -> str:
 
 def main() -> None:
     """Measure, and print the tables and what could not be measured."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("programs", nargs="*", default=None)
-    parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
-    parser.add_argument("--offset", type=int, default=0, help="... from this one on")
-    parser.add_argument("--workers", type=int, default=2)
+    parser = fault_options(__doc__)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--details", action="store_true", help="print a line a fault as well")
     options = parser.parse_args()
-    jobs = [
-        (program, number, options.seed)
-        for program in options.programs or corpus.programs()
-        for number in range(options.offset, len(corpus.faults(program)), options.every)
-    ]
-    measured = []
-    with ProcessPoolExecutor(options.workers) as pool:
-        for one in pool.map(measure, *zip(*jobs, strict=True)):
-            measured.append(one)
-            row = one.row
-            if row.error:
-                print(f"{row.program} {row.fault}: {row.error}", flush=True)
-            elif options.details:
-                ranks = ", ".join(f"{method} {rank}" for method, rank in row.ranks.items())
-                print(f"{row.program} {row.fault} ({row.kind}): {ranks} of {row.total}", flush=True)
+    measured = list(each_fault(options, measure, options.seed))
+    found = [one for one in measured if was_measured(one.row, ranks_of if options.details else None)]
     for title, part in (("chosen on", True), ("others", False)):
-        found = [m for m in measured if m.chosen is part and not m.row.error]
-        print(f"{title}: {len(found)} faults\n\n{table(found)}\n")
+        chosen = [one for one in found if one.chosen is part]
+        print(f"{title}: {len(chosen)} faults\n\n{table(chosen)}\n")
     print(effort(measured))
 
 

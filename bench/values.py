@@ -9,16 +9,15 @@ compared. "Same rank" counts the faults whose statement the reduced search ranks
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.common import markdown
 from bench.effect import Measuring
+from bench.faults import each_fault, fault_options, was_measured
 from corpus import corpus
 
 
@@ -103,32 +102,21 @@ def _line(name: str, rows: Sequence[Row]) -> list[str]:
     return [name, *counts, f"{slow:.0f}", f"{quick:.0f}", f"{same} of {len(ended)}"]
 
 
+def told(row: Row) -> str:
+    """A line a fault."""
+    full = f"full {row.seconds[1]:.1f} s, rank {row.ranks[1]}" if row.ended else "full has not ended"
+    runs = f"{row.reduced:,} of {row.possible:,} runs in {row.seconds[0]:.1f} s, rank {row.ranks[0]}"
+    return f"{row.program} {row.fault}: {runs}; {full}"
+
+
 def main() -> None:
     """Measure, and print the table and what could not be measured."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("programs", nargs="*", default=None)
-    parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
-    parser.add_argument("--offset", type=int, default=0, help="... from this one on")
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--budget", type=float, default=60.0, help="seconds that each search may take")
+    parser = fault_options(__doc__)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--details", action="store_true", help="print a line a fault as well")
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds that each search may take")
     options = parser.parse_args()
-    jobs = [
-        (program, number, options.seed, options.budget)
-        for program in options.programs or corpus.programs()
-        for number in range(options.offset, len(corpus.faults(program)), options.every)
-    ]
-    rows = []
-    with ProcessPoolExecutor(options.workers) as pool:
-        for row in pool.map(measure, *zip(*jobs, strict=True)):
-            if row.error:
-                print(f"{row.program} {row.fault}: {row.error}", flush=True)
-                continue
-            rows.append(row)
-            if options.details:
-                print(row, flush=True)
-    print(table(rows))
+    rows = each_fault(options, measure, options.seed, options.budget)
+    print(table([row for row in rows if was_measured(row, told if options.details else None)]))
 
 
 if __name__ == "__main__":

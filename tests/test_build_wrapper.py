@@ -159,7 +159,7 @@ def test_undefined_behaviour_is_not_trapped(project: Project) -> None:
         a_c="#include <limits.h>\nint main(int n, char **v) { int x = INT_MAX; x += n; return x != INT_MIN; }\n"
     )
     project.cc("-O0 a.c -o prog")
-    project.run(["./prog"])
+    assert project.run(["./prog"]).returncode == 0
 
 
 def test_failed_capture_does_not_fail_the_build(project: Project) -> None:

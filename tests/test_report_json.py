@@ -26,7 +26,7 @@ def test_the_schema_is_a_schema() -> None:
 
 
 def test_the_sample_follows_the_schema() -> None:
-    VALIDATOR.validate(json.loads(to_text(sample())))
+    assert not list(VALIDATOR.iter_errors(json.loads(to_text(sample()))))
 
 
 @pytest.mark.parametrize("level", ["statement", "branch"])
@@ -43,7 +43,7 @@ def test_spectra_follow_the_schema(level: Level) -> None:
 
 def test_the_documented_example_follows_the_schema() -> None:
     page = (SCHEMA_PATH.parents[3] / "docs" / "json.md").read_text()
-    VALIDATOR.validate(json.loads(page.split("```json\n")[1].split("```")[0]))
+    assert not list(VALIDATOR.iter_errors(json.loads(page.split("```json\n")[1].split("```")[0])))
 
 
 def test_common_keys_and_parts() -> None:

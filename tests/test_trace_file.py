@@ -155,11 +155,13 @@ def test_a_damaged_chunk(recorded: Recorded, tmp_path: Path, unit: int, value: i
 
 def test_damaged_headers(recorded: Recorded, tmp_path: Path):
     made, content = recorded.made, recorded.content
-    for changes in ({2: 1 << 60, 3: 1 << 60}, {10: 1 << 40}, {2: 3, 3: 3}):  # chunks, their limit, threads
+    chunks, limit, threads = 2, 3, 10
+    cut_off, too_many = {chunks: 3, limit: 3}, {chunks: 1 << 60, limit: 1 << 60}
+    for changes, problem in ((too_many, "cut off"), ({threads: 1 << 40}, "damaged"), (cut_off, "cut off")):
         units = words(content).view(np.uint64)
         for word, value in changes.items():
             units[word] = value
-        refused(made, tmp_path / "trace", units.tobytes())
+        assert problem in refused(made, tmp_path / "trace", units.tobytes())
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -265,18 +265,21 @@ def source_texts(subject: Subject, findings: Findings) -> dict[str, str]:
 
 
 def show(subject: Subject, findings: Findings, options: Options, sliced: bool = False) -> int:
-    """Print findings as the options say, write the HTML page, and return the exit status."""
+    """Write the HTML page, print findings as the options say, and return the exit status.
+
+    The page comes first: what reads the text may stop reading (``| head``), which ends the command.
+    """
     texts = source_texts(subject, findings)
+    if options.html:
+        _write_page(findings, texts, options.html)
     if options.json:
         from whence.report.json import to_text
 
         click.echo(to_text(findings), nl=False)
     else:
         _print(findings, texts, options, sliced)
-    if options.html:
-        _write_page(findings, texts, options.html)
-        if not options.json:
-            click.echo(f"\nHTML report: {options.html}")
+    if options.html and not options.json:
+        click.echo(f"\nHTML report: {options.html}")
     return 0 if findings.ranking else 1
 
 

@@ -44,39 +44,31 @@ OPERATIONS = frozenset({"const", "symbol", "ite", "extract", *_KINDS, *_COMPARIS
 
 
 class BitVectors:
-    """Translates terms to bitwuzla's, each once; one bit is a vector of width 1."""
+    """Translates terms to bitwuzla's, each once; one bit is a vector of width 1.
+
+    ``manager`` owns the expressions; solvers that keep their state are made with it.
+    """
 
     def __init__(self, terms: Terms) -> None:
-        self._terms, self._manager = terms, bitwuzla.TermManager()
-        self.manager = self._manager  # for solvers that keep their state
+        self._terms, self.manager = terms, bitwuzla.TermManager()
         self._made: dict[Term, Expression] = {}
         self._sorts: dict[int, Any] = {}
-        self._yes, self._no = (self._manager.mk_bv_value(self._sort(1), bit) for bit in (1, 0))
+        self._yes, self._no = (self.manager.mk_bv_value(self._sort(1), bit) for bit in (1, 0))
 
     def holds(self, terms: Iterable[Term]) -> list[Expression]:
         """For terms of one bit, that each is 1: Boolean expressions."""
-        return [self._manager.mk_term(Kind.EQUAL, [self.of(term), self._yes]) for term in terms]
+        return [self.manager.mk_term(Kind.EQUAL, [self.of(term), self._yes]) for term in terms]
 
     def of(self, term: Term) -> Expression:
         """The expression of a term; KeyError for operations that are not in ``OPERATIONS``."""
-        pending = [term]
-        while pending:
-            current = pending[-1]
-            missing = [o for o in self._terms.operands(current) if o not in self._made]
-            if missing:
-                pending += missing
-                continue
-            pending.pop()
-            if current not in self._made:
-                self._made[current] = self._translate(current)
-        return self._made[term]
+        return self._terms.translate(term, self._made, self._translate)
 
     def check(self, assumptions: Sequence[Expression], seconds: float) -> tuple[bool | None, list[int]]:
         """Whether expressions can hold together (None: not answered in time); if not, positions of some that cannot."""
         options = bitwuzla.Options()
         options.set(Option.PRODUCE_UNSAT_ASSUMPTIONS, True)
         options.set(Option.TIME_LIMIT_PER, max(1, int(seconds * 1000)))
-        solver = bitwuzla.Bitwuzla(self._manager, options)
+        solver = bitwuzla.Bitwuzla(self.manager, options)
         answer = solver.check_sat(*assumptions)
         if answer == bitwuzla.Result.SAT:
             return True, []
@@ -86,16 +78,16 @@ class BitVectors:
 
     def _sort(self, width: int) -> Any:
         if width not in self._sorts:
-            self._sorts[width] = self._manager.mk_bv_sort(width)
+            self._sorts[width] = self.manager.mk_bv_sort(width)
         return self._sorts[width]
 
     def _translate(self, term: Term) -> Expression:
-        terms, make = self._terms, self._manager.mk_term
+        terms, make = self._terms, self.manager.mk_term
         operation, width, arguments = terms.operations[term], terms.widths[term], terms.arguments[term]
         if operation == "const":
-            return self._manager.mk_bv_value(self._sort(width), arguments[0])
+            return self.manager.mk_bv_value(self._sort(width), arguments[0])
         if operation == "symbol":
-            return self._manager.mk_const(self._sort(width))
+            return self.manager.mk_const(self._sort(width))
         operands = [self._made[o] for o in terms.operands(term)]
         if operation == "ite":
             return make(Kind.ITE, [make(Kind.EQUAL, [operands[0], self._yes]), *operands[1:]])

@@ -42,18 +42,7 @@ class Clauses:
 
     def bits(self, term: Term) -> Bits:
         """The literals of a term; raises Unmodelled for floating point."""
-        terms, made = self._terms, self._made
-        pending = [term]
-        while pending:
-            current = pending[-1]
-            missing = [o for o in terms.operands(current) if o not in made]
-            if missing:
-                pending += missing
-                continue
-            pending.pop()
-            if current not in made:
-                made[current] = self._translate(current)
-        return made[term]
+        return self._terms.translate(term, self._made, self._translate)
 
     def _translate(self, term: Term) -> Bits:
         terms = self._terms

@@ -18,17 +18,7 @@ class Rewriting:
 
     def of(self, term: Term) -> Term:
         """The term with all symbols replaced that ``put`` told of; others stay."""
-        made, pending = self._made, [term]
-        while pending:
-            current = pending[-1]
-            missing = [o for o in self._terms.operands(current) if o not in made]
-            if missing and current not in made:
-                pending += missing
-                continue
-            pending.pop()
-            if current not in made:
-                made[current] = self._rewritten(current)
-        return made[term]
+        return self._terms.translate(term, self._made, self._rewritten)
 
     def _rewritten(self, term: Term) -> Term:
         terms, made = self._terms, self._made

@@ -27,23 +27,7 @@ class Smt:
 
     def of(self, term: Term) -> Expression:
         """The expression of a term: Bool for one bit, else BitVec."""
-        if term not in self._made:
-            self._make(term)
-        return self._made[term]
-
-    def _make(self, term: Term) -> None:
-        """The missing part of a term's cone, arguments first."""
-        terms, made = self._terms, self._made
-        pending = [term]
-        while pending:
-            current = pending[-1]
-            missing = [o for o in terms.operands(current) if o not in made]
-            if missing:
-                pending += missing
-                continue
-            pending.pop()
-            if current not in made:
-                made[current] = self._translate(current)
+        return self._terms.translate(term, self._made, self._translate)
 
     def _translate(self, term: Term) -> Expression:
         terms = self._terms

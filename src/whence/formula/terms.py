@@ -24,10 +24,12 @@ The operations, by name, with ``w`` for the result's width and ``n`` for that of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from whence.formula.integers import OPERATIONS
 
 Term = int
+Made = TypeVar("Made")
 LEAVES = frozenset({"const", "symbol"})
 _COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "eq"})
 
@@ -164,6 +166,20 @@ class Terms:
                 seen.add(term)
                 pending.extend(self.operands(term))
         return sorted(seen)
+
+    def translate(self, root: Term, made: dict[Term, Made], translation: Callable[[Term], Made]) -> Made:
+        """What ``made`` has for a term, once all that is missing of its cone has been translated, arguments first."""
+        pending = [root]
+        while pending:
+            term = pending[-1]
+            missing = [] if term in made else [operand for operand in self.operands(term) if operand not in made]
+            if missing:
+                pending += missing
+                continue
+            pending.pop()
+            if term not in made:
+                made[term] = translation(term)
+        return made[root]
 
     def symbols(self, roots: Iterable[Term]) -> Iterator[Term]:
         """The symbols that some terms are made of."""

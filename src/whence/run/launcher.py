@@ -229,9 +229,9 @@ def _leave_folder(job: Job) -> int:
         if job.flags & protocol.PREPARED:
             raise FileExistsError
         os.rmdir(job.paths.work)
-    except FileNotFoundError:
+    except FileNotFoundError:  # the run removed its own folder: there is nothing to leave
         pass
-    except OSError:
+    except OSError:  # it is not empty
         os.chmod(job.paths.work, 0o700)
         os.rename(job.paths.work, job.paths.spare)
         flags = protocol.SPARE_USED

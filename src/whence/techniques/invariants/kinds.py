@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 from whence.probe.layout import Kind as Event
 from whence.probe.sites import Form
 from whence.techniques.invariants.profile import (
-    EQUAL,
-    GREATER,
-    LESS,
     MOST_VALUES,
     PROFILE,
     Profile,
+    order_of,
     pair_starts,
 )
 from whence.techniques.invariants.readings import NAN, NUMBER, TOP, UNKNOWN, Readings
@@ -233,13 +231,5 @@ def _check_orders(
             other = event + pairs[pair].second - site
             if other >= len(sites) or state[event] != NUMBER or state[other] != NUMBER or not orders[pair]:
                 continue
-            if not orders[pair] & _order(keys[event], keys[other]) and allowed[pairs[pair].second] & _ORDER:
+            if not orders[pair] & order_of(keys[event], keys[other]) and allowed[pairs[pair].second] & _ORDER:
                 found[other] |= _ORDER
-
-
-@lean
-def _order(first: np.uint64, second: np.uint64) -> int:
-    """How two keys compare, as in ``profile``."""
-    if first < second:
-        return LESS
-    return EQUAL if first == second else GREATER
