@@ -64,6 +64,7 @@ def invariants(
     Good inputs close to the failing one are made where fewer than --number cases pass. What is broken in the failing
     run is told with the range of the good runs.
     """
+    from whence.cli.made import told
     from whence.cli.steps import failing_rows, run_cases, summary
     from whence.subject.recorder import Recorder
     from whence.techniques.invariants.collect import collect
@@ -80,7 +81,7 @@ def invariants(
     if generate or (generate is None and (paper or few)):
         try:
             close = _close_inputs(subject, case, number, deadline, _Made(channel, reference, still))
-            lines = [line for line in lines if not line.startswith(ALONE)] + _told(case, close)
+            lines = [line for line in lines if not line.startswith(ALONE)] + told(case, close)
         except SubjectError as error:
             if generate or not runs.passing:
                 raise
@@ -121,30 +122,10 @@ class _Made(NamedTuple):
 
 def _close_inputs(subject: Subject, case: Case, number: int, deadline: float | None, made: _Made) -> CloseInputs:
     """Good and failing inputs close to the failing case's. Raises what ``close_inputs`` raises."""
-    from whence.inputs.channel import find_channel
-    from whence.inputs.close import close_everywhere, close_inputs
-    from whence.inputs.judge import RUNS
+    from whence.cli.made import make_close
     from whence.inputs.oracle import Criteria, pattern
 
     still = pattern("--still", made.still) if made.still else None
     criteria = Criteria(made.reference and made.reference.absolute(), (), still)
     end = None if deadline is None else time.monotonic() + SHARE * max(deadline - time.monotonic(), 0.0)
-    with progress("trying inputs", RUNS) as report:
-        if made.channel is None and case.command is None:
-            return close_everywhere(subject, case, number=number, criteria=criteria, deadline=end, progress=report)
-        return close_inputs(
-            subject,
-            case,
-            number=number,
-            channel=find_channel(case, made.channel),
-            criteria=criteria,
-            deadline=end,
-            progress=report,
-        )
-
-
-def _told(case: Case, close: CloseInputs) -> list[str]:
-    """What was made, in sentences."""
-    size = f"its input reduced to {len(close.base.data):,} bytes, " if close.reduction is not None else ""
-    line = f"`{case.name}`: {size}{len(close.good)} good and {len(close.failing)} failing inputs made close to it"
-    return [f"{line} ({close.tried:,} tried, {close.rejected:,} rejected)", *close.notes]
+    return make_close(subject, case, number=number, channel=made.channel, criteria=criteria, deadline=end)
