@@ -9,10 +9,12 @@ import z3
 from cause_trees import Failing, Tree, failing
 
 from whence.errors import SubjectError
-from whence.findings import Statement
+from whence.findings import Findings, Statement
+from whence.formula.encoder import encode
 from whence.formula.smt import Smt
 from whence.probe.layout import Kind
 from whence.techniques.causes.causes import Options, build, causes
+from whence.techniques.causes.goals import Goals
 from whence.techniques.causes.precondition import Goal, Preconditions
 from whence.trace.dependence import Edge
 from whence.trace.slicing import dependences
@@ -436,3 +438,49 @@ def test_the_budget_stops_the_tree():
     findings = causes(auction.story, auction.symptom, auction.recording, Options(budget=0.0))
     assert findings.parts["tree"]["stopped"] and len(findings.parts["tree"]["nodes"]) == 1
     assert any("stopped after 0 s: causes are missing" in line for line in findings.summary)
+
+
+def test_events_are_encoded_as_far_as_the_budget_goes(monkeypatch):
+    auction = small("auction")
+    monkeypatch.setattr("whence.techniques.causes.causes.FIRST_EVENTS", 30)
+    findings = causes(auction.story, auction.symptom, auction.recording, Options(budget=0.0))
+    assert findings.parts["tree"]["encoded"] == 30
+    assert any("among the last 30, for more there was no time" in line for line in findings.summary)
+    assert auction.built().built.encoded > 30
+
+
+def interrupted(findings: Findings) -> bool:
+    return findings.parts["tree"]["stopped"] and "interrupted: causes are missing" in findings.summary
+
+
+def test_an_interrupt_leaves_the_tree_so_far(monkeypatch):
+    auction, asked = small("auction"), []
+
+    def otherwise(self: Goals, event: int) -> Goal:
+        asked.append(event)
+        if len(asked) == 5:
+            raise KeyboardInterrupt
+        return right(self, event)
+
+    right = Goals.otherwise
+    whole = causes(auction.story, auction.symptom, auction.recording, Options()).parts["tree"]["nodes"]
+    monkeypatch.setattr(Goals, "otherwise", otherwise)
+    findings = causes(auction.story, auction.symptom, auction.recording, Options())
+    nodes = findings.parts["tree"]["nodes"]
+    assert interrupted(findings) and 1 < len(nodes) < len(whole)
+    assert [node["line"] for node in nodes] == [node["line"] for node in whole[: len(nodes)]]
+
+
+def test_an_interrupt_while_much_is_encoded_leaves_the_root(monkeypatch):
+    auction, calls = small("auction"), []
+
+    def encode_once(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return encode(*arguments)
+
+    monkeypatch.setattr("whence.techniques.causes.causes.FIRST_EVENTS", 30)
+    monkeypatch.setattr("whence.techniques.causes.causes.encode", encode_once)
+    findings = causes(auction.story, auction.symptom, auction.recording, Options())
+    assert interrupted(findings) and len(findings.parts["tree"]["nodes"]) == 1

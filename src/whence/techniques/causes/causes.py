@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whence.errors import SubjectError
 from whence.findings import Findings, Statement, Symptom, rank
@@ -22,10 +23,13 @@ from whence.techniques.causes.influence import Influence
 from whence.techniques.causes.path import Path
 from whence.techniques.causes.precondition import Preconditions
 from whence.techniques.causes.told import Line, Told
-from whence.techniques.causes.tree import Node, Settings, Tree
+from whence.techniques.causes.tree import INTERRUPT, Node, Settings, Tree
 
 MOST_EVENTS = 200_000  # that are encoded, the last ones; what they take from earlier ones is as recorded
+FIRST_EVENTS = 20_000  # that are encoded first: how long they take tells how many more there is time for
+ENCODING = 0.5  # of the budget, at most
 MOST_LINES = 1000  # on one way, in a score
+Events = NDArray[np.int64]
 NOTED = 5  # kinds of unmodelled instructions that are named
 
 
@@ -48,20 +52,27 @@ class Options:
     prunes: bool = True
 
 
+@dataclass(slots=True, frozen=True)
+class Seconds:
+    """What a tree took: slicing, encoding, the walks without the solver (pre-conditions, tries), the solver, all."""
+
+    slicing: float
+    encoding: float
+    walking: float
+    solving: float
+    total: float
+
+
 @dataclass(slots=True)
 class Built:
-    """A tree with what it was made from; ``events`` counts those that matter, of which the last are encoded."""
+    """A tree with what it was made from; ``events`` counts those that matter, of which the last are ``encoded``."""
 
     tree: Tree
     path: Path
     decider: Decider
     events: int
-    seconds: float
-
-    @property
-    def encoded(self) -> int:
-        """How many events were encoded."""
-        return min(self.events, MOST_EVENTS)
+    encoded: int
+    seconds: Seconds
 
 
 def build(story: Story, symptom: Symptom, recording: Recording, options: Options = Options()) -> Built:
@@ -75,23 +86,46 @@ def build(story: Story, symptom: Symptom, recording: Recording, options: Options
         raise SubjectError(f"the symptom has no place in the trace: {symptom.text}", "try `whence locate` instead")
     influence = Influence(story, options.correct)
     events = _events(influence, references, options.slices)
-    encoding = encode(recording.trace, _inputs(recording), events[-MOST_EVENTS:], frozenset(Kind))
-    path = Path(encoding, recording.trace, influence.sources)
-    decider = Decider(encoding.terms, encoding.evaluation.value, options.query)
+    sliced = time.monotonic()
+    path, encoded, interrupted = _encoded(recording, influence, events, began + ENCODING * options.budget)
+    ready = time.monotonic()
+    decider = Decider(path.terms, path.encoding.evaluation.value, options.query)
     goals = Goals(story, path, influence)
     settings = Settings(options.loops, options.fine)
     preconditions = Preconditions(path, decider, options.prunes)
     tree = Tree(influence, goals, preconditions, settings, began + options.budget)
     tree.plant(goals.of_symptom(symptom, recording), references)
-    tree.explore(options.depth)
-    return Built(tree, path, decider, len(events), time.monotonic() - began)
+    tree.explore(0 if interrupted else options.depth)
+    tree.stopped = INTERRUPT if interrupted else tree.stopped
+    walking = preconditions.seconds - decider.seconds
+    seconds = Seconds(sliced - began, ready - sliced, walking, decider.seconds, time.monotonic() - began)
+    return Built(tree, path, decider, len(events), encoded, seconds)
 
 
-def _events(influence: Influence, references: list[int], slices: bool) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _events(influence: Influence, references: list[int], slices: bool) -> Events:
     """The events that matter: those of the relevant slice, or all."""
     everything = np.arange(influence.trace.events)
     events = influence.relevant_slice(references).events if slices else everything
     return np.asarray(events, np.int64)
+
+
+def _encoded(recording: Recording, influence: Influence, events: Events, latest: float) -> tuple[Path, int, bool]:
+    """The path of the last events, of as many as there is time for; how many; whether Ctrl-C cut it short."""
+
+    def path(count: int) -> Path:
+        encoding = encode(recording.trace, _inputs(recording), events[-count:], frozenset(Kind))
+        return Path(encoding, recording.trace, influence.sources)
+
+    began, least = time.monotonic(), min(len(events), FIRST_EVENTS, MOST_EVENTS)
+    first = path(least)
+    each = (time.monotonic() - began) / max(1, least)
+    count = min(len(events), MOST_EVENTS, int((latest - time.monotonic()) / each))
+    if count <= least:
+        return first, least, False
+    try:
+        return path(count), count, False
+    except KeyboardInterrupt:
+        return first, least, True
 
 
 def _inputs(recording: Recording) -> Inputs:
@@ -119,7 +153,7 @@ def causes(story: Story, symptom: Symptom, recording: Recording, options: Option
         "depth": options.depth,
         "encoded": built.encoded,
         "queries": built.decider.queries,
-        "stopped": built.tree.stopped,
+        "stopped": bool(built.tree.stopped),
         "nodes": told.part(options.depth),
     }
     findings.summary = list(_summary(built, told, options))
@@ -156,8 +190,11 @@ def _summary(built: Built, told: Told, options: Options) -> Iterable[str]:
         f"{tree.story.trace.events:,} events; {decider.queries:,} questions to the solver"
     )
     if built.events > built.encoded:
-        yield f"{built.events:,} events led to the failure; causes are looked for among the last {built.encoded:,}"
-    if tree.stopped:
+        why = "" if built.encoded == MOST_EVENTS else ", for more there was no time: --budget 5m"
+        yield f"{built.events:,} events led to the failure; causes are looked for among the last {built.encoded:,}{why}"
+    if tree.stopped == INTERRUPT:
+        yield "interrupted: causes are missing"
+    elif tree.stopped:
         yield f"stopped after {options.budget:g} s: causes are missing; more time: --budget 5m"
     elif unopened := sum(node.children is None for node in tree.nodes):
         yield f"{unopened:,} more causes on the next level: --depth {options.depth + 1}"

@@ -82,8 +82,8 @@ class Path:
             return tuple(self.terms.symbols([self.meanings[symbol]]))
         if known.event < 0 or known.kind in GIVEN:
             return ()
-        found = (self.results.get(event, -1) for event in self._sources(known.event))
-        return tuple(dict.fromkeys(part for part in found if 0 <= part < symbol))
+        found = [self.results[event] for event in self._sources(known.event) if event in self.results]
+        return tuple(part for part in self.terms.symbols(found) if part < symbol)
 
     def born_of(self, symbols: Iterable[Term], event: int) -> int:
         """The highest step, ``event`` at most, at which all of some symbols are numbers."""

@@ -11,6 +11,7 @@ strides that double, then by halving; as far as the conditions are few enough fo
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -50,7 +51,7 @@ class Contradiction:
 
 
 class Preconditions:
-    """Answers goals on one path.
+    """Answers goals on one path; ``seconds`` is the time for that, with that of the solver.
 
     ``prunes``: only assumptions that transitively intersect with the goal reach the solver, and only where they have
     changed (section 4.3); otherwise all that hold on the way do, at each step.
@@ -59,9 +60,16 @@ class Preconditions:
     def __init__(self, path: Path, decider: Decider, prunes: bool = True) -> None:
         self.path, self.decider, self._prunes = path, decider, prunes
         self._allowed = ALLOWED * decider.limit
+        self.seconds = 0.0
 
     def contradiction(self, goal: Goal) -> Contradiction:
         """Why the goal could not be met."""
+        began = time.perf_counter()
+        found = self._contradiction(goal)
+        self.seconds += time.perf_counter() - began
+        return found
+
+    def _contradiction(self, goal: Goal) -> Contradiction:
         symbols = list(self.path.terms.symbols([goal.term]))
         born = self.path.born_of(symbols, goal.event)
         if born == NEVER:

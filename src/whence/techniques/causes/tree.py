@@ -21,6 +21,7 @@ from whence.techniques.causes.goals import Goals
 from whence.techniques.causes.influence import Influence, Reached
 from whence.techniques.causes.precondition import Contradiction, Goal, Preconditions
 
+BUDGET, INTERRUPT = "budget", "interrupt"  # why a tree was not opened as far as was asked for
 REPRESENTATIVES = 3  # instances of a loop's branch whose causes are looked into: the first, the middle, the last
 NO_EVENTS = np.zeros(0, np.int64)
 
@@ -70,8 +71,8 @@ class Settings:
 class Tree:
     """A tree that grows as its nodes are opened.
 
-    ``nodes`` are all that there are, in the order in which they were found; ``stopped``: the deadline (of
-    ``time.monotonic``) came before all were opened that were asked for.
+    ``nodes`` are all that there are, in the order in which they were found; ``stopped``: why not all were opened that
+    were asked for (the deadline, of ``time.monotonic``, or Ctrl-C); empty where they were.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class Tree:
         self._settings, self._deadline = settings or Settings(), deadline
         self.story = influence.story
         self.nodes: list[Node] = []
-        self.stopped = False
+        self.stopped = ""
         self._placed: dict[object, Node] = {}
         self._answers: dict[int, Cause] = {}
 
@@ -113,16 +114,21 @@ class Tree:
         return node.children
 
     def explore(self, depth: int) -> None:
-        """Open all nodes up to a level, level by level, until the deadline."""
+        """Open all nodes up to a level, level by level, until the deadline or Ctrl-C."""
+        try:
+            self._explore(depth)
+        except KeyboardInterrupt:  # a node that was being opened stays closed
+            self.stopped = INTERRUPT
+
+    def _explore(self, depth: int) -> None:
         level = [node for node in self.nodes if node.level == 0]
         for _ in range(depth):
-            following: list[Node] = []
-            for node in [child for parent in level for child in parent.children or []]:
+            following = [child for parent in level for child in parent.children or []]
+            for node in following:
                 if time.monotonic() >= self._deadline:
-                    self.stopped = True
+                    self.stopped = BUDGET
                     return
                 self.open(node)
-                following.append(node)
             level = following
 
     @property
