@@ -311,7 +311,7 @@ class Session:
         """A session file, removed at the end."""
         flags = self._expectation.judge | (Judge.KEEP if outputs else 0) | (Judge.THREADS if self._has_threads else 0)
         expectation = replace(self._expectation, judge=flags)
-        path = self._runner(Variant.ALTER).sandbox.new_path(f"session{next(self._numbers)}")
+        path = self._runner(Variant.ALTER).sandbox.new_path(f"session{next(self._numbers):06}")  # argv lies behind it
         file = SessionFile(path, mode, self.way, batch, expectation)
         keeps = bool(expectation.judge & Judge.KEEP) and mode in (Mode.OBSERVE, Mode.RUN)
         file.open(self._run_limits(budget, keeps), events=events, outputs=OUTPUTS if keeps else 0)

@@ -94,7 +94,7 @@ class Recorder:
         limit = self._endless if endless else self._limit
         limits = self.subject.limits
         self._runner.limits = limits if endless else replace(limits, time=limits.time * SLOWER)
-        path = self._runner.sandbox.new_path(f"trace{next(self._numbers)}")
+        path = self._runner.sandbox.new_path(f"trace{next(self._numbers):06}")  # argv lies behind it
         result = self._runner.run_case(case, TraceRequest(path, limit, self._ring), session)
         path = result.trace or path
         try:
