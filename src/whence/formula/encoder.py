@@ -23,7 +23,7 @@ from whence.formula.objects import Objects
 from whence.formula.registers import Frame, Getter
 from whence.formula.state import State
 from whence.formula.steps import Compiler, Step
-from whence.formula.terms import Term
+from whence.formula.terms import Term, Terms
 from whence.formula.vectors import width_of
 from whence.probe.layout import Kind
 from whence.probe.plan import FIRST, Plan
@@ -73,11 +73,12 @@ class _Segment:
 class Encoder:
     """Encodes runs of one program into one graph of terms: they share constants and the addresses of globals.
 
-    What it has compiled of the program serves all runs, so that for short ones it is faster than ``encode``.
+    What it has compiled of the program serves all runs, so that for short ones it is faster than ``encode``. ``terms``
+    is the graph, by default a new one.
     """
 
-    def __init__(self, program: Program, plan: Plan) -> None:
-        self.state = State(program, plan)
+    def __init__(self, program: Program, plan: Plan, terms: Terms | None = None) -> None:
+        self.state = State(program, plan, terms)
         self._compiler = Compiler(self.state)
         self._segments: dict[int, _Segment] = {}
 
@@ -95,30 +96,42 @@ class Encoder:
         collecting = gc.isenabled()
         gc.disable()  # many objects, none of them garbage
         try:
-            self.state.begin(trace, cut)
-            self.library = Library(self.state, inputs.arguments, inputs.stdin)
-            self._compiler.library = self.library
-            self._compiler.objects = Objects(self.state, cells)
-            return self._follow(*self._chosen(events))
+            encoding = self.begin(trace, inputs, cut, cells)
+            rows, wanted = self._chosen(events)
+            for row in rows:
+                self.visit(row, wanted)
+            return encoding
         finally:
             if collecting:
                 gc.enable()
 
-    def _follow(self, rows: Iterable[int], wanted: bytes | None) -> Encoding:
-        """Visit segment instances in order."""
+    def begin(self, trace: Trace, inputs: Inputs, cut: Collection[Kind], cells: int) -> Encoding:
+        """Start with another run; the answer is its encoding, which is filled as rows are visited."""
+        encoding = self.state.begin(trace, cut)
+        self.library = Library(self.state, inputs.arguments, inputs.stdin)
+        self._compiler.library = self.library
+        self._compiler.objects = Objects(self.state, cells)
+        return encoding
+
+    def visit(self, row: int, wanted: bytes | None = None, merged: dict[str, Term] | None = None) -> None:
+        """Encode a segment instance; ``wanted`` says of each event whether it is, ``merged`` what phis give."""
         state = self.state
-        for row in rows:
-            identity, first_event = state.ids[row], state.first_event[row]
-            segment = self._segments.get(identity) or self._compile(identity)
-            number = state.frame_of[row]
-            frame = state.frames.get(number) or self._enter(number)
-            if segment.is_first or frame.rows.get(segment.block) != state.previous[row]:
-                self._begin_block(frame, segment, row, wanted)
-            frame.rows[segment.block] = row
-            for offset, step in segment.steps:
-                if wanted is None or wanted[first_event + offset]:
-                    step(frame, row, first_event + offset)
-        return state.encoding
+        first_event = state.first_event[row]
+        segment, frame = self._segment(row), self._frame(row)
+        if segment.is_first or frame.rows.get(segment.block) != state.previous[row]:
+            self._begin_block(frame, segment, row, self.incoming(row, wanted) if merged is None else merged)
+        frame.rows[segment.block] = row
+        for offset, step in segment.steps:
+            if wanted is None or wanted[first_event + offset]:
+                step(frame, row, first_event + offset)
+
+    def _segment(self, row: int) -> _Segment:
+        identity = self.state.ids[row]
+        return self._segments.get(identity) or self._compile(identity)
+
+    def _frame(self, row: int) -> Frame:
+        number = self.state.frame_of[row]
+        return self.state.frames.get(number) or self._enter(number)
 
     def _chosen(self, events: Iterable[int] | NDArray[np.int64] | None) -> tuple[Iterable[int], bytes | None]:
         """The segment instances to visit in order, and for each event whether it is wanted (None: all are)."""
@@ -148,16 +161,26 @@ class Encoder:
         self._segments[identity] = segment
         return segment
 
-    def _begin_block(self, frame: Frame, segment: _Segment, row: int, wanted: bytes | None) -> None:
+    def incoming(self, row: int, wanted: bytes | None = None) -> dict[str, Term]:
+        """What the phis of a block's first segment instance take from where the run came from."""
+        state, segment = self.state, self._segment(row)
+        before = state.before[row]
+        if not segment.phis or before < 0:
+            return {}
+        frame, first_event = self._frame(row), state.first_event[row]
+        label = state.program.block(int(state.plan.segments[state.ids[before]]["block"])).label
+        return {
+            name: incoming[label](frame)
+            for offset, name, incoming in segment.phis
+            if wanted is None or wanted[first_event + offset]
+        }
+
+    def _begin_block(self, frame: Frame, segment: _Segment, row: int, phis: dict[str, Term]) -> None:
         """A new run of a block: its registers are gone; its phis take their values all at once."""
         state, merged = self.state, {}
-        before = state.before[row]
-        if segment.phis and before >= 0:
-            label = state.program.block(int(state.plan.segments[state.ids[before]]["block"])).label
-            for offset, name, incoming in segment.phis:
-                event = state.first_event[row] + offset
-                if wanted is None or wanted[event]:
-                    merged[name] = state.note(Kind.PHI, event, incoming[label](frame), None)
+        for offset, name, _ in segment.phis:
+            if name in phis:
+                merged[name] = state.note(Kind.PHI, state.first_event[row] + offset, phis[name], None)
         frame.blocks[segment.block] = merged
 
     def _enter(self, number: int) -> Frame:

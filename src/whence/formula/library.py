@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 
 from whence.formula import summaries
-from whence.formula.effects import Effect, Effects, Opcode
+from whence.formula.effects import Effect, Opcode
 from whence.formula.encoding import SymbolKind
 from whence.formula.registers import Frame
 from whence.formula.sorting import SortedArray
@@ -44,7 +44,6 @@ class Library:
 
     def __init__(self, state: State, arguments: tuple[str, ...], stdin: bytes) -> None:
         self._state = state
-        self._effects = Effects(state.trace)
         self._stdin, self._stdin_bytes = stdin, dict[int, Term]()
         self._arguments = arguments
         self._strings: dict[Term, int] = {}  # pointers to arguments
@@ -95,7 +94,7 @@ class Library:
         """A call that ends a segment, of a function that the program does not define (or through a pointer)."""
         state = self._state
         position = state.words[row] + int(state.plan.segments[state.ids[row]]["units"])
-        effects = self._effects.after(position)
+        effects = state.effects.after(position)
         function = FUNCTIONS.get(name)
         if function is None and not effects and not state.enters(row):
             state.unknown_call = event
@@ -125,7 +124,7 @@ class Library:
         position = state.words[last] + int(state.plan.segments[state.ids[last]]["units"])
         array = self._sorted.get(row)
         if array is None:
-            self._apply("", [], self._effects.after(position), event)
+            self._apply("", [], self._state.effects.after(position), event)
         else:
             state.memory.forget(array.start, array.length)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from whence.formula.terms import Term, Terms
 
@@ -23,11 +23,14 @@ class Memory:
         self._initial = initial
         self._bytes: dict[int, int] = {}
         self._forgotten: list[tuple[int, int]] = []
+        self._journals: list[dict[int, int | None]] = []  # since each mark: what changed bytes held before
 
     def write(self, address: int, term: Term) -> None:
         """Put a term of whole bytes at an address, lowest byte first."""
-        cells, code = self._bytes, term << _BYTE_BITS
-        for k in range(self.terms.widths[term] >> 3):
+        cells, code, length = self._bytes, term << _BYTE_BITS, self.terms.widths[term] >> 3
+        if self._journals:
+            self._remember(range(address, address + length))
+        for k in range(length):
             cells[address + k] = code + k
 
     def byte(self, address: int) -> Term | None:
@@ -73,6 +76,8 @@ class Memory:
     def forget(self, address: int, length: int) -> None:
         """The bytes were written by something that gave no terms."""
         cells = self._bytes
+        if self._journals:
+            self._remember(range(address, address + length) if length <= MOST_MARKED else list(cells))
         if length <= MOST_MARKED:
             for place in range(address, address + length):
                 cells[place] = UNKNOWN
@@ -84,12 +89,16 @@ class Memory:
     def copy(self, target: int, source: int, length: int) -> None:
         """As memmove."""
         codes = [self._code(source + k) for k in range(length)]
+        if self._journals:
+            self._remember(range(target, target + length))
         for k, code in enumerate(codes):
             self._bytes[target + k] = code
 
     def fill(self, address: int, byte: Term, length: int) -> None:
         """As memset."""
         code = byte << _BYTE_BITS
+        if self._journals:
+            self._remember(range(address, address + length))
         for place in range(address, address + length):
             self._bytes[place] = code
 
@@ -102,3 +111,37 @@ class Memory:
                 code = UNKNOWN if term is None else term << _BYTE_BITS
             self._bytes[address] = code
         return code
+
+    # ---- Going back --------------------------------------------------------------------------------------------------
+
+    def mark(self) -> None:
+        """Note what bytes hold now, before they change; marks nest."""
+        self._journals.append({})
+
+    def undo(self) -> dict[int, int]:
+        """Go back to the last mark; the answer is what each byte that had changed since held at the end, as codes."""
+        cells, journal = self._bytes, self._journals.pop()
+        changed = {place: cells[place] for place in journal}
+        for place, code in journal.items():
+            if code is None:
+                del cells[place]
+            else:
+                cells[place] = code
+        return changed
+
+    def put(self, codes: dict[int, int]) -> None:
+        """Let bytes hold codes."""
+        if self._journals:
+            self._remember(codes)
+        self._bytes.update(codes)
+
+    def code(self, address: int) -> int:
+        """What a byte holds, as a code."""
+        return self._code(address)
+
+    def _remember(self, places: Iterable[int]) -> None:
+        """Before bytes are changed."""
+        cells, journal = self._bytes, self._journals[-1]
+        for place in places:
+            if place not in journal:
+                journal[place] = cells.get(place)

@@ -18,6 +18,8 @@ from whence.program.model import Instruction, Module, Operand
 from whence.program.program import FunctionRef, Program
 from whence.program.types import alloc_size_of
 
+Content = tuple[list[dict[str, Term]], dict[int, Term], dict[int, Term], int, tuple[int, Term] | None, dict[int, int]]
+
 
 class Frame:
     """One activation of a function.
@@ -38,6 +40,15 @@ class Frame:
         self.call = -1
         self.returned: tuple[int, Term] | None = None
         self.rows: dict[int, int] = {}
+
+    def content(self) -> Content:
+        """What it holds now; registers that pure instructions make later count as part of it."""
+        return list(self.blocks), dict(self.locals), dict(self.passed), self.call, self.returned, dict(self.rows)
+
+    def restore(self, content: Content) -> None:
+        """Hold what it held then."""
+        blocks, slots, passed, self.call, self.returned, rows = content
+        self.blocks, self.locals, self.passed, self.rows = list(blocks), dict(slots), dict(passed), dict(rows)
 
 
 Getter = Callable[[Frame], Term]

@@ -12,9 +12,10 @@ from whence.formula.evaluation import Evaluation
 from whence.formula.floats import is_nan
 from whence.formula.memory import Memory
 from whence.formula.registers import Frame, Registers
+from whence.formula.tape import Tape
 from whence.formula.terms import Term, Terms
 from whence.probe.layout import Kind
-from whence.probe.plan import UNKNOWN, Plan
+from whence.probe.plan import Plan
 from whence.program.program import Program
 from whence.trace.columns import CellKind, FrameKind
 from whence.trace.shadow import MAX_CELLS
@@ -28,21 +29,22 @@ class State:
     value becomes known, with the value. ``origin`` is asked what a load of unknown bytes (address, size, value) gives.
     """
 
+    tape: Tape
     trace: Trace
     encoding: Encoding
     evaluation: Evaluation
     memory: Memory
 
-    def __init__(self, program: Program, plan: Plan) -> None:
+    def __init__(self, program: Program, plan: Plan, terms: Terms | None = None) -> None:
         self.program, self.plan = program, plan
-        self.terms = Terms()
+        self.terms = Terms() if terms is None else terms
         self.constants = Constants(program, self.terms, self._new_address)
         self.registers = Registers(program, self.terms, self.constants, self._new_symbol, self._new_local)
         self._lasting: dict[Term, Symbol] = {}  # symbols that all runs share
 
     def begin(self, trace: Trace, cut: Collection[Kind]) -> Encoding:
         """Start with another run of the program; returns its encoding, which is empty."""
-        self.trace, self._cut = trace, frozenset(cut)
+        self._cut = frozenset(cut)
         self.encoding = Encoding(self.terms, dict(self._lasting), Evaluation(self.terms))
         self.evaluation = self.encoding.evaluation
         self.memory = Memory(self.terms, self.constants.initial)
@@ -52,26 +54,17 @@ class State:
         self.on_cut: Callable[[Term, Term], None] = lambda symbol, meaning: None
         self.origin: Callable[[int, int, int], Term | None] = lambda address, size, value: None
         self.on_known: Callable[[Term, int], None] = lambda symbol, value: None
-        self.units: memoryview[int] = np.ascontiguousarray(trace.units).data
-        table = trace.columns.segments[: trace.segments]
-        self.ids, self.words = table["id"].tolist(), table["word"].tolist()
-        self.frame_of, self.sources = table["frame"].tolist(), table["source"].tolist()
-        self.before, self.previous = table["pred"].tolist(), table["previous"].tolist()
-        self.first_event = table["event"].tolist()
-        self.next_block = self._successors()
         self.unknown_call = -1  # the last call through a pointer of a function of which nothing is known
-        unknown = self.plan.segments["flags"][table["id"]] & UNKNOWN != 0
-        self._unknown_calls = table["event"][unknown]  # the first events of segments that call others of that kind
-        self._ended = trace.header.end == "exit"
+        self.way_to: Callable[[int], Term] = lambda block: -1  # whether the latest switch goes to a block
+        self.use(Tape(trace))
         return self.encoding
 
-    def _successors(self) -> list[int]:
-        """For each segment instance the block that its branch went to, -1 where none followed."""
-        table = self.trace.columns.segments[: self.trace.segments]
-        found = np.full(len(table), -1, np.int64)
-        begins = np.flatnonzero(table["pred"] >= 0)
-        found[table["pred"][begins]] = self.plan.segments["block"][table["id"][begins]]
-        return list(found.tolist())
+    def use(self, tape: Tape) -> None:
+        """Read from this trace from now on."""
+        self.tape, self.trace, self.units = tape, tape.trace, tape.units
+        self.ids, self.words, self.frame_of, self.sources = tape.ids, tape.words, tape.frame_of, tape.sources
+        self.before, self.previous, self.first_event = tape.before, tape.previous, tape.first_event
+        self.next_block, self.effects = tape.next_block, tape.effects
 
     def _new_address(self, name: str) -> Term:
         """The address of a global or function: one symbol for all runs."""
@@ -109,7 +102,7 @@ class State:
 
     def zero(self, row: int) -> int | None:
         """What a recorded 0 says: nothing, where the run may have ended before the segment's values were written."""
-        return 0 if self._ended or row < len(self.ids) - 1 else None
+        return 0 if self.tape.ended or row < len(self.ids) - 1 else None
 
     def surprise(self, event: int, address: int, size: int) -> None:
         """A load gave other bytes than were last stored there: memory is unknown, and somebody else has written it.
@@ -118,14 +111,15 @@ class State:
         is unexplained.
         """
         self.memory.forget(address, size)
+        event -= self.tape.base
         writer = self._writer(int(self.trace.columns.events[event]["definition"]))
-        calls = self._unknown_calls
+        calls = self.tape.unknown_calls
         before = int(np.searchsorted(calls, event))
-        last = max(self.unknown_call, int(calls[before - 1]) if before else -1)
+        last = max(self.unknown_call - self.tape.base, int(calls[before - 1]) if before else -1)
         if writer < last or writer < 0:
             self.encoding.notes["memory written by something unrecorded"] += 1
         else:
-            self.encoding.unexplained.append(event)
+            self.encoding.unexplained.append(event + self.tape.base)
 
     def _writer(self, definition: int) -> int:
         """The event that wrote a definition's bytes, the last one of several; -1: something unrecorded did."""

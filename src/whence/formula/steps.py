@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from whence.formula.encoding import SymbolKind
 from whence.formula.library import Library
@@ -371,7 +372,8 @@ class Compiler:
                 term = get(frame)
                 known = int(taken == targets[0]) if taken >= 0 and targets[0] != targets[1] else None
             else:
-                term = self._way(get(frame), [c(frame) for c in cases], targets, taken)
+                state.way_to = partial(self._way, get(frame), [c(frame) for c in cases], targets)
+                term = state.way_to(taken)
                 known = 1 if taken >= 0 else None
             if known is not None:
                 term = state.explain(event, term, known)
