@@ -149,6 +149,19 @@ def test_instances_of_a_loop_are_one_node():
     assert sum(apart.condition(node) == auction.line("LOOP") for node in apart.nodes) == 3
 
 
+def test_calls_that_led_to_an_event_are_among_the_lines():
+    text = (
+        "#include <stdio.h>\nstatic int at;\nstatic void next(void)\n{\n    at++; /* ADD */\n}\n"
+        "static void skip(void)\n{\n    next(); /* NEXT */\n}\nint main(void)\n{\n    next();\n"
+        '    skip(); /* SKIP */\n    printf("%d\\n", at); /* PRINT */\n    return 0;\n}\n'
+    )
+    program = failing(text, stdout="1\n")
+    tree = program.built()
+    marks = {program.line(mark): number for number, mark in enumerate(("PRINT", "ADD", "NEXT", "SKIP"), 1)}
+    ways = {line.statement.line: len(line.way) for line in tree.told.lines(tree.root)}
+    assert {line: ways[line] for line in marks} == marks
+
+
 def test_conditions_of_correct_functions_lead_to_their_callers():
     auction = small("auction")
     tree = auction.built(correct=frozenset({"better"}))

@@ -46,6 +46,17 @@ class Reached:
         place = int(np.searchsorted(self.events, event))
         return place < len(self.events) and int(self.events[place]) == event
 
+    def joined(self, rows: list[tuple[int, int, int]]) -> Reached:
+        """These with further events: of each its number, depth and parent."""
+        events, depths, parents = np.array(rows, np.int64).reshape(-1, 3).T
+        joined = np.concatenate([self.events, events])
+        order = np.argsort(joined, kind="stable")
+        return Reached(
+            joined[order],
+            np.concatenate([self.depths, depths])[order].astype(np.int32),
+            np.concatenate([self.parents, parents])[order].astype(np.int32),
+        )
+
     def way(self, event: int) -> Iterator[int]:
         """The events on a shortest way from ``event`` to the start, both included."""
         reference = event + 1
@@ -92,6 +103,29 @@ class Influence:
         """The data slice from some references: what their values come from, with the ways there."""
         start = np.array(references, np.int64)
         return _reached(backward_slice(self.trace.plan, self.trace.columns, start, control=False))
+
+    def with_calls(self, found: Reached, events: Integers) -> tuple[Reached, Integers]:
+        """The calls that led to some of the events found, up to the outermost; and the events with those in between.
+
+        They say how an event came to happen where no value tells it: `skip();` is the reason of what `skip` did.
+        """
+        columns, known = self.trace.columns, dict[int, tuple[int, int]]()  # by call: depth, reference of its parent
+        depths = found.depth_of(events)
+        inner = events
+        while len(inner):
+            order = np.argsort(depths, kind="stable")
+            segments = columns.frames["call"][columns.segments["frame"][columns.events["segment"][inner[order]]]]
+            callers, first = np.unique(segments, return_index=True)
+            level: dict[int, tuple[int, int]] = {}
+            for caller, nearest in zip(callers.tolist(), order[first].tolist(), strict=True):
+                call = self._last_event(caller) if caller >= 0 else -1
+                if call >= 0 and call not in known:
+                    level[call] = int(depths[nearest]) + 1, int(inner[nearest]) + 1
+            known.update(level)
+            inner = np.array(list(level), np.int64)
+            depths = np.array([depth for depth, _ in level.values()], np.int32)
+        calls = np.array(sorted(known), np.int64)
+        return found.joined([(call, *known[call]) for call in calls[~np.isin(calls, found.events)].tolist()]), calls
 
     def sources(self, event: int) -> list[int]:
         """The events that an event's data comes from, seen through the bytes that library calls copied."""

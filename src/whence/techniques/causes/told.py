@@ -72,7 +72,7 @@ class Told:
 
     def _nearest(self, cause: Cause) -> list[tuple[Statement, int]]:
         """Each statement of a cause with its event nearest to the goal, of equally near ones one with a value."""
-        events = cause.events
+        events = np.union1d(cause.events, cause.calls)
         numbers = self.story.statement_numbers[self.story.sites(events)]
         order = np.lexsort((-events, cause.found.depth_of(events), numbers))
         kept, first = np.unique(numbers[order], return_index=True)

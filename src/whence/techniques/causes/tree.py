@@ -28,12 +28,16 @@ NO_EVENTS = np.zeros(0, np.int64)
 
 @dataclass(slots=True)
 class Cause:
-    """Why a goal could not be met: the contradiction, and its transforming instances with their ways to the goal."""
+    """Why a goal could not be met: the contradiction, and its transforming instances ``events``.
+
+    ``found`` has the ways from these to the goal, and from the ``calls`` of the functions in which they happened.
+    """
 
     goal: Goal
     contradiction: Contradiction
     found: Reached
     events: NDArray[np.int64]
+    calls: NDArray[np.int64]
 
 
 @dataclass(slots=True, eq=False)
@@ -99,7 +103,8 @@ class Tree:
         if not goals:
             nothing = Goal(references[0] - 1 if references else -1, -1, "")
             found = self._influence.transforming(references)
-            root.causes = [Cause(nothing, Contradiction(-1, is_free=True), found, found.events)] if references else []
+            free = Contradiction(-1, is_free=True)
+            root.causes = [Cause(nothing, free, found, found.events, NO_EVENTS)] if references else []
             root.instances = [max(0, r - 1) for r in references[:1]]
         self._grow(root, self._deciding(references, bool(goals)))
         return root
@@ -151,7 +156,8 @@ class Tree:
             core = [self._has_way(assumption.event) for assumption in contradiction.core]
             if not contradiction.complete and core and all(core):
                 events = events[events >= contradiction.step]
-            self._answers[goal.event] = Cause(goal, contradiction, found, events)
+            found, calls = self._influence.with_calls(found, events)
+            self._answers[goal.event] = Cause(goal, contradiction, found, events, calls)
         return self._answers[goal.event]
 
     def _representatives(self, instances: list[int]) -> list[int]:
