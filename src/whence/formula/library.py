@@ -39,6 +39,9 @@ class LibraryCall:
     size: int = 0
 
 
+Known = tuple[dict[Frame, LibraryCall], dict[int, SortedArray], Term]
+
+
 class Library:
     """Applies the effects of library calls to the state."""
 
@@ -53,6 +56,15 @@ class Library:
         self._sorted: dict[int, SortedArray] = {}  # by the segment of the call
         self._token: Term = -1  # the latest result of strtok
         state.on_known, state.origin = self._known, self._origin
+
+    def content(self) -> Known:
+        """What is known of calls in progress and of what they left, to go back to with ``restore``."""
+        return dict(self._calls), dict(self._sorted), self._token
+
+    def restore(self, known: Known) -> None:
+        """Know again what was known then."""
+        calls, arrays, self._token = known
+        self._calls, self._sorted = dict(calls), dict(arrays)
 
     # ---- The run's inputs --------------------------------------------------------------------------------------------
 

@@ -139,6 +139,18 @@ class Memory:
         """What a byte holds, as a code."""
         return self._code(address)
 
+    def code_of(self, term: Term) -> int:
+        """The code of a term's first byte; that of the next one is one more."""
+        return term << _BYTE_BITS
+
+    def follows(self, code: int, other: int) -> bool:
+        """Whether a byte is the next one of the same term."""
+        return other == code + 1 and code != UNKNOWN
+
+    def part(self, code: int, length: int) -> Term:
+        """The term of so many bytes, the first of which has this code, and each other the next one."""
+        return self.terms.extract(code >> _BYTE_BITS, 8 * (code & _BYTE_MASK), 8 * length)
+
     def _remember(self, places: Iterable[int]) -> None:
         """Before bytes are changed."""
         cells, journal = self._bytes, self._journals[-1]

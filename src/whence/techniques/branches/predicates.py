@@ -88,7 +88,7 @@ class Predicates:
             segment = int(plan.sites[site]["segment"])
             rows = self.story.instances(segment)
             events = trace.columns.segments["event"][rows] + (site - int(plan.segments[segment]["site_start"]))
-            branch = _branch(self.story.subject, int(plan.sites[site]["instruction"]))
+            branch = branch_of(self.story.subject, int(plan.sites[site]["instruction"]))
             if branch.site < 0 or len(branch.sides) < 2:
                 self.one_sided += len(rows)
                 continue
@@ -185,7 +185,7 @@ class Predicates:
 # ---- The branches of the program -------------------------------------------------------------------------------------
 
 
-def _branch(subject: Subject, number: int) -> Branch:
+def branch_of(subject: Subject, number: int) -> Branch:
     """The branch that an instruction of the program is, with one side for each distinct target."""
     program = subject.program
     instruction, block = program.instruction(number), program.block_of_instruction(number)
