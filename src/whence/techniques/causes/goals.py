@@ -39,10 +39,13 @@ class Goals:
         if event in self._path.branches:
             events = [reference - 1 for reference in symptom.details.get("criteria", []) if reference > 0]
             return [self.otherwise(e) for e in dict.fromkeys([event, *events]) if e in self._path.branches]
-        right = self._right_value(symptom, recording)
-        if right is not None:
-            return [self._equal(event, *right)]
-        return self._others(symptom)
+        right = self.right(symptom, recording)
+        return self._others(symptom) if right is None else [right]
+
+    def right(self, symptom: Symptom, recording: Recording) -> Goal | None:
+        """That the symptom's event had the right value; None where nothing tells it."""
+        found = self._right_value(symptom, recording)
+        return None if found is None else self._equal(symptom.event, *found)
 
     def otherwise(self, event: int) -> Goal:
         """That a branch had gone another way."""
