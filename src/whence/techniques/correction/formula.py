@@ -268,6 +268,17 @@ class TraceFormula:
         self._put_known(self._given, [term])
         return self._given.of(term)
 
+    def as_told(self, result: Term) -> Term:
+        """The result of a cut instance as the formula has it; as a number where the formula does not need it."""
+        if result in self._needed:
+            return self.known(result)
+        value = self.run.encoding.evaluation.value(result)
+        return result if value is None else self._terms.constant(value, self._terms.widths[result])
+
+    @cached_property
+    def _needed(self) -> frozenset[Term]:
+        return frozenset(instance.term for instance in self.chosen)
+
     # ---- Asking ------------------------------------------------------------------------------------------------------
 
     def sets(self, size: int, weights: Sequence[float], deadline: float = float("inf")) -> Found:

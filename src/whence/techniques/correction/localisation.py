@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from whence.findings import Entry, Findings, Statement, rank
-from whence.techniques.correction.consistency import Consistency
+from whence.techniques.correction.consistency import Consistency, Function
 from whence.techniques.correction.forced import confirmed, mending_branches
 from whence.techniques.correction.formula import (
     Change,
@@ -40,6 +40,7 @@ MOST_EVENTS = 50  # of a passing run whose values have to stay
 REPAIRS = 2  # templates that are told
 NOTED = 5  # kinds of notes, and undecided sets, that are named
 PATH, BRANCH = "path", "branch"
+UNKNOWN = Function(None)
 
 
 @dataclass(slots=True, frozen=True)
@@ -62,7 +63,7 @@ class Diagnosis:
     """A correction set of one failing run, with what its values had to be.
 
     ``way``: ``path`` (found on the recorded path) or ``branch`` (by the switch of the branch on line ``switched``).
-    ``consistent``, ``confirmed``: None where that is not known.
+    ``function``: whether its new values can be a function of what it reads. ``confirmed``: None where not known.
     """
 
     formula: TraceFormula
@@ -70,7 +71,7 @@ class Diagnosis:
     changes: list[Change]
     way: str
     switched: Statement | None = None
-    consistent: bool | None = None
+    function: Function = UNKNOWN
     confirmed: bool | None = None
 
     @property
@@ -81,21 +82,19 @@ class Diagnosis:
     @property
     def key(self) -> tuple[object, ...]:
         """What comes first among the diagnoses of a run."""
-        return len(self.statements), self.consistent is False, self.confirmed is not True, self.way != PATH
+        return len(self.statements), -self.function.level, self.confirmed is not True, self.way != PATH
 
 
 @dataclass(slots=True)
 class Search:
     """The diagnoses of all runs, and what has to be known about them.
 
-    ``consistent`` tells of statements that are a set alone whether their new values can be a function of their
-    operands.
+    ``repairs``: of statements that are a set alone and consistent, the templates that repair all runs.
     """
 
     runs: list[FailingRun]
     diagnoses: list[Diagnosis] = field(default_factory=list)
-    consistent: dict[Statement, bool | None] = field(default_factory=dict)
-    repairs: dict[Statement, list[str]] = field(default_factory=dict)  # templates that repair all runs
+    repairs: dict[Statement, list[str]] = field(default_factory=dict)
     compared: int = 0  # passing runs
     questions: int = 0
     undecided: list[tuple[Statement, ...]] = field(default_factory=list)
@@ -203,11 +202,10 @@ def _compare(found: Search, passing: Sequence[TraceFormula], options: Options) -
         if time.monotonic() >= options.deadline:
             found.stopped = True
             return
-        answer = consistency.is_consistent(statement, [d.formula for d in mine])
-        found.consistent[statement] = answer
+        function = consistency.function(statement, [d.formula for d in mine])
         for diagnosis in mine:
-            diagnosis.consistent = answer
-        if answer and options.templates:
+            diagnosis.function = function
+        if function.holds and not function.also and options.templates:
             found.repairs[statement] = templates.repairs(statement, [d.formula for d in mine])
 
 
@@ -244,8 +242,9 @@ def findings(subject: str, found: Search, suspects: Sequence[Entry]) -> Findings
 
 def _key(evidence: Mapping[str, Any], suspicion: float) -> tuple[float, ...]:
     """What a statement is ranked by: alone in runs, consistent, confirmed, in larger sets, suspicious."""
-    alone, consistent, repairs = evidence["alone"], evidence["consistent"] is True, len(evidence["repairs"]) > 0
-    return alone, consistent, repairs, evidence["confirmed"], evidence["together"], suspicion
+    consistent = 0 if not evidence["consistent"] else 1 if evidence["also"] else 2
+    repairs = len(evidence["repairs"])
+    return evidence["alone"], consistent, repairs, evidence["confirmed"], evidence["together"], suspicion
 
 
 def _evidence(
@@ -253,13 +252,19 @@ def _evidence(
 ) -> dict[str, Any]:
     repairs = found.repairs.get(statement, [])
     alone = [d for d in diagnoses if len(d.statements) == 1]
-    first = min(diagnoses, key=lambda d: (d.key, not d.changes))
+    function = next((d.function for d in alone), UNKNOWN)
+    sentences = [_text(min(diagnoses, key=lambda d: (d.key, not d.changes)))]
+    if repairs:
+        sentences.append(f"would repair all: {', '.join(repairs[:REPAIRS])}")
+    if function.also:
+        sentences.append(f"would repair all if it depended on `{function.also}` as well")
     return {
-        "text": _text(first) + (f"; would repair all: {', '.join(repairs[:REPAIRS])}" if repairs else ""),
+        "text": "; ".join(sentences),
         "alone": len({id(d.run) for d in alone}),
         "together": len({id(d.run) for d in diagnoses}) - len({id(d.run) for d in alone}),
         "runs": len(found.runs),
-        "consistent": next((d.consistent for d in alone), None),
+        "consistent": function.holds,
+        "also": function.also,
         "repairs": repairs,
         "confirmed": sum(d.confirmed is True for d in alone),
         "suspiciousness": suspicion,
@@ -283,7 +288,8 @@ def _part(diagnosis: Diagnosis) -> dict[str, Any]:
         "switched": None if switched is None else {"file": switched.file, "line": switched.line},
         "text": _text(diagnosis),
         "values": [values_of(story, change) for change in diagnosis.changes],
-        "consistent": diagnosis.consistent,
+        "consistent": diagnosis.function.holds,
+        "also": diagnosis.function.also,
         "confirmed": diagnosis.confirmed,
     }
 
