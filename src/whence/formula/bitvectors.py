@@ -43,6 +43,11 @@ _EXTENSIONS = {"zext": Kind.BV_ZERO_EXTEND, "sext": Kind.BV_SIGN_EXTEND}
 OPERATIONS = frozenset({"const", "symbol", "ite", "extract", *_KINDS, *_COMPARISONS, *_EXTENSIONS})
 
 
+def is_decidable(terms: Terms, roots: Iterable[Term]) -> bool:
+    """Whether terms are made of these operations alone, so that there is no floating point in them."""
+    return all(terms.operations[part] in OPERATIONS for part in terms.cone(roots))
+
+
 class BitVectors:
     """Translates terms to bitwuzla's, each once; one bit is a vector of width 1.
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from whence.formula.terms import Term, Terms
 
 
 class Rewriting:
-    """Replaces symbols; ``put`` says by what, before a term with the symbol is asked for."""
+    """Replaces symbols: those in ``known``, and those that ``put`` tells of before a term with them is asked for."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Terms, known: Mapping[Term, Term] = MappingProxyType({})) -> None:
         self._terms = terms
-        self._made: dict[Term, Term] = {}
+        self._made: dict[Term, Term] = dict(known)
 
     def put(self, symbol: Term, term: Term) -> None:
         """Replace a symbol from now on."""

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from whence.findings import Statement
-from whence.formula.bitvectors import BitVectors
+from whence.formula.bitvectors import BitVectors, is_decidable
 from whence.formula.integers import signed
 from whence.formula.rewriting import Rewriting
 from whence.formula.terms import Term, Terms
@@ -147,6 +147,8 @@ class Consistency:
         return holds, [pair for pair in found if pair is not None]
 
     def _check(self, conditions: Sequence[Term]) -> tuple[bool | None, list[int]]:
+        if not is_decidable(self._terms, conditions):
+            return None, []
         return self._vectors.check(self._vectors.holds(conditions), self._seconds)
 
     def _same(self, instances: Sequence[_Seen], test: Test | None) -> Iterator[tuple[Term, Pair]]:

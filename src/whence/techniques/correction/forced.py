@@ -18,7 +18,8 @@ from whence.alter.streams import Request
 from whence.probe.layout import Kind
 from whence.probe.sites import Role
 from whence.techniques.branches.switching import Failing, switch
-from whence.techniques.correction.formula import Change, Run
+from whence.techniques.correction.formula import Run
+from whence.techniques.correction.right import Change
 
 if TYPE_CHECKING:
     from whence.alter.work import Work

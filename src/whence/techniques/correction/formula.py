@@ -8,17 +8,15 @@ other way. (Jin and Orso, "Improving efficiency and accuracy of formula-based de
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
 
 from whence.errors import SubjectError
 from whence.findings import Statement, Symptom
-from whence.formula.bitvectors import OPERATIONS
-from whence.formula.decide import Status
+from whence.formula.bitvectors import is_decidable
+from whence.formula.decide import Decider, Status
 from whence.formula.encoder import NOTHING, Encoder, Inputs
 from whence.formula.encoding import Instance, SymbolKind
 from whence.formula.incremental import Incremental
@@ -32,11 +30,11 @@ from whence.subject.story import Story
 from whence.techniques.causes.goals import Goals
 from whence.techniques.causes.influence import Influence
 from whence.techniques.causes.path import Path
+from whence.techniques.correction.right import Change, RightValues
 from whence.techniques.correction.sets import Found, Groups, correction_sets
 
 CUT = frozenset({Kind.STORE, Kind.BRANCH, Kind.ARG, Kind.RET})
 WHOLE = 4_000  # events up to which all of a run is encoded, with other cells of its objects
-DISTANCES = (1, 10, 100, 10_000)  # from the recorded value in which another one is looked for first
 CELLS = 64  # of an object that a computed address may go to
 MOST_PRINTED = 2000  # bytes of output before the symptom that have to stay
 MOST_EVENTS = 200_000  # of a slice that is encoded
@@ -127,25 +125,13 @@ class FailingRun(Run):
         return list(found)
 
 
-@dataclass(slots=True, frozen=True)
-class Change:
-    """An instance that had to have another value: its event, the bits it had and those it had to have.
-
-    ``only``: no other value would do, everything else of the statement being as found.
-    """
-
-    event: int
-    was: int
-    right: int
-    only: bool
-
-
 class TraceFormula:
     """The formula of a run for a goal, a term of one bit. ``statements`` are the groups that can be dropped.
 
     ``events`` are those at which the goal stands, ``references`` where they come from; ``seconds`` limits each question
-    to the solver. ``hard`` are the conditions that hold always, ``equations`` those of each statement, ``members`` its
-    instances, ``meanings`` what their symbols have to equal. ``notes`` counts what was taken as recorded.
+    to the solver. ``conditions`` hold always, the goal first; ``meanings`` are what the symbols of instances have to
+    equal, ``members`` the instances of each statement. For questions about several statements there are ``hard`` and
+    ``equations``, the same without floating point, of which ``notes`` counts what was taken as recorded.
     """
 
     def __init__(
@@ -156,6 +142,7 @@ class TraceFormula:
         self.chosen: list[Instance] = []
         self.meanings: dict[Term, Term] = {}
         self.notes: Counter[str] = Counter()
+        self._symbols_of: dict[Term, tuple[Term, ...]] = {}
         self._terms, self._path = run.encoding.terms, run.path
         self.goal_events, self._references = frozenset(events), references
         self._build(goal)
@@ -170,16 +157,19 @@ class TraceFormula:
         self._put_known(rewriting, [*conditions, *(instance.meaning for instance in self.chosen)])
         self.equations: dict[Statement, list[Term]] = {}
         for instance in self.chosen:
-            meaning = self._decidable(instance, rewriting.of(instance.meaning))
+            meaning = rewriting.of(instance.meaning)
             statement = self.run.story.statement(instance.event)
             if statement is None or self._is_given(instance):
                 rewriting.put(instance.term, meaning)
                 continue
             self.meanings[instance.term] = meaning
             self.members.setdefault(statement, []).append(instance)
-            self.equations.setdefault(statement, []).append(self._terms.equal(instance.term, meaning))
+            equation = self._terms.equal(instance.term, self._decidable(instance, meaning))
+            self.equations.setdefault(statement, []).append(equation)
         self.statements = sorted(self.members)
-        self.hard = [c for term in conditions if self._holds(c := rewriting.of(term))]
+        told = dict.fromkeys(rewriting.of(condition) for condition in conditions)
+        self.conditions = [condition for condition in told if self._terms.value(condition) != 1]
+        self.hard = [condition for condition in self.conditions if self._holds(condition)]
 
     @cached_property
     def solver(self) -> Incremental:
@@ -231,19 +221,16 @@ class TraceFormula:
     def _decidable(self, instance: Instance, meaning: Term) -> Term:
         """The meaning of an instance; where it is floating point the recorded value, which is counted."""
         value = self.run.encoding.evaluation.value(instance.term)
-        if value is None or self._is_decidable(meaning):
+        if value is None or is_decidable(self._terms, [meaning]):
             return meaning
         self.notes["floating point"] += 1
         return self._terms.constant(value, self._terms.widths[instance.term])
 
     def _holds(self, condition: Term) -> bool:
         """Whether a condition has to be told to the solver; those of floating point cannot, and are counted."""
-        decidable = self._is_decidable(condition)
+        decidable = is_decidable(self._terms, [condition])
         self.notes["condition of floating point"] += not decidable
-        return decidable and self._terms.value(condition) != 1
-
-    def _is_decidable(self, term: Term) -> bool:
-        return all(self._terms.operations[part] in OPERATIONS for part in self._terms.cone([term]))
+        return decidable
 
     def _put_known(self, rewriting: Rewriting, roots: Sequence[Term]) -> None:
         """Symbols that are no instance's result have the values that they had in the run."""
@@ -255,13 +242,40 @@ class TraceFormula:
                     rewriting.put(symbol, self._terms.constant(value, self._terms.widths[symbol]))
 
     def without(self, statement: Statement) -> tuple[list[Term], Rewriting]:
-        """What is left for one statement to meet, as conditions on its results alone; and the rewriting to these."""
-        rewriting, own = Rewriting(self._terms), {i.term for i in self.members.get(statement, ())}
-        for instance in self.chosen:
-            if instance.term in self.meanings and instance.term not in own:
-                rewriting.put(instance.term, rewriting.of(self.meanings[instance.term]))
-        conditions = dict.fromkeys(rewriting.of(condition) for condition in self.hard)
-        return [condition for condition in conditions if self._terms.value(condition) != 1], rewriting
+        """What is left for one statement to meet, as conditions on its results alone; and the rewriting to these.
+
+        What does not come from its results is as it was in the run, so only the rest is looked at.
+        """
+        own = {instance.term for instance in self.members.get(statement, ())}
+        rewriting, touched = Rewriting(self._terms, self._recorded), set(own)
+        for term in own:
+            rewriting.put(term, term)
+        for term, meaning in self.meanings.items():
+            if term not in own and not touched.isdisjoint(self._symbols(meaning)):
+                rewriting.put(term, rewriting.of(meaning))
+                touched.add(term)
+        conditions = (c for c in self.conditions if c not in self._holding or not touched.isdisjoint(self._symbols(c)))
+        found = dict.fromkeys(rewriting.of(condition) for condition in conditions)
+        return [condition for condition in found if self._terms.value(condition) != 1], rewriting
+
+    @cached_property
+    def _recorded(self) -> dict[Term, Term]:
+        """For the result of each instance its value in the run, as far as it is known."""
+        terms, value = self._terms, self.run.encoding.evaluation.value
+        known = ((term, value(term)) for term in self.meanings)
+        return {term: terms.constant(bits, terms.widths[term]) for term, bits in known if bits is not None}
+
+    @cached_property
+    def _holding(self) -> frozenset[Term]:
+        """The conditions that held in the run."""
+        return frozenset(c for c in self.conditions if self.run.encoding.evaluation.value(c) == 1)
+
+    def _symbols(self, term: Term) -> tuple[Term, ...]:
+        """The symbols in the meaning of an instance, or in a condition."""
+        found = self._symbols_of.get(term)
+        if found is None:
+            found = self._symbols_of[term] = tuple(self._terms.symbols([term]))
+        return found
 
     def known(self, term: Term) -> Term:
         """A term of the run with all that no statement decides as numbers."""
@@ -282,8 +296,16 @@ class TraceFormula:
     # ---- Asking ------------------------------------------------------------------------------------------------------
 
     def sets(self, size: int, weights: Sequence[float], deadline: float = float("inf")) -> Found:
-        """The minimal correction sets, as numbers of ``statements``."""
-        return correction_sets(self.question, weights, size, deadline)
+        """The minimal correction sets, as numbers of ``statements``; those of one statement are looked for first."""
+        if len(self._holding) == len(self.conditions):
+            return Found(possible=True)
+        return correction_sets(self.question, weights, size, deadline, self.alone)
+
+    def alone(self, group: int) -> Status:
+        """Whether the formula can hold without one statement."""
+        conditions, _ = self.without(self.statements[group])
+        decider = Decider(self._terms, self.run.encoding.evaluation.value, self.seconds)
+        return decider.check(conditions)[0]
 
     def question(self, dropped: Groups, also: Sequence[Term] = ()) -> tuple[Status, Groups]:
         """Whether the formula can hold without some groups, other conditions besides; if not, a core of the rest."""
@@ -296,73 +318,7 @@ class TraceFormula:
 
         Empty where the solver does not answer in time, or the set is none with the conditions ``also``.
         """
-        members = sorted(self._members(dropped), key=lambda i: i.event)
-        kept = list(also)
-        status, model = self._model(dropped, kept, members)
-        for instance in members:
-            same = self._same(instance)
-            if status is not Status.SATISFIABLE or same is None or time.monotonic() >= deadline:
-                break
-            if model[instance.event] == self._was(instance):
-                kept.append(same)
-                continue
-            found, other = self._model(dropped, [*kept, same], members)
-            if found is Status.SATISFIABLE:
-                model = other
-                kept.append(same)
-        if time.monotonic() < deadline:
-            model = self._near(dropped, kept, members, model)
-        return [
-            Change(i.event, was, model[i.event], self._is_only(dropped, kept, i, model[i.event], deadline))
-            for i in members
-            if (was := self._was(i)) is not None and model.get(i.event, was) != was
-        ]
-
-    def _near(
-        self, dropped: Groups, kept: list[Term], members: Sequence[Instance], model: dict[int, int]
-    ) -> dict[int, int]:
-        """A model in which the changed values are close to the recorded ones, where there is one."""
-        terms = self._terms
-        for instance in members:
-            was, width = self._was(instance), terms.widths[instance.term]
-            if was is None or width == 1 or model.get(instance.event, was) == was:
-                continue
-            for distance in DISTANCES:
-                low = terms.constant(was - distance, width)
-                moved = terms.apply("sub", width, instance.term, low)
-                near = terms.apply("ule", 1, moved, terms.constant(2 * distance, width))
-                status, found = self._model(dropped, [*kept, near], members)
-                if status is Status.SATISFIABLE:
-                    model = found
-                    break
-        return model
-
-    def _members(self, dropped: Groups) -> list[Instance]:
-        return [i for group in dropped for i in self.members[self.statements[group]]]
-
-    def _is_only(self, dropped: Groups, kept: Sequence[Term], instance: Instance, value: int, deadline: float) -> bool:
-        if time.monotonic() >= deadline:
-            return False
-        width = self._terms.widths[instance.term]
-        other = self._terms.negate(self._terms.equal(instance.term, self._terms.constant(value, width)))
-        return self.question(dropped, [*kept, other])[0] is Status.UNSATISFIABLE
-
-    def _model(
-        self, dropped: Groups, also: Sequence[Term], members: Sequence[Instance]
-    ) -> tuple[Status, dict[int, int]]:
-        status, _ = self.question(dropped, also)
-        if status is not Status.SATISFIABLE:
-            return status, {}
-        return status, {i.event: self.solver.value(i.term) for i in members}
-
-    def _was(self, instance: Instance) -> int | None:
-        return self.run.encoding.evaluation.value(instance.term)
-
-    def _same(self, instance: Instance) -> Term | None:
-        was = self._was(instance)
-        if was is None:
-            return None
-        return self._terms.equal(instance.term, self._terms.constant(was, self._terms.widths[instance.term]))
+        return RightValues(self, dropped).changes(deadline, also)
 
 
 # ---- Goals ---------------------------------------------------------------------------------------------------------

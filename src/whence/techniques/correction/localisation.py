@@ -19,7 +19,6 @@ from whence.findings import Entry, Findings, Statement, rank
 from whence.techniques.correction.consistency import Consistency, Function
 from whence.techniques.correction.forced import confirmed, mending_branches
 from whence.techniques.correction.formula import (
-    Change,
     FailingRun,
     Run,
     TraceFormula,
@@ -27,6 +26,7 @@ from whence.techniques.correction.formula import (
     same_formula,
     symptom_formula,
 )
+from whence.techniques.correction.right import Change
 from whence.techniques.correction.templates import Templates
 from whence.techniques.correction.told import tell, values_of
 from whence.techniques.slicing import plural

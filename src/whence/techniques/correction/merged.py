@@ -302,4 +302,5 @@ class MergedFormula(TraceFormula):
         rewriting = Rewriting(self._bits)
         for symbol in self.escapes:
             rewriting.put(symbol, self._bits.constant(0, 1))
+        self.conditions = [rewriting.of(condition) for condition in self.conditions]
         self.hard = [rewriting.of(condition) for condition in self.hard]

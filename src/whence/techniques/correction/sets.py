@@ -16,6 +16,7 @@ from whence.formula.decide import Status
 
 Groups = frozenset[int]
 Question = Callable[[Groups], tuple[Status, Groups]]  # what is dropped -> whether the rest can hold; if not, a core
+Alone = Callable[[int], Status]  # one group that is dropped -> whether the rest can hold
 
 
 @dataclass(slots=True)
@@ -31,28 +32,46 @@ class Found:
     stopped: bool = False
     questions: int = 0
 
+    def note(self, dropped: Groups, status: Status) -> None:
+        """Keep the answer about a set, where it is not no."""
+        if status is Status.SATISFIABLE:
+            self.sets.append(dropped)
+        elif status is Status.UNKNOWN:
+            self.undecided.append(dropped)
 
-def correction_sets(question: Question, weights: Sequence[float], size: int, deadline: float = float("inf")) -> Found:
+
+def correction_sets(
+    question: Question,
+    weights: Sequence[float],
+    size: int,
+    deadline: float = float("inf"),
+    alone: Alone | None = None,
+) -> Found:
     """The minimal correction sets of at most ``size`` groups, of which there are ``len(weights)``.
 
     Among sets of equal size those with a lower sum of weights are asked about first, and come first. The deadline is
-    one of ``time.monotonic``.
+    one of ``time.monotonic``. ``alone`` answers for single groups, where there is a better way than ``question``.
     """
     found, cores = Found(), list[Groups]()
 
     def ask(dropped: Groups) -> None:
         found.questions += 1
         status, core = question(dropped)
-        if status is Status.SATISFIABLE:
-            found.sets.append(dropped)
-        elif status is Status.UNKNOWN:
-            found.undecided.append(dropped)
-        else:
+        if status is Status.UNSATISFIABLE:
             cores.append(core)
+        else:
+            found.note(dropped, status)
 
+    if alone is not None:
+        _single(found, alone, weights, deadline)
+        if size == 1 or found.stopped:
+            return found
     ask(frozenset())
-    if found.sets or found.undecided:
-        return Found(undecided=found.undecided, possible=bool(found.sets), questions=1)
+    if frozenset() in found.sets or frozenset() in found.undecided:
+        possible = frozenset() in found.sets
+        found.sets = [] if possible else found.sets
+        found.possible = possible
+        return found
     for count in range(1, size + 1):
         while (following := _next(cores, found, weights, count)) is not None:
             if time.monotonic() >= deadline:
@@ -60,6 +79,16 @@ def correction_sets(question: Question, weights: Sequence[float], size: int, dea
                 return found
             ask(following)
     return found
+
+
+def _single(found: Found, alone: Alone, weights: Sequence[float], deadline: float) -> None:
+    """The sets of one group, the lightest first."""
+    for group in sorted(range(len(weights)), key=lambda group: (weights[group], group)):
+        if time.monotonic() >= deadline:
+            found.stopped = True
+            return
+        found.questions += 1
+        found.note(frozenset({group}), alone(group))
 
 
 def _next(cores: Sequence[Groups], found: Found, weights: Sequence[float], count: int) -> Groups | None:

@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from whence.findings import Statement
-from whence.formula.bitvectors import OPERATIONS
+from whence.formula.bitvectors import is_decidable
 from whence.formula.decide import Status
 from whence.formula.encoding import Instance
 from whence.formula.incremental import Incremental
 from whence.formula.integers import signed
 from whence.formula.rewriting import Rewriting
 from whence.formula.terms import Term, Terms
-from whence.techniques.correction.formula import DISTANCES, TraceFormula
+from whence.techniques.correction.formula import TraceFormula
+from whence.techniques.correction.right import DISTANCES
 
 COMPARISONS = {"slt": ("slt", "sle"), "sle": ("slt", "sle"), "eq": ("slt", "sle"), "ult": ("ult", "ule")}
 COMPARISONS["ule"] = COMPARISONS["ult"]
@@ -47,7 +48,8 @@ class Templates:
         members: dict[int, list[tuple[Rewriting, TraceFormula, Instance]]] = {}
         for formula in [*failing, *self._passing]:
             held, rewriting = formula.without(statement)
-            if any(self._terms.value(condition) == 0 for condition in held):
+            impossible = any(self._terms.value(condition) == 0 for condition in held)
+            if impossible or not is_decidable(self._terms, held):
                 return []
             solver.add(held)
             for instance in formula.members.get(statement, ()):
@@ -69,9 +71,11 @@ class Templates:
                     term: Term | None = instance.meaning
                     if site == changed:
                         term = template.make(self._terms, instance.meaning, constant)
-                    if term is None or not self._is_decidable(term):
+                    if term is None:
                         return
                     conditions.append(self._terms.equal(instance.term, rewriting.of(formula.known(term))))
+            if not is_decidable(self._terms, conditions):
+                return
             if 0 not in map(self._terms.value, conditions) and solver.check(conditions)[0] is Status.SATISFIABLE:
                 uses = any(constant in set(self._terms.symbols([condition])) for condition in conditions)
                 value = self._least(solver, conditions, constant) if uses else 0
@@ -89,9 +93,6 @@ class Templates:
         if solver.check(conditions)[0] is not Status.SATISFIABLE:  # the same question took longer this time
             return None
         return signed(solver.value(constant), width)
-
-    def _is_decidable(self, term: Term) -> bool:
-        return all(self._terms.operations[part] in OPERATIONS for part in self._terms.cone([term]))
 
 
 # ---- What there is to try --------------------------------------------------------------------------------------------

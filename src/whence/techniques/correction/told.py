@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from whence.probe.layout import Kind
 from whence.program.values import format_untyped
 from whence.subject.story import RETURN_VALUE, Spot, Story
-from whence.techniques.correction.formula import Change
+from whence.techniques.correction.right import Change
 
 SHOWN = 3  # changes that one sentence tells
 
