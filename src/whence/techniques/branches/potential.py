@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from whence.probe.layout import NO_SLOT, Kind
@@ -28,6 +29,7 @@ from whence.program.model import Function, Instruction, Operand
 from whence.program.program import FunctionRef
 from whence.subject.subject import Subject
 from whence.techniques.branches.predicates import Predicates
+from whence.trace.kernels import lean
 
 Integers = NDArray[np.int64]
 Place = Hashable
@@ -46,6 +48,7 @@ STEPS = 16  # address computations that are followed
 USES_A_SITE = 20  # events of one site that are looked at, the nearest to the criterion
 INSTANCES = 64  # of one side of a branch that are looked at for one read, the latest
 FAR = 1 << 40  # more than any cost
+ANY_FRAME = -1
 
 
 class PlacesOf:
@@ -224,13 +227,29 @@ def _is_local(place: Place) -> bool:
 # ---- Instances -------------------------------------------------------------------------------------------------------
 
 
+class _Rows(NamedTuple):
+    """The alternatives by side and branch, in order of time: the row of each, its event and that event's frame.
+
+    Those of group n stand from ``starts[n]`` to ``starts[n + 1]``.
+    """
+
+    numbers: Integers
+    events: Integers
+    frames: Integers
+    starts: Integers
+
+
 class _Reads(NamedTuple):
-    """Events of one site that read: when what each read was last written, how far it is from the criterion."""
+    """Events of one site that read: when what each read was last written, how far it is from the criterion.
+
+    ``frames`` are those of private locals, which only branches of the same frame can have kept from being written; else
+    ANY_FRAME.
+    """
 
     events: Integers
     since: Integers
     depths: Integers
-    private: bool  # a private local, which only branches of the same frame can have kept from being written
+    frames: Integers
 
 
 class Candidates:
@@ -240,11 +259,12 @@ class Candidates:
         story = predicates.story
         self._story, self._rows = story, predicates.rows
         self._places = PlacesOf(story.subject)
-        self._groups = _groups(predicates.rows)
+        self._groups = self._grouped(predicates.rows)
+        self._by_site: dict[int, Integers] = {}
         writes = Writes(story.subject, self._places)
         self._behind: dict[Place, list[int]] = defaultdict(list)
-        for number, group in enumerate(self._groups):
-            first = predicates.rows[group[0]]
+        for number, start in enumerate(self._groups.starts[:-1].tolist()):
+            first = predicates.rows[self._groups.numbers[start]]
             branch = predicates.branches[int(first["branch"])]
             for place in writes.behind(branch.block, branch.sides[int(first["side"])].block):
                 self._behind[place].append(number)
@@ -258,44 +278,66 @@ class Candidates:
         """
         cost = np.full(len(self._rows), FAR, np.int64)
         sites = self._story.trace.sites(uses)
-        for site in np.unique(sites).tolist():
-            here = np.flatnonzero(sites == site)
-            here = here[np.argsort(depths[here], kind="stable")[:USES_A_SITE]]
-            read = _Reads(uses[here], since[here], depths[here], self._story.trace.is_private(int(uses[here[0]])))
-            for number in self._groups_of(self._places.read(site)):
-                self._weigh(cost, self._groups[number], read)
+        order = np.lexsort((depths, sites))
+        for here in np.split(order, np.flatnonzero(np.diff(sites[order])) + 1) if len(order) else ():
+            here = here[:USES_A_SITE]
+            groups = self._groups_at(int(sites[here[0]]))
+            if len(groups):
+                private = self._story.trace.is_private(int(uses[here[0]]))
+                frames = self._frames(uses[here]) if private else np.full(len(here), ANY_FRAME)
+                _weigh(cost, self._groups, groups, _Reads(uses[here], since[here], depths[here], frames))
         if printed >= 0:
             zero = np.zeros(1, np.int64)
-            for number in self._groups_of({OUTPUT}):
-                self._weigh(cost, self._groups[number], _Reads(zero + printed, zero - 1, zero, False))
+            read = _Reads(zero + printed, zero - 1, zero, zero + ANY_FRAME)
+            _weigh(cost, self._groups, self._groups_of({OUTPUT}), read)
         chosen = np.flatnonzero(cost < FAR)
         return chosen[np.lexsort((-self._rows["event"][chosen], cost[chosen]))]
 
-    def _groups_of(self, places: Iterable[Place]) -> list[int]:
+    def _groups_at(self, site: int) -> Integers:
+        """The groups of alternatives that may write what a site reads."""
+        if site not in self._by_site:
+            self._by_site[site] = self._groups_of(self._places.read(site))
+        return self._by_site[site]
+
+    def _groups_of(self, places: Iterable[Place]) -> Integers:
         """The groups of alternatives that may write any of some places."""
-        return sorted({number for place in places for number in self._behind.get(place, ())})
+        return np.array(sorted({number for place in places for number in self._behind.get(place, ())}), np.int64)
 
-    def _weigh(self, cost: Integers, group: Integers, read: _Reads) -> None:
-        """Note the cost of a group's instances between what wrote and what read."""
-        events = self._rows["event"][group]
-        starts, ends = np.searchsorted(events, read.since + 1), np.searchsorted(events, read.events)
-        for k in np.flatnonzero(starts < ends).tolist():
-            near = group[max(starts[k], ends[k] - INSTANCES) : ends[k]]
-            if read.private:
-                near = near[self._frames(self._rows["event"][near]) == self._frames(read.events[k])]
-            ranks = read.depths[k] + np.arange(len(near), 0, -1)
-            cost[near] = np.minimum(cost[near], ranks)
-
-    def _frames(self, events: Integers | np.int64) -> NDArray[np.int32]:
+    def _frames(self, events: Integers) -> Integers:
         columns = self._story.trace.columns
-        return np.asarray(columns.segments["frame"][columns.events["segment"][events]])
+        return np.asarray(columns.segments["frame"][columns.events["segment"][events]], np.int64)
+
+    def _grouped(self, rows: NDArray[np.void]) -> _Rows:
+        keys = rows["branch"].astype(np.int64) << 16 | rows["side"]
+        order = np.argsort(keys, kind="stable")
+        starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+        events = rows["event"][order].astype(np.int64)
+        return _Rows(order, events, self._frames(events), np.append(starts, len(order)))
 
 
-def _groups(rows: NDArray[np.void]) -> list[Integers]:
-    """Numbers of the rows of each side of each branch, in order of time."""
-    keys = rows["branch"].astype(np.int64) << 16 | rows["side"]
-    order = np.argsort(keys, kind="stable")
-    if not len(order):
-        return []
-    starts = np.flatnonzero(np.diff(keys[order])) + 1
-    return np.split(order, starts)
+@lean
+def _weigh(cost: Integers, rows: _Rows, groups: Integers, reads: _Reads) -> None:
+    """Note the cost of the groups' instances between what wrote and what read, the latest ones of each group."""
+    for group in groups:
+        first, end = rows.starts[group], rows.starts[group + 1]
+        for k in range(len(reads.events)):
+            low = _position(rows.events, first, end, reads.since[k] + 1)
+            high = _position(rows.events, first, end, reads.events[k])
+            rank = 0
+            for place in range(high - 1, max(low, high - INSTANCES) - 1, -1):
+                if reads.frames[k] == ANY_FRAME or rows.frames[place] == reads.frames[k]:
+                    rank += 1
+                    row = rows.numbers[place]
+                    cost[row] = min(cost[row], reads.depths[k] + rank)
+
+
+@njit(inline="always")
+def _position(events: Integers, low: int, high: int, event: int) -> int:
+    """Where an event belongs among ascending ones, before those equal to it."""
+    while low < high:
+        middle = (low + high) // 2
+        if events[middle] < event:
+            low = middle + 1
+        else:
+            high = middle
+    return low
