@@ -9,7 +9,7 @@ are asked about: one that does not suffice gives a new core.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from whence.formula.decide import Status
@@ -73,11 +73,20 @@ def correction_sets(
         found.possible = possible
         return found
     for count in range(1, size + 1):
-        while (following := _next(cores, found, weights, count)) is not None:
+        candidates = Candidates(weights, count)
+        for core in cores:
+            candidates.hit(core)
+        for answered in [*found.sets, *found.undecided]:
+            candidates.leave(answered)
+        while (following := candidates.first()) is not None:
             if time.monotonic() >= deadline:
                 found.stopped = True
                 return found
+            known = len(cores)
             ask(following)
+            candidates.leave(following)
+            for core in cores[known:]:
+                candidates.hit(core)
     return found
 
 
@@ -91,18 +100,48 @@ def _single(found: Found, alone: Alone, weights: Sequence[float], deadline: floa
         found.note(frozenset({group}), alone(group))
 
 
-def _next(cores: Sequence[Groups], found: Found, weights: Sequence[float], count: int) -> Groups | None:
-    """The lightest set of ``count`` groups that hits all cores, and holds no set that was answered."""
-    answered = [*found.sets, *found.undecided]
-    sets = (s for s in set(hitting_sets(cores, count)) if not any(known <= s for known in answered))
-    return min(sets, key=lambda s: (sum(weights[group] for group in s), sorted(s)), default=None)
+class Candidates:
+    """The sets of at most ``count`` groups that hit all cores told so far, lightest first; sets are bits of a number.
+
+    Every minimal one is among them. (Berge's algorithm: a core extends the sets that do not hit it.)
+    """
+
+    def __init__(self, weights: Sequence[float], count: int) -> None:
+        self._weights, self._count = weights, count
+        self._keys: dict[int, tuple[float, list[int]]] = {}
+        self._sets = [0]
+        self._left: list[int] = []
+
+    def first(self) -> Groups | None:
+        """The lightest one; None: there is none left."""
+        return frozenset(_members(self._sets[0])) if self._sets else None
+
+    def hit(self, core: Groups) -> None:
+        """Only sets that hit this core count."""
+        bits = _bits(core)
+        sets = [s for s in self._sets if s & bits]
+        missed = [s for s in self._sets if not s & bits and s.bit_count() < self._count]
+        more = {s | 1 << group for s in missed for group in core}.difference(sets)
+        for left in self._left:
+            more = {s for s in more if s & left != left}
+        self._sets = sorted([*sets, *more], key=self._key) if more else sets
+
+    def leave(self, answered: Groups) -> None:
+        """Sets that hold this one do not count."""
+        bits = _bits(answered)
+        self._left.append(bits)
+        self._sets = [s for s in self._sets if s & bits != bits]
+
+    def _key(self, bits: int) -> tuple[float, list[int]]:
+        if bits not in self._keys:
+            members = _members(bits)
+            self._keys[bits] = sum(self._weights[group] for group in members), members
+        return self._keys[bits]
 
 
-def hitting_sets(cores: Sequence[Groups], count: int, chosen: Groups = frozenset()) -> Iterator[Groups]:
-    """Sets of at most ``count`` groups that hit all cores; every minimal one is among them."""
-    missed = next((core for core in cores if not core & chosen), None)
-    if missed is None:
-        yield chosen
-    elif count:
-        for group in missed:
-            yield from hitting_sets(cores, count - 1, chosen | {group})
+def _bits(groups: Groups) -> int:
+    return sum(1 << group for group in groups)
+
+
+def _members(bits: int) -> list[int]:
+    return [group for group in range(bits.bit_length()) if bits >> group & 1]
