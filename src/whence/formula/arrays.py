@@ -24,8 +24,14 @@ def evaluate(terms: Terms, roots: Iterable[Term], symbols: Mapping[Term, Array])
 
     KeyError where a symbol has no value.
     """
-    values: dict[Term, Array] = {}
     roots = list(roots)
+    with np.errstate(all="ignore"):  # arithmetic that wraps, numbers that are none: as the program's own
+        values = _evaluated(terms, roots, symbols)
+    return {root: values[root] for root in roots}
+
+
+def _evaluated(terms: Terms, roots: list[Term], symbols: Mapping[Term, Array]) -> dict[Term, Array]:
+    values: dict[Term, Array] = {}
     for term in terms.cone(roots):
         operation, width, arguments = terms.operations[term], terms.widths[term], terms.arguments[term]
         if operation == "const":
@@ -37,7 +43,7 @@ def evaluate(terms: Terms, roots: Iterable[Term], symbols: Mapping[Term, Array])
             widths = [terms.widths[o] for o in operands]
             given = [values[o] for o in operands]
             values[term] = _apply(operation, width, widths, given, arguments[len(operands) :])
-    return {root: values[root] for root in roots}
+    return values
 
 
 def _apply(operation: str, width: int, widths: list[int], operands: list[Array], low: tuple[int, ...]) -> Array:
@@ -47,8 +53,7 @@ def _apply(operation: str, width: int, widths: list[int], operands: list[Array],
         wide = [operand.astype(object) for operand in operands]
         found = np.frompyfunc(lambda *values: one(*values, *low), len(wide), 1)(*wide)
         return found.astype(object if width > 64 else np.uint64)
-    with np.errstate(over="ignore", divide="ignore"):
-        return function(width, widths[-1], *operands, *low)
+    return function(width, widths[-1], *operands, *low)
 
 
 def _mask(width: int) -> np.uint64:
