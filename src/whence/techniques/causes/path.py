@@ -28,9 +28,9 @@ ALWAYS = 1 << 62
 GIVEN = frozenset({SymbolKind.INPUT, SymbolKind.INITIAL, SymbolKind.ADDRESS})
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True, frozen=True, eq=False)
 class Assumption:
-    """A condition (a term of one bit) that held at an event: a branch's way, or an address."""
+    """A condition (a term of one bit) that held at an event: a branch's way, or an address; a path has each once."""
 
     event: int
     term: Term

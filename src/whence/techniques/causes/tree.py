@@ -94,6 +94,7 @@ class Tree:
         self.stopped = ""
         self._placed: dict[object, Node] = {}
         self._answers: dict[int, Cause] = {}
+        self._keys: dict[int, object] = {}
 
     def plant(self, goals: list[Goal], references: list[int]) -> Node:
         """Make the root, opened: its causes are those of the goals, and what the references come from."""
@@ -217,8 +218,11 @@ class Tree:
 
     def _key(self, event: int) -> object:
         """What stands in the tree once: a branch instance; with loops recognised, a branch in frames of one call."""
-        if not self._settings.loops or not self._has_way(event):
-            return event
+        if event not in self._keys:
+            self._keys[event] = self._made_key(event) if self._settings.loops and self._has_way(event) else event
+        return self._keys[event]
+
+    def _made_key(self, event: int) -> object:
         trace = self.story.trace
         frame = trace.columns.frames[trace.columns.segments[trace.columns.events[event]["segment"]]["frame"]]
         call = int(frame["call"])
@@ -232,7 +236,7 @@ class Tree:
 
     def _not_fine(self, events: NDArray[np.int64]) -> NDArray[np.int64]:
         """Those events that belong to no statement known to be right."""
-        fine = [n for n, statement in enumerate(self.story.statements) if statement in self._settings.fine]
-        if not fine:
+        if not self._settings.fine:
             return events
+        fine = [n for n, statement in enumerate(self.story.statements) if statement in self._settings.fine]
         return events[~np.isin(self.story.statement_numbers[self.story.sites(events)], fine)]
