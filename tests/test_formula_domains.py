@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
@@ -140,6 +141,39 @@ def test_clauses_of_one_operation_for_all_small_operands(operation: str) -> None
                 model = set(solver.get_model())
                 expected = OPERATIONS[operation](terms.widths[result], width, x, y)
                 assert sum((bit in model) << k for k, bit in enumerate(bits)) == expected
+
+
+@given(st.integers(0, 1 << 32))
+@settings(max_examples=60, deadline=None)
+def test_required_conditions_hold_in_a_solvers_models(seed: int) -> None:
+    drawn = Drawn(seed, (1, 2), 12)
+    terms, switch = drawn.terms, drawn.terms.symbol(1)
+    first, second, third, *_ = (term for term in reversed(drawn.pool[1]))
+    _, _, left, right = drawn.symbols
+    same = terms.apply("or", 1, switch, terms.equal(left, right))
+    clauses = Clauses(terms)
+    clauses.require(terms.both([first, same]))
+    clauses.require(second, clauses.literal(third))
+    expected = terms.both([first, same, terms.apply("or", 1, second, third)])
+    symbols = [*drawn.symbols, switch]
+    bits = [clauses.bits(symbol) for symbol in symbols]
+    with Cadical153(bootstrap_with=clauses.clauses) as solver:
+        for numbers in itertools.product(*(range(1 << len(own)) for own in bits)):
+            evaluation = Evaluation(terms)
+            for symbol, number in zip(symbols, numbers, strict=True):
+                evaluation.set(symbol, number)
+            known = [b if n >> k & 1 else -b for n, own in zip(numbers, bits, strict=True) for k, b in enumerate(own)]
+            assert solver.solve(known) == (evaluation.value(expected) == 1)
+
+
+def test_required_equations_take_no_gates() -> None:
+    terms = Terms()
+    a, b, switch = terms.symbol(8), terms.symbol(8), terms.symbol(1)
+    clauses = Clauses(terms)
+    clauses.require(terms.apply("or", 1, switch, terms.equal(a, b)))
+    assert clauses.variables == TRUE + 17 and len(clauses.clauses) == 1 + 2 * 8
+    clauses.require(terms.equal(a, terms.constant(5, 8)))
+    assert len(clauses.clauses) == 1 + 2 * 8 + 8
 
 
 FLOATS = ("fadd", "fsub", "fmul", "fdiv")

@@ -6,12 +6,13 @@ Floating-point operations have no clauses here: ``Unmodelled``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from whence.formula.terms import Term, Terms
 
 TRUE = 1
 Bits = tuple[int, ...]  # literals, lowest bit first
+_SPLIT = frozenset({"and", "or", "eq"})  # conditions that hold by clauses without a gate of their own
 
 
 class Unmodelled(Exception):
@@ -26,7 +27,7 @@ class Clauses:
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
-        self.clauses: list[list[int]] = [[TRUE]]
+        self.clauses: list[tuple[int, ...]] = [(TRUE,)]  # tuples of numbers: nothing for the garbage collector
         self.variables = TRUE
         self._made: dict[Term, Bits] = {}
         self._gates: dict[tuple[int, ...], int] = {}
@@ -34,6 +35,37 @@ class Clauses:
     def literal(self, condition: Term) -> int:
         """The literal of a term of one bit."""
         return self.bits(condition)[0]
+
+    def require(self, condition: Term, *unless: int) -> None:
+        """Let a condition hold unless one of some literals does; an equation needs no gates, two clauses a bit."""
+        terms, operation = self._terms, self._terms.operations[condition]
+        if TRUE in unless:
+            return
+        if operation == "and":
+            for part in terms.operands(condition):
+                self.require(part, *unless)
+        elif operation == "or":
+            parts = sorted(terms.operands(condition), key=lambda part: terms.operations[part] in _SPLIT)
+            self.require(parts[1], self.literal(parts[0]), *unless)
+        elif operation == "eq":
+            left, right = (self.bits(operand) for operand in terms.operands(condition))
+            self._require_same(left, right, unless)
+        else:
+            self._require_one(self.literal(condition), unless)
+
+    def _require_same(self, a: Bits, b: Bits, unless: tuple[int, ...]) -> None:
+        """Let bits be the same unless one of some literals holds."""
+        for x, y in zip(a, b, strict=True):
+            if abs(x) == TRUE:
+                x, y = y, x
+            if abs(y) == TRUE:
+                self._require_one(x if y == TRUE else -x, unless)
+            elif x != y:
+                self.clauses += ((-x, y, *unless), (x, -y, *unless))
+
+    def _require_one(self, literal: int, unless: tuple[int, ...]) -> None:
+        if literal != TRUE:
+            self.clauses.append((literal, *unless))
 
     def new(self) -> int:
         """A new variable."""
@@ -73,7 +105,21 @@ class Clauses:
         found = self._gates.get(key)
         if found is None:
             found = self._gates[key] = self.new()
-            self.clauses += [[-found, a], [-found, b], [found, -a, -b]]
+            self.clauses += ((-found, a), (-found, b), (found, -a, -b))
+        return found
+
+    def all(self, literals: Iterable[int]) -> int:
+        """All of them."""
+        bits = set(literals) - {TRUE}
+        if -TRUE in bits or any(-bit in bits for bit in bits):
+            return -TRUE
+        if len(bits) <= 2:
+            return self.and_(*bits, *[TRUE] * (2 - len(bits)))
+        key = (0, *sorted(bits))
+        found = self._gates.get(key)
+        if found is None:
+            found = self._gates[key] = self.new()
+            self.clauses += (*((-found, bit) for bit in bits), (found, *(-bit for bit in bits)))
         return found
 
     def or_(self, a: int, b: int) -> int:
@@ -82,38 +128,46 @@ class Clauses:
 
     def xor(self, a: int, b: int) -> int:
         """Not the same."""
-        if abs(a) == TRUE:
+        x, y = abs(a), abs(b)
+        if x == TRUE:
             return -b if a == TRUE else b
-        if abs(b) == TRUE:
+        if y == TRUE:
             return -a if b == TRUE else a
-        if abs(a) == abs(b):
+        if x == y:
             return -TRUE if a == b else TRUE
-        sign = 1 if (a > 0) == (b > 0) else -1
-        a, b = sorted((abs(a), abs(b)))
-        key = (a, b, 0)
+        key = (x, y, 0) if x < y else (y, x, 0)
         found = self._gates.get(key)
         if found is None:
             found = self._gates[key] = self.new()
-            self.clauses += [[-found, a, b], [-found, -a, -b], [found, -a, b], [found, a, -b]]
-        return sign * found
+            self.clauses += ((-found, x, y), (-found, -x, -y), (found, -x, y), (found, x, -y))
+        return found if (a > 0) == (b > 0) else -found
 
     def choose(self, condition: int, yes: int, no: int) -> int:
         """One of two bits."""
         if abs(condition) == TRUE or yes == no:
             return yes if condition == TRUE or yes == no else no
-        if abs(yes) == TRUE or abs(no) == TRUE:
-            return self.or_(self.and_(condition, yes), self.and_(-condition, no))
+        yes, no = self._under(condition, yes), self._under(-condition, no)
+        if abs(yes) == TRUE:
+            return self.or_(condition, no) if yes == TRUE else self.and_(-condition, no)
+        if abs(no) == TRUE:
+            return self.or_(-condition, yes) if no == TRUE else self.and_(condition, yes)
         key = (condition, yes, no)
         found = self._gates.get(key)
         if found is None:
             found = self._gates[key] = self.new()
-            self.clauses += [
-                [-condition, -yes, found],
-                [-condition, yes, -found],
-                [condition, -no, found],
-                [condition, no, -found],
-            ]
+            self.clauses += (
+                (-condition, -yes, found),
+                (-condition, yes, -found),
+                (condition, -no, found),
+                (condition, no, -found),
+            )
         return found
+
+    def _under(self, condition: int, bit: int) -> int:
+        """What a bit is where a condition holds."""
+        if abs(bit) != abs(condition):
+            return bit
+        return TRUE if bit == condition else -TRUE
 
     # ---- Vectors -----------------------------------------------------------------------------------------------------
 
@@ -123,19 +177,19 @@ class Clauses:
         for x, y in zip(a, b, strict=True):
             half = self.xor(x, y)
             out.append(self.xor(half, carry))
-            carry = self.or_(self.and_(x, y), self.and_(carry, half))
+            carry = self.choose(half, carry, x)
         return tuple(out), carry
 
     def less(self, a: Bits, b: Bits) -> int:
-        """Whether ``a`` is less than ``b``, unsigned: no carry out of a - b."""
-        return -self.add(a, _inverted(b), TRUE)[1]
+        """Whether ``a`` is less than ``b``, unsigned: what the highest bit in which they differ says."""
+        found = -TRUE
+        for x, y in zip(a, b, strict=True):
+            found = self.choose(self.xor(x, y), y, found)
+        return found
 
     def equal(self, a: Bits, b: Bits) -> int:
         """Whether all bits are the same."""
-        found = TRUE
-        for x, y in zip(a, b, strict=True):
-            found = self.and_(found, -self.xor(x, y))
-        return found
+        return self.all(-self.xor(x, y) for x, y in zip(a, b, strict=True))
 
     def select(self, condition: int, yes: Bits, no: Bits) -> Bits:
         """One of two vectors."""
