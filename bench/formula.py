@@ -58,8 +58,7 @@ def measure(program: str, number: int, seed: int, budget: float) -> Row:
 
 def _measure(row: Row, fault: corpus.Fault, measuring: Measuring) -> None:
     from whence.alter.work import Work
-    from whence.cli.formula import prepare
-    from whence.techniques.correction.localisation import Options, findings, search
+    from whence.cli.formula import localise, prepare
     from whence.techniques.spectrum import spectrum
 
     subject, runs = measuring.subject, measuring.runs
@@ -69,9 +68,8 @@ def _measure(row: Row, fault: corpus.Fault, measuring: Measuring) -> None:
         row.ranks[method] = _rank(ranking, fault, row.total)
     began, deadline = time.perf_counter(), time.monotonic() + measuring.budget
     with Work(subject, workers=1, fresh=True, deadline=deadline) as work:
-        failing, passing, weights, _ = prepare(subject, runs, measuring.failing, "op2", measuring.budget)
-        options = Options(deadline=deadline)
-        found = findings(subject.name, search(failing, passing, weights, work, options), ranking)
+        prepared = prepare(subject, runs, measuring.failing, "op2", measuring.budget)
+        found = localise(subject, runs, measuring.failing, prepared, work)
     row.seconds = time.perf_counter() - began
     row.ranks["formula"] = _rank(found.ranking, fault, row.total)
     row.in_sets = any(e.statement.line in fault.lines for e in found.ranking)

@@ -17,7 +17,8 @@ from whence.formula.rewriting import Rewriting
 from whence.formula.terms import Terms
 from whence.techniques.correction.consistency import Consistency
 from whence.techniques.correction.formula import FailingRun, TraceFormula, branch_formula, symptom_formula
-from whence.techniques.correction.localisation import Options, findings, search
+from whence.techniques.correction.localisation import Options, search
+from whence.techniques.correction.ranking import findings
 from whence.techniques.correction.sets import Candidates, Groups, correction_sets
 from whence.techniques.correction.templates import Templates
 from whence.techniques.correction.told import tell

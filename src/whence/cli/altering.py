@@ -38,6 +38,17 @@ def search_all(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Reco
     return found
 
 
+def rules_and_values(subject: Subject, runs: Runs, rows: Sequence[int], work: Work) -> list[Findings]:
+    """What rules and value replacement find, where branches have been switched already."""
+    found = []
+    if not work.stopped:
+        with work.share(SHARES[0]):
+            found.append(_rules(subject, runs, work))
+    if not work.stopped:
+        found.append(_values(subject, runs, list(rows)[:FAILING], work))
+    return found
+
+
 def _rules(subject: Subject, runs: Runs, work: Work) -> Findings:
     from whence.techniques.rules.rules import rules
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import click
@@ -18,9 +19,11 @@ from whence.cli.options import (
     shared_options,
     show,
 )
+from whence.errors import SubjectError
 
 if TYPE_CHECKING:
-    from whence.findings import Entry, Statement
+    from whence.alter.work import Work
+    from whence.findings import Entry, Findings, Statement, Symptom
     from whence.formula.encoder import Encoder
     from whence.subject.recorder import Recorder
     from whence.subject.runs import Runs
@@ -28,7 +31,8 @@ if TYPE_CHECKING:
     from whence.techniques.correction.formula import FailingRun, Run
 
 SECONDS = 60.0
-ENCODING = 0.3  # of the time, after which no more passing runs are encoded
+ENCODING = 0.2  # of the time, after which no more runs are encoded
+SOLVING = 0.5  # of the time that is left then; the rest is for altered runs where they are needed
 MOST_BLOCKS = 5_000  # of a passing run that is looked at
 PASSING = 50  # cases whose values a repair must not contradict
 
@@ -43,90 +47,125 @@ def formula(options: Options, search: Search, failing: int, size: int, weights: 
     """Find the statements whose change can make failing runs right, and the values they had to have.
 
     Each failing run becomes a formula; a solver finds the smallest sets of statements without which the right result
-    is possible. Branches are sent the other way in altered runs, and repairs are tried in them.
+    is possible. Branches are sent the other way in altered runs, and repairs are tried in them. Where formulas do not
+    say it all (loops, floating point, time), values are forced and rules tried in altered runs, too.
     """
     from dataclasses import replace
 
     from whence.cli.options import first_use
     from whence.cli.steps import failing_rows, open_work, run_cases, search_summary, summary
-    from whence.techniques.correction.localisation import Options as Settings
-    from whence.techniques.correction.localisation import findings
-    from whence.techniques.correction.localisation import search as find_sets
 
     subject = open_subject(options)
     runs = run_cases(subject)
     rows = failing_rows(subject, runs, options)[:failing]
     search = replace(search, budget=SECONDS if search.budget is None else search.budget)
     with open_work(subject, search, "altered runs") as work, first_use():
-        seconds = search.budget or SECONDS
-        deadline = time.monotonic() + seconds
-        chosen, passing, weight, suspects = prepare(
-            subject, runs, rows, weights, seconds, options.trace_limit, options.window
-        )
-        settings = Settings(size=size, deadline=deadline)
-        found = findings(subject.name, find_sets(chosen, passing, weight, work, settings), suspects)
+        prepared = prepare(subject, runs, rows, weights, search.budget or SECONDS, options.trace_limit, options.window)
+        found = localise(subject, runs, rows, prepared, work, size)
     found.summary[:0] = summary(subject, runs)
     found.summary += search_summary(work)
     return show(subject, found, options)
+
+
+def localise(
+    subject: Subject, runs: Runs, rows: Sequence[int], prepared: Prepared, work: Work, size: int = 2
+) -> Findings:
+    """The statements that prepared formulas name, and what altered runs show where formulas do not say it all.
+
+    Raises SubjectError where no formula could be made and no run can be altered.
+    """
+    from whence.cli.altering import rules_and_values
+    from whence.techniques.correction.localisation import Options as Settings
+    from whence.techniques.correction.localisation import search
+    from whence.techniques.correction.ranking import findings
+
+    with work.share(SOLVING):
+        settings = Settings(size=size, deadline=work.deadline or float("inf"))
+        found = search(prepared.failing, prepared.passing, prepared.weights, work, settings)
+    altered: list[Findings] = []
+    if found.gaps and all(runs.tested[row].case.command is None for row in rows):
+        altered = rules_and_values(subject, runs, rows, work)
+    elif not prepared.failing:
+        raise prepared.refused[0]
+    return findings(subject.name, found, prepared.suspects, altered, prepared.symptom)
+
+
+@dataclass(slots=True)
+class Prepared:
+    """Failing and passing runs encoded, the statements' suspiciousness and weights, the symptom of the first run.
+
+    ``refused`` says of which failing runs no formula can be made, and why.
+    """
+
+    suspects: list[Entry]
+    failing: list[FailingRun] = field(default_factory=list)
+    passing: list[Run] = field(default_factory=list)
+    refused: list[SubjectError] = field(default_factory=list)
+    symptom: Symptom | None = None
+
+    @property
+    def weights(self) -> dict[Statement, float]:
+        """From 0 for the most suspicious statement to 1 for the least."""
+        highest = max((entry.score for entry in self.suspects), default=0.0)
+        lowest = min((entry.score for entry in self.suspects), default=0.0)
+        return {e.statement: (highest - e.score) / ((highest - lowest) or 1.0) for e in self.suspects}
 
 
 def prepare(
     subject: Subject,
     runs: Runs,
     rows: Sequence[int],
-    weights: str,
+    formula: str,
     seconds: float = SECONDS,
     limit: int | None = None,
     window: int | None = None,
-) -> tuple[list[FailingRun], list[Run], dict[Statement, float], list[Entry]]:
-    """What a search of so many seconds needs: failing runs in these rows and passing ones, encoded; weights; suspects.
+) -> Prepared:
+    """What a search of so many seconds needs. Runs of which no formula can be made are named in ``runs.left_out``.
 
-    Runs of which no formula can be made are named in ``runs.left_out``. Raises SubjectError where no failing one is
-    left.
+    Passing runs are taken as long as there is time.
     """
-    from whence.errors import SubjectError
     from whence.formula.encoder import Encoder
     from whence.subject.recorder import Recorder
     from whence.subject.runs import coverage
     from whence.techniques.spectrum import spectrum
 
-    began = time.monotonic()
-    suspects = spectrum(coverage(subject, runs), formula=weights, subject=subject.name).ranking
-    found, refused, encoder = [], list[SubjectError](), Encoder(subject.program, subject.plan)
+    latest = time.monotonic() + ENCODING * seconds
+    found = Prepared(spectrum(coverage(subject, runs), formula=formula, subject=subject.name).ranking)
+    encoder = Encoder(subject.program, subject.plan)
     with Recorder(subject, limit, window) as recorder:
         for row in rows:
+            if found.failing and time.monotonic() >= latest:
+                runs.left_out.append(f"no time for a formula of `{runs.tested[row].case.name}`: --budget 5m")
+                continue
             try:
-                found.append(_failing(subject, runs, row, recorder, encoder))
+                _add_failing(found, subject, runs, row, recorder, encoder)
             except SubjectError as error:
-                refused.append(error)
+                found.refused.append(error)
                 runs.left_out.append(f"no formula of `{runs.tested[row].case.name}`: {error}")
-        if not found:
-            raise refused[0]
-        passing = []
-        for run in _passing(subject, runs, recorder, encoder):
-            passing.append(run)
-            if time.monotonic() - began > ENCODING * seconds:
+        for run in _passing(subject, runs, recorder, encoder) if found.failing else ():
+            found.passing.append(run)
+            if time.monotonic() >= latest:
                 break
-    highest = max((entry.score for entry in suspects), default=0.0)
-    lowest = min((entry.score for entry in suspects), default=0.0)
-    weight = {e.statement: (highest - e.score) / ((highest - lowest) or 1.0) for e in suspects}
-    return found, passing, weight, suspects
+    return found
 
 
-def _failing(subject: Subject, runs: Runs, row: int, recorder: Recorder, encoder: Encoder) -> FailingRun:
+def _add_failing(
+    found: Prepared, subject: Subject, runs: Runs, row: int, recorder: Recorder, encoder: Encoder
+) -> None:
+    """Record and encode the failing case of a row."""
     from whence.subject.story import Story
     from whence.subject.symptoms import symptom_of
     from whence.techniques.correction.formula import FailingRun
 
     tested = runs.tested[row]
     recording = recorder.record(tested.case, tested.outcome)
-    story = Story(subject, recording.trace)
-    return FailingRun(story, recording, symptom_of(recording, subject.folder), encoder)
+    symptom = symptom_of(recording, subject.folder)
+    found.symptom = found.symptom or symptom
+    found.failing.append(FailingRun(Story(subject, recording.trace), recording, symptom, encoder))
 
 
 def _passing(subject: Subject, runs: Runs, recorder: Recorder, encoder: Encoder) -> Iterator[Run]:
     """The shortest passing runs; those that cannot be recorded tell nothing."""
-    from whence.errors import SubjectError
     from whence.subject.runs import blocks_executed
     from whence.subject.story import Story
     from whence.techniques.correction.formula import Run

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path as FilePath
 
+import numpy as np
+
 from whence.errors import SubjectError
 from whence.findings import Statement, Symptom
 from whence.formula.bitvectors import is_decidable
@@ -75,6 +77,12 @@ class Run:
         if key not in self._slices:
             self._slices[key] = frozenset(self.influence.relevant_slice(references).events.tolist())
         return self._slices[key]
+
+    @cached_property
+    def has_loops(self) -> bool:
+        """Whether a function executes a block twice in one call."""
+        segments = self.story.trace.columns.segments[: self.story.trace.segments]
+        return len(np.unique(segments[["frame", "id"]])) < len(segments)
 
     @cached_property
     def by_event(self) -> dict[int, Instance]:

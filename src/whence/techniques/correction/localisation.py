@@ -1,9 +1,8 @@
-"""Formula-based localisation of several failing runs: the sets of each, and the statements that they name, ranked.
+"""The correction sets of several failing runs, and what repairs of them would have to be like.
 
 For each failing run the minimal correction sets of its path's formula, and of the formulas of branches whose switch
-mends it. A statement is ranked by the failing runs that a change of it alone can make right (the intersection over
-failing inputs of Jin and Orso, section III-B6, kept as a count), then by whether its new values can be a function of
-what it reads, by repairs that hold when they are forced, and by its suspiciousness (their clause weights).
+mends it; then, for each statement that is a set alone, whether its new values can be a function of what it reads, in
+all runs at once. ``ranking`` makes findings of that.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from whence.findings import Entry, Findings, Statement, rank
+from whence.findings import Statement
 from whence.techniques.correction.consistency import Consistency, Function
 from whence.techniques.correction.forced import confirmed, mending_branches
 from whence.techniques.correction.formula import (
@@ -28,17 +27,12 @@ from whence.techniques.correction.formula import (
 )
 from whence.techniques.correction.right import Change
 from whence.techniques.correction.templates import Templates
-from whence.techniques.correction.told import tell, values_of
-from whence.techniques.slicing import plural
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
 
 EXPLAINED = 10  # sets of one formula whose values are looked for; those of one statement are in any case
-LISTED = 200  # diagnoses in the findings
 MOST_EVENTS = 50  # of a passing run whose values have to stay
-REPAIRS = 2  # templates that are told
-NOTED = 5  # kinds of notes, and undecided sets, that are named
 PATH, BRANCH = "path", "branch"
 UNKNOWN = Function(None)
 
@@ -101,6 +95,17 @@ class Search:
     stopped: bool = False
     holding: list[str] = field(default_factory=list)  # cases whose goal the formula meets without any change
     notes: Counter[str] = field(default_factory=Counter)
+    floats: bool = False  # something was taken as recorded since it is floating point
+
+    @property
+    def gaps(self) -> list[str]:
+        """Why there may be corrections that these sets do not show, in words; none: the formulas say it all."""
+        found = ["not every question was answered in time"] if self.stopped or self.undecided else []
+        if any(run.has_loops for run in self.runs):
+            found.append("the formulas know the recorded turns of loops only")
+        if self.floats:
+            found.append("floating point is taken as recorded")
+        return found if self.runs else ["there is no formula"]
 
 
 def search(
@@ -163,6 +168,7 @@ def _sets(
     found.questions += sets.questions
     found.stopped |= sets.stopped
     found.notes.update(formula.notes)
+    found.floats |= formula.notes.total() > 0
     found.undecided += [tuple(formula.statements[g] for g in sorted(groups)) for groups in sets.undecided]
     if sets.undecided and switched is not None:  # what the altered run has shown needs no solver
         event = max(formula.goal_events)
@@ -217,99 +223,3 @@ def _minimal(diagnoses: Sequence[Diagnosis]) -> list[Diagnosis]:
         if diagnosis.statements not in best and next(smaller, None) is None:
             best[diagnosis.statements] = diagnosis
     return list(best.values())
-
-
-# ---- Findings --------------------------------------------------------------------------------------------------------
-
-
-def findings(subject: str, found: Search, suspects: Sequence[Entry]) -> Findings:
-    """The statements of all sets, ranked; the sets are the part ``diagnoses``. ``suspects`` decide among equals."""
-    suspicion = {entry.statement: entry.score for entry in suspects}
-    keys, evidence = {}, {}
-    for statement in {s for d in found.diagnoses for s in d.statements}:
-        mine = [d for d in found.diagnoses if statement in d.statements]
-        evidence[statement] = _evidence(mine, found, statement, suspicion.get(statement))
-        keys[statement] = _key(evidence[statement], suspicion.get(statement, float("-inf")))
-    order = {key: number for number, key in enumerate(sorted(set(keys.values())), 1)}
-    scores = {statement: order[key] / len(order) for statement, key in keys.items()}
-    result = Findings("formula", subject, rank(scores, evidence), found.runs[0].symptom if found.runs else None)
-    place = {entry.statement: entry.rank for entry in result.ranking}
-    listed = sorted(found.diagnoses, key=lambda d: (len(d.statements), sum(place[s] for s in d.statements), d.key[1:]))
-    result.parts["diagnoses"] = [_part(d) for d in listed[:LISTED]]
-    result.summary = list(_summary(found))
-    return result
-
-
-def _key(evidence: Mapping[str, Any], suspicion: float) -> tuple[float, ...]:
-    """What a statement is ranked by: alone in runs, consistent, confirmed, in larger sets, suspicious."""
-    consistent = 0 if not evidence["consistent"] else 1 if evidence["also"] else 2
-    repairs = len(evidence["repairs"])
-    return evidence["alone"], consistent, repairs, evidence["confirmed"], evidence["together"], suspicion
-
-
-def _evidence(
-    diagnoses: Sequence[Diagnosis], found: Search, statement: Statement, suspicion: float | None
-) -> dict[str, Any]:
-    repairs = found.repairs.get(statement, [])
-    alone = [d for d in diagnoses if len(d.statements) == 1]
-    function = next((d.function for d in alone), UNKNOWN)
-    sentences = [_text(min(diagnoses, key=lambda d: (d.key, not d.changes)))]
-    if repairs:
-        sentences.append(f"would repair all: {', '.join(repairs[:REPAIRS])}")
-    if function.also:
-        sentences.append(f"would repair all if it depended on `{function.also}` as well")
-    return {
-        "text": "; ".join(sentences),
-        "alone": len({id(d.run) for d in alone}),
-        "together": len({id(d.run) for d in diagnoses}) - len({id(d.run) for d in alone}),
-        "runs": len(found.runs),
-        "consistent": function.holds,
-        "also": function.also,
-        "repairs": repairs,
-        "confirmed": sum(d.confirmed is True for d in alone),
-        "suspiciousness": suspicion,
-    }
-
-
-def _text(diagnosis: Diagnosis) -> str:
-    text = tell(diagnosis.run.story, diagnosis.changes)
-    if len(diagnosis.statements) > 1:
-        places = " and ".join(f"{s.file}:{s.line}" for s in diagnosis.statements)
-        return f"together, {places}: {text}" if text else f"together: {places}"
-    return text or "a change of what it computes can make the run right"
-
-
-def _part(diagnosis: Diagnosis) -> dict[str, Any]:
-    story, switched = diagnosis.run.story, diagnosis.switched
-    return {
-        "case": diagnosis.run.recording.case.name,
-        "statements": [{"file": s.file, "line": s.line} for s in diagnosis.statements],
-        "way": diagnosis.way,
-        "switched": None if switched is None else {"file": switched.file, "line": switched.line},
-        "text": _text(diagnosis),
-        "values": [values_of(story, change) for change in diagnosis.changes],
-        "consistent": diagnosis.function.holds,
-        "also": diagnosis.function.also,
-        "confirmed": diagnosis.confirmed,
-    }
-
-
-def _summary(found: Search) -> Iterator[str]:
-    """What was done, and what was not."""
-    alone = len({d.statements for d in found.diagnoses if len(d.statements) == 1})
-    branch = sum(d.way == BRANCH for d in found.diagnoses)
-    yield (
-        f"{plural(alone, 'statement')} can make a run right alone; {plural(len(found.diagnoses), 'correction set')} of "
-        f"{plural(len(found.runs), 'failing run')}, {branch:,} by a branch sent the other way; "
-        f"compared with {plural(found.compared, 'passing run')}; {plural(found.questions, 'question')} to the solver"
-    )
-    if found.stopped:
-        yield "stopped early: sets are missing; more time: --budget 5m"
-    for name in found.holding:
-        yield f"`{name}`: the formula does not say why it failed, since the goal can be met without a change"
-    for statements in found.undecided[:NOTED]:
-        yield f"not decided in the time for one question: {', '.join(f'{s.file}:{s.line}' for s in statements)}"
-    if len(found.undecided) > NOTED:
-        yield f"not decided: {len(found.undecided) - NOTED:,} more sets"
-    notes = ((note, count) for note, count in found.notes.most_common(NOTED) if count)
-    yield from (f"not in the formulas: {note} ({plural(count, 'time')})" for note, count in notes)
