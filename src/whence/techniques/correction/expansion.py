@@ -13,7 +13,7 @@ and sets are kept from one formula to the next.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -227,35 +227,53 @@ class Expansion:
 
     def run(self, bounds: Bounds, everything: bool) -> Expanded:
         """The sets that need no unknown way; with ``everything`` all ways are made known first, within the bounds."""
+        run, stopped = self._encoded(), False
         if everything:
-            formula = self._formula(bounds)
-            while self._grow([p for p in formula.escapes.values() if self._switches.can_fork(p)], bounds):
-                formula = self._formula(bounds)
-        else:
-            formula = self._formula(bounds)
-        while True:
-            found = self._ask(formula, bounds)
-            wanted = [place for place in self._pending.values() if self._switches.can_fork(place)]
-            if everything or not self._grow(wanted, bounds):
-                return self._result(formula, found, bounds, stopped=bool(wanted))
-            formula = self._formula(bounds)
+            while wanted := self._new(run.unknown()):
+                if not self._grow(wanted, bounds):
+                    stopped = True
+                    break
+                run = self._encoded()
+        formula = self._formula(run, bounds)
+        for size in range(1, bounds.size + 1):
+            while not everything and not stopped and (wanted := self._wanted(formula, size, bounds)):
+                if self._grow(wanted, bounds):
+                    formula = self._formula(self._encoded(), bounds)
+                else:
+                    stopped = True
+        return self._result(formula, self._ask(formula, bounds.size, bounds), stopped)
 
-    def _formula(self, bounds: Bounds) -> MergedFormula:
+    def _wanted(self, formula: MergedFormula, size: int, bounds: Bounds) -> list[Place]:
+        """The branches whose other ways some sets up to a size need; none where all sets can do without."""
+        self._ask(formula, size, bounds)
+        return self._new(self._pending.values())
+
+    def _encoded(self) -> MergedRun:
+        """All runs so far, encoded together."""
         began = time.perf_counter()
         merged = self._merging.encode(self._main, inputs_of(self._case), CUT, CELLS)
-        formula = MergedFormula(MergedRun(merged, self._switches.recorded, self._switches.is_open), bounds.query)
+        run = MergedRun(merged, self._switches.recorded, self._switches.is_open)
+        self._seconds["encoding"] += time.perf_counter() - began
+        return run
+
+    def _formula(self, run: MergedRun, bounds: Bounds) -> MergedFormula:
+        began = time.perf_counter()
+        formula = MergedFormula(run, bounds.query)
         self._formulas += 1
         self._seconds["encoding"] += time.perf_counter() - began
         return formula
+
+    def _new(self, places: Iterable[Place]) -> list[Place]:
+        return [place for place in dict.fromkeys(places) if self._switches.can_fork(place)]
 
     @property
     def _case(self) -> Case:
         return self._switches.recorded[self._main].recording.case
 
     def _grow(self, places: Sequence[Place], bounds: Bounds) -> bool:
-        """Record the other ways of branches; whether there are new ones, or branches that turned out to have none."""
+        """Record the other ways of branches, within the bounds; whether any was asked for."""
         began, grown = time.perf_counter(), False
-        for place in dict.fromkeys(places):
+        for place in places:
             if len(self._switches.recorded) > bounds.sides or time.monotonic() >= bounds.deadline:
                 break
             self._switches.fork(place)
@@ -263,14 +281,15 @@ class Expansion:
         self._seconds["recording"] += time.perf_counter() - began
         return grown
 
-    def _ask(self, formula: MergedFormula, bounds: Bounds) -> Found:
-        """The sets of a formula, with those that need an unknown way, which become ``_pending``."""
+    def _ask(self, formula: MergedFormula, size: int, bounds: Bounds) -> Found:
+        """The sets of a formula up to a size, with those that need an unknown way, which become ``_pending``."""
         began = time.perf_counter()
         self._pending.clear()
         weights = [self._weight.get(statement, 1.0) for statement in formula.statements]
-        found = correction_sets(partial(self._question, formula), weights, bounds.size, bounds.deadline)
-        self._seconds["solving"] += time.perf_counter() - began
-        return found
+        try:
+            return correction_sets(partial(self._question, formula), weights, size, bounds.deadline)
+        finally:
+            self._seconds["solving"] += time.perf_counter() - began
 
     def _question(self, formula: MergedFormula, dropped: Groups) -> tuple[Status, Groups]:
         """What is known of a set from earlier formulas, else what the solver answers."""
@@ -294,7 +313,7 @@ class Expansion:
             self._sets.add(statements)
         return status, groups
 
-    def _result(self, formula: MergedFormula, found: Found, bounds: Bounds, stopped: bool) -> Expanded:
+    def _result(self, formula: MergedFormula, found: Found, stopped: bool) -> Expanded:
         formula.settle()
         sets = [frozenset(formula.statements[group] for group in groups) for groups in found.sets]
         found.sets = [g for g, statements in zip(found.sets, sets, strict=True) if statements not in self._pending]

@@ -48,6 +48,7 @@ class Recorded:
     def __init__(self, subject: Subject, recording: Recording) -> None:
         self.recording, self._subject = recording, subject
         self.story = Story(subject, recording.trace)
+        self.slices: dict[tuple[int, ...], frozenset[int]] = {}  # by their references
 
     @cached_property
     def symptom(self) -> Any:
@@ -165,7 +166,7 @@ class MergedRun(FailingRun):
         self.encoding, self.recording, self.symptom = merged.encoding, first.recording, first.symptom
         self.references = list(self.symptom.details.get("criteria", []))
         self.influence = first.influence
-        self._slices = {}
+        self._slices = first.slices
         self.story = SideStories(merged.sides, recorded)  # type: ignore[assignment]  # it stands for one
         self.path = SidePath(merged.encoding, self.by_event, {number: number for number in self.by_event})
         self.goals = self._goals(self.main)
@@ -183,6 +184,21 @@ class MergedRun(FailingRun):
     def printed(self) -> list[int]:
         """The arguments that were printed before the failing run's symptom."""
         return sorted(self.recorded[self.main].printed)
+
+    def matters(self, place: Place) -> bool:
+        """Whether the failure can depend on a branch: of the failing run those in its relevant slice, of others all."""
+        side, event = place
+        return side is not self.main or event in self.relevant(self._shown)
+
+    @cached_property
+    def _shown(self) -> list[int]:
+        return [*self.references, *(event + 1 for event in self.printed)]
+
+    def unknown(self) -> list[Place]:
+        """The branches that matter and of which only the way is known that they went, in order of time."""
+        branches = (m for m in self.merged.marks if m.instance is not None and m.instance.kind is Kind.BRANCH)
+        places = ((m.side, m.instance.event - m.side.base) for m in branches if m.instance is not None and not m.ways)
+        return [place for place in places if self.matters(place)]
 
     def right(self, side: Side) -> Term:
         """That a side's run ended right, its way being taken; a term of one bit."""
@@ -207,7 +223,8 @@ class MergedFormula(TraceFormula):
 
     def __init__(self, run: MergedRun, seconds: float) -> None:
         self.escapes: dict[Term, Place] = {}
-        self._leaving: dict[Term, Term] = {}  # by the symbol: that the branch escapes
+        self._leaving: dict[Term, Term] = {}  # by the symbol: another one, that the branch escapes
+        self._equations: list[Term] = []  # what these are
         self._merged, self._bits = run, run.encoding.terms
         events = [*(aim.event for aim in run.aims), *run.printed]
         super().__init__(run, self._right(), events, run.references, seconds)
@@ -227,6 +244,7 @@ class MergedFormula(TraceFormula):
             for condition in [] if mark.instance is None else self._held(mark.side, mark.instance):
                 right = self._under(mark.guard, condition, right)
         self.escapes = dict(reversed(self.escapes.items()))
+        self._leaving = dict(reversed(self._leaving.items()))
         return right
 
     def _under(self, guard: Term, condition: Term, right: Term) -> Term:
@@ -237,25 +255,18 @@ class MergedFormula(TraceFormula):
         """What is right, where a branch goes one of the ways that are known, or escapes."""
         terms, place = self._bits, (mark.side, instance.event - mark.side.base)
         ways = mark.ways or (instance.term if instance.value else terms.negate(instance.term),)
-        if ways[1:] == (terms.negate(ways[0]),) or not self._matters(place):
+        if ways[1:] == (terms.negate(ways[0]),) or not self._merged.matters(place):
             return right
         inside = terms.constant(0, 1)
         for way in ways:
             inside = terms.apply("or", 1, inside, way)
         leaving = terms.both([mark.guard, terms.negate(inside)])
-        escape = terms.constant(0, 1)
-        if self._merged.is_open(place):
-            escape = terms.symbol(1)
-            self.escapes[escape], self._leaving[escape] = place, leaving
-        return terms.choose(leaving, escape, right)
-
-    def _matters(self, place: Place) -> bool:
-        """Whether the failure can depend on a branch: of the failing run those in its relevant slice, of others all."""
-        side, event = place
-        return side.parent is not None or event in self._merged.relevant(self._references_of())
-
-    def _references_of(self) -> list[int]:
-        return [*self._merged.references, *(event + 1 for event in self._merged.printed)]
+        if not self._merged.is_open(place):
+            return terms.both([terms.negate(leaving), right])
+        escape, named = terms.symbol(1), terms.symbol(1)
+        self.escapes[escape], self._leaving[escape] = place, named
+        self._equations.append(terms.equal(named, leaving))
+        return terms.choose(named, escape, right)
 
     def _held(self, side: Side, instance: Instance) -> Iterator[Term]:
         """What has to hold at an instance: its addresses are the recorded ones, what it printed is as it was."""
@@ -268,8 +279,8 @@ class MergedFormula(TraceFormula):
                 yield terms.equal(instance.term, terms.constant(value, terms.widths[instance.term]))
 
     def _conditions(self) -> list[Term]:
-        """All conditions stand in the goal, under their guards."""
-        return []
+        """All conditions stand in the goal, under their guards; here is only when branches escape."""
+        return self._equations
 
     def _collect(self, roots: Sequence[Term]) -> None:
         """Instances come in the order in which they were encoded, which is not that of their numbers."""
@@ -287,15 +298,8 @@ class MergedFormula(TraceFormula):
         status, core = super().question(dropped)
         first = None
         if status is Status.SATISFIABLE:
-            first = next((self.escapes[s] for s, leaving in self._leaving_in_order() if self._is_true(leaving)), None)
+            first = next((self.escapes[s] for s, named in self._leaving.items() if self.solver.value(named)), None)
         return status, core, first
-
-    def _leaving_in_order(self) -> Iterator[tuple[Term, Term]]:
-        return ((symbol, self._given.of(self._leaving[symbol])) for symbol in self.escapes)
-
-    def _is_true(self, term: Term) -> bool:
-        known = self._bits.value(term)
-        return bool(self.solver.value(term) if known is None else known)
 
     def settle(self) -> None:
         """From now on no branch escapes in the conditions that hold always, either."""
