@@ -259,6 +259,7 @@ def naive(tree: Tree, program: Failing) -> dict[int, int]:
     trace, story = program.recording.trace, program.story
     built, influence = tree.built, tree.built.tree._influence
     levels: dict[int, int] = {}
+    silent = influence.silent(program.symptom, program.recording)
     pending = [(cause, 0) for cause in tree.root.causes]
     while pending:
         cause, level = pending.pop(0)
@@ -283,6 +284,7 @@ def naive(tree: Tree, program: Failing) -> dict[int, int]:
                 at = next((t - 1 for t, kind in edges if kind in (Edge.CONTROL, Edge.CALL)), -1)
             conditions |= {at} - {-1}
         conditions |= set(influence.indirect(cause.found, cause.events).tolist())
+        conditions |= set() if level else set(silent)
         for branch in sorted(conditions & built.path.branches):
             if branch not in levels:
                 levels[branch] = level + 1
@@ -405,6 +407,51 @@ def test_the_right_value_is_read_from_the_expected_output(format, type, value, r
     tree = program.built()
     assert tree.root.causes[0].goal.text == goal
     assert program.line("VALUE") in tree.lines(tree.root)
+
+
+SIGN = """\
+#include <stdio.h>
+#include <stdlib.h>
+static void show(int letter)
+{
+    putchar(letter);
+}
+static void (*out)(int) = show;
+int main(int argc, char **argv)
+{
+    int number = atoi(argv[1]);
+    int minus = number > 0; /* MINUS */
+    if (number == 77)
+        puts("never"); /* BEFORE */
+    fputs("x", stdout);
+    if (minus) /* TEST */
+        out('-');
+    out('0' + abs(number));
+    return 0;
+}
+"""
+
+
+def test_output_that_is_missing_in_front_leads_to_what_skipped_it():
+    """Here through a pointer; what could have been printed earlier was not expected there."""
+    program = failing(SIGN, "-3", stdout="x-3")
+    tree = program.built()
+    test = tree.at(program.line("TEST"))
+    assert test.level == 1 and test.indirect and program.line("MINUS") in tree.lines(test)
+    assert program.line("BEFORE") - 1 not in tree.levels()
+
+
+def test_a_line_that_is_expected_later_leads_to_what_skipped_the_one_before():
+    text = (
+        "#include <stdio.h>\nint main(int argc, char **argv)\n{\n    for (int i = 1; i < 4; i++)\n"
+        '        if (i != 2) /* SKIP */\n            printf("at %d\\n", i);\n    return 0;\n}\n'
+    )
+    program = failing(text, stdout="at 1\nat 2\nat 3\n")
+    line = program.line("SKIP")
+    assert (
+        len(program.built().at(line).instances) == 2
+    )  # that of the line that was printed, and the one that kept silent
+    assert len(failing(text, stdout="at 1\nat 7\n").built().at(line).instances) == 1
 
 
 def test_a_wrong_string_leads_to_what_wrote_it():

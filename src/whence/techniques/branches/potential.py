@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from whence.probe.layout import NO_SLOT, Kind
 from whence.probe.library import FUNCTIONS, LibraryFunction
+from whence.probe.plan import ADDRESS, ENTRY, NO_CALLEE
 from whence.program.cfg import immediate_post_dominators, successors
 from whence.program.model import Function, Instruction, Operand
 from whence.program.program import FunctionRef
@@ -178,10 +179,29 @@ class Writes:
         if block not in self._own:
             sites = list(self._sites_of(block))
             places = frozenset(place for site in sites for place in self._places.written(site))
-            callees = self._plan.sites["callee"][sites]
-            calls = callees[self._plan.sites["kind"][sites] == Kind.CALL]
-            self._own[block] = places, tuple(calls[calls >= 0].tolist())
+            calls = [site for site in sites if self._plan.sites[site]["kind"] == Kind.CALL]
+            self._own[block] = places, tuple(callee for site in calls for callee in self._callees(site))
         return self._own[block]
+
+    def _callees(self, site: int) -> list[int]:
+        """The program's functions that a call may enter; through a pointer those of its types that have an address."""
+        row = self._plan.sites[site]
+        if row["callee"] != NO_CALLEE:
+            return [int(row["callee"])] if row["callee"] >= 0 else []
+        call = self._subject.program.instruction(int(row["instruction"]))
+        types = tuple(operand.type for operand in call.operands)
+        return self._pointed_to.get(types, []) if (call.callee or "").startswith("%") else []
+
+    @cached_property
+    def _pointed_to(self) -> dict[tuple[str, ...], list[int]]:
+        """The functions whose address is taken, by the types of their parameters."""
+        found: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        segments = self._plan.segments[:-1]
+        flags = ENTRY | ADDRESS
+        for number in segments["function"][segments["flags"] & flags == flags].tolist():
+            parameters = self._subject.program.functions[number].function.parameters
+            found[tuple(parameter.type for parameter in parameters)].append(number)
+        return found
 
     def _sites_of(self, block: int) -> Iterator[int]:
         first, last = np.searchsorted(self._blocks, [block, block + 1])

@@ -85,7 +85,10 @@ def build(story: Story, symptom: Symptom, recording: Recording, options: Options
     if not references:
         raise SubjectError(f"the symptom has no place in the trace: {symptom.text}", "try `whence locate` instead")
     influence = Influence(story, options.correct)
-    events = _events(influence, references, options.slices)
+    silent = influence.silent(symptom, recording)
+    events = np.arange(influence.trace.events)
+    if options.slices:
+        events = influence.relevant_slice(references, silent).events
     sliced = time.monotonic()
     path, encoded, interrupted = _encoded(recording, influence, events, began + ENCODING * options.budget)
     ready = time.monotonic()
@@ -94,19 +97,12 @@ def build(story: Story, symptom: Symptom, recording: Recording, options: Options
     settings = Settings(options.loops, options.fine)
     preconditions = Preconditions(path, decider, options.prunes)
     tree = Tree(influence, goals, preconditions, settings, began + options.budget)
-    tree.plant(goals.of_symptom(symptom, recording), references)
+    tree.plant(goals.of_symptom(symptom, recording), references, silent)
     tree.explore(0 if interrupted else options.depth)
     tree.stopped = INTERRUPT if interrupted else tree.stopped
     walking = preconditions.seconds - decider.seconds
     seconds = Seconds(sliced - began, ready - sliced, walking, decider.seconds, time.monotonic() - began)
     return Built(tree, path, decider, len(events), encoded, seconds)
-
-
-def _events(influence: Influence, references: list[int], slices: bool) -> Events:
-    """The events that matter: those of the relevant slice, or all."""
-    everything = np.arange(influence.trace.events)
-    events = influence.relevant_slice(references).events if slices else everything
-    return np.asarray(events, np.int64)
 
 
 def _encoded(recording: Recording, influence: Influence, events: Events, latest: float) -> tuple[Path, int, bool]:

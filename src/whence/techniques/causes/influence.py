@@ -14,15 +14,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.findings import Symptom
 from whence.probe.layout import Kind
+from whence.subject.recorder import Recording
 from whence.subject.story import Story
 from whence.techniques.branches.implicit import NO_READ, last_written
 from whence.techniques.branches.potential import Candidates
 from whence.techniques.branches.predicates import Predicates
+from whence.trace.columns import N_OUT
 from whence.trace.dependence import Edge
 from whence.trace.slicing import Slice, backward_slice, dependences
 
 Integers = NDArray[np.int64]
+ABOUT_BYTES = ("wrong-output", "extra-output")
 ROUNDS = 6  # of growing a relevant slice
 
 
@@ -201,18 +205,51 @@ class Influence:
         branches = [self._in_scope(branch) for branch in dict.fromkeys(rows["event"].tolist())]
         return np.array(list(dict.fromkeys(b for b in branches if b >= 0)), np.int64)
 
+    def silent(self, symptom: Symptom, recording: Recording) -> list[int]:
+        """Of a first wrong byte: the branch instances whose other side could have printed something in front of it.
+
+        That is, after what was printed before. Where a call began with right bytes it was the one expected, unless the
+        same text is expected later. Of other symptoms none.
+        """
+        if symptom.kind not in ABOUT_BYTES or "offset" not in symptom.details:
+            return []
+        stream, offset = symptom.details["stream"], symptom.details["offset"]
+        outs = self.trace.columns.outs[: self.trace.columns.counts[N_OUT]]
+        outs = outs[outs["stream"] == stream]
+        row = int(np.searchsorted(outs["offset"], offset, side="right")) - 1
+        if row < 0 or not (outs[row]["offset"] == offset or _is_expected_later(outs[row], recording)):
+            return []
+        nothing = np.zeros(0, np.int64)
+        rows = self.predicates.rows[self._candidates.of(nothing, nothing, nothing, int(outs[row]["event"]))]
+        last = int(outs[row - 1]["event"]) if row else -1
+        found = [self._in_scope(branch) for branch in rows["event"][rows["event"] > last].tolist()]
+        return [branch for branch in dict.fromkeys(found) if branch >= 0]
+
     # ---- Slicing first -----------------------------------------------------------------------------------------------
 
-    def relevant_slice(self, references: Sequence[int]) -> Slice:
-        """The slice over data, control and potential dependence: all that a tree from these references can hold."""
+    def relevant_slice(self, references: Sequence[int], branches: Sequence[int] = ()) -> Slice:
+        """The slice over data, control and potential dependence: all that a tree from these references can hold.
+
+        ``branches`` are events that the tree begins with as well.
+        """
         columns, plan = self.trace.columns, self.trace.plan
-        known = np.unique(np.array(references, np.int64))
+        known = np.unique(np.array([*references, *(branch + 1 for branch in branches)], np.int64))
         found = backward_slice(plan, columns, known)
         for _ in range(ROUNDS):
-            branches = self.indirect(found, found.events) + 1
-            more = branches[found.event_depth[branches - 1] == 0]
+            indirect = self.indirect(found, found.events) + 1
+            more = indirect[found.event_depth[indirect - 1] == 0]
             if not len(more):
                 break
             known = np.concatenate([known, more])
             found = backward_slice(plan, columns, known)
         return found
+
+
+def _is_expected_later(out: np.void, recording: Recording) -> bool:
+    """Whether what a call printed stands in the expected output behind that place."""
+    begin, end = int(out["offset"]), int(out["offset"] + out["length"])
+    result, expected = recording.result, recording.case.expected
+    if expected is None:
+        return False
+    printed, right = (result.stdout, expected.stdout) if out["stream"] == 1 else (result.stderr, expected.stderr)
+    return printed[begin:end] in (right or b"")[begin:]

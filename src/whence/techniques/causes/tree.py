@@ -96,8 +96,11 @@ class Tree:
         self._answers: dict[int, Cause] = {}
         self._keys: dict[int, object] = {}
 
-    def plant(self, goals: list[Goal], references: list[int]) -> Node:
-        """Make the root, opened: its causes are those of the goals, and what the references come from."""
+    def plant(self, goals: list[Goal], references: list[int], silent: Iterable[int] = ()) -> Node:
+        """Make the root, opened: its causes are those of the goals, and what the references come from.
+
+        ``silent`` are branches that may have kept from happening what was expected instead.
+        """
         root = Node(0, 0, None, sorted({goal.event for goal in goals}))
         self.nodes = [root]
         root.causes = [self._answer(goal, goal.event + 1) for goal in goals]
@@ -107,7 +110,7 @@ class Tree:
             free = Contradiction(-1, is_free=True)
             root.causes = [Cause(nothing, free, found, found.events, NO_EVENTS)] if references else []
             root.instances = [max(0, r - 1) for r in references[:1]]
-        self._grow(root, self._deciding(references, bool(goals)))
+        self._grow(root, self._deciding(references, bool(goals)), silent)
         return root
 
     def open(self, node: Node) -> list[Node]:
@@ -115,7 +118,7 @@ class Tree:
         if node.children is None:
             chosen = self._representatives(node.instances)
             node.causes = [self._answer(self._goals.otherwise(event), event + 1) for event in chosen]
-            self._grow(node, [])
+            self._grow(node)
         assert node.children is not None
         return node.children
 
@@ -170,11 +173,15 @@ class Tree:
 
     # ---- Children ----------------------------------------------------------------------------------------------------
 
-    def _grow(self, node: Node, first: list[int]) -> None:
-        """Make the children: the critical conditions of the node's causes that stand nowhere else."""
+    def _grow(self, node: Node, first: Iterable[int] = (), last: Iterable[int] = ()) -> None:
+        """Make the children: the critical conditions of the node's causes that stand nowhere else.
+
+        Before these ``first``, after them ``last``, which are indirect.
+        """
         groups: dict[object, Node] = {}
         seen = set(self.nodes[0].instances)
-        for branch, use, indirect in itertools.chain(((b, -1, False) for b in first), self._critical(node)):
+        direct, indirect_ones = ((b, -1, False) for b in first), ((b, -1, True) for b in last)
+        for branch, use, indirect in itertools.chain(direct, self._critical(node), indirect_ones):
             if branch in seen or not self._has_way(branch) or self._is_fine(branch):
                 continue
             seen.add(branch)
