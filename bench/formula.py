@@ -59,6 +59,7 @@ def measure(program: str, number: int, seed: int, budget: float) -> Row:
 def _measure(row: Row, fault: corpus.Fault, measuring: Measuring) -> None:
     from whence.alter.work import Work
     from whence.cli.formula import localise, prepare
+    from whence.subject.recorder import Recorder
     from whence.techniques.spectrum import spectrum
 
     subject, runs = measuring.subject, measuring.runs
@@ -67,8 +68,8 @@ def _measure(row: Row, fault: corpus.Fault, measuring: Measuring) -> None:
         row.total = len(ranking)
         row.ranks[method] = _rank(ranking, fault, row.total)
     began, deadline = time.perf_counter(), time.monotonic() + measuring.budget
-    with Work(subject, workers=1, fresh=True, deadline=deadline) as work:
-        prepared = prepare(subject, runs, measuring.failing, "op2", measuring.budget)
+    with Work(subject, workers=1, fresh=True, deadline=deadline) as work, Recorder(subject) as recorder:
+        prepared = prepare(subject, runs, measuring.failing, recorder, measuring.budget)
         found = localise(subject, runs, measuring.failing, prepared, work)
     row.seconds = time.perf_counter() - began
     row.ranks["formula"] = _rank(found.ranking, fault, row.total)

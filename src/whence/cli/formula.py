@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
     from whence.techniques.correction.formula import FailingRun, Run
+    from whence.techniques.correction.localisation import Search as Found
 
 SECONDS = 60.0
 ENCODING = 0.2  # of the time, after which no more runs are encoded
@@ -54,13 +55,15 @@ def formula(options: Options, search: Search, failing: int, size: int, weights: 
 
     from whence.cli.options import first_use
     from whence.cli.steps import failing_rows, open_work, run_cases, search_summary, summary
+    from whence.subject.recorder import Recorder
 
     subject = open_subject(options)
     runs = run_cases(subject)
     rows = failing_rows(subject, runs, options)[:failing]
-    search = replace(search, budget=SECONDS if search.budget is None else search.budget)
-    with open_work(subject, search, "altered runs") as work, first_use():
-        prepared = prepare(subject, runs, rows, weights, search.budget or SECONDS, options.trace_limit, options.window)
+    seconds = SECONDS if search.budget is None else search.budget
+    recorder = Recorder(subject, options.trace_limit, options.window)
+    with recorder, open_work(subject, replace(search, budget=seconds), "altered runs") as work, first_use():
+        prepared = prepare(subject, runs, rows, recorder, seconds, weights)
         found = localise(subject, runs, rows, prepared, work, size)
     found.summary[:0] = summary(subject, runs)
     found.summary += search_summary(work)
@@ -75,19 +78,25 @@ def localise(
     Raises SubjectError where no formula could be made and no run can be altered.
     """
     from whence.cli.altering import rules_and_values
-    from whence.techniques.correction.localisation import Options as Settings
-    from whence.techniques.correction.localisation import search
     from whence.techniques.correction.ranking import findings
 
     with work.share(SOLVING):
-        settings = Settings(size=size, deadline=work.deadline or float("inf"))
-        found = search(prepared.failing, prepared.passing, prepared.weights, work, settings)
+        found = solve(prepared, work, size)
     altered: list[Findings] = []
     if found.gaps and all(runs.tested[row].case.command is None for row in rows):
         altered = rules_and_values(subject, runs, rows, work)
     elif not prepared.failing:
         raise prepared.refused[0]
     return findings(subject.name, found, prepared.suspects, altered, prepared.symptom)
+
+
+def solve(prepared: Prepared, work: Work, size: int = 2) -> Found:
+    """The correction sets of prepared runs, as far as there is time."""
+    from whence.techniques.correction.localisation import Options as Settings
+    from whence.techniques.correction.localisation import search
+
+    settings = Settings(size=size, deadline=work.deadline or float("inf"))
+    return search(prepared.failing, prepared.passing, prepared.weights, work, settings)
 
 
 @dataclass(slots=True)
@@ -115,37 +124,35 @@ def prepare(
     subject: Subject,
     runs: Runs,
     rows: Sequence[int],
-    formula: str,
+    recorder: Recorder,
     seconds: float = SECONDS,
-    limit: int | None = None,
-    window: int | None = None,
+    weights: str = "op2",
 ) -> Prepared:
-    """What a search of so many seconds needs. Runs of which no formula can be made are named in ``runs.left_out``.
+    """What a search of so many seconds needs; ``weights`` is a formula of suspiciousness.
 
-    Passing runs are taken as long as there is time.
+    Runs of which no formula can be made are named in ``runs.left_out``. Passing runs are taken as long as there is
+    time.
     """
     from whence.formula.encoder import Encoder
-    from whence.subject.recorder import Recorder
     from whence.subject.runs import coverage
     from whence.techniques.spectrum import spectrum
 
     latest = time.monotonic() + ENCODING * seconds
-    found = Prepared(spectrum(coverage(subject, runs), formula=formula, subject=subject.name).ranking)
+    found = Prepared(spectrum(coverage(subject, runs), formula=weights, subject=subject.name).ranking)
     encoder = Encoder(subject.program, subject.plan)
-    with Recorder(subject, limit, window) as recorder:
-        for row in rows:
-            if found.failing and time.monotonic() >= latest:
-                runs.left_out.append(f"no time for a formula of `{runs.tested[row].case.name}`: --budget 5m")
-                continue
-            try:
-                _add_failing(found, subject, runs, row, recorder, encoder)
-            except SubjectError as error:
-                found.refused.append(error)
-                runs.left_out.append(f"no formula of `{runs.tested[row].case.name}`: {error}")
-        for run in _passing(subject, runs, recorder, encoder) if found.failing else ():
-            found.passing.append(run)
-            if time.monotonic() >= latest:
-                break
+    for row in rows:
+        if found.failing and time.monotonic() >= latest:
+            runs.left_out.append(f"no time for a formula of `{runs.tested[row].case.name}`: --budget 5m")
+            continue
+        try:
+            _add_failing(found, subject, runs, row, recorder, encoder)
+        except SubjectError as error:
+            found.refused.append(error)
+            runs.left_out.append(f"no formula of `{runs.tested[row].case.name}`: {error}")
+    for run in _passing(subject, runs, recorder, encoder) if found.failing else ():
+        found.passing.append(run)
+        if time.monotonic() >= latest:
+            break
     return found
 
 

@@ -33,7 +33,8 @@ PASSING_RECORDED = 5  # passing runs whose values are shown beside the failing r
 LONGEST_PASSING = 1_000_000  # blocks of a passing run that is recorded for its values alone
 FAILING = 5  # failing runs whose values are compared with those of passing ones
 COMPARING = 20.0  # seconds that recording runs for that may take
-BUDGET = 60.0  # seconds of altering runs, where the options say nothing
+BUDGET = 60.0  # seconds of altering runs and reasoning, where the options say nothing
+ALTERING = 0.7  # of them for altered runs, at most
 VALUES_OF = 50  # ranked statements whose values are gathered
 
 
@@ -123,13 +124,16 @@ def compare_values(subject: Subject, runs: Runs, rows: list[int], recorder: Reco
 
 
 def alter_runs(subject: Subject, runs: Runs, rows: list[int], recorder: Recorder, search: Search) -> list[Findings]:
-    """What altered runs of the failing cases in ``rows`` show; the last one's summary tells how much was run."""
+    """What altered runs and formulas of the failing cases in ``rows`` show; the last summary tells how much was run."""
     from whence.cli.altering import search_all
+    from whence.cli.reasoning import reason
     from whence.cli.steps import open_work, search_summary
     from whence.findings import Findings
 
     with open_work(subject, search) as work:
-        found = search_all(subject, runs, rows, recorder, work)
+        with work.share(ALTERING):
+            found = search_all(subject, runs, rows, recorder, work)
+        found += reason(subject, runs, rows, recorder, work)
     return [*found, Findings("alter", subject.name, summary=search_summary(work))]
 
 
