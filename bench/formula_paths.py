@@ -1,0 +1,237 @@
+"""Formula-based localisation over one path and over several: tables I to III of the paper on the corpus.
+
+    python -m bench.formula_paths [--every N] [--offset K] [--seed S] [--size N] [--budget S] [--methods M,M]
+                                  [--details] [PROGRAM ...]
+
+Suites are those of `bench.effect`: at most five failing and 25 passing cases. `path` is the formula of the failing run
+alone, `bugassist` that of all paths within a bound, `ofc` the one computed on demand; `+cw` orders sets by weights of
+Op2. Statements are ranked as in section III-B6 (``techniques/correction/combined.py``): those in the sets of all
+failing cases, by their mean rank. A faulty line that is in none of them counts as `lost`; ranks are of the others. It
+is checked that the sets of both ways over several paths are the same where both come to an end.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench.common import markdown  # noqa: E402
+from bench.effect import Measuring  # noqa: E402
+from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
+from corpus import corpus  # noqa: E402
+
+if TYPE_CHECKING:
+    from whence.findings import Entry, Statement
+    from whence.subject.recorder import Recording
+
+METHODS = ("path", "bugassist", "bugassist+cw", "ofc", "ofc+cw")
+Sets = list[frozenset["Statement"]]
+
+
+@dataclass(slots=True)
+class Answer:
+    """What one method says of one failing case."""
+
+    sets: Sets
+    seconds: float
+    formulas: int = 1
+    switched: int = 0
+    questions: int = 0
+    complete: bool = True
+
+
+@dataclass(slots=True)
+class Row:
+    """One fault: for each method its answers, one a failing case, and the best, mean and worst rank of the fault."""
+
+    program: str
+    fault: str
+    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    ranks: dict[str, tuple[int, float, int]] = field(default_factory=dict)
+    singles: dict[str, tuple[int, int]] = field(default_factory=dict)
+    disagreements: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    error: str = ""
+
+
+def measure(program: str, number: int, seed: int, size: int, budget: float, methods: Sequence[str]) -> Row:
+    """One fault with every method; what cannot be measured says why."""
+    from whence.errors import WhenceError
+
+    fault = corpus.faults(program)[number]
+    row = Row(program, fault.id)
+    try:
+        with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
+            _measure(row, fault, Measuring(fault, Path(name), seed, budget), size, budget, methods)
+    except WhenceError as error:
+        row.error = str(error)
+    return row
+
+
+def _measure(
+    row: Row, fault: corpus.Fault, measuring: Measuring, size: int, budget: float, methods: Sequence[str]
+) -> None:
+    from whence.errors import SubjectError
+    from whence.subject.recorder import Recorder
+    from whence.techniques.correction import combined
+    from whence.techniques.spectrum import spectrum
+
+    suspects = spectrum(measuring.coverage, formula="op2").ranking
+    highest, lowest = (pick(entry.score for entry in suspects) for pick in (max, min))
+    weights = {e.statement: (highest - e.score) / ((highest - lowest) or 1.0) for e in suspects}
+    _build(measuring)
+    with Recorder(measuring.subject) as recorder:
+        for index in measuring.failing:
+            tested = measuring.runs.tested[index]
+            try:
+                recording = recorder.record(tested.case, tested.outcome)
+                answers = {m: _answer(measuring, recording, m, weights, size, budget) for m in methods}
+            except SubjectError as error:
+                row.refused.append(f"{tested.case.name}: {error}")
+                continue
+            for method, answer in answers.items():
+                row.answers.setdefault(method, []).append(answer)
+            row.disagreements += _disagreements(tested.case.name, answers)
+    for method, found in row.answers.items():
+        used = weights if method.endswith("+cw") else {}
+        ranking = combined.of_runs([combined.of_run(answer.sets, used) for answer in found])
+        row.ranks[method] = _ranks(ranking, fault)
+        row.singles[method] = _held(found, fault)
+
+
+def _build(measuring: Measuring) -> None:
+    """Let the variants be there before anything is timed."""
+    from whence.probe.instrument import Variant
+
+    for kind in (Variant.RECORD, Variant.ALTER, Variant.REPLAY):
+        measuring.subject.variant(kind)
+
+
+def _answer(
+    measuring: Measuring,
+    recording: Recording,
+    method: str,
+    weights: dict[Statement, float],
+    size: int,
+    budget: float,
+) -> Answer:
+    """The sets of one failing case."""
+    from whence.techniques.correction.expansion import Bounds, expand
+
+    way, _, weighted = method.partition("+")
+    used, began, deadline = weights if weighted else {}, time.perf_counter(), time.monotonic() + budget
+    if way == "path":
+        return _path(measuring, recording, size, deadline)
+    bounds = Bounds(size=size, deadline=deadline)
+    found = expand(measuring.subject, recording, used, bounds, everything=way == "bugassist")
+    whole = not (found.stopped or found.open or found.found.undecided or found.found.stopped)
+    spent = time.perf_counter() - began
+    return Answer(found.sets, spent, found.formulas, found.switched, found.questions, whole)
+
+
+def _path(measuring: Measuring, recording: Recording, size: int, deadline: float) -> Answer:
+    """The sets of the recorded path alone."""
+    from whence.formula.encoder import Encoder
+    from whence.subject.story import Story
+    from whence.subject.symptoms import symptom_of
+    from whence.techniques.correction.formula import FailingRun, symptom_formula
+
+    began, subject = time.perf_counter(), measuring.subject
+    encoder, symptom = Encoder(subject.program, subject.plan), symptom_of(recording, subject.folder)
+    formula = symptom_formula(FailingRun(Story(subject, recording.trace), recording, symptom, encoder), 2.0)
+    found = formula.sets(size, [1.0] * len(formula.statements), deadline)
+    sets = [frozenset(formula.statements[group] for group in groups) for groups in found.sets]
+    return Answer(sets, time.perf_counter() - began, questions=found.questions)
+
+
+def _disagreements(case: str, answers: dict[str, Answer]) -> list[str]:
+    """Where the two ways over several paths are complete, and differ."""
+    both = [answers[method] for method in ("bugassist", "ofc") if method in answers]
+    if len(both) < 2 or not all(answer.complete for answer in both):
+        return []
+    one, other = (set(answer.sets) for answer in both)
+    told = ["+".join(str(s.line) for s in sorted(statements)) for statements in sorted(one ^ other, key=sorted)]
+    return [f"{case}: {', '.join(told)} by one of both only"] if told else []
+
+
+def _ranks(ranking: Sequence[Entry], fault: corpus.Fault) -> tuple[int, float, int]:
+    """Best, mean and worst rank of the best-placed faulty line; zeros where none is in the ranking."""
+    found = [(e.rank, e.rank_average, e.rank_worst) for e in ranking if e.statement.line in fault.lines]
+    return min(found, key=lambda ranks: ranks[1], default=(0, 0.0, 0))
+
+
+def _held(answers: Sequence[Answer], fault: corpus.Fault) -> tuple[int, int]:
+    """In how many failing cases a faulty line is a set alone, and of how many."""
+    lines = frozenset(fault.lines)
+    held = sum(any(len(s) == 1 and {x.line for x in s} <= lines for s in answer.sets) for answer in answers)
+    return held, len(answers)
+
+
+def told(row: Row) -> str:
+    """A line a fault and method."""
+    lines = [f"{row.program} {row.fault}: {', '.join(row.refused)}".rstrip(": ")]
+    for method, ranks in row.ranks.items():
+        found, (held, cases) = row.answers[method], row.singles[method]
+        lines.append(
+            f"    {method}: rank {ranks[0]} {ranks[1]:.1f} {ranks[2]}; alone in {held} of {cases}; "
+            f"{mean(len(a.sets) for a in found):.1f} sets, {mean(a.switched for a in found):.1f} switched, "
+            f"{mean(a.questions for a in found):.1f} questions, {mean(a.seconds for a in found):.2f} s"
+        )
+    return "\n".join(lines)
+
+
+def table(rows: Sequence[Row], methods: Sequence[str]) -> str:
+    """The results of all faults, a line a method."""
+    head = ["method", "faults", "best", "mean", "worst", "lost", "first alone", "alone in cases", "sets", "switched"]
+    head += ["formulas", "questions", "s a case", "not complete"]
+    lines = []
+    for method in methods:
+        chosen = [row for row in rows if method in row.ranks]
+        ranked = [row.ranks[method] for row in chosen if row.ranks[method][0]]
+        answers = [answer for row in chosen for answer in row.answers[method]]
+        if not answers:
+            continue
+        held, cases = (sum(row.singles[method][k] for row in chosen) for k in (0, 1))
+        ranks = [f"{mean(rank[k] for rank in ranked):.1f}" if ranked else "" for k in range(3)]
+        counts = [len(chosen) - len(ranked), sum(rank[2] == 1 for rank in ranked), f"{held} of {cases}"]
+        means = [mean(getattr(a, name) for a in answers) for name in ("switched", "formulas", "questions")]
+        sizes = [mean(len(a.sets) for a in answers), *means]
+        incomplete = sum(not a.complete for a in answers)
+        spent = f"{mean(a.seconds for a in answers):.2f}"
+        lines.append(
+            [method, str(len(chosen)), *ranks, *map(str, counts), *(f"{x:.1f}" for x in sizes), spent, str(incomplete)]
+        )
+    return markdown(head, lines)
+
+
+def main() -> None:
+    """Measure, and print the table, disagreements, and what could not be measured."""
+    parser = fault_options(__doc__, workers=1)
+    parser.set_defaults(programs=["gatekeeper"])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--size", type=int, default=1, help="statements in a set at most")
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds for each case and method")
+    parser.add_argument("--methods", default=",".join(METHODS), help=f"of {', '.join(METHODS)}")
+    options = parser.parse_args()
+    methods = [method for method in METHODS if method in options.methods.split(",")]
+    measured = each_fault(options, measure, options.seed, options.size, options.budget, methods)
+    rows = [row for row in measured if was_measured(row, told if options.details else None)]
+    print(table(rows, methods))
+    for row in rows:
+        for line in row.disagreements:
+            print(f"{row.program} {row.fault}, {line}")
+        for line in row.refused:
+            print(f"{row.program} {row.fault}, not measured: {line}")
+
+
+if __name__ == "__main__":
+    main()
