@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import bitwuzla  # type: ignore[import-not-found]  # it has no stubs
-from bitwuzla import Kind, Option
-
+from whence.formula.solvers import load
 from whence.formula.terms import Term, Terms
 
+bitwuzla = load("bitwuzla")
+Kind, Option = bitwuzla.Kind, bitwuzla.Option
 Expression = Any  # a bitwuzla term
 
 _KINDS = {

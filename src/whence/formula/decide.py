@@ -144,9 +144,7 @@ class Decider:
         return {True: Status.SATISFIABLE, False: Status.UNSATISFIABLE, None: Status.UNKNOWN}[answer], core
 
     def _ask_z3(self, conditions: list[Term]) -> tuple[bool | None, list[int]]:
-        import z3
-
-        from whence.formula.smt import Smt
+        from whence.formula.smt import Smt, z3
 
         domain = Smt(self._terms)
         solver = z3.SolverFor("QF_BVFP", ctx=domain.context)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
-import bitwuzla  # type: ignore[import-not-found]  # it has no stubs
-from bitwuzla import Option
-
 from whence.formula.bitvectors import BitVectors
 from whence.formula.decide import Status
+from whence.formula.solvers import load
 from whence.formula.terms import Term, Terms
+
+bitwuzla = load("bitwuzla")
+Option = bitwuzla.Option
 
 
 class Incremental:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
-from pysat.solvers import Solver
-
 from whence.formula.clauses import Clauses
 from whence.formula.decide import Status
 from whence.formula.evaluation import Evaluation
+from whence.formula.solvers import load
 from whence.formula.terms import Term, Terms
 
+Solver = load("pysat.solvers").Solver
 CONFLICTS = 2000  # after which the clock is looked at: tens of milliseconds at most
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import z3
-
+from whence.formula.solvers import load
 from whence.formula.terms import Term, Terms
+
+z3 = load("z3")
 
 Expression = Any  # a z3 expression; z3's own types say no more
 _Operation = Callable[..., Expression]
