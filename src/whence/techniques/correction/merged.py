@@ -202,19 +202,15 @@ class MergedRun(FailingRun):
         places = ((m.side, m.instance.event - m.side.base) for m in branches if m.instance is not None and not m.ways)
         return [place for place in places if self.matters(place)]
 
-    def right(self, side: Side) -> Term:
-        """That a side's run ended right, its way being taken; a term of one bit."""
-        terms, one = self.encoding.terms, self.recorded[side]
+    def aims_of(self, side: Side) -> list[tuple[int, Term]] | None:
+        """The conditions, with their events, of which one had to hold for a side's run to end right; None: it does."""
         if not side.fails:
-            return terms.constant(1, 1)
-        aims = self.aims
-        if side is not self.main:
-            aim = None if one.recording.is_cut else self._goals(side).right(one.symptom, one.recording)
-            aims = [] if aim is None else [aim]
-        found = terms.constant(0, 1)
-        for aim in aims:
-            found = terms.apply("or", 1, found, aim.term)
-        return found
+            return None
+        if side is self.main:
+            return [(aim.event, aim.term) for aim in self.aims]
+        one = self.recorded[side]
+        aim = None if one.recording.is_cut else self._goals(side).right(one.symptom, one.recording)
+        return [] if aim is None else [(side.number(aim.event), aim.term)]
 
 
 class MergedFormula(TraceFormula):
@@ -228,8 +224,10 @@ class MergedFormula(TraceFormula):
         self._leaving: dict[Term, Term] = {}  # by the symbol: another one, that the branch escapes
         self._equations: list[Term] = []  # what these are
         self._merged, self._bits = run, run.encoding.terms
-        events = [*(aim.event for aim in run.aims), *run.printed]
-        super().__init__(run, self._right(), events, run.references, seconds)
+        self._told: set[int] = {
+            aim.event for aim in run.aims
+        }  # the events at which conditions of what was printed stand
+        super().__init__(run, self._right(), self._told, run.references, seconds)
         self._strict = [self._bits.negate(symbol) for symbol in self.escapes]
 
     # ---- Building ----------------------------------------------------------------------------------------------------
@@ -240,7 +238,9 @@ class MergedFormula(TraceFormula):
         right = terms.constant(1, 1)
         for mark in reversed(self._merged.merged.marks):
             if mark.instance is None:
-                right = self._under(mark.guard, self._merged.right(mark.side), right)
+                aims = self._merged.aims_of(mark.side)
+                self._told.update(number for number, _ in aims or ())
+                right = self._under(mark.guard, self._any(aims), right)
             elif mark.instance.kind is Kind.BRANCH and mark.instance.value is not None:
                 right = self._branch(mark, mark.instance, right)
             for condition in [] if mark.instance is None else self._held(mark.side, mark.instance):
@@ -248,6 +248,13 @@ class MergedFormula(TraceFormula):
         self.escapes = dict(reversed(self.escapes.items()))
         self._leaving = dict(reversed(self._leaving.items()))
         return right
+
+    def _any(self, aims: Sequence[tuple[int, Term]] | None) -> Term:
+        """That one of some aims is met, if there have to be any."""
+        found = self._bits.constant(aims is None, 1)
+        for _, term in aims or ():
+            found = self._bits.apply("or", 1, found, term)
+        return found
 
     def _under(self, guard: Term, condition: Term, right: Term) -> Term:
         terms = self._bits
@@ -278,7 +285,19 @@ class MergedFormula(TraceFormula):
         if instance.kind is Kind.ARG and instance.event - side.base in self._merged.recorded[side].printed:
             value = self._merged.encoding.evaluation.value(instance.term)
             if value is not None:
+                self._told.add(instance.event)
                 yield terms.equal(instance.term, terms.constant(value, terms.widths[instance.term]))
+
+    def _is_given(self, instance: Instance) -> bool:
+        """Whether an instance stores what was read from the input, or hands on what is printed as it is."""
+        if instance.kind is Kind.ARG and instance.event in self.goal_events:
+            return self._is_handed_on(instance.meaning)
+        return super()._is_given(instance)
+
+    def _is_handed_on(self, meaning: Term) -> bool:
+        """Whether a value is that of another instance, or of one on each side."""
+        operation, arguments = self._bits.operations[meaning], self._bits.arguments[meaning]
+        return operation == "symbol" or (operation == "ite" and all(map(self._is_handed_on, arguments[1:])))
 
     def _conditions(self) -> list[Term]:
         """All conditions stand in the goal, under their guards; here is only when branches escape."""
