@@ -69,7 +69,7 @@ def _measure(row: Row, fault: corpus.Fault, measuring: Measuring) -> None:
         row.ranks[method] = _rank(ranking, fault, row.total)
     began, deadline = time.perf_counter(), time.monotonic() + measuring.budget
     with Work(subject, workers=1, fresh=True, deadline=deadline) as work, Recorder(subject) as recorder:
-        prepared = prepare(subject, runs, measuring.failing, recorder, measuring.budget)
+        prepared = prepare(subject, runs, measuring.failing, recorder, work)
         found = localise(subject, runs, measuring.failing, prepared, work)
     row.seconds = time.perf_counter() - began
     row.ranks["formula"] = _rank(found.ranking, fault, row.total)

@@ -250,6 +250,17 @@ def test_ctrl_c_between_two_steps_of_a_technique_counts_too(ctrl_c: Callable[[fl
     assert work.stopped == "interrupt" and not_run(found.records) == 1
 
 
+def test_ctrl_c_ends_long_work_without_altered_runs_at_once(ctrl_c: Callable[[float], None]) -> None:
+    with open_work(Sessions()) as work:
+        ctrl_c(0.2)
+        begun = time.monotonic()
+        with work.interruptible():
+            time.sleep(20)
+        assert time.monotonic() - begun < 10
+        (found,) = work.run([Request(case("a"), batch(1))])
+    assert work.stopped == "interrupt" and not_run(found.records) == 1
+
+
 def test_the_second_ctrl_c_ends_everything(ctrl_c: Callable[[float], None]) -> None:
     sessions = Sessions(seconds=0.004)  # so that a part is at work when the second one comes
     with pytest.raises(KeyboardInterrupt), open_work(sessions) as work:

@@ -73,7 +73,7 @@ class Work:
     ) -> None:
         self.subject, self.deadline, self.fresh = subject, deadline, fresh
         self.stopped = ""
-        self.cut_short = False
+        self.cut_short = self._at_once = False
         self.done = self.known = self.left_out = self.lost = 0
         self._count, self._cluster, self._way, self._opener = workers, cluster, way, opener
         self._progress = progress
@@ -217,6 +217,18 @@ class Work:
                 self.stopped = "" if whole is not None and time.monotonic() < whole else BUDGET
 
     @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Inside, which is long work without altered runs, Ctrl-C ends the block at once; the search is stopped."""
+        self._at_once = True
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self.stopped != INTERRUPT:
+                raise
+        finally:
+            self._at_once = False
+
+    @contextmanager
     def _interrupts(self) -> Iterator[None]:
         """The first Ctrl-C ends the search, so that what was found is reported; the second one ends the program."""
         in_main = threading.current_thread() is threading.main_thread()
@@ -225,9 +237,9 @@ class Work:
             return
 
         def stop(_: int, __: object) -> None:
-            if self.stopped:
+            again, self.stopped = bool(self.stopped), INTERRUPT
+            if again or self._at_once:
                 raise KeyboardInterrupt
-            self.stopped = INTERRUPT
 
         signal.signal(signal.SIGINT, stop)
         try:

@@ -63,7 +63,7 @@ def formula(options: Options, search: Search, failing: int, size: int, weights: 
     seconds = SECONDS if search.budget is None else search.budget
     recorder = Recorder(subject, options.trace_limit, options.window)
     with recorder, open_work(subject, replace(search, budget=seconds), "altered runs") as work, first_use():
-        prepared = prepare(subject, runs, rows, recorder, seconds, weights)
+        prepared = prepare(subject, runs, rows, recorder, work, weights)
         found = localise(subject, runs, rows, prepared, work, size)
     found.summary[:0] = summary(subject, runs)
     found.summary += search_summary(work)
@@ -125,10 +125,10 @@ def prepare(
     runs: Runs,
     rows: Sequence[int],
     recorder: Recorder,
-    seconds: float = SECONDS,
+    work: Work,
     weights: str = "op2",
 ) -> Prepared:
-    """What a search of so many seconds needs; ``weights`` is a formula of suspiciousness.
+    """What a search needs; ``weights`` is a formula of suspiciousness, ``work`` tells of the time and of Ctrl-C.
 
     Runs of which no formula can be made are named in ``runs.left_out``. Passing runs are taken as long as there is
     time.
@@ -137,11 +137,12 @@ def prepare(
     from whence.subject.runs import coverage
     from whence.techniques.spectrum import spectrum
 
-    latest = time.monotonic() + ENCODING * seconds
+    now = time.monotonic()
+    latest = now + ENCODING * ((work.deadline or now + SECONDS) - now)
     found = Prepared(spectrum(coverage(subject, runs), formula=weights, subject=subject.name).ranking)
     encoder = Encoder(subject.program, subject.plan)
     for row in rows:
-        if found.failing and time.monotonic() >= latest:
+        if found.failing and (work.stopped or time.monotonic() >= latest):
             runs.left_out.append(f"no time for a formula of `{runs.tested[row].case.name}`: --budget 5m")
             continue
         try:
@@ -151,7 +152,7 @@ def prepare(
             runs.left_out.append(f"no formula of `{runs.tested[row].case.name}`: {error}")
     for run in _passing(subject, runs, recorder, encoder) if found.failing else ():
         found.passing.append(run)
-        if time.monotonic() >= latest:
+        if work.stopped or time.monotonic() >= latest:
             break
     return found
 

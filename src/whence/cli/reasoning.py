@@ -47,7 +47,7 @@ def _sets(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder,
 
     left = _left(work, SECONDS)
     with work.share(left / max(_left(work, float("inf")), left)):
-        prepared = prepare(subject, runs, rows[:FAILING], recorder, left)
+        prepared = prepare(subject, runs, rows[:FAILING], recorder, work)
         if not prepared.failing:
             raise prepared.refused[0]
         found = solve(prepared, work, size=1)

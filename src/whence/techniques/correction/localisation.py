@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -121,19 +122,29 @@ def search(
     graph of terms.
     """
     found = Search(list(runs))
+    with nullcontext() if work is None else work.interruptible():
+        _search(found, passing, weight, work, options)
+    found.stopped |= work is not None and bool(work.stopped)
+    return found
+
+
+def _search(
+    found: Search, passing: Sequence[Run], weight: Mapping[Statement, float], work: Work | None, options: Options
+) -> None:
+    """Fill in what is found, so that it is there whenever the search ends."""
+    runs = found.runs
     branches = mending_branches(work, runs) if work is not None else [[] for _ in runs]
     for number, (run, events) in enumerate(zip(runs, branches, strict=True)):
         share = _share(options, len(runs) - number)
         mine = _minimal([d for formula in _formulas(found, run, events, share) for d in formula(weight)])
+        found.diagnoses += mine
+        found.notes.update(run.encoding.notes)
         if work is not None and options.confirms:
             single = [d for d in mine if len(d.statements) == 1]
             for diagnosis, passes in zip(single, confirmed(work, run, [d.changes for d in single]), strict=True):
                 diagnosis.confirmed = passes
-        found.diagnoses += mine
-        found.notes.update(run.encoding.notes)
     if options.consistency and runs:
         _compare(found, _same(found, passing, options), options)
-    return found
 
 
 def _share(options: Options, left: int) -> Options:
