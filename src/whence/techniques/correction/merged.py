@@ -338,4 +338,5 @@ class MergedFormula(TraceFormula):
         for symbol in self.escapes:
             rewriting.put(symbol, self._bits.constant(0, 1))
         self.conditions = [rewriting.of(condition) for condition in self.conditions]
+        self.conditions = [rewriting.of(condition) for condition in self.conditions]
         self.hard = [rewriting.of(condition) for condition in self.hard]
