@@ -257,7 +257,7 @@ def test_the_run_itself_meets_all_but_the_goals(program):
 def naive(tree: Tree, program: Failing) -> dict[int, int]:
     """Algorithm 3 by sets and lists: the level of each critical branch instance."""
     trace, story = program.recording.trace, program.story
-    built, influence = tree.built, tree.built.tree._influence
+    built, influence = tree.built, tree.built.tree.influence
     levels: dict[int, int] = {}
     silent = influence.silent(program.symptom, program.recording)
     pending = [(cause, 0) for cause in tree.root.causes]
@@ -315,6 +315,67 @@ def test_slicing_first_changes_no_condition(program):
     sliced, whole = (program.built(depth=4, slices=slices) for slices in (True, False))
     assert sliced.levels() == whole.levels()
     assert sliced.built.encoded <= whole.built.encoded
+
+
+# ---- Missing statements ----------------------------------------------------------------------------------------------
+
+# A queue of two: the count is not taken down when the first one leaves. And a bit that is set in the wrong element.
+QUEUE = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct queue { int first, last, count; };
+static struct queue queues[2];
+static int flags[4];
+static void enter(struct queue *q)
+{
+    q->last++;
+    q->count++;
+}
+static void leave(struct queue *q)
+{
+    q->first++; /* FIRST */
+}
+static void set(int *table, int number)
+{
+    table[number] = 1; /* SET */
+}
+int main(int argc, char **argv)
+{
+    int *heap = calloc(4, sizeof *heap);
+    enter(&queues[0]);
+    enter(&queues[1]);
+    leave(&queues[0]); /* LEAVE */
+    queues[1].first = 7; /* OTHER */
+    set(heap, 2); /* CALL */
+    flags[2] = 1; /* FLAG */
+    printf("%d %d %d\\n", queues[0].count, heap[1], flags[1]);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "marks", "deed"),
+    [
+        ("0 0 0\n", ("FIRST", "LEAVE"), "gave `q->first` the value 1, and left `queues[0].count`"),
+        ("1 1 0\n", ("SET", "CALL"), "gave `table[number]` the value 1, and left `heap[1]`"),
+        ("1 0 1\n", ("FLAG",), "gave `flags[2]` the value 1, and left `flags[1]`"),
+    ],
+)
+def test_what_was_stored_beside_a_value_is_a_neighbour(right, marks, deed):
+    program = failing(QUEUE, stdout=right)
+    tree = program.built()
+    beside = [line for line in tree.told.lines(tree.root) if line.beside >= 0]
+    assert {program.line(mark) for mark in marks} <= {line.statement.line for line in beside}
+    assert program.line("/* OTHER */") not in {line.statement.line for line in beside} or right == "0 0 0\n"
+    assert deed in {tree.told.deed(line) for line in beside}
+
+
+def test_neighbours_count_to_the_next_level():
+    program = failing(QUEUE, stdout="1 0 1\n")
+    findings = causes(program.story, program.symptom, program.recording)
+    levels = {entry.statement.line: entry.evidence["level"] for entry in findings.ranking}
+    assert levels[program.line("FLAG")] == 1 and levels[program.line("printf")] == 0
 
 
 # ---- Symptoms --------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Cause trees of the planted faults: whether the root cause is in them, its level, the lines to read, and what it takes.
+"""Cause trees of the planted faults: is the root cause in them, its level, the lines to read, and what it takes.
 
     python -m bench.real.causes --work FOLDER [--depth N] [--budget S] [--optimisations] [FAULT ...]
 

@@ -142,7 +142,7 @@ def causes(story: Story, symptom: Symptom, recording: Recording, options: Option
     told = Told(built.tree)
     levels, lines = ranked(told, options.depth)
     scores = {s: 1 / (1 + levels[s] + min(len(line.way), MOST_LINES) / MOST_LINES) for s, line in lines.items()}
-    evidence = {s: _evidence(story, levels[s], line) for s, line in lines.items()}
+    evidence = {s: _evidence(told, levels[s], line) for s, line in lines.items()}
     findings = Findings("causes", story.subject.name, rank(scores, evidence), symptom)
     findings.parts["tree"] = {
         "case": recording.case.name,
@@ -157,22 +157,26 @@ def causes(story: Story, symptom: Symptom, recording: Recording, options: Option
 
 
 def ranked(told: Told, depth: int) -> tuple[dict[Statement, int], dict[Statement, Line]]:
-    """The statements of a tree: the lowest level of each, and there its line with the shortest way."""
+    """The statements of a tree: the lowest level of each, and there its line with the shortest way.
+
+    What only stands beside a cause counts to the next level.
+    """
     levels: dict[Statement, int] = {}
     lines: dict[Statement, Line] = {}
     for node in told.tree.nodes:
         if node.children is None or node.level > depth:
             continue
         for line in told.lines(node):
-            known = levels.setdefault(line.statement, node.level)
+            level = node.level + (line.beside >= 0)
+            known = levels.setdefault(line.statement, level)
             shorter = line.statement not in lines or len(line.way) < len(lines[line.statement].way)
-            if node.level < known or (node.level == known and shorter):
-                levels[line.statement], lines[line.statement] = node.level, line
+            if level < known or (level == known and shorter):
+                levels[line.statement], lines[line.statement] = level, line
     return levels, lines
 
 
-def _evidence(story: Story, level: int, line: Line) -> dict[str, Any]:
-    deed = story.deed(line.event)
+def _evidence(told: Told, level: int, line: Line) -> dict[str, Any]:
+    deed = told.deed(line)
     text = f"line {line.statement.line} {deed}" if deed else ""
     return {"level": level, "lines_to_read": len(line.way), "text": text}
 

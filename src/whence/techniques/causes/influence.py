@@ -21,6 +21,7 @@ from whence.subject.story import Story
 from whence.techniques.branches.implicit import NO_READ, last_written
 from whence.techniques.branches.potential import Candidates
 from whence.techniques.branches.predicates import Predicates
+from whence.techniques.causes.neighbours import Neighbours
 from whence.trace.columns import N_OUT
 from whence.trace.dependence import Edge
 from whence.trace.slicing import Slice, backward_slice, dependences
@@ -101,6 +102,16 @@ class Influence:
         since: Integers = last_written(self.trace)
         return since
 
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """What was stored beside what events read."""
+        return Neighbours(self.story, self._since)
+
+    def reads(self, events: Integers) -> Integers:
+        """Those events that read memory."""
+        reading: Integers = events[self._since[events] != NO_READ]
+        return reading
+
     # ---- Data --------------------------------------------------------------------------------------------------------
 
     def transforming(self, references: Sequence[int]) -> Reached:
@@ -130,6 +141,12 @@ class Influence:
             depths = np.array([depth for depth, _ in level.values()], np.int32)
         calls = np.array(sorted(known), np.int64)
         return found.joined([(call, *known[call]) for call in calls[~np.isin(calls, found.events)].tolist()]), calls
+
+    def call_of(self, event: int) -> int:
+        """The call of the function in which an event happened; -1: none was recorded."""
+        columns = self.trace.columns
+        call = int(columns.frames[columns.segments[columns.events[event]["segment"]]["frame"]]["call"])
+        return self._last_event(call) if call >= 0 else -1
 
     def sources(self, event: int) -> list[int]:
         """The events that an event's data comes from, seen through the bytes that library calls copied."""
@@ -197,7 +214,7 @@ class Influence:
 
         Only those after what did write it. (Relevant slicing's potential dependence.)
         """
-        uses: Integers = events[self._since[events] != NO_READ]
+        uses = self.reads(events)
         if not len(uses):
             return uses
         depths = found.depth_of(uses).astype(np.int64)

@@ -16,16 +16,22 @@ from whence.trace.slicing import dependences
 
 HOPS = 4  # steps from a condition to the named values in it
 VALUES = 8  # that are shown of one condition
+READS = 40  # of one cause, the nearest, whose neighbours are looked for
 CORE = 5  # assumptions of a core that are named in a sentence
 
 
 @dataclass(slots=True)
 class Line:
-    """A statement of a cause: the event nearest to the condition, and the statements from there to the symptom."""
+    """A statement of a cause: the event nearest to the condition, and the statements from there to the symptom.
+
+    ``beside`` is the event of the cause that read the same object elsewhere; -1 where the statement's own event is of
+    the cause.
+    """
 
     statement: Statement
     event: int
     way: tuple[Statement, ...]
+    beside: int = -1
 
 
 class Told:
@@ -67,8 +73,26 @@ class Told:
                     if statement not in found and statement not in self.tree.fine:
                         way = _distinct([*self.way(node), *self._statements(cause, event)])
                         found[statement] = Line(statement, event, way)
-            self._lines[node.number] = sorted(found.values(), key=lambda line: len(line.way))
+            own = sorted(found.values(), key=lambda line: len(line.way))
+            self._lines[node.number] = [*own, *self._neighbours(node, set(found))]
         return self._lines[node.number]
+
+    def _neighbours(self, node: Node, known: set[Statement]) -> list[Line]:
+        """The other statements that stored beside what a node's causes read, those of the nearest reads first."""
+        found: list[Line] = []
+        influence = self.tree.influence
+        for cause in node.causes:
+            reads = influence.reads(cause.events)
+            for read in reads[np.argsort(cause.found.depth_of(reads), kind="stable")][:READS].tolist():
+                before = self._statements(cause, read)
+                for store in influence.neighbours.of(read):
+                    for event in (store, influence.call_of(store)):
+                        statement = self.story.statement(event) if event >= 0 else None
+                        if statement is not None and statement not in known | self.tree.fine:
+                            known.add(statement)
+                            way = _distinct([*self.way(node), *before, statement])
+                            found.append(Line(statement, event, way, read))
+        return sorted(found, key=lambda line: len(line.way))
 
     def _nearest(self, cause: Cause) -> list[tuple[Statement, int]]:
         """Each statement of a cause with its event nearest to the goal, of equally near ones one with a value."""
@@ -106,6 +130,12 @@ class Told:
                 found.setdefault(seen.name, seen.value)
             elif hops and trace.kind(target - 1) is Kind.PHI:
                 self._gather(target, hops - 1, found)
+
+    def deed(self, line: Line) -> str:
+        """What happened at a line; of a neighbour, what it left as it was."""
+        deed = self.story.deed(line.event)
+        left = self.story.named(line.beside) if line.beside >= 0 else None
+        return f"{deed}, and left `{left.name}`" if deed and left is not None else deed
 
     def goal(self, node: Node) -> str:
         """What should have been at a node."""
@@ -183,7 +213,7 @@ class Told:
         return {
             "file": line.statement.file,
             "line": line.statement.line,
-            "deed": self.story.deed(line.event),
+            "deed": self.deed(line),
             "to_read": len(line.way),
         }
 

@@ -76,7 +76,8 @@ class Tree:
     """A tree that grows as its nodes are opened.
 
     ``nodes`` are all that there are, in the order in which they were found; ``stopped``: why not all were opened that
-    were asked for (the deadline, of ``time.monotonic``, or Ctrl-C); empty where they were.
+    were asked for (the deadline, of ``time.monotonic``, or Ctrl-C); empty where they were. ``influence`` is what it is
+    made from.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class Tree:
         settings: Settings | None = None,
         deadline: float = float("inf"),
     ) -> None:
-        self._influence, self._goals, self._preconditions = influence, goals, preconditions
+        self.influence, self._goals, self._preconditions = influence, goals, preconditions
         self._settings, self._deadline = settings or Settings(), deadline
         self.story = influence.story
         self.nodes: list[Node] = []
@@ -106,7 +107,7 @@ class Tree:
         root.causes = [self._answer(goal, goal.event + 1) for goal in goals]
         if not goals:
             nothing = Goal(references[0] - 1 if references else -1, -1, "")
-            found = self._influence.transforming(references)
+            found = self.influence.transforming(references)
             free = Contradiction(-1, is_free=True)
             root.causes = [Cause(nothing, free, found, found.events, NO_EVENTS)] if references else []
             root.instances = [max(0, r - 1) for r in references[:1]]
@@ -155,12 +156,12 @@ class Tree:
         """
         if goal.event not in self._answers:
             contradiction = self._preconditions.contradiction(goal)
-            found = self._influence.transforming([reference, *(a.event + 1 for a in contradiction.core)])
+            found = self.influence.transforming([reference, *(a.event + 1 for a in contradiction.core)])
             events = found.events
             core = [self._has_way(assumption.event) for assumption in contradiction.core]
             if not contradiction.complete and core and all(core):
                 events = events[events >= contradiction.step]
-            found, calls = self._influence.with_calls(found, events)
+            found, calls = self.influence.with_calls(found, events)
             self._answers[goal.event] = Cause(goal, contradiction, found, events, calls)
         return self._answers[goal.event]
 
@@ -210,15 +211,15 @@ class Tree:
         for cause in node.causes:
             events = self._not_fine(cause.events)
             events = events[np.argsort(cause.found.depth_of(events), kind="stable")]
-            for event, branch in zip(events.tolist(), self._influence.direct(events), strict=True):
+            for event, branch in zip(events.tolist(), self.influence.direct(events), strict=True):
                 yield branch, event, False
             yield from ((assumption.event, assumption.event, False) for assumption in cause.contradiction.core)
-            yield from ((b, -1, True) for b in self._influence.indirect(cause.found, np.sort(events)).tolist())
+            yield from ((b, -1, True) for b in self.influence.indirect(cause.found, np.sort(events)).tolist())
 
     def _deciding(self, references: list[int], has_goals: bool) -> list[int]:
         """The branches that let the symptom's events happen; without goals also those among them: they decided it."""
         events = np.array([reference - 1 for reference in references if reference > 0], np.int64)
-        return [*self._influence.direct(events), *([] if has_goals else events.tolist())]
+        return [*self.influence.direct(events), *([] if has_goals else events.tolist())]
 
     def _has_way(self, branch: int) -> bool:
         return branch in self._preconditions.path.branches
