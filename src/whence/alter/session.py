@@ -8,7 +8,7 @@ run again from the start, with the same changes, under the ordinary runner.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -301,6 +301,19 @@ class Session:
             self._recorder = Recorder(self.subject, variant=Variant.REPLAY)
         with self._file(Mode.APPLY, batch, budget=self._ticks(budget)) as file:
             return self._recorder.record(self.case, session=bytes(file.path) + b":0", may_be_cut=True)
+
+    def traces(self, runs: Sequence[NDArray[np.void]], ticks: int) -> list[Recording | None]:
+        """Altered runs recorded from their start, of so many clock ticks at most; None: its trace cannot be read.
+
+        All of them have ``argv`` and the environment at the same addresses.
+        """
+        batch = Batch.of(runs)
+        check(batch, self.subject.alter_plan)
+        if self._recorder is None:
+            self._recorder = Recorder(self.subject, variant=Variant.REPLAY)
+        with self._file(Mode.APPLY, batch, budget=max(ticks, LEAST_BUDGET)) as file:
+            names = [bytes(file.path) + b":%06d" % number for number in range(len(runs))]
+            return self._recorder.record_altered(self.case, names)
 
     # ---- Jobs --------------------------------------------------------------------------------------------------------
 

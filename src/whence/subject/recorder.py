@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -23,6 +23,7 @@ ENDLESS = 16 << 20  # bytes kept of a run that does not end: enough to see what 
 WORK = 16  # bytes of memory that analysing takes for each byte of a trace
 PROCESSES = 16  # runs of the program within a case that are looked at
 SHARE = 0.75  # of the memory that is free
+TOGETHER = 8  # altered runs that are asked for at once; their working files have names of one length
 
 Worth = Callable[[Trace], float]
 
@@ -111,6 +112,29 @@ class Recorder:
         finally:
             _remove(path)  # what is used of it stays mapped
         return Recording(case, result, outcome, trace, bool(trace.header.flags & LIMIT_REACHED))
+
+    def record_altered(self, case: Case, sessions: Sequence[bytes]) -> list[Recording | None]:
+        """Record altered runs of a case, the beginning of long ones; None for those whose trace cannot be read."""
+        self._runner.limits = self.subject.limits
+        found: list[Recording | None] = []
+        for start in range(0, len(sessions), TOGETHER):
+            part = sessions[start : start + TOGETHER]
+            paths = [self._runner.sandbox.new_path(f"trace{next(self._numbers):06}") for _ in part]
+            requests = [TraceRequest(path, self._endless, self._ring) for path in paths]
+            try:
+                results = self._runner.run_cases([case] * len(part), traces=requests, sessions=part)
+                found += [self._altered(case, result, path) for result, path in zip(results, paths, strict=True)]
+            finally:
+                for path in paths:
+                    _remove(path)
+        return found
+
+    def _altered(self, case: Case, result: RunResult, path: Path) -> Recording | None:
+        try:
+            trace = self._open(path, self._endless, True)
+        except TraceError:
+            return None
+        return Recording(case, result, judge(case, result), trace, bool(trace.header.flags & LIMIT_REACHED))
 
     def _open(self, path: Path, limit: int, endless: bool) -> Trace:
         self._check(read_header(open_units(path)), limit, endless)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import CHANGE, Op
 from whence.alter.session import Session
-from whence.errors import SubjectError, TraceError
+from whence.errors import SubjectError
 from whence.findings import Statement
 from whence.formula.decide import Status
 from whence.formula.encoder import Encoder
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 MOST_EVENTS = 4_000  # of a run that is part of a formula
 TICKS = 3.0  # how many times as long as the failing run a switched one may take
 MOST_SIDES = 200  # of one formula
+TOGETHER = 32  # branches that are sent the other way between two looks at the clock
 
 Statements = frozenset[Statement]
 
@@ -116,32 +117,27 @@ class Switches:
         event = next((e for e in range(trace.events) if self._sides(trace, e)), None)
         if event is None:
             raise SubjectError("no branch of the run can go another way", "`--method path` asks about the run itself")
-        unchanged = self._session.trace(self._change(trace, event, self._taken(trace, event)), TICKS)
-        if unchanged.outcome.kind is not recording.outcome.kind:
-            raise SubjectError(f"{recording.outcome.kind} when recorded, but {unchanged.outcome.kind} in a session")
+        self._ticks = int(TICKS * trace.blocks)
+        (unchanged,) = self._session.traces([self._change(trace, event, self._taken(trace, event))], self._ticks)
+        if unchanged is None or unchanged.outcome.kind is not recording.outcome.kind:
+            raise SubjectError(f"{recording.outcome.kind} when recorded, but not when it is run again in a session")
         return self._side(unchanged, np.zeros(0, CHANGE))
 
-    def fork(self, place: Place) -> list[Side]:
-        """Send a branch each other way, and add the runs to its side."""
-        if place in self._asked:
-            return []
-        self._asked.add(place)
-        side, event = place
-        found, ways = [], self._others(side.trace, event)
-        for value in ways:
-            changes = np.concatenate([self._changes[side], self._change(side.trace, event, value)])
-            try:
-                recording = self._session.trace(changes, TICKS)
-                _check(recording.trace)
-            except (SubjectError, TraceError):
+    def fork(self, places: Sequence[Place]) -> None:
+        """Send branches each other way, each of them in a run of its own, and add the runs to their sides."""
+        wanted = [(place, value) for place in places for value in self._others(place[0].trace, place[1])]
+        changes = [
+            np.concatenate([self._changes[side], self._change(side.trace, event, value)])
+            for (side, event), value in wanted
+        ]
+        self._asked.update(places)
+        recordings = self._session.traces(changes, self._ticks) if changes else []
+        for (place, _), own, recording in zip(wanted, changes, recordings, strict=True):
+            side, event = place
+            if recording is None or not event + 1 < recording.trace.events <= MOST_EVENTS:
+                self._open.add(place)
                 continue
-            if recording.trace.events > event + 1:
-                found.append(self._side(recording, changes, side, event))
-        if found:
-            side.forks[event] = found
-        if len(found) < len(ways):
-            self._open.add(place)
-        return found
+            side.forks.setdefault(event, []).append(self._side(recording, own, side, event))
 
     def is_open(self, place: Place) -> bool:
         """Whether a branch may go a way that is not known."""
@@ -272,14 +268,16 @@ class Expansion:
 
     def _grow(self, places: Sequence[Place], bounds: Bounds) -> bool:
         """Record the other ways of branches, within the bounds; whether any was asked for."""
-        began, grown = time.perf_counter(), False
-        for place in places:
-            if len(self._switches.recorded) > bounds.sides or time.monotonic() >= bounds.deadline:
+        began, asked = time.perf_counter(), 0
+        while asked < len(places) and time.monotonic() < bounds.deadline:
+            room = bounds.sides + 1 - len(self._switches.recorded)
+            if room <= 0:
                 break
-            self._switches.fork(place)
-            grown = True
+            part = places[asked : asked + min(room, TOGETHER)]
+            self._switches.fork(part)
+            asked += len(part)
         self._seconds["recording"] += time.perf_counter() - began
-        return grown
+        return asked > 0
 
     def _ask(self, formula: MergedFormula, size: int, bounds: Bounds) -> Found:
         """The sets of a formula up to a size, with those that need an unknown way, which become ``_pending``."""
