@@ -14,6 +14,7 @@ from whence.formula.decide import Status
 from whence.formula.encoder import Encoder
 from whence.formula.incremental import Incremental
 from whence.formula.rewriting import Rewriting
+from whence.formula.smt import script
 from whence.formula.terms import Terms
 from whence.techniques.correction.consistency import Consistency
 from whence.techniques.correction.formula import FailingRun, TraceFormula, branch_formula, symptom_formula
@@ -247,6 +248,16 @@ def test_a_branch_that_had_to_go_the_other_way():
     texts = small.texts(formula)
     assert texts[small.line("TEST")] == "`counted > limit` had to be true here"
     assert texts[small.line("COUNTED")].startswith("`counted` could have been ")
+
+
+def test_a_formula_that_contradicts_its_run_is_set_aside():
+    small = Small(PARCEL, "5", "15 30\n")
+    formula = small.formula
+    assert not formula.contradictions
+    wrong = small.run.encoding.terms.constant(0, 1)
+    formula.conditions.append(wrong)
+    assert formula.contradictions == [wrong]
+    assert script(small.run.encoding.terms, formula.conditions).endswith("(assert\n false)\n(check-sat)\n")
 
 
 def consistency(text: str, runs: list[tuple[str, str]]) -> dict[int, bool | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from whence.subject.recorder import Recorder
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
-    from whence.techniques.correction.formula import FailingRun, Run
+    from whence.techniques.correction.formula import FailingRun, Run, TraceFormula
     from whence.techniques.correction.localisation import Search as Found
 
 SECONDS = 60.0
@@ -81,7 +82,7 @@ def localise(
     from whence.techniques.correction.ranking import findings
 
     with work.share(SOLVING):
-        found = solve(prepared, work, size)
+        found = solve(prepared, runs, work, size)
     altered: list[Findings] = []
     if found.gaps and all(runs.tested[row].case.command is None for row in rows):
         altered = rules_and_values(subject, runs, rows, work)
@@ -90,13 +91,29 @@ def localise(
     return findings(subject.name, found, prepared.suspects, altered, prepared.symptom)
 
 
-def solve(prepared: Prepared, work: Work, size: int = 2) -> Found:
-    """The correction sets of prepared runs, as far as there is time."""
+def _saved(formula: TraceFormula) -> str:
+    """Save a formula that contradicts its own run, and say where: the encoder is at fault."""
+    from pathlib import Path
+
+    from whence.formula.smt import script
+
+    name = formula.run.recording.case.name
+    path = Path("whence-report", "contradiction-" + re.sub(r"[^\w.-]", "_", name) + ".smt2")
+    path.parent.mkdir(exist_ok=True)
+    terms = formula.run.encoding.terms
+    path.write_text(script(terms, [*formula.conditions, *(e for es in formula.equations.values() for e in es)]))
+    return f"the formula of `{name}` contradicts its own run, which is a fault of whence: please report it with {path}"
+
+
+def solve(prepared: Prepared, runs: Runs, work: Work, size: int = 2) -> Found:
+    """The correction sets of prepared runs, as far as there is time; formulas at fault go to ``runs.left_out``."""
     from whence.techniques.correction.localisation import Options as Settings
     from whence.techniques.correction.localisation import search
 
     settings = Settings(size=size, deadline=work.deadline or float("inf"))
-    return search(prepared.failing, prepared.passing, prepared.weights, work, settings)
+    found = search(prepared.failing, prepared.passing, prepared.weights, work, settings)
+    runs.left_out += [_saved(formula) for formula in found.contradicting]
+    return found
 
 
 @dataclass(slots=True)
@@ -157,9 +174,7 @@ def prepare(
     return found
 
 
-def _add_failing(
-    found: Prepared, subject: Subject, runs: Runs, row: int, recorder: Recorder, encoder: Encoder
-) -> None:
+def _add_failing(found: Prepared, subject: Subject, runs: Runs, row: int, recorder: Recorder, encoder: Encoder) -> None:
     """Record and encode the failing case of a row."""
     from whence.subject.story import Story
     from whence.subject.symptoms import symptom_of

@@ -50,7 +50,7 @@ def _sets(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder,
         prepared = prepare(subject, runs, rows[:FAILING], recorder, work)
         if not prepared.failing:
             raise prepared.refused[0]
-        found = solve(prepared, work, size=1)
+        found = solve(prepared, runs, work, size=1)
     return findings(subject.name, found, prepared.suspects, (), prepared.symptom)
 
 

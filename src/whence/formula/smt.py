@@ -55,6 +55,14 @@ class Smt:
         return z3.If(value, z3.BitVecVal(1, 1), z3.BitVecVal(0, 1))
 
 
+def script(terms: Terms, conditions: Iterable[Term]) -> str:
+    """The question whether conditions can hold together, in SMT-LIB."""
+    domain = Smt(terms)
+    solver = z3.Solver(ctx=domain.context)
+    solver.add(*domain.bools(conditions))
+    return str(solver.to_smt2())
+
+
 _LOGIC: dict[str, _Operation] = {
     "and": lambda a, b: z3.And(a, b),
     "or": lambda a, b: z3.Or(a, b),

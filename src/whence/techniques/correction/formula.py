@@ -175,6 +175,7 @@ class TraceFormula:
             equation = self._terms.equal(instance.term, self._decidable(instance, meaning))
             self.equations.setdefault(statement, []).append(equation)
         self.statements = sorted(self.members)
+        self._goal = rewriting.of(goal)
         told = dict.fromkeys(rewriting.of(condition) for condition in conditions)
         self.conditions = [condition for condition in told if self._terms.value(condition) != 1]
         self.hard = [condition for condition in self.conditions if self._holds(condition)]
@@ -277,6 +278,12 @@ class TraceFormula:
     def _holding(self) -> frozenset[Term]:
         """The conditions that held in the run."""
         return frozenset(c for c in self.conditions if self.run.encoding.evaluation.value(c) == 1)
+
+    @property
+    def contradictions(self) -> list[Term]:
+        """The conditions besides the goal that the run itself does not meet: the encoder is at fault. Mostly none."""
+        value = self.run.encoding.evaluation.value
+        return [condition for condition in self.conditions if condition != self._goal and value(condition) == 0]
 
     def _symbols(self, term: Term) -> tuple[Term, ...]:
         """The symbols in the meaning of an instance, or in a condition."""

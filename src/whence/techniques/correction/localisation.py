@@ -96,6 +96,7 @@ class Search:
     stopped: bool = False
     holding: list[str] = field(default_factory=list)  # cases whose goal the formula meets without any change
     notes: Counter[str] = field(default_factory=Counter)
+    contradicting: list[TraceFormula] = field(default_factory=list)  # formulas that contradict their own runs
     floats: bool = False  # something was taken as recorded since it is floating point
 
     @property
@@ -104,6 +105,8 @@ class Search:
         found = ["not every question was answered in time"] if self.stopped or self.undecided else []
         if any(run.has_loops for run in self.runs):
             found.append("the formulas know the recorded turns of loops only")
+        if self.contradicting:
+            found.append("a formula contradicts its own run")
         if self.floats:
             found.append("floating point is taken as recorded")
         return found if self.runs else ["there is no formula"]
@@ -175,6 +178,9 @@ def _sets(
     options: Options,
     weight: Mapping[Statement, float],
 ) -> Iterator[Diagnosis]:
+    if formula.contradictions:
+        found.contradicting.append(formula)
+        return
     sets = formula.sets(options.size, [weight.get(s, 1.0) for s in formula.statements], options.deadline)
     found.questions += sets.questions
     found.stopped |= sets.stopped
