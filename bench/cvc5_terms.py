@@ -67,7 +67,7 @@ class Cvc5:
         self._one, self._zero = (self.manager.mkBitVector(1, bit) for bit in (1, 0))
 
     def of(self, term: Term) -> Expression:
-        """The expression of a term: Boolean for one bit, else a bit-vector; KeyError for frem, which cvc5 rounds."""
+        """The expression of a term: Boolean for one bit, else a bit-vector."""
         return self._terms.translate(term, self._made, self._translate)
 
     def needed(self, conditions: Iterable[Term]) -> list[Expression]:
@@ -119,10 +119,22 @@ class Cvc5:
             return make(Kind.FLOATINGPOINT_SQRT, nearest, self._float(operands[0]))
         if operation in _ROUNDING:
             return make(Kind.FLOATINGPOINT_RTI, self._mode(_ROUNDING[operation]), self._float(operands[0]))
+        if operation == "frem":
+            return self._remainder(width, *map(self._float, operands))
         if operation == "fconvert":
             return make(self._to(Kind.FLOATINGPOINT_TO_FP_FROM_FP, width), nearest, self._float(operands[0]))
         kinds = {"sitof": Kind.FLOATINGPOINT_TO_FP_FROM_SBV, "uitof": Kind.FLOATINGPOINT_TO_FP_FROM_UBV}
         return make(self._to(kinds[operation], width), nearest, operands[0])
+
+    def _remainder(self, width: int, a: Expression, b: Expression) -> Expression:
+        """C's fmod, which truncates; cvc5's remainder rounds the quotient to nearest."""
+        make, nearest = self.manager.mkTerm, self._mode(RoundingMode.ROUND_NEAREST_TIES_TO_EVEN)
+        x, y = (make(Kind.FLOATINGPOINT_ABS, number) for number in (a, b))
+        rest = make(Kind.FLOATINGPOINT_REM, x, y)
+        below = make(Kind.FLOATINGPOINT_LT, rest, self.manager.mkFloatingPointPosZero(*_FORMATS[width]))
+        positive = make(Kind.ITE, below, make(Kind.FLOATINGPOINT_ADD, nearest, rest, y), rest)
+        negative = make(Kind.FLOATINGPOINT_NEG, positive)
+        return make(Kind.ITE, make(Kind.FLOATINGPOINT_IS_NEG, a), negative, positive)
 
     def _integer(self, width: int, source: Term, signed: bool) -> Expression:
         """Towards zero; what the width cannot hold gives the processor's answer, the least number."""

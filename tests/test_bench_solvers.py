@@ -9,14 +9,17 @@ import time
 from itertools import combinations
 from pathlib import Path
 
+import cvc5  # type: ignore[import-not-found,import-untyped,unused-ignore]
 import pytest
 
+from bench.cvc5_terms import Cvc5
 from bench.solver_questions import FLOATING, SOLVERS, replies
 from bench.solver_ways import WAYS, Answer, Problem
 from bench.solvers import Formula, Row, disagreements, isolated, table_of_sets
 from whence.formula.decide import Status
-from whence.formula.floats import bits_of
+from whence.formula.floats import bits_of, is_nan
 from whence.formula.incremental import Incremental
+from whence.formula.integers import OPERATIONS
 from whence.formula.terms import Term, Terms
 
 ROOT = Path(__file__).parents[1]
@@ -89,6 +92,47 @@ def test_each_solver_answers_questions_of_floats(name: str) -> None:
     questions = [(whole, more), (wide, terms.negate(more)), (zero, less, terms.apply("feq", 1, x, two))]
     found = replies(FLOATING[name], terms, questions, 20.0)
     assert [reply.status for reply in found] == [Status.SATISFIABLE, Status.UNSATISFIABLE, Status.UNSATISFIABLE]
+
+
+NUMBERS = (0.0, -0.0, 1.5, 2.5, -2.5, -7.25, 1e10, 5e18, 1.2e19, 0.1, float("inf"))
+FLOATS = {
+    **dict.fromkeys(("fadd", "fsub", "fmul", "fdiv", "frem"), (2, (64,))),
+    **dict.fromkeys(("fsqrt", "ffloor", "fceil", "ftrunc", "feven", "faway"), (1, (64,))),
+    **dict.fromkeys(("feq", "flt", "fle"), (2, (1,))),
+    **{"fconvert": (1, (32,)), "ftosi": (1, (16, 32, 64)), "ftoui": (1, (8, 32, 64)), "sitof": (1, (32, 64))},
+    "uitof": (1, (32, 64)),
+}
+
+
+@pytest.mark.parametrize("operation", FLOATS)
+def test_cvc5_computes_as_c_does(operation: str) -> None:
+    """With constant operands only the integers' answer is possible."""
+    operands, widths = FLOATS[operation]
+    draw = random.Random(operation)
+    for width in widths:
+        terms = Terms()
+        values = [bits_of(draw.choice(NUMBERS), 64) for _ in range(operands)]
+        expected = OPERATIONS[operation](width, 64, *values)
+        symbols = [terms.symbol(64) for _ in values]
+        given = [terms.equal(s, terms.constant(value, 64)) for s, value in zip(symbols, values, strict=True)]
+        result = terms.equal(terms.apply(operation, width, *symbols), terms.constant(expected, width))
+        assert possible(terms, [*given, result])
+        is_float = width > 1 and not operation.startswith("fto")
+        if not (is_float and is_nan(expected, width)):  # whose bits are open
+            assert not possible(terms, [*given, terms.negate(result)])
+
+
+def possible(terms: Terms, conditions: list[Term]) -> bool:
+    """cvc5's answer where all is told, nothing assumed: constants fold."""
+    domain = Cvc5(terms)
+    solver = cvc5.Solver(domain.manager)
+    for condition in conditions:
+        solver.assertFormula(domain.of(condition))
+    for definition in domain.needed(conditions):
+        solver.assertFormula(definition)
+    answer = solver.checkSat()
+    assert answer.isSat() or answer.isUnsat()
+    return bool(answer.isSat())
 
 
 def answers(*sets: Sets | None) -> Row:

@@ -25,7 +25,7 @@ class Satisfiability:
     Raises Unmodelled (``clauses``) for floating point.
     """
 
-    def __init__(self, terms: Terms, seconds: float, solver: str = "cadical153") -> None:
+    def __init__(self, terms: Terms, seconds: float, solver: str = "minisat22") -> None:
         self._terms, self._seconds = terms, seconds
         self._clauses, self._told = Clauses(terms), 0
         self._solver = Solver(name=solver)
