@@ -68,3 +68,16 @@ def test_sets_have_the_size_that_is_asked_for():
 def test_a_case_that_does_not_fail_is_refused():
     done = ferry("--passes", "5")
     assert done.status == 2 and "no case fails" in done.err
+
+
+@pytest.mark.parametrize("method", ["ofc", "bugassist"])
+def test_over_several_paths_what_another_way_computes_is_part_of_a_set(method):
+    done = ferry("--fails", "3", "--expect", "fee 29\n", "--passes", "2", "--method", method, "--json")
+    sets = {tuple(s["line"] for s in d["statements"]): d for d in done.json["diagnoses"]}
+    both = sets[line_of("LONG"), line_of("RATE")]
+    assert both["way"] == "paths" and {value["right"] for value in both["values"]} == {"true", "8"}
+    assert any("1 run with switched branches in one formula" in line for line in done.json["summary"])
+    path = ferry("--fails", "3", "--expect", "fee 29\n", "--passes", "2", "--json")
+    assert (line_of("LONG"), line_of("RATE")) not in {
+        tuple(s["line"] for s in d["statements"]) for d in path.json["diagnoses"]
+    }

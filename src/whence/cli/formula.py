@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 SECONDS = 60.0
 ENCODING = 0.2  # of the time, after which no more runs are encoded
+METHODS = ("path", "ofc", "bugassist")  # one path; several, on demand; all of them
 SOLVING = 0.5  # of the time that is left then; the rest is for altered runs where they are needed
 MOST_BLOCKS = 5_000  # of a passing run that is looked at
 PASSING = 50  # cases whose values a repair must not contradict
@@ -44,8 +45,9 @@ PASSING = 50  # cases whose values a repair must not contradict
 @search_options
 @click.option("--failing", default=5, type=click.IntRange(1), show_default=True, help="Failing runs, the shortest.")
 @click.option("--size", default=2, type=click.IntRange(1, 3), show_default=True, help="Statements in a set at most.")
+@click.option("--method", type=click.Choice(METHODS), default="path", show_default=True, help="Paths in a formula.")
 @click.option("--weights", type=click.Choice(FORMULAS), default="op2", show_default=True, help="Order of equals.")
-def formula(options: Options, search: Search, failing: int, size: int, weights: str) -> int:
+def formula(options: Options, search: Search, failing: int, size: int, method: str, weights: str) -> int:
     """Find the statements whose change can make failing runs right, and the values they had to have.
 
     Each failing run becomes a formula; a solver finds the smallest sets of statements without which the right result
@@ -65,30 +67,50 @@ def formula(options: Options, search: Search, failing: int, size: int, weights: 
     recorder = Recorder(subject, options.trace_limit, options.window)
     with recorder, open_work(subject, replace(search, budget=seconds), "altered runs") as work, first_use():
         prepared = prepare(subject, runs, rows, recorder, work, weights)
-        found = localise(subject, runs, rows, prepared, work, size)
+        found = localise(subject, runs, rows, prepared, work, size, method)
     found.summary[:0] = summary(subject, runs)
     found.summary += search_summary(work)
     return show(subject, found, options)
 
 
 def localise(
-    subject: Subject, runs: Runs, rows: Sequence[int], prepared: Prepared, work: Work, size: int = 2
+    subject: Subject,
+    runs: Runs,
+    rows: Sequence[int],
+    prepared: Prepared,
+    work: Work,
+    size: int = 2,
+    method: str = METHODS[0],
 ) -> Findings:
     """The statements that prepared formulas name, and what altered runs show where formulas do not say it all.
 
-    Raises SubjectError where no formula could be made and no run can be altered.
+    ``method`` is one of METHODS. Raises SubjectError where no formula could be made and no run can be altered.
     """
     from whence.cli.altering import rules_and_values
     from whence.techniques.correction.ranking import findings
 
     with work.share(SOLVING):
-        found = solve(prepared, runs, work, size)
+        found, paths = solve(prepared, runs, work, size), list[str]()
+    if method != METHODS[0]:
+        with work.share(SOLVING):
+            paths = _over_paths(found, prepared, work, size, method)
     altered: list[Findings] = []
     if found.gaps and all(runs.tested[row].case.command is None for row in rows):
         altered = rules_and_values(subject, runs, rows, work)
     elif not prepared.failing:
         raise prepared.refused[0]
-    return findings(subject.name, found, prepared.suspects, altered, prepared.symptom)
+    result = findings(subject.name, found, prepared.suspects, altered, prepared.symptom)
+    result.summary += paths
+    return result
+
+
+def _over_paths(found: Found, prepared: Prepared, work: Work, size: int, method: str) -> list[str]:
+    """Add the sets over several paths; what that took, in words."""
+    from whence.techniques.correction.expansion import Bounds
+    from whence.techniques.correction.paths import add_paths
+
+    bounds = Bounds(size=size, deadline=work.deadline or float("inf"))
+    return add_paths(found, prepared.weights, work, bounds, method)
 
 
 def _saved(formula: TraceFormula) -> str:
