@@ -9,6 +9,7 @@ variable would not do: one that differs in all runs makes a function of anything
 from __future__ import annotations
 
 import itertools
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -94,10 +95,15 @@ Pair = tuple[_Seen, _Seen]
 
 
 class Consistency:
-    """Answers for many statements; all formulas are over one graph of terms, ``passing`` are in each question."""
+    """Answers for many statements; all formulas are over one graph of terms, ``passing`` are in each question.
 
-    def __init__(self, terms: Terms, passing: Sequence[TraceFormula], seconds: float) -> None:
-        self._terms, self._passing, self._seconds = terms, passing, seconds
+    ``seconds`` limits a question to the solver; after ``deadline`` (of ``time.monotonic``) none is asked.
+    """
+
+    def __init__(
+        self, terms: Terms, passing: Sequence[TraceFormula], seconds: float, deadline: float = float("inf")
+    ) -> None:
+        self._terms, self._passing, self._seconds, self._deadline = terms, passing, seconds, deadline
         self._vectors = BitVectors(terms)
         self._variables: dict[int, Variables] = {}
 
@@ -127,7 +133,7 @@ class Consistency:
             if holds:
                 return Function(True, test.text(seen[0]))
             asked += 1
-            if asked == MOST_ASKED:
+            if asked == MOST_ASKED or time.monotonic() >= self._deadline:
                 return Function(None)
             cores += [core] if core else []
         return Function(False)

@@ -218,8 +218,8 @@ def _same(found: Search, passing: Sequence[Run], options: Options) -> list[Trace
 def _compare(found: Search, passing: Sequence[TraceFormula], options: Options) -> None:
     """Find out for each statement that is a set alone whether its new values can be a function of its operands."""
     terms = found.runs[0].encoding.terms
-    consistency = Consistency(terms, passing, options.query)
-    templates = Templates(terms, passing, options.query)
+    consistency = Consistency(terms, passing, options.query, options.deadline)
+    templates = Templates(terms, passing, options.query, options.deadline)
     for statement in sorted({d.statements[0] for d in found.diagnoses if len(d.statements) == 1}):
         mine = [d for d in found.diagnoses if d.statements == (statement,)]
         if time.monotonic() >= options.deadline:

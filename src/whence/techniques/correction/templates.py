@@ -6,6 +6,7 @@ constant, the result moved by a constant, another operation. The constant is an 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -37,10 +38,12 @@ class Template:
 
 
 class Templates:
-    """Tries templates; ``passing`` are the formulas of runs that have to stay right."""
+    """Tries templates; ``passing`` are the formulas of runs that have to stay right. Limits are those of Consistency."""
 
-    def __init__(self, terms: Terms, passing: Sequence[TraceFormula], seconds: float) -> None:
-        self._terms, self._passing, self._seconds = terms, passing, seconds
+    def __init__(
+        self, terms: Terms, passing: Sequence[TraceFormula], seconds: float, deadline: float = float("inf")
+    ) -> None:
+        self._terms, self._passing, self._seconds, self._deadline = terms, passing, seconds, deadline
 
     def repairs(self, statement: Statement, failing: Sequence[TraceFormula]) -> list[str]:
         """The templates that repair all of some failing runs and keep the passing ones right, in words."""
@@ -65,6 +68,8 @@ class Templates:
         meaning = members[changed][0][2].meaning
         constant = self._terms.symbol(_operand_width(self._terms, meaning))
         for template in applicable(self._terms, meaning):
+            if time.monotonic() >= self._deadline:
+                return
             conditions: list[Term] = []
             for site, instances in members.items():
                 for rewriting, formula, instance in instances:
