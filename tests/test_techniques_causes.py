@@ -23,7 +23,7 @@ from whence.trace.slicing import dependences
 TOLL = """\
 #include <stdio.h>
 #include <stdlib.h>
-static int rate = 2;
+static int rate = 2; /* RATE */
 int main(int argc, char **argv)
 {
     int axles = atoi(argv[1]); /* AXLES */
@@ -109,7 +109,7 @@ def program(request) -> Failing:
 def test_the_root_holds_what_the_wrong_value_came_from():
     toll = small("toll")
     tree = toll.built()
-    assert tree.lines(tree.root) == {toll.line(mark) for mark in ("PRINT", "SUM", "AXLES", "SEVEN")}
+    assert tree.lines(tree.root) == {toll.line(mark) for mark in ("PRINT", "SUM", "AXLES", "SEVEN", "RATE")}
     assert tree.told.contradiction(tree.root) == "`fee` had to be 17, but `fee` was 13"
 
 

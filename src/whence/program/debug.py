@@ -49,7 +49,7 @@ class Member:
     """A member of a struct or union; ``name`` is "" for an anonymous one.
 
     ``offset`` is in bits from the start; for a bit-field ``bits`` is its width (else 0) and ``storage`` the
-    offset in bits of the unit that the program loads and stores.
+    offset in bits of the unit that the program loads and stores. ``file`` and ``line``: where it was declared.
     """
 
     name: str
@@ -57,6 +57,8 @@ class Member:
     offset: int
     bits: int = 0
     storage: int = 0
+    file: str = ""
+    line: int = 0
 
 
 class CType:
@@ -280,7 +282,9 @@ class DebugInfo:
         bit_field = "DIFlagBitField" in fields.get("flags", "")
         bits = int(fields.get("size", 0)) if bit_field else 0
         storage = int(fields.get("extraData", f"i64 {offset}").split()[-1]) if bit_field else offset
-        return Member(_string(fields.get("name", "")), type_, offset, bits, storage)
+        file = self._locations.file(int(fields["file"][1:])) if fields.get("file", "").startswith("!") else ""
+        line = int(fields.get("line", 0))
+        return Member(_string(fields.get("name", "")), type_, offset, bits, storage, file, line)
 
     def function_type(self, name: str) -> CType | None:
         """The type of the function ``name`` (without "@"), where the program tells it."""

@@ -18,7 +18,7 @@ from whence.findings import Symptom
 from whence.probe.layout import Kind
 from whence.subject.recorder import Recording
 from whence.subject.story import Story
-from whence.techniques.branches.implicit import NO_READ, last_written
+from whence.techniques.branches.implicit import NEVER, NO_READ, last_written
 from whence.techniques.branches.potential import Candidates
 from whence.techniques.branches.predicates import Predicates
 from whence.techniques.causes.neighbours import Neighbours
@@ -111,6 +111,11 @@ class Influence:
         """Those events that read memory."""
         reading: Integers = events[self._since[events] != NO_READ]
         return reading
+
+    def unwritten(self, events: Integers) -> Integers:
+        """Those events that read what nothing recorded had written."""
+        initial: Integers = events[self._since[events] == NEVER]
+        return initial
 
     # ---- Data --------------------------------------------------------------------------------------------------------
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whence.findings import Statement
 from whence.probe.layout import Kind
+from whence.techniques.causes.declared import Declarations
 from whence.techniques.causes.path import Assumption
 from whence.techniques.causes.tree import Cause, Node, Tree
 from whence.trace.dependence import Edge
@@ -25,13 +28,14 @@ class Line:
     """A statement of a cause: the event nearest to the condition, and the statements from there to the symptom.
 
     ``beside`` is the event of the cause that read the same object elsewhere; -1 where the statement's own event is of
-    the cause.
+    the cause. ``text`` says what a declaration did to the event.
     """
 
     statement: Statement
     event: int
     way: tuple[Statement, ...]
     beside: int = -1
+    text: str = ""
 
 
 class Told:
@@ -39,6 +43,7 @@ class Told:
 
     def __init__(self, tree: Tree) -> None:
         self.tree, self.story = tree, tree.story
+        self._declarations = Declarations(tree.story, tree.path)
         self._ways: dict[int, tuple[Statement, ...]] = {}
         self._lines: dict[int, list[Line]] = {}
 
@@ -73,9 +78,26 @@ class Told:
                     if statement not in found and statement not in self.tree.fine:
                         way = _distinct([*self.way(node), *self._statements(cause, event)])
                         found[statement] = Line(statement, event, way)
+            for line in self._declared(node):
+                found.setdefault(line.statement, line)
             own = sorted(found.values(), key=lambda line: len(line.way))
             self._lines[node.number] = [*own, *self._neighbours(node, set(found))]
         return self._lines[node.number]
+
+    def _declared(self, node: Node) -> Iterator[Line]:
+        """The declarations that values of a node's causes come from."""
+        for cause in node.causes:
+            unwritten, stored = self.tree.influence.unwritten(cause.events), self._stores(cause.events)
+            for events in (unwritten, stored):
+                for event in events[np.argsort(cause.found.depth_of(events), kind="stable")][:READS].tolist():
+                    found = self._declarations.behind(event, events is unwritten)
+                    if found is not None and found[0] not in self.tree.fine:
+                        way = _distinct([*self.way(node), *self._statements(cause, event), found[0]])
+                        yield Line(found[0], event, way, text=found[1])
+
+    def _stores(self, events: NDArray[np.int64]) -> NDArray[np.int64]:
+        kinds = self.story.trace.plan.sites["kind"][self.story.sites(events)]
+        return np.asarray(events[kinds == Kind.STORE], np.int64)
 
     def _neighbours(self, node: Node, known: set[Statement]) -> list[Line]:
         """The other statements that stored beside what a node's causes read, those of the nearest reads first."""
@@ -133,6 +155,8 @@ class Told:
 
     def deed(self, line: Line) -> str:
         """What happened at a line; of a neighbour, what it left as it was."""
+        if line.text:
+            return line.text
         deed = self.story.deed(line.event)
         left = self.story.named(line.beside) if line.beside >= 0 else None
         return f"{deed}, and left `{left.name}`" if deed and left is not None else deed

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from whence.findings import Statement
 from whence.techniques.causes.goals import Goals
 from whence.techniques.causes.influence import Influence, Reached
+from whence.techniques.causes.path import Path
 from whence.techniques.causes.precondition import Contradiction, Goal, Preconditions
 
 BUDGET, INTERRUPT = "budget", "interrupt"  # why a tree was not opened as far as was asked for
@@ -145,6 +146,11 @@ class Tree:
     def fine(self) -> frozenset[Statement]:
         """The statements known to be right."""
         return self._settings.fine
+
+    @property
+    def path(self) -> Path:
+        """The path whose events are explained."""
+        return self._preconditions.path
 
     # ---- Causes ------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,161 @@
+"""Values that no executed statement made: what a variable held from the start, and what its type cut off.
+
+A table with a wrong entry and a variable of a type that is too small are root causes without an event of their own. A
+read of what nothing wrote leads to the declaration of the global or static variable, and there to the line of the
+entry; a store that lost bits of its value leads to where the variable or member was declared.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from operator import add, mul, sub
+from pathlib import Path as FilePath
+
+from whence.findings import Statement
+from whence.formula.encoding import SymbolKind
+from whence.formula.terms import Term
+from whence.probe.layout import Kind
+from whence.program.debug import CType, Member, Variable
+from whence.subject.story import Story
+from whence.techniques.branches.potential import PlacesOf
+from whence.techniques.causes.path import Path
+
+ARITHMETIC: dict[str, Callable[[int, int], int]] = {"add": add, "sub": sub, "mul": mul}
+TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|.', re.DOTALL)
+
+
+class Declarations:
+    """Finds declarations behind the events of one path."""
+
+    def __init__(self, story: Story, path: Path) -> None:
+        self._story, self._path = story, path
+        self._members = PlacesOf(story.subject)
+        self._texts: dict[str, str] = {}
+
+    def behind(self, event: int, unwritten: bool) -> tuple[Statement, str] | None:
+        """The declaration that an event's value comes from, and what it did; None where it is no declaration's doing.
+
+        ``unwritten``: the event read what nothing had written.
+        """
+        if unwritten:
+            return self._initial(event)
+        return self._narrowed(event) if self._story.trace.kind(event) is Kind.STORE else None
+
+    # ---- Initial values ----------------------------------------------------------------------------------------------
+
+    def _initial(self, event: int) -> tuple[Statement, str] | None:
+        address, seen = self._story.trace.address(event), self._story.observation(event)
+        place = bisect_right(self._globals, (address, "~")) - 1 if address else -1
+        if place < 0 or seen is None:
+            return None
+        start, name = self._globals[place]
+        variable = self._story.spot(event).explainer.debug.global_variable(name)
+        if variable is None or variable.type is None or address is None or address >= start + variable.type.size:
+            return None
+        line = element_line(self._text(variable.file), variable.line, *_part(variable.type, address - start))
+        return self._at(variable.file, line or variable.line), f"`{seen.name}` was {seen.value} from the start"
+
+    @cached_property
+    def _globals(self) -> list[tuple[int, str]]:
+        """The addresses of global variables that the path has, ascending, with their names."""
+        encoding = self._path.encoding
+        named = [(encoding.evaluation.value(symbol), encoding.symbols[symbol].name) for symbol in self._addresses()]
+        return sorted((address, name) for address, name in named if address is not None)
+
+    def _addresses(self) -> Iterator[int]:
+        encoding = self._path.encoding
+        return (s for s in encoding.of_kind(SymbolKind.ADDRESS) if encoding.symbols[s].event < 0)
+
+    def _text(self, file: str) -> str:
+        if file not in self._texts:
+            try:
+                self._texts[file] = FilePath(file).read_text("latin-1")
+            except OSError:  # a source that is gone: the declaration's line has to do
+                self._texts[file] = ""
+        return self._texts[file]
+
+    def _at(self, file: str, line: int) -> Statement:
+        return Statement(self._story.subject.places.name(file), line)
+
+    # ---- Types that are too small ------------------------------------------------------------------------------------
+
+    def _narrowed(self, event: int) -> tuple[Statement, str] | None:
+        lost = self._lost(event)
+        declared = self._declared(event) if lost is not None else None
+        seen = self._story.observation(event)
+        if declared is None or seen is None or not declared.line:
+            return None
+        return self._at(declared.file, declared.line), f"`{seen.name}` cannot hold {lost:,}: it became {seen.value}"
+
+    def _lost(self, event: int) -> int | None:
+        """The value of which a store kept the lowest bits only, where that changed it."""
+        symbol = self._path.results.get(event, -1)
+        meaning = self._path.meanings.get(symbol, -1)
+        value = self._whole(meaning) if meaning >= 0 else None
+        width = self._path.terms.widths[symbol]
+        return None if value is None or -(1 << width - 1) <= value < 1 << width else value
+
+    def _whole(self, term: Term) -> int | None:
+        """The number that a term was before it was cut, signed; None where it was not cut, or by other operations."""
+        terms = self._path.terms
+        operation, arguments = terms.operations[term], terms.arguments[term]
+        if operation == "extract" and arguments[1] == 0:
+            term = arguments[0]
+        elif operation in ARITHMETIC:
+            left, right = (self._whole(operand) for operand in terms.operands(term))
+            return None if left is None or right is None else ARITHMETIC[operation](left, right)
+        elif operation != "const":
+            return None
+        value, width = self._path.encoding.evaluation.value(term), terms.widths[term]
+        return None if value is None else value - (value >> width - 1 << width)
+
+    def _declared(self, event: int) -> Variable | Member | None:
+        """The variable, or member of a structure, that a store went to."""
+        spot = self._story.spot(event)
+        if spot.path is not None and spot.path.variable is not None:
+            return spot.path.variable
+        places = self._members.written(self._story.trace.site(event))
+        member = next((p for p in places if isinstance(p, tuple) and p[0] == "member"), None)
+        owner = spot.explainer.debug.tagged(member[1]) if member else None
+        name = spot.path.text.rpartition(".")[2].rpartition("->")[2] if spot.path is not None else ""
+        return next((m for m in owner.plain.members if m.name == name), None) if owner else None
+
+
+def _part(ctype: CType, offset: int) -> tuple[int, int]:
+    """Which part of an array or structure lies at an offset in bytes, and how many there are; of others 0 of 1."""
+    plain = ctype.plain
+    if plain.kind == "array" and plain.element is not None and plain.element.size:
+        return offset // plain.element.size, ctype.size // plain.element.size
+    if plain.kind == "struct":
+        starts = [member.offset // 8 for member in plain.members]
+        return bisect_right(starts, offset) - 1, len(starts)
+    return 0, 1
+
+
+def element_line(text: str, line: int, index: int, count: int) -> int | None:
+    """The line of one of an initialiser's elements, of a variable declared on a line; None where it cannot be counted.
+
+    That is, where there are no braces, or others than of whole elements (more than ``count``), or designators.
+    """
+    starts, depth, current, begun, expects = list[int](), 0, line, False, False
+    begin = sum(len(row) + 1 for row in text.split("\n")[: line - 1])
+    for match in TOKEN.finditer(text, begin):
+        token = match[0]
+        if depth == 0 and token == ";":
+            break
+        begun = begun or (depth == 0 and token == "=")
+        if depth == 1 and expects and not token.isspace() and not token.startswith(("//", "/*")) and token != "}":
+            if token in "[.":
+                return None
+            starts.append(current)
+            expects = False
+        if token in "({":
+            depth += 1
+        elif token in ")}":
+            depth -= 1
+        expects = expects or (begun and depth == 1 and token in "{,")
+        current += token.count("\n")
+    return starts[index] if index < len(starts) <= count else None
