@@ -6,6 +6,8 @@ has the floating-point operations, which bitwuzla can only describe, not turn ba
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -40,12 +42,18 @@ _COMPARISONS = {
     "sle": Kind.BV_SLE,
 }
 _EXTENSIONS = {"zext": Kind.BV_ZERO_EXTEND, "sext": Kind.BV_SIGN_EXTEND}
+PRODUCTS = ("mul", "udiv", "urem", "sdiv", "srem")
+MOST_PRODUCTS = 200  # in one question
 OPERATIONS = frozenset({"const", "symbol", "ite", "extract", *_KINDS, *_COMPARISONS, *_EXTENSIONS})
 
 
 def is_decidable(terms: Terms, roots: Iterable[Term]) -> bool:
-    """Whether terms are made of these operations alone, so that there is no floating point in them."""
-    return all(terms.operations[part] in OPERATIONS for part in terms.cone(roots))
+    """Whether a solver may decide terms: no floating point is in them, and no great number of products or quotients.
+
+    With hundreds of these bitwuzla takes minutes to prepare a question, in which no limit of time ends it.
+    """
+    operations = Counter(terms.operations[part] for part in terms.cone(roots))
+    return operations.keys() <= OPERATIONS and sum(operations[name] for name in PRODUCTS) <= MOST_PRODUCTS
 
 
 class BitVectors:
@@ -74,6 +82,8 @@ class BitVectors:
         options.set(Option.PRODUCE_UNSAT_ASSUMPTIONS, True)
         options.set(Option.TIME_LIMIT_PER, max(1, int(seconds * 1000)))
         solver = bitwuzla.Bitwuzla(self.manager, options)
+        end = time.monotonic() + seconds
+        solver.configure_terminator(lambda: time.monotonic() >= end)  # the option spares preprocessing
         answer = solver.check_sat(*assumptions)
         if answer == bitwuzla.Result.SAT:
             return True, []

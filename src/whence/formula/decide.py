@@ -34,7 +34,7 @@ class Status(Enum):
 
     SATISFIABLE = "satisfiable"
     UNSATISFIABLE = "unsatisfiable"
-    UNKNOWN = "unknown"  # the time ran out, or there is too much floating point
+    UNKNOWN = "unknown"  # the time ran out, or there is too much floating point, or too many products
 
 
 class Decider:
@@ -127,11 +127,11 @@ class Decider:
         return BitVectors(self._terms)
 
     def _ask(self, conditions: list[Term]) -> tuple[Status, list[int]]:
-        from whence.formula.bitvectors import OPERATIONS
+        from whence.formula.bitvectors import OPERATIONS, is_decidable
 
         began = time.perf_counter()
         floats = sum(self._terms.operations[term] not in OPERATIONS for term in self._terms.cone(conditions))
-        if floats > MOST_FLOATS:
+        if floats > MOST_FLOATS or not (floats or is_decidable(self._terms, conditions)):
             return Status.UNKNOWN, []
         if not floats:
             vectors = self._bit_vectors

@@ -312,13 +312,16 @@ class Expansion:
         return status, groups
 
     def _result(self, formula: MergedFormula, found: Found, stopped: bool) -> Expanded:
+        """All sets that are known for good, whether or not the last search came to its end."""
         formula.settle()
-        sets = [frozenset(formula.statements[group] for group in groups) for groups in found.sets]
-        found.sets = [g for g, statements in zip(found.sets, sets, strict=True) if statements not in self._pending]
-        switched = len(self._switches.recorded) - 1
-        open_sets = list(self._pending)
+        least = [s for s in self._sets if s and not any(other < s for other in self._sets)]
+        number = {statement: group for group, statement in enumerate(formula.statements)}
+        sets = [frozenset(number[s] for s in statements) for statements in least if statements <= number.keys()]
+        weights = {group: self._weight.get(statement, 1.0) for statement, group in number.items()}
+        found.sets = sorted(sets, key=lambda s: (len(s), sum(weights[group] for group in s), sorted(s)))
+        switched, unknown = len(self._switches.recorded) - 1, list(self._pending)
         return Expanded(
-            formula, found, open_sets, switched, self._formulas, self._questions, stopped, dict(self._seconds)
+            formula, found, unknown, switched, self._formulas, self._questions, stopped, dict(self._seconds)
         )
 
 

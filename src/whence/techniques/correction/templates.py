@@ -38,7 +38,7 @@ class Template:
 
 
 class Templates:
-    """Tries templates; ``passing`` are the formulas of runs that have to stay right. Limits are those of Consistency."""
+    """Tries templates; ``passing`` are the formulas of runs that have to stay right. Limits as in ``Consistency``."""
 
     def __init__(
         self, terms: Terms, passing: Sequence[TraceFormula], seconds: float, deadline: float = float("inf")
