@@ -4,10 +4,11 @@
                                   [--details] [PROGRAM ...]
 
 Suites are those of `bench.effect`: at most five failing and 25 passing cases. `path` is the formula of the failing run
-alone, `bugassist` that of all paths within a bound, `ofc` the one computed on demand; `+cw` orders sets by weights of
-Op2. Statements are ranked as in section III-B6 (``techniques/correction/combined.py``): those in the sets of all
-failing cases, by their mean rank. A faulty line that is in none of them counts as `lost`; ranks are of the others. It
-is checked that the sets of both ways over several paths are the same where both come to an end.
+alone, `bugassist` that of all paths within a bound, `ofc` the one computed on demand; `+cw` orders the sets by weights
+of Op2 (all sets up to the size are found in any case, so it takes as long). Statements are ranked as in section III-B6
+(``techniques/correction/combined.py``): those in the sets of all failing cases, by their mean rank. A fault of which no
+line is among them counts as `lost`; ranks are of the others. It is checked that the sets of both ways over several
+paths are the same where both come to an end.
 """
 
 from __future__ import annotations
@@ -94,12 +95,13 @@ def _measure(
             tested = measuring.runs.tested[index]
             try:
                 recording = recorder.record(tested.case, tested.outcome)
-                answers = {m: _answer(measuring, recording, m, weights, size, budget) for m in methods}
+                ways = dict.fromkeys(method.partition("+")[0] for method in methods)
+                answers = {way: _answer(measuring, recording, way, weights, size, budget) for way in ways}
             except SubjectError as error:
                 row.refused.append(f"{tested.case.name}: {error}")
                 continue
-            for method, answer in answers.items():
-                row.answers.setdefault(method, []).append(answer)
+            for method in methods:
+                row.answers.setdefault(method, []).append(answers[method.partition("+")[0]])
             row.disagreements += _disagreements(tested.case.name, answers)
     for method, found in row.answers.items():
         used = weights if method.endswith("+cw") else {}
@@ -119,7 +121,7 @@ def _build(measuring: Measuring) -> None:
 def _answer(
     measuring: Measuring,
     recording: Recording,
-    method: str,
+    way: str,
     weights: dict[Statement, float],
     size: int,
     budget: float,
@@ -127,12 +129,11 @@ def _answer(
     """The sets of one failing case."""
     from whence.techniques.correction.expansion import Bounds, expand
 
-    way, _, weighted = method.partition("+")
-    used, began, deadline = weights if weighted else {}, time.perf_counter(), time.monotonic() + budget
+    began, deadline = time.perf_counter(), time.monotonic() + budget
     if way == "path":
         return _path(measuring, recording, size, deadline)
     bounds = Bounds(size=size, deadline=deadline)
-    found = expand(measuring.subject, recording, used, bounds, everything=way == "bugassist")
+    found = expand(measuring.subject, recording, weights, bounds, everything=way == "bugassist")
     whole = not (found.stopped or found.open or found.found.undecided or found.found.stopped)
     spent = time.perf_counter() - began
     return Answer(found.sets, spent, found.formulas, found.switched, found.questions, whole)
