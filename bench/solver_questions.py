@@ -18,10 +18,10 @@ import cvc5  # type: ignore[import-not-found,import-untyped,unused-ignore]
 import z3
 
 from bench.cvc5_terms import Cvc5
+from bench.incremental import Incremental
 from whence.findings import Symptom
 from whence.formula import bitvectors
 from whence.formula.decide import Decider, Status
-from whence.formula.incremental import Incremental
 from whence.formula.satisfiability import Satisfiability
 from whence.formula.smt import Smt
 from whence.formula.terms import Term, Terms

@@ -22,9 +22,9 @@ from pysat.examples.rc2 import RC2
 from pysat.formula import WCNF
 
 from bench.cvc5_terms import Cvc5
+from bench.incremental import Incremental
 from whence.formula.clauses import Clauses
 from whence.formula.decide import Status
-from whence.formula.incremental import Incremental
 from whence.formula.satisfiability import Satisfiability
 from whence.formula.smt import Smt
 from whence.formula.terms import Term, Terms

@@ -13,12 +13,12 @@ import cvc5  # type: ignore[import-not-found,import-untyped,unused-ignore]
 import pytest
 
 from bench.cvc5_terms import Cvc5
+from bench.incremental import Incremental
 from bench.solver_questions import FLOATING, SOLVERS, replies
 from bench.solver_ways import WAYS, Answer, Problem
 from bench.solvers import Formula, Row, disagreements, isolated, table_of_sets
 from whence.formula.decide import Status
 from whence.formula.floats import bits_of, is_nan
-from whence.formula.incremental import Incremental
 from whence.formula.integers import OPERATIONS
 from whence.formula.terms import Term, Terms
 

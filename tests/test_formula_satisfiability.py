@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.incremental import Incremental
 from whence.formula.clauses import Unmodelled
 from whence.formula.decide import Status
-from whence.formula.incremental import Incremental
 from whence.formula.satisfiability import Satisfiability
 from whence.formula.terms import Term, Terms
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from whence.errors import SubjectError
 from whence.formula.decide import Status
 from whence.formula.encoder import Encoder
-from whence.formula.incremental import Incremental
 from whence.formula.rewriting import Rewriting
 from whence.formula.smt import script
 from whence.formula.terms import Terms
@@ -138,18 +137,7 @@ def test_a_deadline_ends_the_search():
     assert found.stopped and not found.sets
 
 
-# ---- The solver and rewriting ----------------------------------------------------------------------------------------
-
-
-def test_an_incremental_solver_answers_with_models_and_cores():
-    terms = Terms()
-    x, y = terms.symbol(32), terms.symbol(1)
-    solver = Incremental(terms, 5.0)
-    solver.add([terms.apply("or", 1, terms.negate(y), terms.equal(x, terms.constant(7, 32)))])
-    assert solver.check([y]) == (Status.SATISFIABLE, []) and solver.value(x) == 7
-    other = terms.equal(x, terms.constant(8, 32))
-    assert solver.check([other, y]) == (Status.UNSATISFIABLE, [0, 1])
-    assert solver.check([other])[0] is Status.SATISFIABLE and solver.value(x) == 8
+# ---- Rewriting -------------------------------------------------------------------------------------------------------
 
 
 def test_rewriting_replaces_symbols_and_folds():

@@ -1,6 +1,7 @@
 """A SAT solver that keeps what it was told, and is asked again and again under other assumptions.
 
-The same questions as ``incremental`` answers, by clauses: terms are bit-blasted as they come.
+Terms are bit-blasted as they come. For the correction sets of a formula it takes half of the time of solvers of
+bit-vectors (docs/solvers.md).
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ from whence.formula.bitvectors import is_decidable
 from whence.formula.decide import Decider, Status
 from whence.formula.encoder import NOTHING, Encoder, Inputs
 from whence.formula.encoding import Instance, SymbolKind
-from whence.formula.incremental import Incremental
 from whence.formula.rewriting import Rewriting
+from whence.formula.satisfiability import Satisfiability
 from whence.formula.terms import Term
 from whence.probe.layout import Kind
 from whence.run.cases import Case
@@ -181,9 +181,9 @@ class TraceFormula:
         self.hard = [condition for condition in self.conditions if self._holds(condition)]
 
     @cached_property
-    def solver(self) -> Incremental:
+    def solver(self) -> Satisfiability:
         """The solver that knows the formula, each equation under the selector of its statement."""
-        solver = Incremental(self._terms, self.seconds)
+        solver = Satisfiability(self._terms, self.seconds)
         solver.add(self.hard)
         for selector, statement in zip(self.selectors, self.statements, strict=True):
             without = self._terms.negate(selector)

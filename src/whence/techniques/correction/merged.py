@@ -22,7 +22,6 @@ from whence.formula.decide import Status
 from whence.formula.encoding import Encoding, Instance
 from whence.formula.merging import Mark, Merged, Side
 from whence.formula.rewriting import Rewriting
-from whence.formula.satisfiability import Satisfiability
 from whence.formula.terms import Term
 from whence.probe.layout import Kind
 from whence.run.evidence import Evidence
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 STDOUT = 1
-SOLVER = "glucose4"  # which answers many small questions faster than the others
 Place = tuple[Side, int]  # a branch: an event of a side
 
 
@@ -309,16 +307,6 @@ class MergedFormula(TraceFormula):
         self.chosen.sort(key=lambda instance: instance.term)
 
     # ---- Asking ------------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def solver(self) -> Satisfiability:  # type: ignore[override]  # the same questions
-        """The solver that knows the formula, each equation under the selector of its statement."""
-        solver, terms = Satisfiability(self._bits, self.seconds, SOLVER), self._bits
-        solver.add(self.hard)
-        for selector, statement in zip(self.selectors, self.statements, strict=True):
-            without = terms.negate(selector)
-            solver.add(terms.apply("or", 1, without, equation) for equation in self.equations[statement])
-        return solver
 
     def question(self, dropped: Groups, also: Sequence[Term] = ()) -> tuple[Status, Groups]:
         """Whether the formula can hold without some groups, no branch escaping; if not, a core of the rest."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from whence.formula.bitvectors import is_decidable
 from whence.formula.decide import Status
 from whence.formula.encoding import Instance
-from whence.formula.incremental import Incremental
+from whence.formula.satisfiability import Satisfiability
 from whence.formula.terms import Term
 from whence.techniques.correction.sets import Groups
 
@@ -43,11 +43,11 @@ class RightValues:
         self._formula, self._dropped, self._terms = formula, dropped, formula.run.encoding.terms
         members = [i for group in dropped for i in formula.members[formula.statements[group]]]
         self._members = sorted(members, key=lambda i: i.event)
-        self._alone: Incremental | None = None
+        self._alone: Satisfiability | None = None
         if len(dropped) == 1:
             conditions, _ = formula.without(formula.statements[next(iter(dropped))])
             if is_decidable(self._terms, conditions):
-                self._alone = Incremental(self._terms, formula.seconds)
+                self._alone = Satisfiability(self._terms, formula.seconds)
                 self._alone.add(conditions)
 
     def changes(self, deadline: float, also: Sequence[Term]) -> list[Change]:

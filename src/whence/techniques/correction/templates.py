@@ -14,9 +14,9 @@ from whence.findings import Statement
 from whence.formula.bitvectors import is_decidable
 from whence.formula.decide import Status
 from whence.formula.encoding import Instance
-from whence.formula.incremental import Incremental
 from whence.formula.integers import signed
 from whence.formula.rewriting import Rewriting
+from whence.formula.satisfiability import Satisfiability
 from whence.formula.terms import Term, Terms
 from whence.techniques.correction.formula import TraceFormula
 from whence.techniques.correction.right import DISTANCES
@@ -47,7 +47,7 @@ class Templates:
 
     def repairs(self, statement: Statement, failing: Sequence[TraceFormula]) -> list[str]:
         """The templates that repair all of some failing runs and keep the passing ones right, in words."""
-        solver = Incremental(self._terms, self._seconds)
+        solver = Satisfiability(self._terms, self._seconds)
         members: dict[int, list[tuple[Rewriting, TraceFormula, Instance]]] = {}
         for formula in [*failing, *self._passing]:
             held, rewriting = formula.without(statement)
@@ -62,7 +62,7 @@ class Templates:
         return list(dict.fromkeys(found))
 
     def _of_site(
-        self, solver: Incremental, members: dict[int, list[tuple[Rewriting, TraceFormula, Instance]]], changed: int
+        self, solver: Satisfiability, members: dict[int, list[tuple[Rewriting, TraceFormula, Instance]]], changed: int
     ) -> Iterator[str]:
         """The templates of one site that repair, the other sites of the statement being as they are."""
         meaning = members[changed][0][2].meaning
@@ -87,7 +87,7 @@ class Templates:
                 if value is not None:
                     yield template.text.format(f"{'+' if value >= 0 else '-'} {abs(value)}")
 
-    def _least(self, solver: Incremental, conditions: list[Term], constant: Term) -> int | None:
+    def _least(self, solver: Satisfiability, conditions: list[Term], constant: Term) -> int | None:
         """A small value of the constant under satisfiable conditions, else any; None: not answered in time."""
         terms, width = self._terms, self._terms.widths[constant]
         for distance in DISTANCES:
