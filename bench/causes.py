@@ -55,12 +55,13 @@ class Grown:
     """A tree beside its fault.
 
     ``level`` is -1 where no faulty line is in it. ``part`` is what is in the whole tree, ``near`` in the levels down to
-    the root cause's (of all where it has none).
+    the root cause's (of all where it has none). ``lines`` counts its lines, with calls, neighbours and declarations.
     """
 
     level: int
     to_read: int
     rank: int
+    lines: int
     part: Part
     near: Part
     nodes: int
@@ -178,8 +179,10 @@ class _Measured:
         from whence.techniques.causes.told import Told
 
         kept: dict[str, Any] = {name: name not in off for name in OPTIMISATIONS}
+        began = time.perf_counter()
         built = build(self.story, self.symptom, self.recording, Options(depth=depth, budget=budget, **kept))
         levels, lines = ranked(Told(built.tree), depth)
+        seconds = time.perf_counter() - began
         keys = {s: (levels[s], len(lines[s].way)) for s in lines}
         level, to_read = min((keys[s] for s in keys if self.faulty(s)), default=(-1, 0))
         nodes = [node for node in built.tree.nodes if node.children is not None]
@@ -187,8 +190,9 @@ class _Measured:
             level,
             to_read,
             sum(key <= (level, to_read) for key in keys.values()),
-            self._part(_events(built, depth), built.seconds.total),
-            self._part(_events(built, level if level >= 0 else depth), built.seconds.total),
+            len(keys),
+            self._part(_events(built, depth), seconds),
+            self._part(_events(built, level if level >= 0 else depth), seconds),
             len(nodes),
             sum(not cause.contradiction.is_decided for node in nodes for cause in node.causes),
             built.decider.queries,
@@ -311,7 +315,7 @@ def turn_table(figures: Sequence[Figures]) -> Iterator[list[str]]:
             str(len(found)),
             f"{median(tree.level for tree in found):g}" if found else "",
             f"{mean(tree.part.share for tree in trees):.1f}",
-            f"{mean(tree.part.lines for tree in trees):.1f}",
+            f"{mean(tree.lines for tree in trees):.1f}",
             f"{mean(tree.walking for tree in trees):.2f}",
             f"{mean(tree.solving for tree in trees):.2f}",
             f"{mean(seconds):.2f}, {median(seconds):.2f}, {max(seconds):.1f}",
@@ -330,7 +334,7 @@ def figures_told(found: Figures) -> str:
     """The figures of one failing run in a line."""
     tree = found.tree
     return (
-        f"level {tree.level}, {tree.to_read} lines, rank {tree.rank} of {tree.part.lines}, "
+        f"level {tree.level}, {tree.to_read} lines, rank {tree.rank} of {tree.lines}, "
         f"dynamic: {found.dynamic.holds}, relevant: {found.relevant.holds}, {tree.nodes} nodes, "
         f"{found.events:,} events, {tree.part.seconds:.2f} s (encoding {tree.encoding:.2f}, walks {tree.walking:.2f}, "
         f"solving {tree.solving:.2f} for {tree.queries}), {tree.undecided} undecided"

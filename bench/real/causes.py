@@ -57,7 +57,7 @@ def shown(fault: Fault, found: Figures) -> list[str]:
         found.symptom,
         str(tree.level) if tree.level >= 0 else "not in the tree",
         str(tree.to_read) if tree.level >= 0 else "",
-        f"{tree.rank} of {tree.part.lines}" if tree.level >= 0 else f"of {tree.part.lines}",
+        f"{tree.rank} of {tree.lines}" if tree.level >= 0 else f"of {tree.lines}",
         " / ".join("yes" if part.holds else "no" for part in slices),
         " / ".join(f"{part.share:.1f}" for part in (tree.part, *slices)),
         f"{tree.nodes}{', stopped' if tree.stopped else ''}",

@@ -26,7 +26,8 @@ from whence.techniques.causes.told import Line, Told
 from whence.techniques.causes.tree import INTERRUPT, Node, Settings, Tree
 
 MOST_EVENTS = 200_000  # that are encoded, the last ones; what they take from earlier ones is as recorded
-FIRST_EVENTS = 20_000  # that are encoded first: how long they take tells how many more there is time for
+FIRST_EVENTS = 20_000  # that are encoded where time may be short: how long they take tells how many more there can be
+SLOWEST = 0.0002  # seconds that an event may take to encode
 ENCODING = 0.5  # of the budget, at most
 MOST_LINES = 1000  # on one way, in a score
 Events = NDArray[np.int64]
@@ -112,16 +113,17 @@ def _encoded(recording: Recording, influence: Influence, events: Events, latest:
         encoding = encode(recording.trace, _inputs(recording), events[-count:], frozenset(Kind))
         return Path(encoding, recording.trace, influence.sources)
 
-    began, least = time.monotonic(), min(len(events), FIRST_EVENTS, MOST_EVENTS)
-    first = path(least)
-    each = (time.monotonic() - began) / max(1, least)
-    count = min(len(events), MOST_EVENTS, int((latest - time.monotonic()) / each))
-    if count <= least:
-        return first, least, False
+    count, least = min(len(events), MOST_EVENTS), min(len(events), FIRST_EVENTS, MOST_EVENTS)
+    began = time.monotonic()
+    if count * SLOWEST > latest - began:
+        first, now = path(least), time.monotonic()
+        count = min(count, int((latest - now) * least / (now - began)))
+        if count <= least:
+            return first, least, False
     try:
         return path(count), count, False
     except KeyboardInterrupt:
-        return first, least, True
+        return path(least), least, True
 
 
 def _inputs(recording: Recording) -> Inputs:

@@ -46,6 +46,7 @@ class Told:
         self._declarations = Declarations(tree.story, tree.path)
         self._ways: dict[int, tuple[Statement, ...]] = {}
         self._lines: dict[int, list[Line]] = {}
+        self._chains: dict[int, dict[int, tuple[Statement, ...]]] = {}  # by cause and event
 
     # ---- Lines -------------------------------------------------------------------------------------------------------
 
@@ -66,8 +67,19 @@ class Told:
         return ()
 
     def _statements(self, cause: Cause, event: int) -> tuple[Statement, ...]:
-        places = [self.story.statement(e) for e in cause.found.way(event)]
-        return _distinct([place for place in reversed(places) if place is not None])
+        """The statements on the way from a cause's goal to one of its events; ways share their beginnings."""
+        known = self._chains.setdefault(id(cause), {})
+        new: list[int] = []
+        chain: tuple[Statement, ...] = ()
+        for passed in cause.found.way(event):
+            if passed in known:
+                chain = known[passed]
+                break
+            new.append(passed)
+        for passed in reversed(new):
+            place = self.story.statement(passed)
+            known[passed] = chain = chain if place is None or place in chain else (*chain, place)
+        return chain
 
     def lines(self, node: Node) -> list[Line]:
         """The statements of a node's causes, the nearest to its condition first."""
@@ -86,12 +98,14 @@ class Told:
 
     def _declared(self, node: Node) -> Iterator[Line]:
         """The declarations that values of a node's causes come from."""
+        known: set[Statement] = set()
         for cause in node.causes:
             unwritten, stored = self.tree.influence.unwritten(cause.events), self._stores(cause.events)
             for events in (unwritten, stored):
                 for event in events[np.argsort(cause.found.depth_of(events), kind="stable")][:READS].tolist():
                     found = self._declarations.behind(event, events is unwritten)
-                    if found is not None and found[0] not in self.tree.fine:
+                    if found is not None and found[0] not in known | self.tree.fine:
+                        known.add(found[0])
                         way = _distinct([*self.way(node), *self._statements(cause, event), found[0]])
                         yield Line(found[0], event, way, text=found[1])
 
