@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-BENCHES = ("corpus", "effect", "rules", "values", "invariants", "causes", "formula", "implicit")
+BENCHES = ("corpus", "effect", "rules", "values", "invariants", "causes", "formula", "formula_paths", "implicit")
 
 
 def run(name: str, *words: str) -> subprocess.CompletedProcess[str]:
