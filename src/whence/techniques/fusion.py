@@ -1,8 +1,9 @@
 """The combined ranking: what changing the run has shown comes first, then what comparing runs suggests.
 
 A rule that makes failing cases pass and breaks no passing one says most about a statement; then a branch whose switch
-mends failing runs; then a value that does, by the same kind of change in every failing case; then how far what the
-statement did in failing runs is unlike what it did in passing ones; and then the ranking of ``locate``. Statements are
+mends failing runs; then a value that does, by the same kind of change in every failing case; then a change of the
+statement that a solver found to make all runs right at once; then how far what the statement did in failing runs is
+unlike what it did in passing ones; then the ranking of ``locate``, and last the level in the cause tree. Statements are
 compared by these in turn, each technique deciding only where all before it see no difference. Techniques share
 findings, not code: what they found is read from their rankings' evidence.
 """
@@ -20,10 +21,14 @@ COUNTS = "executed by "  # how a part begins that the base says as well
 
 @dataclass(slots=True, frozen=True)
 class Voice:
-    """One technique's say: how strongly its entry speaks for a statement (0: not at all), in full or in part."""
+    """One technique's say: how strongly its entry speaks for a statement (0: not at all), in full or in part.
+
+    ``explains``: what it says of a statement is told even where it does not speak for it.
+    """
 
     technique: str
     strength: Callable[[Entry], float]
+    explains: bool = False
 
 
 def _rule(entry: Entry) -> float:
@@ -46,12 +51,26 @@ def _unlike(entry: Entry) -> float:
     return entry.score
 
 
+def _repairs(entry: Entry) -> float:
+    """The place of a statement of which a small change makes all failing runs right and keeps the passing ones so."""
+    return entry.score if entry.evidence["repairs"] else 0.0
+
+
 VOICES = (
     Voice("rules", _rule),
     Voice("switch", _flips),
     Voice("values", _consistent),
+    Voice("formula", _repairs, explains=True),
     Voice("invariants", _unlike),
 )
+
+
+def _near(entry: Entry) -> float:
+    """The level of the statement in the cause tree."""
+    return 1 / (1 + float(entry.evidence["level"]))
+
+
+LAST = Voice("causes", _near)  # which decides where nothing else sees a difference
 
 
 def fuse(base: Findings, found: Sequence[Findings], voices: Sequence[Voice] = VOICES) -> Findings:
@@ -70,11 +89,12 @@ def fuse(base: Findings, found: Sequence[Findings], voices: Sequence[Voice] = VO
             entry = by_technique.get(voice.technique, {}).get(statement)
             strength = voice.strength(entry) if entry else 0.0
             strengths.append(strength)
-            if entry and strength > 0:
+            if entry and (strength > 0 or voice.explains):
                 sentences += [p for p in str(entry.evidence.get("text", "")).split("; ") if not p.startswith(COUNTS)]
+            if entry and strength > 0:
                 notes[voice.technique] = round(strength, 6)
-        own = entries.get(statement)
-        keys[statement] = (*strengths, own.score if own else -1.0)
+        own, last = entries.get(statement), by_technique.get(LAST.technique, {}).get(statement)
+        keys[statement] = (*strengths, own.score if own else -1.0, LAST.strength(last) if last else 0.0)
         spoken[statement] = _evidence(own, sentences, notes)
     ranking = rank(_places(keys), spoken)
     summary = [*base.summary, *(line for findings in found for line in findings.summary)]
