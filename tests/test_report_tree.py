@@ -67,9 +67,17 @@ def test_the_page_holds_the_tree():
     root = build_page(small(), {"p.c": SOURCE}).tree[0]
     assert (root["place"], [child["place"] for child in root["children"]]) == ("p.c:4", ["p.c:2", "p.c:3"])
     first = root["children"][0]
-    assert first["lines"] == [{"place": "p.c:1", "deed": "gave `a` the value 1"}]
+    assert first["lines"] == [{"place": "p.c:1", "source": "int a = 1;", "deed": "gave `a` the value 1"}]
     text = render_html(small(), {"p.c": SOURCE})
     assert text.startswith("<!doctype html>") and text.count('<li class="cause"') == 4
+
+
+def test_the_page_shows_the_text_of_causes_and_lines():
+    root = build_page(small(), {"p.c": SOURCE}).tree[0]
+    first = root["children"][0]
+    assert (root["source"], first["source"], first["lines"][0]["source"]) == ("print(b);", "if (a)", "int a = 1;")
+    assert build_page(small(), {}).tree[0]["source"] == ""
+    assert "gave <code>a</code> the value 1" in render_html(small(), {"p.c": SOURCE})
 
 
 def test_the_page_without_a_tree_has_no_panel():

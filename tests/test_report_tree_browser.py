@@ -24,3 +24,35 @@ def test_a_fine_cause_disappears_with_what_only_it_led_to(visit: Any) -> None:  
     assert not child.is_visible() and at.page.locator(".cause[data-cause='p.c:3']").is_visible()
     cause.locator(":scope > details > summary > .fine").click()
     assert child.is_visible()
+
+
+def test_lines_marked_as_fine_are_listed_and_come_back(visit: Any) -> None:  # noqa: F811
+    at = visit(small(), {"p.c": SOURCE})
+    line = at.page.locator(".from[data-cause='p.c:1']")
+    at.page.locator(".cause[data-cause='p.c:2'] > details > summary > span").click()
+    line.locator(".fine").click()
+    assert not line.is_visible() and at.page.locator("#marked").inner_text().startswith("Marked as fine: p.c:1")
+    at.page.click("#marked .fine")
+    assert line.is_visible() and not at.page.locator("#marked").is_visible()
+
+
+def test_the_tree_is_walked_by_keys(visit: Any) -> None:  # noqa: F811
+    at = visit(small(), {"p.c": SOURCE})
+    child = at.page.locator(".cause[data-cause='p.c:2'] .cause[data-cause='p.c:1']")
+    at.page.locator(".cause > details > summary").first.focus()
+    at.page.keyboard.press("ArrowDown")
+    assert at.place == "p.c:2" and not child.is_visible()
+    at.page.keyboard.press("ArrowRight")
+    assert child.is_visible()
+    at.page.keyboard.press("ArrowRight")
+    assert at.place == "p.c:1"
+    at.page.keyboard.press("ArrowLeft")
+    assert at.place == "p.c:2"
+    at.page.keyboard.press("f")
+    assert not child.is_visible()
+    at.page.keyboard.press("f")
+    assert child.is_visible()
+    at.page.keyboard.press("ArrowLeft")
+    assert not child.is_visible()
+    at.page.keyboard.press("ArrowUp")
+    assert at.place == "p.c:4"

@@ -85,7 +85,7 @@ def build_page(findings: Findings, sources: dict[str, str]) -> Page:
     )
     page.data["slice"] = _slice(page, findings)
     page.data["entries"] = _entries(page, findings)
-    page.tree = _tree(page, findings)
+    page.tree = _tree(page, findings, {name: text.split("\n") for name, text in sources.items()})
     page.files = _files(page, _places(page, findings), sources)
     page.data |= {
         "files": [visible(file.name) for file in page.files],
@@ -237,17 +237,18 @@ def _changes(findings: Findings) -> dict[str, list[dict[str, Any]]]:
     return {place: rules for place, rules in shown.items() if rules}
 
 
-def _tree(page: Page, findings: Findings) -> list[dict[str, Any]]:
+def _tree(page: Page, findings: Findings, sources: dict[str, list[str]]) -> list[dict[str, Any]]:
     """The roots of the tree of causes, each with its children in it."""
     nodes = sorted(findings.parts.get("tree", {}).get("nodes", []), key=lambda node: (node["level"], node["number"]))
     shown: dict[int | None, dict[str, Any]] = {None: {"children": []}}
     for node in _cut(page, nodes, CAUSES, "cause"):
         shown[node["number"]] = {
-            "place": _place(Statement(node["file"], node["line"])) if node["file"] else "",
+            **_seen(node, sources),
             "indirect": node["kind"] == "indirect",
+            "instances": node["instances"],
             "text": clip(visible(node["contradiction"] or node["goal"]), TEXT),
             "lines": [
-                {"place": _place(Statement(line["file"], line["line"])), "deed": clip(visible(line["deed"]), TEXT)}
+                {**_seen(line, sources), "deed": clip(visible(line["deed"]), TEXT)}
                 for line in node["cause"][:CAUSE_LINES]
             ],
             "more": max(0, len(node["cause"]) - CAUSE_LINES),
@@ -256,6 +257,15 @@ def _tree(page: Page, findings: Findings) -> list[dict[str, Any]]:
         }
         shown[node["parent"]]["children"].append(shown[node["number"]])
     return list(shown[None]["children"])
+
+
+def _seen(at: dict[str, Any], sources: dict[str, list[str]]) -> dict[str, str]:
+    """The place of a cause or of one of its lines, and the text there; empty where there is none."""
+    if not at["file"]:
+        return {"place": "", "source": ""}
+    lines = sources.get(at["file"], [])
+    text = lines[at["line"] - 1] if 0 < at["line"] <= len(lines) else ""
+    return {"place": _place(Statement(at["file"], at["line"])), "source": clip(source_line(text).strip(), SOURCE)}
 
 
 def _further_ranks(page: Page, findings: Findings) -> dict[str, list[str]]:

@@ -396,6 +396,8 @@ function turnFile(step) {
   if (data.files[next] !== undefined) showFile(next);
 }
 
+const marked = new Set(); // places of the tree of causes that are known to be right
+
 const keys = {
   j: () => move(1),
   k: () => move(-1),
@@ -429,6 +431,7 @@ function inSearch(event) {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
   if (event.target === find) return inSearch(event);
+  if (event.target.matches(".cause > details > summary") && inTree(event.target, event.key)) return event.preventDefault();
   const scrolls = event.target === detail && event.key.startsWith("Arrow");
   const presses = event.target.closest("button, summary") && event.key === "Enter";
   if (scrolls || presses || !(event.key in keys)) return;
@@ -437,19 +440,52 @@ document.addEventListener("keydown", (event) => {
 });
 
 /** Mark a line of the tree of causes as fine, or no longer: it and what only it led to disappear. */
-function markFine(button) {
-  const place = button.closest("[data-cause]").dataset.cause;
-  const fine = button.getAttribute("aria-pressed") !== "true";
+function markFine(place) {
+  const fine = !marked.delete(place);
+  if (fine) marked.add(place);
   for (const other of document.querySelectorAll("[data-cause]")) {
     if (other.dataset.cause !== place) continue;
     other.classList.toggle("is-fine", fine);
-    other.querySelector(":scope > details > summary > .fine")?.setAttribute("aria-pressed", String(fine));
+    const button = other.querySelector(":scope > .fine, :scope > details > summary > .fine");
+    button?.setAttribute("aria-pressed", String(fine));
   }
+  const note = document.getElementById("marked");
+  note.hidden = !marked.size;
+  const places = [...marked].map((one) => {
+    const button = element("button", "fine", `${one} \u00d7`);
+    button.title = "Not fine after all: show it again";
+    button.dataset.marked = one;
+    return button;
+  });
+  note.replaceChildren("Marked as fine: ", ...places.flatMap((button) => [button, " "]));
+}
+
+/** Keys of the tree: causes that can be seen are walked like the rows of a list. Whether the key was one of them. */
+function inTree(summary, key) {
+  const details = summary.parentElement;
+  const seen = [...document.querySelectorAll(".cause > details > summary")].filter((one) => one.offsetParent);
+  const go = (one) => {
+    if (!one) return;
+    one.focus();
+    select(one.closest(".cause").dataset.cause);
+  };
+  if (key === "ArrowDown") go(seen[seen.indexOf(summary) + 1]);
+  else if (key === "ArrowUp") go(seen[seen.indexOf(summary) - 1]);
+  else if (key === "ArrowRight" && !details.open) details.open = true;
+  else if (key === "ArrowRight") go(details.querySelector(":scope > .causes summary"));
+  else if (key === "ArrowLeft" && details.open) details.open = false;
+  else if (key === "ArrowLeft") go(details.parentElement.parentElement.closest(".cause")?.querySelector("summary"));
+  else if (key === "f") markFine(details.parentElement.dataset.cause);
+  else return false;
+  return true;
 }
 
 document.addEventListener("click", (event) => {
   const mark = event.target.closest(".fine");
-  if (mark) return markFine(mark);
+  if (mark) {
+    event.preventDefault(); // a summary stays as it is
+    return markFine(mark.dataset.marked ?? mark.closest("[data-cause]").dataset.cause);
+  }
   const button = event.target.closest("[data-place]");
   if (button) return select(button.dataset.place, { open: true });
   const row = event.target.closest(".l");
