@@ -5,8 +5,9 @@
 Each fault's suite has at most five failing and 25 passing cases, chosen at random (the seed and the fault decide). A
 method's rank is the worst one of the tie in which the best-placed faulty line stands, among the statements that failing
 cases executed (definition 6); wasted effort is that rank less one. The methods: Tarantula, Ochiai and Op2; value
-replacement with one, two and all failing runs (ties by Tarantula); single branch switches; rules of values alone, and
-all rules; and the combined ranking of `whence locate`.
+replacement with one, two and all failing runs (ties by Tarantula); single branch switches; correction sets and the
+first failing run's cause tree as `whence locate` looks for them; rules of values alone, and all rules; and the combined
+ranking of `whence locate`.
 """
 
 from __future__ import annotations
@@ -43,10 +44,13 @@ METHODS = {
     "values": "value replacement, all failing runs",
     "switch": "branch switches",
     "invariants": "likely invariants",
+    "formula": "correction sets",
+    "causes": "cause tree, four levels",
     "rules-values": "rules of values alone",
     "rules": "all rules",
     "locate-values": "locate, without rules of operators",
     "locate-op2": "locate, with Op2 where altered runs say nothing",
+    "locate-runs": "locate, without formulas and cause trees",
     "locate": "whence locate",
 }
 
@@ -129,7 +133,8 @@ class Measuring:
     def _joined(self) -> None:
         """All that `whence locate` searches, and what it makes of it."""
         from whence.cli.altering import search_all
-        from whence.cli.locate import compare_values
+        from whence.cli.locate import ALTERING, compare_values
+        from whence.cli.reasoning import reason
         from whence.subject.recorder import Recorder
         from whence.subject.story import Story
         from whence.subject.symptoms import symptom_of
@@ -145,8 +150,12 @@ class Measuring:
             base = locate(Evidence(self.coverage, story, symptom), self.subject.name)
             began = time.perf_counter()
             with self._work() as work:
-                found = search_all(self.subject, self.runs, self.failing, recorder, work)
+                with work.share(ALTERING):
+                    found = search_all(self.subject, self.runs, self.failing, recorder, work)
+                reasoned = list(reason(self.subject, self.runs, self.failing, recorder, work))
             found.append(compare_values(self.subject, self.runs, self.failing, recorder))
+            self.note("locate-runs", fuse(base, found).ranking)
+            found += reasoned
             for findings in found:
                 self.note(findings.technique, findings.ranking)
             self.note("locate", fuse(base, found).ranking, began)
