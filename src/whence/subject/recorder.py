@@ -132,6 +132,7 @@ class Recorder:
     def _altered(self, case: Case, result: RunResult, path: Path) -> Recording | None:
         try:
             trace = self._open(path, self._endless, True)
+            trace.trim()  # there may be many
         except TraceError:
             return None
         return Recording(case, result, judge(case, result), trace, bool(trace.header.flags & LIMIT_REACHED))

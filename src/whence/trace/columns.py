@@ -122,3 +122,11 @@ def new_columns() -> Columns:
         lazy_zeros(CAPACITY, np.int32),
         *(lazy_zeros(SMALL, dtype) for dtype in (FRAME, OUT, PIECE, IN, HEAP)),
     )
+
+
+def trimmed(columns: Columns) -> Columns:
+    """Copies of the rows in use, and one more of each; a process has addresses for a few hundred untrimmed ones."""
+    counts = columns.counts
+    used = (N_SEGMENT, N_EVENT, N_CELL, N_OUTER, N_MULTI, N_MULTI_REFERENCE, N_FRAME, N_OUT, N_PIECE, N_IN, N_HEAP)
+    tables = zip(columns[1:], used, strict=True)
+    return Columns(counts, *(table[: int(counts[number]) + 1].copy() for table, number in tables))

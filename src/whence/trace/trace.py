@@ -16,7 +16,7 @@ from whence.probe.layout import ACCESSES, ADDRESS_UNITS, CONDITIONAL, NO_SLOT, K
 from whence.probe.plan import FIRST, SAME_BLOCK, Plan
 from whence.program.model import Instruction, Location, Operand
 from whence.program.program import Program
-from whence.trace.columns import CHUNK_UNITS, N_CELL, N_EVENT, N_SEGMENT, Columns, new_columns
+from whence.trace.columns import CHUNK_UNITS, N_CELL, N_EVENT, N_SEGMENT, Columns, new_columns, trimmed
 
 MAGIC = int.from_bytes(b"WHNCTRC1", "little")
 VERSION = 1
@@ -104,6 +104,10 @@ class Trace:
             raise TraceError(f"{path}: the run touched more memory than {MAX_PAGES * PAGE >> 30} GiB") from error
         if self.records < 0:
             raise TraceError(f"{path}: damaged at byte {-4 * (self.records + 1):,}", "record the run again")
+
+    def trim(self) -> None:
+        """Give back the address space that decoding reserved for larger traces."""
+        self.columns = trimmed(self.columns)
 
     @property
     def events(self) -> int:
