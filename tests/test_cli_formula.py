@@ -81,3 +81,78 @@ def test_over_several_paths_what_another_way_computes_is_part_of_a_set(method):
     assert (line_of("LONG"), line_of("RATE")) not in {
         tuple(s["line"] for s in d["statements"]) for d in path.json["diagnoses"]
     }
+
+
+# A free ride from sixty on is for members only, which the test forgets.
+RIDE = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int age = atoi(argv[1]);
+    int member = atoi(argv[2]);
+    int fare = 5;
+    if (age >= 60) /* FREE */
+        fare = 0;
+    printf("%d\\n", fare);
+    return member > 1;
+}
+"""
+
+# What is counted in pairs from the fifth on should be counted one by one.
+PAIRS = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int number = atoi(argv[1]), sum = 0;
+    for (int i = 1; i <= number; i++)
+        sum += i > 4 ? 2 : 1; /* ADD */
+    printf("%d\\n", sum);
+    return 0;
+}
+"""
+
+
+def test_a_missing_conjunct_is_a_test_of_one_more_variable():
+    cases = ("--fails", "70 0", "--expect", "5\n", "--passes", "70 1", "--passes", "50 0", "--passes", "50 1")
+    done = whence(subject_folder("ride-formula", ride_c=RIDE), "formula", "ride.c", *cases, "--json")
+    line = next(n for n, text in enumerate(RIDE.split("\n"), 1) if "FREE" in text)
+    evidence = next(e["evidence"] for e in done.json["ranking"] if e["line"] == line)
+    assert (evidence["consistent"], evidence["also"]) == (True, "member == 0")
+    assert "would repair all if it depended on `member == 0` as well" in evidence["text"]
+    assert "rules" not in done.json
+
+
+def test_loops_are_left_to_altered_runs_and_the_summary_says_so():
+    cases = ("--fails", "6", "--expect", "6\n", "--fails", "5", "--expect", "5\n", "--passes", "3", "--passes", "4")
+    done = whence(subject_folder("pairs-formula", pairs_c=PAIRS), "formula", "pairs.c", *cases, "--json")
+    line = next(n for n, text in enumerate(PAIRS.split("\n"), 1) if "ADD" in text)
+    first = done.json["ranking"][0]
+    assert first["line"] == line and first["evidence"]["rule_score"] == 1
+    assert any("the formulas know the recorded turns of loops only" in text for text in done.json["summary"])
+    assert done.json["rules"][0]["line"] == line and done.json["diagnoses"]
+
+
+def test_where_no_formula_can_be_made_altered_runs_alone_rank():
+    text = PAIRS.replace("number = atoi(argv[1])", "number = 60000 + atoi(argv[1])").replace("i > 4", "i > 60004")
+    cases = (
+        "--fails",
+        "6",
+        "--expect",
+        "60006\n",
+        "--fails",
+        "5",
+        "--expect",
+        "60005\n",
+        "--passes",
+        "3",
+        "--passes",
+        "4",
+    )
+    done = whence(subject_folder("many-formula", many_c=text), "formula", "many.c", *cases, "--json")
+    assert done.status == 0 and done.json["diagnoses"] == []
+    assert any("more than the 200,000 of a formula" in text for text in done.json["summary"])
+    line = next(n for n, text in enumerate(PAIRS.split("\n"), 1) if "ADD" in text)
+    assert done.json["ranking"][0]["line"] == line
+    assert done.json["symptom"]["kind"] == "wrong-output"

@@ -56,18 +56,18 @@ def formula(options: Options, search: Search, failing: int, size: int, method: s
     """
     from dataclasses import replace
 
-    from whence.cli.options import first_use
-    from whence.cli.steps import failing_rows, open_work, run_cases, search_summary, summary
+    from whence.cli.steps import failing_rows, open_work, record_failing, run_cases, search_summary, summary
     from whence.subject.recorder import Recorder
 
     subject = open_subject(options)
     runs = run_cases(subject)
     rows = failing_rows(subject, runs, options)[:failing]
     seconds = SECONDS if search.budget is None else search.budget
-    recorder = Recorder(subject, options.trace_limit, options.window)
-    with recorder, open_work(subject, replace(search, budget=seconds), "altered runs") as work, first_use():
-        prepared = prepare(subject, runs, rows, recorder, work, weights)
-        found = localise(subject, runs, rows, prepared, work, size, method)
+    with Recorder(subject, options.trace_limit, options.window) as recorder:
+        record_failing(subject, runs, recorder, rows)  # at the first use what that compiles is not part of the search
+        with open_work(subject, replace(search, budget=seconds), "altered runs") as work:
+            prepared = prepare(subject, runs, rows, recorder, work, weights)
+            found = localise(subject, runs, rows, prepared, work, size, method)
     found.summary[:0] = summary(subject, runs)
     found.summary += search_summary(work)
     return show(subject, found, options)
