@@ -107,6 +107,30 @@ PRINTS = """\
     printf("%d\\n", x + 1); /* LAST */
 """
 
+JUMPS = """\
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+static jmp_buf place;
+static void check(int n)
+{
+    if (n > 5)
+        longjmp(place, 1);
+}
+int main(int argc, char **argv)
+{
+    int x = atoi(argv[1]);
+    int failed = setjmp(place);
+    if (!failed) {
+        check(x);
+        check(x + 9);
+        x = 5;
+    }
+    printf("%d\\n", failed + x);
+    return 0;
+}
+"""
+
 HEAP = """\
     int *cell = malloc(sizeof *cell);
     *cell = 1; /* ONE */
@@ -219,6 +243,12 @@ def test_a_run_without_branches_is_refused() -> None:
     case = case_of('    printf("%d\\n", x + 1);\n', "1", "3\n")
     with pytest.raises(SubjectError, match="no branch"):
         expanded(case)
+
+
+def test_runs_that_jump_out_of_a_region_into_its_middle_are_refused() -> None:
+    case = failing(JUMPS, "1", stdout="9\n")
+    with pytest.raises(SubjectError, match="not what was recorded"):
+        expanded(case, everything=True)
 
 
 @pytest.mark.parametrize("seed", [1, 4, 7, 13])

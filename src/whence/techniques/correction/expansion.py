@@ -248,6 +248,9 @@ class Expansion:
         """All runs so far, encoded together."""
         began = time.perf_counter()
         merged = self._merging.encode(self._main, inputs_of(self._case), CUT, CELLS)
+        if wrong := len(merged.encoding.unexplained):
+            message = f"{wrong:,} values on its paths are not what was recorded"
+            raise SubjectError(message, "`--method path` asks about the run itself")
         run = MergedRun(merged, self._switches.recorded, self._switches.is_open)
         self._seconds["encoding"] += time.perf_counter() - began
         return run
