@@ -605,3 +605,17 @@ def test_an_interrupt_while_much_is_encoded_leaves_the_root(monkeypatch):
     monkeypatch.setattr("whence.techniques.causes.causes.encode", encode_later)
     findings = causes(auction.story, auction.symptom, auction.recording, Options())
     assert interrupted(findings) and len(findings.parts["tree"]["nodes"]) == 1
+
+
+def test_a_store_behind_a_block_is_a_cause_of_a_crash():
+    text = (
+        "#include <stdlib.h>\n#include <string.h>\nint main(int argc, char **argv)\n{\n"
+        "    int count = 3; /* COUNT */\n    long *table = malloc(count * sizeof *table);\n"
+        "    long *other = malloc(64);\n    for (int i = 0; i <= 4; i++) /* LOOP */\n"
+        "        table[i] = 7; /* STORE */\n    free(other); /* FREE */\n    abort();\n}\n"
+    )
+    program = failing(text)
+    tree = program.built()
+    marks = {program.line(mark) for mark in ("STORE", "COUNT", "LOOP")}
+    assert program.symptom.kind == "crash" and marks <= tree.lines(tree.root)
+    assert "behind a block of the heap" in tree.told.goal(tree.root)

@@ -87,6 +87,8 @@ def build(story: Story, symptom: Symptom, recording: Recording, options: Options
         raise SubjectError(f"the symptom has no place in the trace: {symptom.text}", "try `whence locate` instead")
     influence = Influence(story, options.correct)
     silent = influence.silent(symptom, recording)
+    stray = influence.neighbours.first_stray() if symptom.kind == "crash" else -1
+    references += [stray + 1] if stray >= 0 else []
     events = np.arange(influence.trace.events)
     if options.slices:
         events = influence.relevant_slice(references, silent).events
@@ -98,7 +100,8 @@ def build(story: Story, symptom: Symptom, recording: Recording, options: Options
     settings = Settings(options.loops, options.fine)
     preconditions = Preconditions(path, decider, options.prunes)
     tree = Tree(influence, goals, preconditions, settings, began + options.budget)
-    tree.plant(goals.of_symptom(symptom, recording), references, silent)
+    wanted = goals.of_symptom(symptom, recording) + (goals.elsewhere(stray) if stray >= 0 else [])
+    tree.plant(wanted, references, silent)
     tree.explore(0 if interrupted else options.depth)
     tree.stopped = INTERRUPT if interrupted else tree.stopped
     walking = preconditions.seconds - decider.seconds

@@ -24,6 +24,7 @@ DECIMAL = re.compile(rb"\s*([-+]?\d+)")
 HEXADECIMAL = re.compile(rb"\s*(?:0[xX])?([0-9a-fA-F]+)")
 READINGS = ((DECIMAL, 10), (HEXADECIMAL, 16))
 STATUS_BITS = 8
+STRAY = "this had to be stored elsewhere, it lies behind a block of the heap"
 
 
 class Goals:
@@ -46,6 +47,15 @@ class Goals:
         """That the symptom's event had the right value; None where nothing tells it."""
         found = self._right_value(symptom, recording)
         return None if found is None else self._equal(symptom.event, *found)
+
+    def elsewhere(self, event: int) -> list[Goal]:
+        """That a store had gone to another address; none where its pointer is not known."""
+        pointers = next((i.pointers for i in self._path.encoding.instances if i.event == event), ())
+        terms = self._terms
+        return [
+            Goal(event, terms.negate(terms.equal(pointer, terms.constant(address, 64))), STRAY)
+            for pointer, address in pointers[:1]
+        ]
 
     def otherwise(self, event: int) -> Goal:
         """That a branch had gone another way."""

@@ -26,6 +26,7 @@ from whence.trace.columns import N_HEAP
 
 Integers = NDArray[np.int64]
 LATEST = 4096  # stores that are looked at, before a read
+HEADER = 8  # bytes behind a block that no other can have: allocators keep its size there
 NEAR = 4096  # bytes within which two pointers to nothing known may belong to one object
 MOST = 4  # neighbours of one read
 HEAP = "heap"
@@ -104,6 +105,22 @@ class Neighbours:
         if isinstance(part.key, tuple) and part.key[0] == "local":
             alike = alike & (self._frames(stores.events) == self._frames(np.array([read]))[0])
         return held | alike
+
+    def first_stray(self) -> int:
+        """The first store right behind a block of the heap and in no other; -1: there is none.
+
+        Blocks count whenever they were live. Further off may be a block of which nothing is known.
+        """
+        heap, stores = self._trace.columns.heap[: self._trace.columns.counts[N_HEAP]], self._stores
+        if not len(heap):
+            return -1
+        order = np.argsort(heap["address"], kind="stable")
+        starts = heap["address"][order]
+        ends = np.maximum.accumulate(starts + heap["length"][order])
+        place = np.searchsorted(starts, stores.addresses, side="right") - 1
+        behind = stores.addresses - ends[place]
+        stray = (place >= 0) & (behind >= 0) & (behind < HEADER)
+        return int(stores.events[stray][0]) if stray.any() else -1
 
     # ---- Stores ------------------------------------------------------------------------------------------------------
 
