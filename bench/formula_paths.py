@@ -4,11 +4,12 @@
                                   [--details] [PROGRAM ...]
 
 Suites are those of `bench.effect`: at most five failing and 25 passing cases. `path` is the formula of the failing run
-alone, `bugassist` that of all paths within a bound, `ofc` the one computed on demand; `+cw` orders the sets by weights
-of Op2 (all sets up to the size are found in any case, so it takes as long). Statements are ranked as in section III-B6
-(``techniques/correction/combined.py``): those in the sets of all failing cases, by their mean rank. A fault of which no
-line is among them counts as `lost`; ranks are of the others. It is checked that the sets of both ways over several
-paths are the same where both come to an end.
+alone; `switches` adds those of single branches whose switch mends the run, which is what `whence formula` asks;
+`bugassist` is the formula of all paths within a bound, `ofc` the one computed on demand. `+cw` orders the sets by
+weights of Op2 (all sets up to the size are found in any case, so it takes as long). Statements are ranked as in section
+III-B6 (``techniques/correction/combined.py``): those in the sets of all failing cases, by their mean rank. A fault of
+which no line is among them counts as `lost`; ranks are of the others. It is checked that the sets of both ways over
+several paths are the same where both come to an end, and that sets of one path are sets over several.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from whence.findings import Entry, Statement
     from whence.subject.recorder import Recording
 
-METHODS = ("path", "bugassist", "bugassist+cw", "ofc", "ofc+cw")
+METHODS = ("path", "switches", "bugassist", "bugassist+cw", "ofc", "ofc+cw")
 Sets = list[frozenset["Statement"]]
 
 
@@ -130,8 +131,8 @@ def _answer(
     from whence.techniques.correction.expansion import Bounds, expand
 
     began, deadline = time.perf_counter(), time.monotonic() + budget
-    if way == "path":
-        return _path(measuring, recording, size, deadline)
+    if way in ("path", "switches"):
+        return _path(measuring, recording, size, deadline, switches=way == "switches")
     bounds = Bounds(size=size, deadline=deadline)
     found = expand(measuring.subject, recording, weights, bounds, everything=way == "bugassist")
     whole = not (found.stopped or found.open or found.found.undecided or found.found.stopped)
@@ -139,29 +140,43 @@ def _answer(
     return Answer(found.sets, spent, found.formulas, found.switched, found.questions, whole)
 
 
-def _path(measuring: Measuring, recording: Recording, size: int, deadline: float) -> Answer:
-    """The sets of the recorded path alone."""
+def _path(measuring: Measuring, recording: Recording, size: int, deadline: float, switches: bool) -> Answer:
+    """The sets of the recorded path alone, or also of its branches whose switch mends the run."""
+    from whence.alter.work import Work
     from whence.formula.encoder import Encoder
     from whence.subject.story import Story
     from whence.subject.symptoms import symptom_of
-    from whence.techniques.correction.formula import FailingRun, symptom_formula
+    from whence.techniques.correction.formula import FailingRun
+    from whence.techniques.correction.localisation import Options, search
 
     began, subject = time.perf_counter(), measuring.subject
     encoder, symptom = Encoder(subject.program, subject.plan), symptom_of(recording, subject.folder)
-    formula = symptom_formula(FailingRun(Story(subject, recording.trace), recording, symptom, encoder), 2.0)
-    found = formula.sets(size, [1.0] * len(formula.statements), deadline)
-    sets = [frozenset(formula.statements[group] for group in groups) for groups in found.sets]
-    return Answer(sets, time.perf_counter() - began, questions=found.questions)
+    run = FailingRun(Story(subject, recording.trace), recording, symptom, encoder)
+    options = Options(size=size, deadline=deadline, consistency=False, templates=False, confirms=False)
+    if switches:
+        with Work(subject, workers=1, fresh=True, deadline=deadline) as work:
+            found = search([run], [], {}, work, options)
+    else:
+        found = search([run], [], {}, None, options)
+    sets = [frozenset(diagnosis.statements) for diagnosis in found.diagnoses]
+    return Answer(sets, time.perf_counter() - began, questions=found.questions, complete=not found.stopped)
 
 
 def _disagreements(case: str, answers: dict[str, Answer]) -> list[str]:
-    """Where the two ways over several paths are complete, and differ."""
-    both = [answers[method] for method in ("bugassist", "ofc") if method in answers]
-    if len(both) < 2 or not all(answer.complete for answer in both):
-        return []
-    one, other = (set(answer.sets) for answer in both)
-    told = ["+".join(str(s.line) for s in sorted(statements)) for statements in sorted(one ^ other, key=sorted)]
-    return [f"{case}: {', '.join(told)} by one of both only"] if told else []
+    """Where complete answers contradict each other."""
+    known = {way: set(answer.sets) for way, answer in answers.items() if answer.complete}
+    found = []
+    if "bugassist" in known and "ofc" in known and (told := _lines(known["bugassist"] ^ known["ofc"])):
+        found.append(f"{case}: {told} by bugassist or by ofc only")
+    for way in ("path", "switches"):
+        if way in known and "ofc" in known:
+            lost = [s for s in known[way] if not any(other <= s for other in known["ofc"])]
+            found += [f"{case}: {_lines(lost)} by {way}, not by ofc"] if lost else []
+    return found
+
+
+def _lines(sets: Iterable[frozenset[Statement]]) -> str:
+    return ", ".join("+".join(str(s.line) for s in sorted(statements)) for statements in sorted(sets, key=sorted))
 
 
 def _ranks(ranking: Sequence[Entry], fault: corpus.Fault) -> tuple[int, float, int]:
