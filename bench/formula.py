@@ -1,6 +1,7 @@
 """Formula-based localisation on the corpus: the faulty statement's rank beside Ochiai and Op2.
 
-    python -m bench.formula [--every N] [--offset K] [--budget S] [--seed S] [--details] [PROGRAM ...]
+    python -m bench.formula [--every N] [--offset K] [--budget S] [--seed S] [--method M] [--details]
+                            [PROGRAM ...]
 
 Suites are those of `bench.effect`: at most five failing and 25 passing cases. A rank is the mean one of the tie in
 which the best-placed faulty line stands; a line that is not in a ranking comes after all statements that failing cases
@@ -42,7 +43,7 @@ class Row:
     error: str = ""
 
 
-def measure(program: str, number: int, seed: int, budget: float) -> Row:
+def measure(program: str, number: int, seed: int, budget: float, method: str) -> Row:
     """The ranks of one fault; what cannot be measured says why."""
     from whence.errors import WhenceError
 
@@ -50,13 +51,13 @@ def measure(program: str, number: int, seed: int, budget: float) -> Row:
     row = Row(program, fault.id)
     try:
         with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
-            _measure(row, fault, Measuring(fault, Path(name), seed, budget))
+            _measure(row, fault, Measuring(fault, Path(name), seed, budget), method)
     except WhenceError as error:
         row.error = str(error)
     return row
 
 
-def _measure(row: Row, fault: corpus.Fault, measuring: Measuring) -> None:
+def _measure(row: Row, fault: corpus.Fault, measuring: Measuring, way: str) -> None:
     from whence.alter.work import Work
     from whence.cli.formula import localise, prepare
     from whence.subject.recorder import Recorder
@@ -70,7 +71,7 @@ def _measure(row: Row, fault: corpus.Fault, measuring: Measuring) -> None:
     began, deadline = time.perf_counter(), time.monotonic() + measuring.budget
     with Work(subject, workers=1, fresh=True, deadline=deadline) as work, Recorder(subject) as recorder:
         prepared = prepare(subject, runs, measuring.failing, recorder, work)
-        found = localise(subject, runs, measuring.failing, prepared, work)
+        found = localise(subject, runs, measuring.failing, prepared, work, method=way)
     row.seconds = time.perf_counter() - began
     row.ranks["formula"] = _rank(found.ranking, fault, row.total)
     row.in_sets = any(e.statement.line in fault.lines for e in found.ranking)
@@ -98,8 +99,9 @@ def main() -> None:
     parser.set_defaults(programs=["gatekeeper"])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--budget", type=float, default=60.0, help="seconds that each search may take")
+    parser.add_argument("--method", default="path", help="path, ofc or bugassist: as `whence formula --method`")
     options = parser.parse_args()
-    measured = each_fault(options, measure, options.seed, options.budget)
+    measured = each_fault(options, measure, options.seed, options.budget, options.method)
     rows = [row for row in measured if was_measured(row, told if options.details else None)]
     head = ["method", "faults", "mean rank", "first alone", "in the first five"]
     lines = []
