@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cause_trees import failing
 
-from whence.techniques.causes.declared import element_line
+from whence.techniques.causes.declared import element_lines
 
 PORTS = """\
 #include <stdio.h>
@@ -56,22 +56,30 @@ def test_values_that_fit_have_no_declaration():
 
 
 @pytest.mark.parametrize(
-    ("text", "index", "count", "line"),
+    ("text", "lines"),
     [
-        ("int a[] = {1, 2,\n 3};", 2, 3, 2),
-        ("int a[] =\n{ 1, /* 2, */ 3 };\nint b;", 1, 2, 2),
-        ('char *a[] = {"x,", "{",\n\n "y"};', 2, 3, 3),
-        ("struct { int a, b; } a[] = {{1, 2}, {3, 4},\n{5, 6}};", 2, 3, 2),
-        ("int a[] = {(1, 2), MAX(3, 4),\n 5};", 2, 3, 2),
-        ("int a[2][2] = {1, 2,\n 3, 4};", 1, 2, None),  # braces are left out
-        ("int a[3] = {[2] = 4,\n [0] = 1};", 0, 3, None),
-        ("int a;\nint b[] = {1};", 0, 1, None),
-        ("int a[9] = {1};", 4, 9, None),
+        ("int a[] = {1, 2,\n 3};", [1, 1, 2]),
+        ("int a[] =\n{ 1, /* 2, */ 3 };\nint b;", [2, 2]),
+        ('char *a[] = {"x,", "{",\n\n "y"};', [1, 1, 3]),
+        ("struct { int a, b; } a[] = {{1, 2}, {3, 4},\n{5, 6},};", [1, 1, 2]),
+        ("int a[] = {(1, 2), MAX(3, 4),\n 5};", [1, 1, 2]),
+        ("int a[3] = {[2] = 4,\n [0] = 1};", []),
+        ("int a;\nint b[] = {1};", []),
     ],
 )
-def test_elements_of_initialisers_are_counted(text, index, count, line):
-    assert element_line(text, 1, index, count) == line
+def test_elements_of_initialisers_are_counted(text, lines):
+    assert element_lines(text, 1) == lines
 
 
 def test_declarations_further_down_are_read_from_their_line_on():
-    assert element_line("int a[] = {1,\n2};\nint b[] = {3,\n4};", 3, 1, 2) == 4
+    assert element_lines("int a[] = {1,\n2};\nint b[] = {3,\n4};", 3) == [3, 4]
+
+
+def test_where_braces_are_left_out_the_declaration_has_to_do():
+    text = (
+        "#include <stdio.h>\nstatic int table[2][2] = { /* TABLE */\n    1, 2, 3,\n    4};\n"
+        'int main(int argc, char **argv)\n{\n    printf("%d\\n", table[argc][argc]);\n    return 0;\n}\n'
+    )
+    program = failing(text, stdout="5\n")
+    tree = program.built()
+    assert program.line("TABLE") in tree.lines(tree.root) and program.line("4}") not in tree.lines(tree.root)

@@ -33,7 +33,7 @@ class Declarations:
     def __init__(self, story: Story, path: Path) -> None:
         self._story, self._path = story, path
         self._members = PlacesOf(story.subject)
-        self._texts: dict[str, str] = {}
+        self._elements: dict[tuple[str, int], list[int]] = {}
 
     def behind(self, event: int, unwritten: bool) -> tuple[Statement, str] | None:
         """The declaration that an event's value comes from, and what it did; None where it is no declaration's doing.
@@ -55,8 +55,10 @@ class Declarations:
         variable = self._story.spot(event).explainer.debug.global_variable(name)
         if variable is None or variable.type is None or address is None or address >= start + variable.type.size:
             return None
-        line = element_line(self._text(variable.file), variable.line, *_part(variable.type, address - start))
-        return self._at(variable.file, line or variable.line), f"`{seen.name}` was {seen.value} from the start"
+        index, count = _part(variable.type, address - start)
+        lines = self._lines_of(variable.file, variable.line)
+        line = lines[index] if index < len(lines) <= count else variable.line
+        return self._at(variable.file, line), f"`{seen.name}` was {seen.value} from the start"
 
     @cached_property
     def _globals(self) -> list[tuple[int, str]]:
@@ -69,13 +71,15 @@ class Declarations:
         encoding = self._path.encoding
         return (s for s in encoding.of_kind(SymbolKind.ADDRESS) if encoding.symbols[s].event < 0)
 
-    def _text(self, file: str) -> str:
-        if file not in self._texts:
+    def _lines_of(self, file: str, line: int) -> list[int]:
+        """The lines of the elements of the initialiser that belongs to a declaration."""
+        if (file, line) not in self._elements:
             try:
-                self._texts[file] = FilePath(file).read_text("latin-1")
+                text = FilePath(file).read_text("latin-1")
             except OSError:  # a source that is gone: the declaration's line has to do
-                self._texts[file] = ""
-        return self._texts[file]
+                text = ""
+            self._elements[file, line] = element_lines(text, line)
+        return self._elements[file, line]
 
     def _at(self, file: str, line: int) -> Statement:
         return Statement(self._story.subject.places.name(file), line)
@@ -135,10 +139,10 @@ def _part(ctype: CType, offset: int) -> tuple[int, int]:
     return 0, 1
 
 
-def element_line(text: str, line: int, index: int, count: int) -> int | None:
-    """The line of one of an initialiser's elements, of a variable declared on a line; None where it cannot be counted.
+def element_lines(text: str, line: int) -> list[int]:
+    """The line of each element of the initialiser of a variable that is declared on a line.
 
-    That is, where there are no braces, or others than of whole elements (more than ``count``), or designators.
+    Empty where they cannot be counted: where there are no braces, or designators.
     """
     starts, depth, current, begun, expects = list[int](), 0, line, False, False
     begin = sum(len(row) + 1 for row in text.split("\n")[: line - 1])
@@ -149,7 +153,7 @@ def element_line(text: str, line: int, index: int, count: int) -> int | None:
         begun = begun or (depth == 0 and token == "=")
         if depth == 1 and expects and not token.isspace() and not token.startswith(("//", "/*")) and token != "}":
             if token in "[.":
-                return None
+                return []
             starts.append(current)
             expects = False
         if token in "({":
@@ -158,4 +162,4 @@ def element_line(text: str, line: int, index: int, count: int) -> int | None:
             depth -= 1
         expects = expects or (begun and depth == 1 and token in "{,")
         current += token.count("\n")
-    return starts[index] if index < len(starts) <= count else None
+    return starts
