@@ -195,7 +195,11 @@ def _summary(built: Built, told: Told, options: Options) -> Iterable[str]:
         f"{tree.story.trace.events:,} events; {decider.queries:,} questions to the solver"
     )
     if built.events > built.encoded:
-        why = "" if built.encoded == MOST_EVENTS else ", for more there was no time: --budget 5m"
+        why = (
+            ""
+            if built.encoded == MOST_EVENTS or tree.stopped == INTERRUPT
+            else ", for more there was no time: --budget 5m"
+        )
         yield f"{built.events:,} events led to the failure; causes are looked for among the last {built.encoded:,}{why}"
     if tree.stopped == INTERRUPT:
         yield "interrupted: causes are missing"
