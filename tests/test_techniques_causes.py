@@ -456,7 +456,7 @@ def test_missing_output_had_to_be_decided_for():
         ("%c", "char", "v[1][0] + 1", "2\n", "`shown` had to be '2'"),
         ("%5d", "int", "-atoi(v[1])", "   -7\n", "`shown` had to be -7"),
         ("%ld", "long", "atol(v[1]) << 33", "12\n", "`shown` had to be 12"),
-        ("%.1f", "double", "atof(v[1]) / 2", "4.5\n", "`shown` had to be another value"),
+        ("%.1f", "double", "atof(v[1]) / 2", "4.5\n", "`shown` had to be 4.5"),
     ],
 )
 def test_the_right_value_is_read_from_the_expected_output(format, type, value, right, goal):

@@ -314,3 +314,34 @@ def test_without_a_place_there_is_no_formula():
     symptom = type(small.failing.symptom)("wrong-output", "nowhere")
     with pytest.raises(SubjectError, match="no place"):
         FailingRun(story, recording, symptom, Encoder(story.trace.program, story.trace.plan))
+
+
+# A price with a discount that is wrong; what is printed is rounded.
+SALE = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int count = atoi(argv[1]);
+    double discount = 0.5; /* DISCOUNT */
+    double price = count * 0.7; /* PRICE */
+    price = price * (1 - discount); /* REDUCED */
+    printf("%.2f\\n", price);
+    return 0;
+}
+"""
+
+
+def test_a_printed_double_has_a_right_value():
+    small = Small(SALE, "9", "5.98\n")
+    (aim,) = small.run.aims
+    assert aim.text.endswith("had to be 5.98")
+    texts = small.texts(small.formula)
+    assert texts[small.line("DISCOUNT")] == "`discount` could have been 0.05 here, it was 0.5"
+    assert small.line("PRICE") in texts and small.line("REDUCED") in texts
+
+
+@pytest.mark.parametrize("text", ["inf\n", "nan\n"])
+def test_what_is_no_plain_number_tells_no_right_value(text):
+    (aim,) = Small(SALE, "9", text).run.aims
+    assert "had to be" in aim.text and "another" in aim.text

@@ -13,10 +13,7 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from whence.formula.arrays import evaluate
+from whence.formula.guesses import Guesses
 from whence.formula.terms import Term, Terms
 
 if TYPE_CHECKING:
@@ -42,11 +39,13 @@ class Decider:
 
     ``value`` gives what a symbol was in the run, None where that is not known. ``limit`` is the time for one question
     in seconds. ``queries`` counts the questions that a solver got, ``conditions`` the conditions in them, ``seconds``
-    the time for them; ``guessed`` those for which a try sufficed.
+    the time for them; ``guessed`` those for which a try sufficed; ``model`` has the values of symbols in the last of
+    these.
     """
 
     def __init__(self, terms: Terms, value: Callable[[Term], int | None], limit: float = 0.2) -> None:
         self._terms, self._value, self.limit = terms, value, limit
+        self.model: dict[Term, int] = {}
         self.queries = self.conditions = self.guessed = 0
         self.seconds = 0.0
 
@@ -85,38 +84,37 @@ class Decider:
     # ---- Guesses -----------------------------------------------------------------------------------------------------
 
     def guess(self, conditions: Sequence[Term]) -> bool:
-        """Whether the conditions hold when one unknown of the first has another value, all else being as in the run."""
-        terms, symbols = self._terms, list(self._terms.symbols(conditions))
-        recorded = {symbol: self._value(symbol) for symbol in symbols}
-        if None in recorded.values():
-            return False
-        cone = terms.cone(conditions)
-        varied = [s for s in terms.symbols(conditions[:1]) if terms.widths[s] <= 64][-VARIED:]
-        if len(cone) > LARGEST or not varied:
-            return False
-        constants = {v for term in cone if (v := terms.value(term)) is not None}
-        rows = [(symbol, value) for symbol in varied for value in self._others(symbol, recorded[symbol], constants)]
-        values = {symbol: self._column(symbol, recorded[symbol], rows[:GUESSES]) for symbol in symbols}
-        found = evaluate(terms, conditions, values)
-        together = np.ones(1, bool)
-        for condition in conditions:
-            together = together & (found[condition] == 1)
-        return bool(together.any())
+        """Whether the conditions hold when one unknown of the first has another value, all else being as in the run.
 
-    def _others(self, symbol: Term, value: int | None, constants: set[int]) -> Iterator[int]:
+        ``model`` has the values with which they do.
+        """
+        guesses = self._guesses(conditions)
+        if guesses is None:
+            return False
+        constants = {v for term in guesses.cone if (v := self._terms.value(term)) is not None}
+        rows = [(symbol, value) for symbol in guesses.varied for value in self._others(symbol, constants)]
+        found = guesses.tried(rows[:GUESSES]) or next(filter(None, map(guesses.narrowed, guesses.floats)), None)
+        self.model = found or {}
+        return found is not None
+
+    def _guesses(self, conditions: Sequence[Term]) -> Guesses | None:
+        recorded = {symbol: self._value(symbol) for symbol in self._terms.symbols(conditions)}
+        known = {symbol: value for symbol, value in recorded.items() if value is not None}
+        varied = [s for s in self._terms.symbols(conditions[:1]) if self._terms.widths[s] <= 64][-VARIED:]
+        cone = self._terms.cone(conditions)
+        if len(known) < len(recorded) or len(cone) > LARGEST or not varied:
+            return None
+        return Guesses(self._terms, conditions, cone, varied, known)
+
+    def _others(self, symbol: Term, constants: set[int]) -> Iterator[int]:
         """Values to try for a symbol: all of a narrow one, else those near to its own and to constants."""
         width = self._terms.widths[symbol]
         if width <= ALL_VALUES:
             yield from range(1 << width)
             return
         mask = (1 << width) - 1
-        near = {number + step & mask for number in (value or 0, 0, *constants) for step in (0, 1, -1)}
+        near = {number + step & mask for number in (self._value(symbol) or 0, 0, *constants) for step in (0, 1, -1)}
         yield from list(near)[: GUESSES // VARIED]
-
-    def _column(self, symbol: Term, value: int | None, rows: list[tuple[Term, int]]) -> NDArray[np.generic]:
-        """A symbol's value in each try."""
-        kind = object if self._terms.widths[symbol] > 64 else np.uint64
-        return np.array([other if symbol == varied else value for varied, other in rows], kind)
 
     # ---- Solvers -----------------------------------------------------------------------------------------------------
 

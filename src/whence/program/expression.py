@@ -303,7 +303,8 @@ class Expressions:
             right = self.value(function, right_operand, left.type)
         elif opcode == "add" and right.text.startswith("-") and not right_operand.is_register:
             sign, right = "-", Value(right.text[1:])
-        type_ = left.type if _is_number(left.type) else right.type if _is_number(right.type) else None
+        is_operand = _is_float if opcode[0] == "f" else _is_number  # an integer beside a floating-point number is converted
+        type_ = left.type if is_operand(left.type) else right.type if is_operand(right.type) else None
         return Value(f"{left.at(level)} {sign} {right.at(level + 1)}", level, type_)
 
     def _call(self, function: Function, instruction: Instruction) -> Value:
@@ -471,6 +472,10 @@ def _is_silent_call(instruction: Instruction) -> bool:
 
 def _is_number(ctype: CType | None) -> bool:
     return ctype is not None and ctype.plain.kind in ("int", "float")
+
+
+def _is_float(ctype: CType | None) -> bool:
+    return ctype is not None and ctype.plain.kind == "float"
 
 
 def _is_letter(left: Value, right: Operand) -> bool:

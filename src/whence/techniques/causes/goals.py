@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from decimal import Decimal
 
 from whence.findings import Symptom
+from whence.formula.floats import bits_of, number_of
 from whence.formula.terms import Term
 from whence.probe.layout import Kind
 from whence.run.evidence import Evidence
@@ -22,6 +24,7 @@ from whence.techniques.causes.precondition import Goal
 
 DECIMAL = re.compile(rb"\s*([-+]?\d+)")
 HEXADECIMAL = re.compile(rb"\s*(?:0[xX])?([0-9a-fA-F]+)")
+FIXED = re.compile(rb"\s*([-+]?\d+(?:\.(\d+))?)(?![\deE.])")
 READINGS = ((DECIMAL, 10), (HEXADECIMAL, 16))
 STATUS_BITS = 8
 STRAY = "this had to be stored elsewhere, it lies behind a block of the heap"
@@ -46,6 +49,8 @@ class Goals:
     def right(self, symptom: Symptom, recording: Recording) -> Goal | None:
         """That the symptom's event had the right value; None where nothing tells it."""
         found = self._right_value(symptom, recording)
+        if found is None and "argument" in symptom.details:
+            return self._right_double(symptom, recording)
         return None if found is None else self._equal(symptom.event, *found)
 
     def elsewhere(self, event: int) -> list[Goal]:
@@ -77,27 +82,49 @@ class Goals:
             expected = recording.case.expected
             status = None if expected is None else expected.status
             return None if status is None else (status, STATUS_BITS, f"the status had to be {status}")
-        if "argument" in symptom.details:
+        if "argument" in symptom.details and not self._is_double(symptom.event):
             return self._printed(symptom, recording, term)
         return None
 
     def _printed(self, symptom: Symptom, recording: Recording, term: Term) -> tuple[int, int, str] | None:
         """The right value of a printed integer or character, read from the expected output as the printed one is."""
+        value, width = self._path.encoding.evaluation.value(term), self._terms.widths[term]
+        texts = self._texts(symptom, recording)
+        found = None if texts is None or value is None else _read(*texts, value, width)
+        if found is None:
+            return None
+        return found[0], found[1], f"{self._name(symptom.event)} had to be {found[2]}"
+
+    def _right_double(self, symptom: Symptom, recording: Recording) -> Goal | None:
+        """That a printed double was one that prints as expected; None where the output does not tell."""
+        term, terms = self._path.results.get(symptom.event), self._terms
+        if term is None or not self._is_double(symptom.event):
+            return None
+        texts, value = self._texts(symptom, recording), self._path.encoding.evaluation.value(term)
+        found = None if texts is None or value is None else _interval(*texts, number_of(value, 64))
+        if found is None:
+            return None
+        low, high = (terms.constant(bits_of(bound, 64), 64) for bound in found[:2])
+        goal = terms.both([terms.apply("fle", 1, low, term), terms.apply("fle", 1, term, high)])
+        return Goal(symptom.event, goal, f"{self._name(symptom.event)} had to be {found[2]}")
+
+    def _is_double(self, event: int) -> bool:
+        """Whether an event hands on a double."""
+        spot = self._story.spot(event)
+        operands = spot.instruction.operands
+        return spot.kind is Kind.ARG and spot.argument < len(operands) and operands[spot.argument].type == "double"
+
+    def _texts(self, symptom: Symptom, recording: Recording) -> tuple[bytes, bytes] | None:
+        """What the symptom's argument printed, and what was expected from there on."""
         stream, difference = int(symptom.details["stream"]), recording.outcome.difference
         expected = recording.case.expected
         source = Evidence(self._story.trace).source_of(stream, int(symptom.details["offset"]))
-        value, width = self._path.encoding.evaluation.value(term), self._terms.widths[term]
-        if source is None or difference is None or expected is None or value is None:
+        if source is None or difference is None or expected is None:
             return None
         right = (expected.stdout if stream == 1 else expected.stderr) or b""
         actual = recording.result.stdout if stream == 1 else recording.result.stderr
         begin = difference.expected - (difference.actual - source.start)
-        printed = actual[source.start : source.start + source.length]
-        found = _read(printed, right[max(0, begin) :], value, width)
-        if found is None:
-            return None
-        name = self._name(symptom.event)
-        return found[0], found[1], f"{name} had to be {found[2]}"
+        return actual[source.start : source.start + source.length], right[max(0, begin) :]
 
     def _equal(self, event: int, value: int, bits: int, text: str) -> Goal:
         terms = self._terms
@@ -153,6 +180,21 @@ def _read(printed: bytes, expected: bytes, value: int, width: int) -> tuple[int,
             number = int(right[1], base)
             return number & (1 << bits) - 1, bits, right[1].decode()
     return None
+
+
+def _interval(printed: bytes, expected: bytes, value: float) -> tuple[float, float, str] | None:
+    """Between which numbers lies one that prints as expected, in as many digits; and the expected text.
+
+    None where the printed text is not the number in plain digits.
+    """
+    shown, right = FIXED.fullmatch(printed.rstrip()), FIXED.match(expected)
+    if shown is None or right is None:
+        return None
+    number, digits = right[1].decode(), len(right[2] or b"")
+    half = Decimal(1).scaleb(-digits) / 2
+    if abs(float(shown[1]) - value) > float(Decimal(1).scaleb(-len(shown[2] or b""))):
+        return None
+    return float(Decimal(number) - half), float(Decimal(number) + half), number
 
 
 def _fits(number: int, value: int, width: int) -> int:

@@ -314,6 +314,7 @@ class TraceFormula:
         """The minimal correction sets, as numbers of ``statements``; those of one statement are looked for first."""
         if len(self._holding) == len(self.conditions):
             return Found(possible=True)
+        size = size if self._goal in self.hard else 1  # without the goal a larger set would be nothing but possible
         return correction_sets(self.question, weights, size, deadline, self.alone)
 
     def alone(self, group: int) -> Status:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from whence.formula.bitvectors import is_decidable
-from whence.formula.decide import Status
+from whence.formula.decide import Decider, Status
 from whence.formula.encoding import Instance
 from whence.formula.satisfiability import Satisfiability
 from whence.formula.terms import Term
@@ -44,14 +44,30 @@ class RightValues:
         members = [i for group in dropped for i in formula.members[formula.statements[group]]]
         self._members = sorted(members, key=lambda i: i.event)
         self._alone: Satisfiability | None = None
+        self._left: list[Term] = []  # what is left for one statement to meet, where there is floating point in it
         if len(dropped) == 1:
             conditions, _ = formula.without(formula.statements[next(iter(dropped))])
             if is_decidable(self._terms, conditions):
                 self._alone = Satisfiability(self._terms, formula.seconds)
                 self._alone.add(conditions)
+            else:
+                self._left = conditions
 
     def changes(self, deadline: float, also: Sequence[Term]) -> list[Change]:
         """What had to be another value; as many instances as possible are as they were. As ``TraceFormula.changes``."""
+        return self._guessed(also) if self._left else self._solved(deadline, also)
+
+    def _guessed(self, also: Sequence[Term]) -> list[Change]:
+        """One value that makes the run right, where a try finds one."""
+        decider = Decider(self._terms, self._formula.run.encoding.evaluation.value)
+        decider.guess([*self._left, *also])
+        return [
+            Change(i.event, was, right, only=False)
+            for i in self._members
+            if (was := self._was(i)) is not None and (right := decider.model.get(i.term, was)) != was
+        ]
+
+    def _solved(self, deadline: float, also: Sequence[Term]) -> list[Change]:
         kept = list(also)
         status, model = self._model(kept)
         for instance in self._members:
