@@ -22,6 +22,8 @@ ROUNDS = 5  # of narrowing down
 EACH = 128  # numbers between two neighbours at which the conditions differ
 DIGITS = 16  # behind the point, up to which a rounder number is tried in place of the one that was found
 MOST_GAPS = 6  # pairs of such neighbours that are looked into
+FLOATING = frozenset({"fadd", "fsub", "fmul", "fdiv", "fle", "flt", "feq", "fconvert", "ftosi", "ftoui"})
+MOST_OPERATIONS = 32  # of floating point in the conditions: each takes a millisecond a round
 SIZES = np.logspace(-6, 12, 400)  # of the numbers that are tried first
 
 
@@ -43,13 +45,11 @@ class Guesses:
 
     @cached_property
     def floats(self) -> list[Term]:
-        """The varied unknowns that a floating-point operation takes as doubles."""
-        operands = {
-            operand
-            for term in self.cone
-            if self.terms.operations[term] in ("fadd", "fsub", "fmul", "fdiv", "fle", "flt", "feq", "fconvert", "ftosi")
-            for operand in self.terms.operands(term)
-        }
+        """The varied unknowns that floating-point operations take as doubles; none where there are many of these."""
+        operations = [term for term in self.cone if self.terms.operations[term] in FLOATING]
+        if len(operations) > MOST_OPERATIONS:
+            return []
+        operands = {operand for term in operations for operand in self.terms.operands(term)}
         return [symbol for symbol in self.varied if symbol in operands and self.terms.widths[symbol] == 64]
 
     def tried(self, rows: Sequence[tuple[Term, int]]) -> dict[Term, int] | None:
