@@ -68,6 +68,19 @@ def test_a_rule_that_repairs_comes_first(located):
     assert first["evidence"]["rules"] > 0 and located.json["rules"]
 
 
+def test_formulas_say_which_values_a_repair_needs(located):
+    first = next(e for e in located.json["ranking"] if e["line"] == fault_line(PRICES))
+    assert "; `price` had to be 180 here, " in first["evidence"]["text"]
+    (values,) = [d["values"] for d in located.json["diagnoses"] if d["statements"][0]["line"] == fault_line(PRICES)]
+    assert [(v["name"], v["was"], v["right"]) for v in values] == [("price", "160", "180")]
+
+
+def test_why_the_run_had_to_fail_is_in_the_result(located):
+    root = located.json["tree"]["nodes"][0]
+    assert root["level"] == 0 and "had to be 185" in root["goal"]
+    assert fault_line(PRICES) in {line["line"] for line in root["cause"]}
+
+
 def test_without_altered_runs_the_recorded_one_speaks():
     done = whence(prices(), "locate", "prices.c", *PRICES_CASES, "--json", "--no-alter")
     text = {e["line"]: e["evidence"]["text"] for e in done.json["ranking"]}[fault_line(PRICES)]
