@@ -12,6 +12,8 @@ heap; where an address is of none of these, what lies near.
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -107,20 +109,35 @@ class Neighbours:
         return held | alike
 
     def first_stray(self) -> int:
-        """The first store right behind a block of the heap and in no other; -1: there is none.
+        """The first store right behind a live block of the heap and in no other; -1: there is none.
 
-        Blocks count whenever they were live. Further off may be a block of which nothing is known.
+        Further off may be a block of which nothing is known.
         """
+        starts, ends = list[int](), dict[int, int]()
+        for event, address, length in sorted(self._heap_moments()):
+            if length > 0:
+                if address not in ends:
+                    insort(starts, address)
+                ends[address] = address + length
+            elif length < 0:
+                if ends.pop(address, None) is not None:
+                    starts.remove(address)
+            elif (place := bisect_right(starts, address)) and 0 <= address - ends[starts[place - 1]] < HEADER:
+                return event
+        return -1
+
+    def _heap_moments(self) -> Iterator[tuple[int, int, int]]:
+        """Events with an address, and what they were: the length of a block that began, -1: one ended, 0: a store."""
         heap, stores = self._trace.columns.heap[: self._trace.columns.counts[N_HEAP]], self._stores
-        if not len(heap):
-            return -1
-        order = np.argsort(heap["address"], kind="stable")
-        starts = heap["address"][order]
-        ends = np.maximum.accumulate(starts + heap["length"][order])
-        place = np.searchsorted(starts, stores.addresses, side="right") - 1
-        behind = stores.addresses - ends[place]
-        stray = (place >= 0) & (behind >= 0) & (behind < HEADER)
-        return int(stores.events[stray][0]) if stray.any() else -1
+        yield from zip(heap["event"].tolist(), heap["address"].tolist(), heap["length"].tolist(), strict=True)
+        ended = heap[heap["freed"] >= 0]
+        yield from ((event, address, -1) for event, address in zip(ended["freed"], ended["address"], strict=True))
+        if len(heap):
+            near = (stores.addresses >= heap["address"].min()) & (
+                stores.addresses < (heap["address"] + heap["length"]).max() + HEADER
+            )
+            pairs = zip(stores.events[near].tolist(), stores.addresses[near].tolist(), strict=True)
+            yield from ((event, address, 0) for event, address in pairs)
 
     # ---- Stores ------------------------------------------------------------------------------------------------------
 
