@@ -101,6 +101,29 @@ ENDS = """\
     printf("%d\\n", x);
 """
 
+INNER_END = """\
+#include <stdio.h>
+#include <stdlib.h>
+static void stop(void)
+{
+    printf("9\\n");
+    exit(0);
+}
+int main(int argc, char **argv)
+{
+    int x = atoi(argv[1]);
+    int y = 2; /* TWO */
+    if (x > 0) { /* OUTER */
+        if (x == 7) { /* INNER */
+            %s;
+        }
+        y = 1; /* ONE */
+    }
+    printf("%%d\\n", y);
+    return 0;
+}
+"""
+
 PRINTS = """\
     if (x > 3) /* TEST */
         printf("%d ", x);
@@ -217,6 +240,16 @@ def test_a_side_that_ends_the_program_is_judged_by_its_own_output() -> None:
     assert marked(goes_on, "TEST") in lines(both(goes_on))
     repaired = case_of(ENDS, "5", "8\n")
     assert lines(both(repaired)) == {marked(repaired, "TEST", "SUM")}
+
+
+@pytest.mark.parametrize("end", ["stop()", 'puts("9"), exit(0)'])
+def test_a_path_that_ends_within_a_region_has_nothing_to_do_with_what_follows_its_join(end: str) -> None:
+    case = failing(INNER_END % end, "3", stdout="9\n")
+    assert marked(case, "INNER") in lines(both(case))
+    other = failing(INNER_END % end, "0", stdout="9\n")
+    assert lines(both(other)) >= {marked(other, "TWO"), marked(other, "OUTER", "INNER")}
+    expected = failing(INNER_END % end, "3", stdout="2\n")
+    assert lines(both(expected)) == {marked(expected, "ONE"), marked(expected, "OUTER")}
 
 
 def test_a_side_that_prints_more_is_a_path_of_its_own() -> None:

@@ -31,7 +31,7 @@ from whence.formula.tape import Tape
 from whence.formula.terms import Term
 from whence.probe.layout import Kind
 from whence.probe.plan import FIRST, RETURNS
-from whence.program.cfg import immediate_post_dominators, successors
+from whence.program.cfg import immediate_post_dominators, predecessors, successors
 from whence.program.program import Program
 from whence.trace.columns import N_IN, N_OUT
 from whence.trace.trace import Trace
@@ -205,7 +205,8 @@ class Merging:
         if not ends:
             return None
         self._go_back(ends[0].frames, ends[0].library)
-        return self._merge(ends, at.guard if len(ends) == len(guards) else None)
+        whole = guards == [end.point.guard for end in ends]  # else some path ended on the way
+        return self._merge(ends, at.guard if whole else None)
 
     def _ways(self, at: _Point, branch: Instance, forks: Sequence[Side]) -> list[Term]:
         """Of each side, the main one first, whether the branch goes its way."""
@@ -338,7 +339,18 @@ def _number(sides: Sequence[Side]) -> None:
 
 @lru_cache(maxsize=1 << 12)
 def _post_dominators(program: Program, function: int) -> list[int]:
-    return immediate_post_dominators(successors(program.functions[function].function))
+    """For each block the one through which every way to a return leads; ways that never return do not count."""
+    graph = successors(program.functions[function].function)
+    before = predecessors(graph)
+    blocks = program.functions[function].function.blocks
+    pending = [number for number, block in enumerate(blocks) if block.instructions[-1].opcode == "ret"]
+    returning = set(pending)
+    while pending:
+        more = [block for block in before[pending.pop()] if block not in returning]
+        returning.update(more)
+        pending += more
+    ways = [[t for t in targets if t in returning] if n in returning else [] for n, targets in enumerate(graph)]
+    return immediate_post_dominators(ways)
 
 
 def _same_position(one: _Point, other: _Point) -> bool:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 STDOUT = 1
+MANY = 100  # branches of a failing run, above which only those in its relevant slice are asked about
 Place = tuple[Side, int]  # a branch: an event of a side
 
 
@@ -106,7 +107,7 @@ class SideTraces:
     def __init__(self, sides: Sequence[Side]) -> None:
         self._sides, self._bases = sides, [side.base for side in sides]
         main = sides[0].trace
-        self.plan, self.program, self.columns = main.plan, main.program, main.columns
+        self.plan, self.program = main.plan, main.program
 
     def of(self, event: int) -> tuple[Side, int]:
         """The side of an event, and its number in that side's trace."""
@@ -186,9 +187,14 @@ class MergedRun(FailingRun):
         return sorted(self.recorded[self.main].printed)
 
     def matters(self, place: Place) -> bool:
-        """Whether the failure can depend on a branch: of the failing run those in its relevant slice, of others all."""
+        """Whether a branch is asked about: all are, of a failing run with many those in its relevant slice."""
         side, event = place
-        return side is not self.main or event in self.relevant(self._shown)
+        return side is not self.main or not self._has_many or event in self.relevant(self._shown)
+
+    @cached_property
+    def _has_many(self) -> bool:
+        marks = (mark for mark in self.merged.marks if mark.side is self.main and mark.instance is not None)
+        return sum(mark.instance is not None and mark.instance.kind is Kind.BRANCH for mark in marks) > MANY
 
     @cached_property
     def _shown(self) -> list[int]:
