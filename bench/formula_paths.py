@@ -9,7 +9,8 @@ alone; `switches` adds those of single branches whose switch mends the run, whic
 weights of Op2 (all sets up to the size are found in any case, so it takes as long). Statements are ranked as in section
 III-B6 (``techniques/correction/combined.py``): those in the sets of all failing cases, by their mean rank. A fault of
 which no line is among them counts as `lost`; ranks are of the others. It is checked that the sets of both ways over
-several paths are the same where both come to an end, and that sets of one path are sets over several.
+several paths are the same where both come to an end, and whether the other sets are sets over several paths: those of
+one path have to be; a value that turns a branch, as it has to, may be wrong where it is read elsewhere.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Sets over several paths beside those of one path: what a change does that sends a run elsewhere.
 
-A set of one path, or of a branch whose switch mends the run, is one over several paths, too. So only what these add is
-added: statements that send the run another way and have to be changed there as well, or several branches at once.
+A set of one path is one over several paths, too, so only what these add is added: statements that send the run another
+way and have to be changed there as well, or several branches at once. Sets of branches whose switch mends the run are
+kept, though some are none over several paths: what turns the branch may be wrong where it is read later.
 """
 
 from __future__ import annotations
