@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SECONDS = 60.0
 ENCODING = 0.2  # of the time, after which no more runs are encoded
 METHODS = ("path", "ofc", "bugassist")  # one path; several, on demand; all of them
-SOLVING = 0.5  # of the time that is left then; the rest is for altered runs where they are needed
+SOLVING = 0.35  # of the time that is left then; the rest is for altered runs where they are needed
 MOST_BLOCKS = 5_000  # of a passing run that is looked at
 PASSING = 50  # cases whose values a repair must not contradict
 

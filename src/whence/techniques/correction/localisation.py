@@ -46,7 +46,7 @@ class Options:
     """
 
     size: int = 2
-    query: float = 2.0
+    query: float = 1.0
     deadline: float = float("inf")
     consistency: bool = True
     templates: bool = True
