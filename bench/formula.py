@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -26,6 +26,7 @@ from bench.effect import Measuring  # noqa: E402
 from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from corpus import corpus  # noqa: E402
 
+LIMIT = 60  # seconds that an answer may take
 METHODS = ("ochiai", "op2", "formula")
 
 
@@ -60,6 +61,7 @@ def measure(program: str, number: int, seed: int, budget: float, method: str) ->
 def _measure(row: Row, fault: corpus.Fault, measuring: Measuring, way: str) -> None:
     from whence.alter.work import Work
     from whence.cli.formula import localise, prepare
+    from whence.probe.instrument import Variant
     from whence.subject.recorder import Recorder
     from whence.techniques.spectrum import spectrum
 
@@ -68,13 +70,16 @@ def _measure(row: Row, fault: corpus.Fault, measuring: Measuring, way: str) -> N
         ranking = spectrum(measuring.coverage, formula=method).ranking
         row.total = len(ranking)
         row.ranks[method] = _rank(ranking, fault, row.total)
+    for variant in (Variant.RECORD, Variant.ALTER):
+        subject.variant(variant)
     began, deadline = time.perf_counter(), time.monotonic() + measuring.budget
     with Work(subject, workers=1, fresh=True, deadline=deadline) as work, Recorder(subject) as recorder:
         prepared = prepare(subject, runs, measuring.failing, recorder, work)
         found = localise(subject, runs, measuring.failing, prepared, work, method=way)
     row.seconds = time.perf_counter() - began
     row.ranks["formula"] = _rank(found.ranking, fault, row.total)
-    row.in_sets = any(e.statement.line in fault.lines for e in found.ranking)
+    named = [e.statement.line for e in found.ranking if e.evidence["alone"] or e.evidence["together"]]
+    row.in_sets = any(line in fault.lines for line in named)
     for entry in found.ranking[:8]:
         e = entry.evidence
         keys = " ".join(f"{k}={e[k]}" for k in ("alone", "consistent", "confirmed", "together", "runs"))
@@ -103,15 +108,19 @@ def main() -> None:
     options = parser.parse_args()
     measured = each_fault(options, measure, options.seed, options.budget, options.method)
     rows = [row for row in measured if was_measured(row, told if options.details else None)]
-    head = ["method", "faults", "mean rank", "first alone", "in the first five"]
+    head = ["method", "faults", "mean rank", "worst", "first alone", "in the first five", "in the first ten"]
     lines = []
     for method in METHODS:
         ranks = [row.ranks[method] for row in rows]
-        counts = [str(sum(rank <= most for rank in ranks)) for most in (1, 5)]
-        lines.append([method, str(len(ranks)), f"{mean(ranks):.1f}", *counts])
+        counts = [str(sum(rank <= most for rank in ranks)) for most in (1, 5, 10)]
+        lines.append([method, str(len(ranks)), f"{mean(ranks):.1f}", f"{max(ranks):g}", *counts])
     print(markdown(head, lines))
-    held, seconds = sum(row.in_sets for row in rows), mean(row.seconds for row in rows)
-    print(f"in a set: {held} of {len(rows)}; {seconds:.2f} s a fault")
+    held, seconds = sum(row.in_sets for row in rows), [row.seconds for row in rows]
+    within = sum(spent <= LIMIT for spent in seconds)
+    print(
+        f"in a correction set: {held} of {len(rows)}; {mean(seconds):.2f} s a fault (median {median(seconds):.2f}, "
+        f"worst {max(seconds):.1f}), {within} within {LIMIT} s"
+    )
 
 
 if __name__ == "__main__":
