@@ -44,7 +44,7 @@ def findings(
         evidence[statement] = {**_evidence(mine, found, statement, suspicion.get(statement)), **shown.of(statement)}
         sentences = [evidence[statement]["text"], *shown.sentences(statement)]
         evidence[statement]["text"] = "; ".join(filter(None, sentences))
-    keys = {s: _key(e, suspicion.get(s, float("-inf"))) for s, e in evidence.items()}
+    keys = {s: _key(e, suspicion.get(s, float("-inf")), len(altered) > 0) for s, e in evidence.items()}
     order = {key: number for number, key in enumerate(sorted(set(keys.values())), 1)}
     scores = {statement: order[key] / len(order) for statement, key in keys.items()}
     result = Findings("formula", subject, rank(scores, evidence), symptom)
@@ -88,15 +88,19 @@ class _Shown:
                 yield "; ".join(part for part in text.split("; ") if not part.startswith("executed by "))
 
 
-def _key(evidence: Mapping[str, Any], suspicion: float) -> tuple[float, ...]:
-    """What a statement is ranked by."""
+def _key(evidence: Mapping[str, Any], suspicion: float, altered: bool) -> tuple[float, ...]:
+    """What a statement is ranked by; where formulas say it all, that values do not hold when forced says less.
+
+    Others might: only one model of a formula is tried.
+    """
     consistent = 0 if not evidence["consistent"] else 1 if evidence["also"] else 2
     return (
         evidence["rule_score"],
-        max(evidence["confirmed"], evidence["forced"]),
+        max(evidence["confirmed"], evidence["forced"]) if altered else 0,
         evidence["alone"],
         consistent,
         len(evidence["repairs"]),
+        evidence["confirmed"],
         evidence["together"],
         suspicion,
     )
