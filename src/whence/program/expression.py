@@ -303,7 +303,7 @@ class Expressions:
             right = self.value(function, right_operand, left.type)
         elif opcode == "add" and right.text.startswith("-") and not right_operand.is_register:
             sign, right = "-", Value(right.text[1:])
-        is_operand = _is_float if opcode[0] == "f" else _is_number  # an integer beside a floating-point number is converted
+        is_operand = _is_float if opcode[0] == "f" else _is_number  # an integer beside a double was converted to one
         type_ = left.type if is_operand(left.type) else right.type if is_operand(right.type) else None
         return Value(f"{left.at(level)} {sign} {right.at(level + 1)}", level, type_)
 
