@@ -345,3 +345,24 @@ def test_a_printed_double_has_a_right_value():
 def test_what_is_no_plain_number_tells_no_right_value(text):
     (aim,) = Small(SALE, "9", text).run.aims
     assert "had to be" in aim.text and "another" in aim.text
+
+
+# A list that ends one element too early.
+CHAIN = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct cell { int number; struct cell *next; };
+static struct cell cells[3] = {{1, NULL}, {2, NULL}, {3, NULL}};
+int main(int argc, char **argv)
+{
+    struct cell *at = atoi(argv[1]) > 2 ? NULL : &cells[0]; /* AT */
+    printf("%d\\n", at->number);
+    return 0;
+}
+"""
+
+
+def test_a_pointer_had_to_be_another_one_whatever_that_is():
+    small = Small(CHAIN, "3", "1\n")
+    texts = small.texts(small.formula)
+    assert texts[small.line("AT")].startswith("`at` had to be another pointer here, ")

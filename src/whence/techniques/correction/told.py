@@ -9,6 +9,7 @@ from whence.program.values import format_untyped
 from whence.subject.story import RETURN_VALUE, Spot, Story
 from whence.techniques.correction.right import Change
 
+POINTERS = ("0x", "NULL")  # how pointers are shown
 SHOWN = 3  # changes that one sentence tells
 
 
@@ -22,7 +23,6 @@ def tell(story: Story, changes: Sequence[Change]) -> str:
 def tell_one(story: Story, change: Change) -> str:
     """One change of a statement's value."""
     spot = story.spot(change.event)
-    must = "had to" if change.only else "could"
     if spot.kind is Kind.BRANCH:
         wanted = "true" if change.right else "false"
         return f"`{spot.text}` had to be {wanted} here" if spot.text else "the test had to go the other way"
@@ -30,9 +30,12 @@ def tell_one(story: Story, change: Change) -> str:
     right, was = (_shown(spot, bits) for bits in (change.right, change.was))
     made = _made(spot)
     gave = f"`{made}` gave {was}" if made and made not in (was, name) else f"it was {was}"
+    must, have_been = ("had to", "be") if change.only else ("could", "have been")
+    if not change.only and right.startswith(POINTERS):  # any other that is not of use either would do
+        right, must, have_been = "another pointer", "had to", "be"
     if spot.kind is Kind.RET or name == RETURN_VALUE:
         return f"the function {must} return {right}, {gave}"
-    return f"`{name}` {must} {'be' if change.only else 'have been'} {right} here, {gave}" if name else ""
+    return f"`{name}` {must} {have_been} {right} here, {gave}" if name else ""
 
 
 def values_of(story: Story, change: Change) -> dict[str, object]:
