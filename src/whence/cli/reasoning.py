@@ -24,7 +24,7 @@ TAKEN = ("not in the formulas: ", "taken as recorded: ")  # what only the comman
 def reason(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder, work: Work) -> Iterator[Findings]:
     """What formulas of the failing cases in ``rows`` say, and the cause tree of the first.
 
-    ``work`` tries repairs, and its deadline holds. Where no formula can be made, the summary says why.
+    ``work`` tries repairs, and its deadline holds. Where there is no cause tree, the summary says why.
     """
     from whence.errors import SubjectError
     from whence.findings import Findings
@@ -37,19 +37,23 @@ def reason(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder
             found.summary = [line for line in found.summary if not line.startswith(TAKEN)]
             yield found
         except SubjectError as error:
-            yield Findings("reasoning", subject.name, summary=[f"no formula: {error}"])
+            yield Findings("reasoning", subject.name, summary=[f"no cause tree: {error}"])
 
 
 def _sets(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder, work: Work) -> Findings:
-    """The statements whose change can make failing runs right, with the values that they had to have."""
+    """The statements whose change can make failing runs right, with the values that they had to have.
+
+    Of which runs no formula can be made is said in ``runs.left_out``.
+    """
     from whence.cli.formula import prepare, solve
+    from whence.findings import Findings
     from whence.techniques.correction.ranking import findings
 
     left = _left(work, SECONDS)
     with work.share(left / max(_left(work, float("inf")), left)):
         prepared = prepare(subject, runs, rows[:FAILING], recorder, work)
         if not prepared.failing:
-            raise prepared.refused[0]
+            return Findings("formula", subject.name)
         found = solve(prepared, runs, work, size=1)
     return findings(subject.name, found, prepared.suspects, (), prepared.symptom)
 
