@@ -81,6 +81,12 @@ def test_why_the_run_had_to_fail_is_in_the_result(located):
     assert fault_line(PRICES) in {line["line"] for line in root["cause"]}
 
 
+def test_without_any_time_left_the_rest_is_told():
+    done = whence(prices(), "locate", "prices.c", *PRICES_CASES, "--budget", "0.001s", "--fresh", "--json")
+    assert done.status == 0 and done.err == ""
+    assert rank_of(done, "prices.c", fault_line(PRICES)) > 0
+
+
 def test_without_altered_runs_the_recorded_one_speaks():
     done = whence(prices(), "locate", "prices.c", *PRICES_CASES, "--json", "--no-alter")
     text = {e["line"]: e["evidence"]["text"] for e in done.json["ranking"]}[fault_line(PRICES)]

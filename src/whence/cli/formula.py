@@ -96,7 +96,12 @@ def localise(
             paths = _over_paths(found, prepared, work, size, method)
     altered: list[Findings] = []
     if found.gaps and all(runs.tested[row].case.command is None for row in rows):
-        altered = rules_and_values(subject, runs, rows, work)
+        try:
+            altered = rules_and_values(subject, runs, rows, work)
+        except SubjectError as error:  # what formulas say stands without
+            if not found.diagnoses:
+                raise
+            runs.left_out.append(f"no altered runs: {error}")
     elif not prepared.failing:
         raise prepared.refused[0]
     result = findings(subject.name, found, prepared.suspects, altered, prepared.symptom)

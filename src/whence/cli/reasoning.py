@@ -50,6 +50,8 @@ def _sets(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder,
     from whence.techniques.correction.ranking import findings
 
     left = _left(work, SECONDS)
+    if not left:
+        return Findings("formula", subject.name, summary=["no time was left for formulas: --budget 5m"])
     with work.share(left / max(_left(work, float("inf")), left)):
         prepared = prepare(subject, runs, rows[:FAILING], recorder, work)
         if not prepared.failing:
