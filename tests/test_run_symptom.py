@@ -14,6 +14,7 @@ import pytest
 from whence.build.quick import build_sources
 from whence.build.toolchain import whence_home
 from whence.findings import Symptom
+from whence.probe.layout import Kind
 from whence.program.model import Module
 from whence.run.cases import Case
 from whence.run.compare import Comparison
@@ -49,6 +50,12 @@ static void check(int good)
 {
     if (!good) /* ended */
         exit(3); /* exit */
+}
+
+static void close_streams(void)
+{
+    if (fclose(stdout)) /* closed */
+        _exit(1);
 }
 
 static int deep(int n, int *p)
@@ -96,6 +103,16 @@ int main(int argc, char **argv)
         say("n is %d\n", n);
     if (!strcmp(mode, "short"))
         printf("%d\n", n / 10); /* short */
+    if (!strcmp(mode, "row")) {
+        for (int i = 1; i < n; i++) /* row */
+            printf("%d", i * zero + i); /* digit */
+        printf("\n"); /* end of row */
+    }
+    if (!strcmp(mode, "closing")) {
+        atexit(close_streams);
+        for (int i = 0; i < n; i++) /* closing */
+            printf("%d\n", i);
+    }
     if (!strcmp(mode, "character"))
         putchar('a' + n); /* character */
     if (!strcmp(mode, "raw"))
@@ -210,6 +227,8 @@ OUTPUTS = [
     ("none 2", "large\n", "missing-output", "none"),
     ("ended 0", "start\nend\n", "missing-output", "ended"),
     ("extra 3", "0\n1\n", "extra-output", "extra"),
+    ("row 3", "123\n", "wrong-output", "end of row"),
+    ("closing 2", "0\n1\n2\n", "missing-output", "closing"),
 ]
 
 
@@ -266,6 +285,29 @@ def test_literal_text_is_traced_to_the_branches_before(bench: Bench) -> None:
     symptom = find_symptom(recording.trace, recording.result, recording.outcome, bench.subject.folder)
     assert "argument" not in symptom.details
     assert line_of("literal") - 1 in lines_of_criteria(bench, recording, symptom)
+
+
+def test_number_before_the_last_newline_may_be_whole(bench: Bench) -> None:
+    """A number that ends where a digit was expected may be right, and one behind it be missing: both are asked about.
+
+    The symptom is where the newline is written, so nothing that decided over a further number lies behind it.
+    """
+    recording = bench.record("row 3", Expected(b"123\n"))
+    symptom = find_symptom(recording.trace, recording.result, recording.outcome, bench.subject.folder)
+    assert lines_of_criteria(bench, recording, symptom) == {line_of("row"), line_of("digit"), line_of("end of row")}
+    loops = [e for e in range(recording.trace.events) if is_branch_at(recording, e, line_of("row"))]
+    assert recording.trace.clock(loops[-1]) < symptom.clock
+
+
+def is_branch_at(recording: Recording, event: int, line: int) -> bool:
+    location = recording.trace.location(event)
+    return recording.trace.kind(event) is Kind.BRANCH and location is not None and location.line == line
+
+
+def test_what_ran_after_the_end_printed_nothing_on_purpose(bench: Bench) -> None:
+    recording = bench.record("closing 2", Expected(b"0\n1\n2\n"))
+    symptom = find_symptom(recording.trace, recording.result, recording.outcome, bench.subject.folder)
+    assert line_of("closed") not in lines_of_criteria(bench, recording, symptom)
 
 
 def test_what_crashed_is_said(bench: Bench) -> None:

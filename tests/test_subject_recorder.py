@@ -8,7 +8,8 @@ from stories import record, subject_of
 from whence.errors import SubjectError, TraceError
 from whence.run.cases import Case
 from whence.run.outcome import PASSED, Expected, Kind, Outcome
-from whence.subject.recorder import Recorder, affordable, free_memory
+from whence.subject.recorder import ChangedOutcome, Recorder, affordable, free_memory
+from whence.subject.symptoms import symptom_of
 from whence.trace.trace import Trace
 
 LOOP = """\
@@ -56,8 +57,14 @@ def test_endless_run_is_cut(subject):
 
 def test_changed_verdict(subject):
     message = "crash in the program, but pass when recorded"
-    with Recorder(subject) as recorder, pytest.raises(SubjectError, match=message):
+    with Recorder(subject) as recorder, pytest.raises(ChangedOutcome, match=message) as error:
         recorder.record(SHORT, Outcome(Kind.CRASH))
+    assert error.value.seen.passed and error.value.expected.kind is Kind.CRASH
+
+
+def test_run_that_passes_has_no_symptom(subject):
+    with Recorder(subject) as recorder, pytest.raises(SubjectError, match="case 3: the recorded run did not fail"):
+        symptom_of(recorder.record(SHORT), subject.folder)
 
 
 def test_foreign_and_truncated_traces(subject, tmp_path):

@@ -119,9 +119,7 @@ class _Finder:
     def _missing(self) -> Point:
         """The branches after the last output that decided over printing, the likeliest one as the event."""
         last = self.evidence.last_output(self.outcome.stream)
-        first = self.evidence.segment_of(last) + 1 if last >= 0 else 0
-        after = range(first, self.trace.segments)
-        branches = self.evidence.deciding(after, self._expected, self._expected_offset, ends=True)
+        branches = self._branches_after(last)
         text = f"{self.outcome.text}: {self._expected_line()} is missing"
         if not branches:
             event = self.evidence.ending()
@@ -130,6 +128,19 @@ class _Finder:
         others = [b for b in branches if b != event]
         label = f"`{self.evidence.expression(event)}` was decided so that nothing more is printed"
         return Point(event, [b + 1 for b in [event, *others]], text, label)
+
+    def _branches_after(self, output: int) -> list[int]:
+        """Those that decided over printing behind an output, before the run was ended.
+
+        What ran behind ``exit`` or the return of ``main`` (closing the streams, most often) counts only where there is
+        nothing before.
+        """
+        first = self.evidence.segment_of(output) + 1 if output >= 0 else 0
+        ending = self.evidence.ending()
+        end = self.evidence.segment_of(ending) + 1 if ending >= 0 else self.trace.segments
+        parts = [range(first, end), range(max(first, end), self.trace.segments)]
+        found = (self.evidence.deciding(p, self._expected, self._expected_offset, ends=True) for p in parts)
+        return next((branches for branches in found if branches), [])
 
     def _likeliest(self, branches: list[int], last: int) -> int:
         """The branch that ended the run; else the first after the last output, in a frame open then; else the last."""
@@ -153,17 +164,22 @@ class _Finder:
             return Point(text=text)
         details: dict[str, int | str] = {"stream": self.outcome.stream, "offset": offset}
         before = self.evidence.source_of(self.outcome.stream, offset - 1) if offset else None
-        if source.is_literal and before and not before.is_literal and self._cut_short(before, offset):
+        is_cut = source.is_literal and before and not before.is_literal and self._cut_short(before, offset)
+        if is_cut and before and before.call == source.call:
             source, offset = before, offset - 1
         if source.is_literal or not self._fits(source):
             label = f"wrote byte {offset}, the first wrong one"
-            return Point(source.call, self._call_criteria(source), text, label, details)
+            criteria = self._call_criteria(source) + (before.criteria if is_cut and before else [])
+            return Point(source.call, criteria, text, label, details)
         details["argument"] = source.argument
         label = f"`{self.evidence.argument_text(source)}` gave {quoted(self._bytes_of(source))}"
         return Point(source.event, source.criteria, text, label, details)
 
     def _cut_short(self, piece: Source, offset: int) -> bool:
-        """Whether a value ended at the byte where more of a number or word was expected."""
+        """Whether a value ended at the byte where more of a number or word was expected.
+
+        Where another call went on, it may also be that one between the two is missing: ``_wrong_byte`` takes both in.
+        """
         assert self.outcome.difference is not None
         expected = self._expected[self.outcome.difference.expected :][:1]
         actual = self._actual[offset : offset + 1]

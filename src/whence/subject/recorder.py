@@ -28,6 +28,20 @@ TOGETHER = 8  # altered runs that are asked for at once; their working files hav
 Worth = Callable[[Trace], float]
 
 
+class ChangedOutcome(SubjectError):
+    """A case whose outcome is another one in the variant that records; ``seen`` is that one.
+
+    Techniques that need no recording still work on the case.
+    """
+
+    def __init__(self, case: Case, expected: Outcome, seen: Outcome) -> None:
+        super().__init__(
+            f"case {case.name}: {_told(expected)} in the program, but {_told(seen)} when recorded",
+            "the outcome depends on something that recording changes, such as uninitialised memory",
+        )
+        self.expected, self.seen = expected, seen
+
+
 @dataclass(slots=True)
 class Recording:
     """A recorded run: its result and outcome on the record variant, and the decoded trace.
@@ -88,8 +102,8 @@ class Recorder:
 
         Of a run that is expected not to end, the beginning is enough. Where a test suite's case ran the program several
         times, the trace is taken that is worth most, the last of equals. ``session`` names the changes of an altered
-        run (``Paths.session``), which may loop: with ``may_be_cut`` its beginning is enough. Raises SubjectError when
-        the outcome is not ``expected``, TraceError where the trace reached its limit.
+        run (``Paths.session``), which may loop: with ``may_be_cut`` its beginning is enough. Raises ChangedOutcome
+        when the outcome is not ``expected``, TraceError where the trace reached its limit.
         """
         endless = may_be_cut or (expected is not None and expected.kind is Kind.TIMEOUT)
         limit = self._endless if endless else self._limit
@@ -101,10 +115,7 @@ class Recorder:
         try:
             outcome = judge(case, result)
             if expected is not None and outcome.kind is not expected.kind:
-                raise SubjectError(
-                    f"case {case.name}: {expected.kind} in the program, but {outcome.kind} when recorded",
-                    "the outcome depends on something that recording changes, such as uninitialised memory",
-                )
+                raise ChangedOutcome(case, expected, outcome)
             traces = [self._open(file, limit, endless) for file in (_candidates(path) if path.is_dir() else [path])]
             trace = max(reversed(traces), key=worth) if worth and len(traces) > 1 else traces[-1]
             if keep is not None:
@@ -154,6 +165,12 @@ class Recorder:
                 f"raise it with --trace-limit (analysing takes about {WORK} times as much memory), "
                 "or keep only the end of the run with --window 256M",
             )
+
+
+def _told(outcome: Outcome) -> str:
+    """An outcome in a few words: a crash by its signal."""
+    crashed = outcome.kind is Kind.CRASH and outcome.text
+    return f"{outcome.kind} ({outcome.text})" if crashed else str(outcome.kind)
 
 
 def affordable() -> int:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from signal import SIGABRT
 
+from whence.errors import SubjectError
 from whence.findings import Symptom
 from whence.run.evidence import Evidence
 from whence.run.oracle import find_assertion, signal_name
@@ -22,8 +23,13 @@ OUTPUTS = 100  # calls that printed, the last ones, from which the slice starts
 
 
 def symptom_of(recording: Recording, folder: Path) -> Symptom:
-    """Where the failure of a recorded run shows; files are given relative to ``folder``."""
+    """Where the failure of a recorded run shows; files are given relative to ``folder``.
+
+    Raises SubjectError for a run that did not fail.
+    """
     trace, result, outcome = recording.trace, recording.result, recording.outcome
+    if not outcome.failed:
+        raise SubjectError(f"case {recording.case.name}: the recorded run did not fail ({outcome.kind})")
     if recording.case.command is None or outcome.kind is Kind.TIMEOUT:
         return find_symptom(trace, result, outcome, folder)
     if trace.header.end == "signal":

@@ -110,9 +110,10 @@ def wrong_output(recorder: Recorder, case: Case, observed: Observed) -> Point | 
         return None
     try:
         recording = recorder.record(case)
+        symptom = symptom_of(recording, recorder.subject.folder)
     except WhenceError:  # all instances are searched then
         return None
-    trace, symptom = recording.trace, symptom_of(recording, recorder.subject.folder)
+    trace = recording.trace
     if symptom.kind not in ("wrong-output", "extra-output") or symptom.event < 0:
         return None
     return Point(symptom.clock, int(trace.plan.sites[trace.site(symptom.event)]["instruction"]))
