@@ -30,4 +30,4 @@ types: setup
 check: lint types test
 
 clean:
-	rm -rf $(VENV) whence-report .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) whence-report .cache .pytest_cache .mypy_cache .ruff_cache

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from whence.build.flags import CommandLine
+from whence.build.mend import kept_bitcode
 from whence.build.records import Record, read_records
 from whence.build.store import Store
 from whence.build.toolchain import Toolchain, find_toolchain
@@ -38,8 +39,9 @@ class CapturedModule:
 
 @dataclass(slots=True)
 class LinkRecord:
-    """How the program was linked: ``arguments`` (response files expanded) given to the compiler in
-    ``directory``.
+    """How the program was linked: ``arguments`` (response files expanded) given to the compiler in ``directory``.
+
+    ``files`` are what the link read and the store keeps: under their names on the command line their digests.
     """
 
     directory: str
@@ -47,6 +49,7 @@ class LinkRecord:
     output: str
     toolchain: Toolchain
     environment: dict[str, str]
+    files: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -75,14 +78,15 @@ def read_executable(path: Path | str, store: Store | None = None) -> Capture:
     store = store or Store()
     executable = real_executable(Path(path))
     records = _records(executable)
-    modules = [_module(r, store) for r in records if r.kind == "module"]
+    named = [r for r in records if r.kind == "module"]
     uncaptured = [f"{r.path}: {r.key}" for r in records if r.kind == "missing"]
-    if not modules:
+    if not named:
         reason = f" ({uncaptured[0]})" if uncaptured else ""
         raise BuildError(f"{path} holds no captured IR{reason}", _HOW_TO)
     link = _link_record(path, records, store)
+    modules = [_module(r, store, link.toolchain) for r in named]
     _make_unique(modules)
-    return Capture(executable, modules, link, uncaptured + _foreign_objects(link))
+    return Capture(executable, modules, link, uncaptured + _foreign_objects(link, store))
 
 
 def real_executable(path: Path) -> Path:
@@ -108,14 +112,12 @@ def _records(executable: Path) -> list[Record]:
         return read_records(file)
 
 
-def _module(record: Record, store: Store) -> CapturedModule:
-    bitcode = Path(store.bitcode(record.key))
+def _module(record: Record, store: Store, toolchain: Toolchain) -> CapturedModule:
     try:
         entry = store.read_entry("captures", record.key)
-    except OSError:
-        entry = {}
-    if not entry or not bitcode.is_file():
-        raise BuildError(f"the IR of {record.path} is no longer in {store.root}", "build the program again")
+    except OSError as error:
+        raise BuildError(f"the IR of {record.path} is no longer in {store.root}", "build the program again") from error
+    bitcode = kept_bitcode(store, record.key, entry, toolchain)
     return CapturedModule(record.path, record.path, record.key, bitcode, entry["directory"], entry["arguments"])
 
 
@@ -125,7 +127,7 @@ def _link_record(path: Path | str, records: list[Record], store: Store) -> LinkR
         raise BuildError(f"{path} was not linked by whence-cc", "let the build link through its C compiler, whence-cc")
     try:
         entry = store.read_entry("links", keys[-1])
-    except FileNotFoundError as error:
+    except OSError as error:
         raise BuildError(f"the link of {path} is no longer in {store.root}", "build the program again") from error
     return LinkRecord(
         entry["directory"],
@@ -133,6 +135,7 @@ def _link_record(path: Path | str, records: list[Record], store: Store) -> LinkR
         entry["output"],
         _toolchain(entry["toolchain"]),
         entry["environment"],
+        entry["files"],
     )
 
 
@@ -152,12 +155,9 @@ def _make_unique(modules: list[CapturedModule]) -> None:
         module.name = name if seen[name] == 1 else f"{name}#{seen[name]}"
 
 
-def _foreign_objects(link: LinkRecord) -> list[str]:
-    """Objects named on the link line that say nothing of their origin (and still exist)."""
-    line = CommandLine(link.arguments)
-    foreign = []
-    for given in line.inputs:
-        path = Path(link.directory, given.path)
-        if given.kind == "object" and re.search(r"\.l?o$", given.path) and path.is_file() and not _records(path):
-            foreign.append(f"{path}: not compiled by whence-cc")
-    return foreign
+def _foreign_objects(link: LinkRecord, store: Store) -> list[str]:
+    """Objects named on the link line that say nothing of their origin."""
+    inputs = [i.path for i in CommandLine(link.arguments).inputs if i.kind == "object"]
+    objects = [(p, link.files.get(p)) for p in inputs if re.search(r"\.l?o$", p)]
+    paths = [(Path(link.directory, name), Path(store.file(digest))) for name, digest in objects if digest]
+    return [f"{path}: not compiled by whence-cc" for path, kept in paths if kept.is_file() and not _records(kept)]

@@ -124,6 +124,16 @@ class CommandLine:
         language = "cpp-output" if source.language == "cpp-output" or source.path.endswith(".i") else "c"
         return [*kept, *IR_FLAGS, "-o", output, "-x", language, source.path]
 
+    def object_arguments(self, source: Input, output: str) -> list[str]:
+        """Arguments that make of ``source`` of this call, which has no IR, the object that the call itself makes."""
+        kept: list[str] = []
+        for first, last in self.options:
+            words = self.arguments[first:last]
+            if split_option(words)[0] not in _OBJECT_DROPPED_NAMES and not words[0].startswith(_OBJECT_DROPPED_STARTS):
+                kept += words
+        language = ["-x", source.language] if source.language != "none" else []
+        return [*kept, "-w", "-Qunused-arguments", "-c", "-o", output, *language, source.path]
+
 
 # DESIGN.md, decision 1. Warnings are silent here, since the plain compile shows them.
 IR_FLAGS = (
@@ -142,6 +152,10 @@ _IR_DROPPED_STARTS_WORDS = (
     "-serialize-diagnostics --serialize-diagnostics -dependency-file"
 )
 _IR_DROPPED_STARTS = tuple(_IR_DROPPED_STARTS_WORDS.split())
+
+# What writes further files, or is for the linker alone.
+_OBJECT_DROPPED_NAMES = frozenset(("-c", "-o", "-x", "-l", "-L", "-T", "-Xlinker", "-v", "--verbose"))
+_OBJECT_DROPPED_STARTS = ("-M", "-Wl,", "-save-temps", "-ftime-trace")
 
 
 def _ir_option(words: list[str]) -> list[str]:
@@ -176,7 +190,7 @@ def split_option(words: list[str]) -> tuple[str, str]:
     if len(words) == 2:
         return words[0], words[1]
     word = words[0]
-    if word[:2] in ("-o", "-x", "-l", "-L") and len(word) > 2:
+    if word[:2] in ("-o", "-x", "-l", "-L", "-T") and len(word) > 2:
         return word[:2], word[2:]
     return word, ""
 

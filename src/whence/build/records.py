@@ -36,6 +36,7 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
 _SHN_XINDEX = 0xFFFF
 _PROGBITS, _STRTAB, _SHT_NOTE, _NOBITS = 1, 3, 7, 8
 _ALLOC = 0x2
+_RELOCATABLE = 1  # e_type of an object
 
 
 class Record:
@@ -76,14 +77,15 @@ class Elf:
     it).
     """
 
-    __slots__ = ("file", "header", "names", "sections", "start")
+    __slots__ = ("end", "file", "header", "names", "sections", "start")
 
     def __init__(self, file: BinaryIO, start: int = 0) -> None:
         """Raise ``ValueError`` where no little-endian 64-bit ELF file starts."""
         self.file = file
         self.start = start
+        self.end = file.seek(0, 2)
         raw = self.bytes_at(0, _HEADER.size)
-        if len(raw) < _HEADER.size or not raw.startswith(_ELF):
+        if not raw.startswith(_ELF):
             raise ValueError("not a little-endian 64-bit ELF file")
         self.header = list(_HEADER.unpack(raw))
         self.sections = self._headers(self.header[6], self.header[12])
@@ -98,7 +100,9 @@ class Elf:
         return list(_SECTION.iter_unpack(self.bytes_at(offset, count * _SECTION.size)))
 
     def bytes_at(self, offset: int, size: int) -> bytes:
-        """Bytes of the file."""
+        """Bytes of the file; raises ``ValueError`` where it has not so many."""
+        if self.start + offset + size > self.end:
+            raise ValueError("a truncated or damaged ELF file")
         self.file.seek(self.start + offset)
         return self.file.read(size)
 
@@ -123,6 +127,20 @@ def read_records(file: BinaryIO, start: int = 0) -> list[Record]:
     except (ValueError, IndexError, struct.error):
         return []
     return [] if index is None else decode(elf.content(index))
+
+
+def names_whole_module(file: BinaryIO) -> bool:
+    """Whether a file is an object as ``append_section`` leaves one that names a module: all its code has IR.
+
+    What other tools write anew (``ld -r``, ``objcopy``) has tables of symbols behind the section.
+    """
+    try:
+        elf = Elf(file)
+        index = elf.find(SECTION)
+    except (ValueError, IndexError, struct.error):
+        return False
+    is_last = index is not None and index == len(elf.sections) - 1 and elf.header[1] == _RELOCATABLE
+    return is_last and any(record.kind == "module" for record in decode(elf.content(len(elf.sections) - 1)))
 
 
 def append_section(file: BinaryIO, content: bytes) -> None:
@@ -170,7 +188,7 @@ def relocatable(content: bytes, machine: int) -> bytes:
     ]
     count = len(sections)
     header = _HEADER.pack(
-        *(_ELF.ljust(16, b"\0"), 1, machine, 1, 0, 0, at_headers, 0),
+        *(_ELF.ljust(16, b"\0"), _RELOCATABLE, machine, 1, 0, 0, at_headers, 0),
         *(_HEADER.size, 0, 0, _SECTION.size, count, count - 1),
     )
     padding = bytes(at_headers - at_names - len(names))

@@ -1,58 +1,82 @@
 """The recorded link line with variant objects in place of what they were compiled from.
- Key idea: the variant objects come first on the line. Sources and objects that were captured are left out;
-what was not captured stays where it was. A static archive stays too: it is searched for what is still
-undefined, which a captured member never provides, since its variant has defined that already. Two things need
-care, because the linker would take a captured definition twice: archives under ``--whole-archive`` (replaced
-by their uncaptured members), and objects made by ``ld -r`` from captured and other parts, seen by a symbol
-that no variant object defines (replaced by a copy in which every definition is weak, so that the variant's
-wins; a captured constructor would run twice there).
+
+Key idea: the variant objects come first on the line, and the link is done in a folder that holds what the store kept
+of the program's own link, under the names that the line has for it: the folder of the build may be gone or changed.
+Sources and objects that were captured are left out; what was not captured stays where it was on the line. A static
+archive stays too: it is searched for what is still undefined, which a captured member never provides, since its variant
+has defined that already. Two things need care, because the linker would take a captured definition twice: archives
+under ``--whole-archive`` (replaced by their members that are not captured), and what ``ld -r`` or ``objcopy`` made of
+captured and other parts, seen by a symbol that no variant object defines (replaced by a copy in which every definition
+is weak, so that the variant's wins; a captured constructor would run twice there).
 """
 
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from whence.build.archive import is_archive, members
 from whence.build.capture import Capture
 from whence.build.flags import CommandLine, Input, split_option
+from whence.build.linked import (
+    WHOLE_MODULE,
+    LinkerWord,
+    library_files,
+    linker_words,
+    passed_on,
+    source_object,
+    takes_next,
+)
+from whence.build.mend import kept_file
 from whence.build.records import read_records
+from whence.build.store import Store
 from whence.build.symbols import defined_globals, weakened
 from whence.errors import BuildError
 
-_DROPPED = frozenset(("-o", "-MF", "-MT", "-MQ", "-MJ", "-s", "-c", "-save-temps", "-v", "--verbose"))
+_DROPPED = frozenset(("-o", "-x", "-MF", "-MT", "-MQ", "-MJ", "-s", "-c", "-save-temps", "-v", "--verbose"))
 _DROPPED_STARTS = ("-M", "-g", "-save-temps=", "-flto", "-ftime-trace", "-fprofile-", "--coverage")
-# Options of the linker that strip, or write to other places than the program; then those with a value.
-_LINKER_DROPPED = frozenset(("-s", "-S", "--strip-all", "--strip-debug", "-M", "--print-map", "--trace", "-t"))
-_LINKER_DROPPED_VALUES = ("-Map", "--Map", "--dependency-file", "--out-implib", "--cref")
+# Options of the linker that strip, or write to other places than the program.
+_LINKER_DROPPED_WORDS = (
+    "-s -S --strip-all --strip-debug -M --print-map --trace -t -Map --Map --dependency-file --out-implib --cref"
+)
+_LINKER_DROPPED = frozenset(_LINKER_DROPPED_WORDS.split())
+# The program's own link has found everything that its shared libraries need; here they may not find each other.
+_LIBRARIES_ARE_COMPLETE = "-Wl,--allow-shlib-undefined"
 
 
-def link_arguments(capture: Capture, objects: Sequence[Path], out: Path, scratch: Path) -> list[str]:
-    """Arguments that link ``objects`` (the variant's and the runtime's) like the captured program into
-    ``out``.
+def link_arguments(capture: Capture, objects: Sequence[Path], out: Path, scratch: Path) -> tuple[list[str], Path]:
+    """Arguments that link ``objects`` (the variant's and the runtime's) like the captured program into ``out``.
 
-    Patched copies of objects and members go to the folder ``scratch``. Raises ``BuildError`` where an input
-    of the link no longer exists.
+    Returns them and the folder in which they hold, which is made below ``scratch``. Raises ``BuildError`` where a file
+    of the link can be found neither in the store nor in its place.
     """
-    surgery = _Surgery(capture, objects, scratch)
-    return [*map(str, objects), *surgery.arguments(), "-o", str(out)]
+    link = _Relink(capture, objects, scratch)
+    return [*map(str, objects), *link.arguments(), _LIBRARIES_ARE_COMPLETE, "-o", str(out)], link.folder
 
 
-class _Surgery:
+class _Relink:
     """One walk over the link line, in order."""
 
     def __init__(self, capture: Capture, objects: Sequence[Path], scratch: Path) -> None:
+        self.link = capture.link
         self.line = CommandLine(capture.link.arguments)
-        self.folder = Path(capture.link.directory)
+        self.store = Store()
         self.sources = {module.source for module in capture.modules}
         self.defined = set[str]().union(*(defined_globals(o.read_bytes()) for o in objects))
-        self.scratch = scratch
+        self.root = scratch / "root"  # stands for the root of the file system
+        self.folder = self._below_root(self.link.directory)
+        self.folder.mkdir(parents=True)
         self.whole = False  # --whole-archive is in force
-        self.search: list[Path] = []  # -L folders so far
+        self.search: list[str] = []  # -L folders so far
+        self.parts: list[str] = []  # what -Xlinker gave of an option that is not complete yet
         self.copies = 0
 
     def arguments(self) -> list[str]:
+        for name, digest in self.link.files.items():
+            if digest != WHOLE_MODULE:
+                self._place(name, kept_file(self.store, digest, Path(self.link.directory, name)))
         inputs = {i.position: i for i in self.line.inputs}
         options = dict(self.line.options)
         kept: list[str] = []
@@ -63,65 +87,128 @@ class _Surgery:
                 kept += self._option(self.line.arguments[position : options[position]])
         return kept
 
+    # ---- Files -------------------------------------------------------------------------------------------------------
+
+    def _below_root(self, path: str) -> Path:
+        return self.root / path.lstrip("/")
+
+    def _place(self, name: str, content: Path) -> None:
+        """Let a file of the link appear under its name."""
+        place = self._placed(name)
+        if Path(os.path.normpath(place)).is_relative_to(self.root):  # not where ``..`` leads out of everything
+            os.makedirs(place.parent, exist_ok=True)  # noqa: PTH103 (which knows what to do with ``..``)
+            place.symlink_to(content)
+
+    def _placed(self, name: str) -> Path:
+        return self._below_root(name) if name.startswith("/") else self.folder / name
+
+    def _word(self, name: str) -> str:
+        """A file's name for this link: the absolute name of a file that was kept is another one here.
+
+        The program may bear the name of a shared library, and needs it there when it runs: that one is used in place.
+        """
+        if not name.startswith("/") or not self.link.files.get(name):
+            return name
+        return name if ".so" in Path(name).name and Path(name).is_file() else str(self._below_root(name))
+
+    def _content(self, name: str) -> bytes:
+        return self._placed(name).read_bytes()
+
+    # ---- Options -----------------------------------------------------------------------------------------------------
+
     def _option(self, words: list[str]) -> list[str]:
         word, (name, value) = words[0], split_option(words)
+        parts = passed_on(words)
+        if parts is not None:
+            return self._passed_on(parts)
         if name in _DROPPED or word.startswith(_DROPPED_STARTS):
             return []
-        if word.startswith("-Wl,") or name == "-Xlinker":
-            return self._linker(word.split(",")[1:] if name != "-Xlinker" else [value])
         if name == "-L":
-            self.search.append(self.folder / value)
+            return self._folder(value)
+        if name == "-T":
+            return ["-T", self._word(value)]
         if name == "-l" and self.whole:
             return self._whole_library(words, value)
+        if name == "-B":
+            return ["-B" + os.path.join(self.link.directory, value)]  # noqa: PTH118 (a prefix, not a folder)
         # Zig strips what is linked for size.
         return ["-O2"] if word in ("-Os", "-Oz") else words
 
-    def _linker(self, words: list[str]) -> list[str]:
-        kept = []
-        rest = iter(words)
-        for word in rest:
-            if word in ("--whole-archive", "--no-whole-archive"):
-                self.whole = word == "--whole-archive"
-            if word in _LINKER_DROPPED_VALUES:
-                next(rest, None)
-            elif word not in _LINKER_DROPPED and not word.startswith(tuple(n + "=" for n in _LINKER_DROPPED_VALUES)):
-                kept.append(word)
-        return ["-Wl," + ",".join(kept)] if kept else []
+    def _passed_on(self, parts: list[str]) -> list[str]:
+        """What -Wl and -Xlinker pass on; an option may stand in one of them and its value in the next."""
+        parts, self.parts = self.parts + parts, []
+        if parts and takes_next(parts[-1]):
+            self.parts = [parts.pop()]
+        return [kept for word in linker_words(parts) for kept in self._linker(word)]
 
-    def _whole_library(self, words: list[str], name: str) -> list[str]:
-        for folder in self.search:
-            path = folder / f"lib{name}.a"
-            if path.is_file():
-                return self._archive(path, words)
-        return words
+    def _linker(self, word: LinkerWord) -> list[str]:
+        if word.name in ("--whole-archive", "--no-whole-archive"):
+            self.whole = word.name == "--whole-archive"
+        if word.name in _LINKER_DROPPED:
+            return []
+        if word.name == "-L":
+            return self._folder(word.value)
+        if word.name == "-l" and self.whole:
+            return self._whole_library(["-l" + word.value], word.value)
+        if not word.name:
+            return self._file(word.value)
+        if word.reads:
+            return [f"-Wl,{word.name},{self._word(word.value)}"]
+        return ["-Wl," + ",".join(word.words)]
+
+    def _folder(self, name: str) -> list[str]:
+        """A folder of libraries: what was kept of it, then itself for what was not."""
+        self.search.append(name)
+        own = str(self._below_root(name)) if name.startswith("/") else name
+        return [f"-L{own}", f"-L{Path(self.link.directory, name)}"]
+
+    # ---- Inputs ------------------------------------------------------------------------------------------------------
 
     def _input(self, given: Input) -> list[str]:
-        path = self.folder / given.path
-        if given.kind != "object":
-            return [] if given.absolute(str(self.folder)) in self.sources else [given.path]
-        if not path.is_file():
-            raise BuildError(f"{path} was linked into the program and is gone", "build the program again")
-        if is_archive(path):
-            return self._archive(path, [given.path]) if self.whole else [given.path]
-        return self._object(path, given.path)
+        if given.kind == "object":
+            return self._file(given.path)
+        if given.absolute(self.link.directory) in self.sources:
+            return []
+        return self._file(source_object(given.path))
 
-    def _object(self, path: Path, word: str) -> list[str]:
-        content = path.read_bytes()
+    def _file(self, name: str) -> list[str]:
+        digest = self.link.files.get(name)
+        if digest == WHOLE_MODULE:
+            return []
+        if digest is None:  # not kept: it is the system's
+            path = Path(self.link.directory, name)
+            if not path.is_file():
+                raise BuildError(f"{path} was linked into the program and is gone", "build the program again")
+            return [str(path)]
+        if is_archive(self._placed(name)):
+            return self._archive(name, [self._word(name)])
+        return self._object(name)
+
+    def _object(self, name: str) -> list[str]:
+        content = self._content(name)
         if not _is_captured(content):
-            return [word]
+            return [self._word(name)]
         if defined_globals(content) <= self.defined:
             return []
-        return [self._copy(path.name, weakened(content))]
+        return [self._copy(Path(name).name, weakened(content))]
 
-    def _archive(self, path: Path, words: list[str]) -> list[str]:
-        """An archive that is linked as a whole: its uncaptured members, or itself if it has no others."""
-        contents = [(member.name, member.read()) for member in members(path)]
-        kept = [(name, content) for name, content in contents if not _is_captured(content)]
-        return words if len(kept) == len(contents) else [self._copy(*member) for member in kept]
+    def _whole_library(self, words: list[str], library: str) -> list[str]:
+        names = [f"{folder}/{file}" for folder in self.search for file in library_files(library)]
+        found = next((n for n in names if n in self.link.files and is_archive(self._placed(n))), None)
+        return words if found is None else self._archive(found, words)
+
+    def _archive(self, name: str, words: list[str]) -> list[str]:
+        """An archive: itself, unless the linker might take something of its captured members twice."""
+        path = self._placed(name)
+        if self.whole:
+            contents = [(member.name, member.read()) for member in members(path)]
+            kept = [(name, content) for name, content in contents if not _is_captured(content)]
+            return words if len(kept) == len(contents) else [self._copy(*member) for member in kept]
+        return words
 
     def _copy(self, name: str, content: bytes) -> str:
         self.copies += 1
-        path = self.scratch / f"{self.copies}-{name}"
+        path = self.root.parent / f"{self.copies}-{name}"
         path.write_bytes(content)
         return str(path)
 

@@ -1,12 +1,13 @@
-"""The store: captured IR by content hash, what is known of each capture and link, and compiled variant
-objects.
- Key idea: every file is named by a hash of its content (or, for compiled objects, of all that went into it),
-is written under a temporary name and renamed. So parallel builds need no locks, and a crash leaves no
-half-written file.
+"""The store: captured IR and files of links by content hash, what is known of each capture and link, and compiled
+variant objects.
+
+Key idea: every file is named by a hash of its content (or, for compiled objects, of all that went into it, with a hash
+of its content at its end), is written under a temporary name and renamed. So parallel builds need no locks, a crash
+leaves no half-written file, and a file that a disk or a careless hand has damaged is seen when it is read.
 
 This module is imported by ``whence-cc`` on every compiler call, hence strings for paths and late imports.
 """
-# ruff: noqa: PTH103, PTH105, PTH108, PTH118, PTH120, PTH123
+# ruff: noqa: PTH103, PTH105, PTH108, PTH113, PTH118, PTH120, PTH123, PTH202
 
 from __future__ import annotations
 
@@ -29,12 +30,24 @@ class Store:
         self.root = root or os.path.join(whence_home(), "store")
 
     def path(self, kind: str, key: str, suffix: str) -> str:
-        """Where the file of a ``kind`` (``ir``, ``captures``, ``links``, ``objects``) with this key lies."""
+        """Where the file of a ``kind`` (``ir``, ``files``, ``captures``, ``links``, ``objects``) with this key lies."""
         return os.path.join(self.root, kind, key[:2], key + suffix)
 
     def bitcode(self, digest: str) -> str:
         """Where the IR with this content hash lies."""
         return self.path("ir", digest, ".bc")
+
+    def file(self, digest: str) -> str:
+        """Where the file of a link with this content hash lies."""
+        return self.path("files", digest, "")
+
+    def keep(self, content: bytes) -> str:
+        """Store a file of a link; returns its content hash (SHA-256, hexadecimal)."""
+        digest = sha256(content)
+        path = self.file(digest)
+        if not (os.path.isfile(path) and os.path.getsize(path) == len(content)):
+            self.write(path, content)
+        return digest
 
     def temporary(self, suffix: str = "") -> str:
         """A fresh name in the store's own file system, for a file that will be renamed into it."""
@@ -67,14 +80,60 @@ class Store:
 
     def write_entry(self, kind: str, key: str, entry: dict[str, Any]) -> None:
         """Write what is known of a capture or a link."""
-        self.write(self.path(kind, key, ".json"), encode(entry))
+        self.write(self.path(kind, key, ".json"), sealed(encode(entry)))
 
     def read_entry(self, kind: str, key: str) -> dict[str, Any]:
-        """What is known of a capture or a link; raises ``FileNotFoundError`` where nothing is."""
+        """What is known of a capture or a link; raises ``FileNotFoundError`` where nothing is, or it is damaged."""
         import json
 
-        entry: dict[str, Any] = json.loads(read(self.path(kind, key, ".json")))
+        path = self.path(kind, key, ".json")
+        content = unsealed(read(path))
+        if content is None:
+            raise FileNotFoundError(f"{path} is damaged")
+        entry: dict[str, Any] = json.loads(content)
         return entry
+
+
+def is_sound(path: str, digest: str) -> bool:
+    """Whether a file is there and has this content hash."""
+    try:
+        return sha256(read(path)) == digest
+    except OSError:
+        return False
+
+
+# ---- Files whose names do not tell their content ---------------------------------------------------------------------
+
+_SEAL = b"\nWHENCE SEAL\n"
+
+
+def sealed(content: bytes) -> bytes:
+    """The content with its hash behind it, which changes the meaning of neither an object nor an executable."""
+    return content + _SEAL + sha256(content).encode()
+
+
+def unsealed(content: bytes) -> bytes | None:
+    """What was sealed; None if that is not what is there."""
+    content, _, digest = content.rpartition(_SEAL)
+    return content if sha256(content).encode() == digest else None
+
+
+def seal(path: str) -> None:
+    """Add its hash to the end of a file."""
+    digest = sha256(read(path))
+    with open(path, "ab") as file:
+        file.write(_SEAL + digest.encode())
+
+
+def is_sealed(path: str) -> bool:
+    """Whether a file is there and is what was sealed."""
+    try:
+        return unsealed(read(path)) is not None
+    except OSError:
+        return False
+
+
+# ---- Contents --------------------------------------------------------------------------------------------------------
 
 
 def read(path: str) -> bytes:

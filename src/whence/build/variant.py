@@ -17,7 +17,7 @@ from pathlib import Path
 from whence.build.capture import Capture
 from whence.build.ir import verify
 from whence.build.relink import link_arguments
-from whence.build.store import Store, sha256
+from whence.build.store import Store, is_sealed, seal, sha256
 from whence.build.toolchain import Toolchain, find_toolchain
 from whence.errors import BuildError, ProgramError
 
@@ -125,12 +125,13 @@ def _object(
     store = Store()
     key = sha256(b"\0".join([content, *(f.encode() for f in toolchain.call([*flags, toolchain.version]))]))
     path = Path(store.path("objects", key, ".o"))
-    if path.is_file():
+    if is_sealed(str(path)):
         return path
     source, target = Path(store.temporary(suffix)), Path(store.temporary(".o"))
     try:
         write(source)
         run(toolchain, [*flags, "-c", str(source), "-o", str(target)], Path.cwd(), "compile a variant")
+        seal(str(target))
         store.adopt(str(target), str(path))
     finally:
         source.unlink(missing_ok=True)
@@ -139,25 +140,17 @@ def _object(
 
 
 def link(capture: Capture, kind: str, objects: Sequence[Path], out: Path) -> None:
-    """Link objects in place of the program's captured modules; ``out`` appears only when the link is done."""
+    """Link objects in place of the program's captured modules; ``out`` (sealed) appears only when that is done."""
     record = capture.link
     out = out.absolute()
     out.parent.mkdir(parents=True, exist_ok=True)
     part = out.with_name(f"{out.name}.{os.getpid()}.part")
     with tempfile.TemporaryDirectory(prefix="whence-link-") as scratch:
-        arguments = [
-            *link_arguments(capture, objects, part, Path(scratch)),
-            *_RUNTIME_LIBRARIES,
-            *_WITHOUT_DEBUG[record.toolchain.kind],
-        ]
+        arguments, folder = link_arguments(capture, objects, part, Path(scratch))
+        arguments += [*_RUNTIME_LIBRARIES, *_WITHOUT_DEBUG[record.toolchain.kind]]
         try:
-            run(
-                record.toolchain,
-                arguments,
-                Path(record.directory),
-                f"link the {kind} variant",
-                record.environment,
-            )
+            run(record.toolchain, arguments, folder, f"link the {kind} variant", record.environment)
+            seal(str(part))
             part.replace(out)
         finally:
             part.unlink(missing_ok=True)
@@ -173,8 +166,6 @@ def run(
     """Run the compiler; raise ``BuildError`` with its first message, and all of them as the hint, if it
     fails.
     """
-    if not folder.is_dir():
-        raise BuildError(f"cannot {purpose}: the folder {folder} is gone", "build the program again")
     done = subprocess.run(
         toolchain.call(arguments),
         cwd=folder,

@@ -25,6 +25,7 @@ import signal
 import sys
 
 from whence.build.flags import CommandLine, Input
+from whence.build.linked import keep_files, source_object
 from whence.build.records import Record, append_section, relocatable
 from whence.build.store import Store, encode, read, sha256
 from whence.build.toolchain import Toolchain, find_toolchain
@@ -116,10 +117,15 @@ class Call:
         limit = os.cpu_count() or 1
         for capture in captures[:limit]:
             capture.start()
-        found = _finish(captures, limit)
-        records = [found.get(source) or self._missing(source) for source in self.line.sources]
         try:
-            extra = self._link_object(records)
+            # A link into another object is never done again: the program's own link has all of its parts.
+            files = {} if self._is_partial else keep_files(self.line, os.getcwd(), self.store)
+            found = _finish(captures, limit)
+            records = [found.get(source) or self._missing(source) for source in self.line.sources]
+            for source, record in zip(self.line.sources, records, strict=True):
+                if record.kind == "missing" and not self._is_partial:
+                    self._keep_object(source, files)
+            extra = self._link_object(records, files)
         except OSError:  # the link must not fail because the store cannot be written
             return self._plain(self.arguments)
         return self._plain([extra, *self.arguments])  # in front, where no -x is in force yet
@@ -139,17 +145,33 @@ class Call:
         with contextlib.suppress(OSError, ValueError), open(path, "r+b") as file:
             append_section(file, record.encode())
 
-    def _link_object(self, records: list[Record]) -> str:
+    @property
+    def _is_partial(self) -> bool:
+        return "-r" in self.line.arguments
+
+    def _keep_object(self, source: Input, files: dict[str, str]) -> None:
+        """Make an object of a source without IR, as the link itself does, and keep it among the link's ``files``."""
+        temporary, diagnostics = self.store.temporary(".o"), os.memfd_create("whence-cc")
+        arguments = self.line.object_arguments(source, temporary)
+        try:
+            if not _wait(self.spawn(self.toolchain.call(arguments), diagnostics)):
+                files[source_object(source.path)] = self.store.keep(read(temporary))
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)
+
+    def _link_object(self, records: list[Record], files: dict[str, str]) -> str:
         """Store this link's entry; returns the path of an object that names it and the sources compiled
         here.
         """
-        kind = "partial" if "-r" in self.line.arguments else "link"
+        kind = "partial" if self._is_partial else "link"
         output = os.path.abspath(self.line.output or "a.out")
         entry = {
             "directory": os.getcwd(),
             "arguments": self.line.arguments,
             "output": output,
             "kind": kind,
+            "files": files,
             "toolchain": {"kind": self.toolchain.kind, "command": list(self.toolchain.command)},
             "environment": {n: os.environ[n] for n in _ENVIRONMENT if n in os.environ},
         }

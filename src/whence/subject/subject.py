@@ -15,6 +15,7 @@ from pathlib import Path
 from whence.build.capture import Capture, read_executable
 from whence.build.ir import canonical_text
 from whence.build.quick import build_sources
+from whence.build.store import is_sealed
 from whence.build.toolchain import whence_home
 from whence.build.variant import build_variant, runtime_objects
 from whence.errors import BuildError, SubjectError
@@ -114,14 +115,14 @@ class Subject:
         """The executable of a variant, built when there is none for this program yet."""
         out = self._variant_path(kind)
         with _BUILDING:
-            if not out.exists():
+            if not is_sealed(str(out)):
                 out.parent.mkdir(parents=True, exist_ok=True)
                 build_variant(self.capture, kind, list(self._texts(kind)), self._runtime(), out, progress=self.progress)
         return out
 
     def has_variant(self, kind: Variant) -> bool:
         """Whether a variant has been built before."""
-        return self._variant_path(kind).exists()
+        return is_sealed(str(self._variant_path(kind)))
 
     def _variant_path(self, kind: Variant) -> Path:
         return Path(whence_home()) / "variants" / self._key(kind) / self.executable.name
