@@ -56,7 +56,7 @@ def test_what_has_no_part_in_it_is_in_no_set(found):
 def test_the_values_are_printed():
     done = ferry(*CASES)
     assert done.status == 0
-    assert "    = `axles > 3` had to be true here; would repair all: another comparison of the same values" in done.out
+    assert "    = `axles > 3` had to be true here; would make 1 of 1 failing run right: another comparison" in done.out
     assert "compared with 2 passing runs" in done.out
 
 
@@ -120,8 +120,14 @@ def test_a_missing_conjunct_is_a_test_of_one_more_variable():
     line = next(n for n, text in enumerate(RIDE.split("\n"), 1) if "FREE" in text)
     evidence = next(e["evidence"] for e in done.json["ranking"] if e["line"] == line)
     assert (evidence["consistent"], evidence["also"]) == (True, "member == 0")
-    assert "would repair all if it depended on `member == 0` as well" in evidence["text"]
+    assert "could make 1 of 1 failing run right if it depended on `member == 0` as well" in evidence["text"]
     assert "rules" not in done.json
+
+
+def test_a_test_that_picks_out_the_one_failing_run_is_no_explanation():
+    cases = ("--fails", "70 3", "--expect", "5\n", "--passes", "70 1", "--passes", "50 0", "--passes", "50 1")
+    done = whence(subject_folder("ride-formula", ride_c=RIDE), "formula", "ride.c", *cases, "--json")
+    assert done.json["ranking"] and not any(entry["evidence"]["also"] for entry in done.json["ranking"])
 
 
 def test_loops_are_left_to_altered_runs_and_the_summary_says_so():

@@ -32,7 +32,6 @@ def printed(findings: Findings, show: Any = print_findings, source: Any = lookup
 def test_parts_come_in_order() -> None:
     text = printed(sample())
     order = [
-        "captured 2 modules, ran 212 cases (208 passed, 4 failed)",
         "wrong output: line 1 of the output",
         "--> src/ferry.c:44:13",
         "most suspicious statements by locate, 10 of 27:",
@@ -40,11 +39,33 @@ def test_parts_come_in_order() -> None:
         "| return -1;",
         "= the vehicle was refused here",
         "17 statements not shown, 3 of them tied with the last one here",
+        "what was done:",
+        "captured 2 modules, ran 212 cases (208 passed, 4 failed)",
         "next:",
         "whence slice ferry src/deck.c:28:rest  where `rest` came from",
     ]
     positions = [text.index(part) for part in order]
     assert positions == sorted(positions)
+
+
+def test_reasons_are_lines_of_their_own_and_few() -> None:
+    place = Statement("a.c", 1)
+    reasons = ["strongest", "second", "third", "fourth", "fifth", "sixth"]
+    entry = {place: {"text": "; ".join(reasons), "reasons": reasons}}
+    shown = printed(Findings("t", "s", rank({place: 1.0}, entry))).splitlines()
+    told = [line.strip(" =") for line in shown if "  = " in line]
+    assert told == ["strongest", "second", "third", "fourth", "2 more reasons with --json"]
+    one = {place: {"text": "a; b"}}
+    assert "  = a; b\n" in printed(Findings("t", "s", rank({place: 1.0}, one)))
+
+
+def test_warnings_stand_above_everything_and_remarks_are_counted_where_techniques_were_joined() -> None:
+    findings = replace(sample(), warnings=["src/deck.c changed"], remarks=["first remark", "second remark"])
+    text = printed(findings)
+    assert text.startswith("warning: src/deck.c changed\n")
+    assert text.index("ran 212 cases") < text.index("first remark") < text.index("second remark")
+    brief = printed(replace(findings, brief=True))
+    assert "first remark" not in brief and "2 more remarks with --json" in brief
 
 
 def test_ties_are_ranges() -> None:

@@ -549,7 +549,7 @@ def test_of_long_runs_the_end_is_looked_at(monkeypatch):
     whole = auction.built()
     monkeypatch.setattr("whence.techniques.causes.causes.MOST_EVENTS", 40)
     findings = causes(auction.story, auction.symptom, auction.recording, Options())
-    assert any("causes are looked for among the last 40" in line for line in findings.summary)
+    assert any("causes are looked for among the last 40" in line for line in findings.remarks)
     conditions = {node["line"] for node in findings.parts["tree"]["nodes"][1:]}
     assert conditions and conditions <= set(whole.levels())
 
@@ -558,7 +558,7 @@ def test_the_budget_stops_the_tree():
     auction = small("auction")
     findings = causes(auction.story, auction.symptom, auction.recording, Options(budget=0.0))
     assert findings.parts["tree"]["stopped"] and len(findings.parts["tree"]["nodes"]) == 1
-    assert any("stopped after 0 s: causes are missing" in line for line in findings.summary)
+    assert any("stopped after 0 s: causes are missing" in line for line in findings.remarks)
 
 
 def test_events_are_encoded_as_far_as_the_budget_goes(monkeypatch):
@@ -566,12 +566,12 @@ def test_events_are_encoded_as_far_as_the_budget_goes(monkeypatch):
     monkeypatch.setattr("whence.techniques.causes.causes.FIRST_EVENTS", 30)
     findings = causes(auction.story, auction.symptom, auction.recording, Options(budget=0.0))
     assert findings.parts["tree"]["encoded"] == 30
-    assert any("among the last 30, for more there was no time" in line for line in findings.summary)
+    assert any("among the last 30, for more there was no time" in line for line in findings.remarks)
     assert auction.built().built.encoded > 30
 
 
 def interrupted(findings: Findings) -> bool:
-    return findings.parts["tree"]["stopped"] and "interrupted: causes are missing" in findings.summary
+    return findings.parts["tree"]["stopped"] and "interrupted: causes are missing" in findings.remarks
 
 
 def test_an_interrupt_leaves_the_tree_so_far(monkeypatch):

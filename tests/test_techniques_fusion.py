@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from whence.findings import Findings, Statement, rank
-from whence.techniques.fusion import fuse
+from whence.techniques.fusion import fuse, ordered
 
 A, B, C, D = (Statement("a.c", line) for line in (1, 2, 3, 4))
 
@@ -97,3 +97,46 @@ def test_values_unlike_those_of_passing_runs_decide_behind_altered_runs(base):
     found = fuse(base, [invariants, switch])
     assert order(found) == [2, 4, 3, 1] and found.summary == ["done", "compared"]
     assert found.ranking[1].evidence["text"] == "`n` was 4 or more; line 4"
+
+
+def test_rules_that_break_passing_cases_come_behind_pairs_and_values_that_tell_the_runs_apart(base):
+    rules = findings("rules", {A: {"doubtful_score": 0.9, "text": "where `op` is 157 the switch goes to case 38"}})
+    notes = {C: {"predicate": 1.0, "text": "`n` was 7"}, A: {"predicate": 0.4}, B: {"predicate": 0.4}}
+    invariants = Findings("invariants", "prog", rank({A: 0.9, B: 0.8, C: 0.5}, notes))
+    values = findings("values", {D: {"pairs": 1, "consistent": True}})
+    assert order(fuse(base, [rules, invariants, values])) == [4, 3, 1, 2]
+    assert order(fuse(base, [findings("rules", {A: {"rule_score": 0.1}}), invariants, values])) == [1, 4, 3, 2]
+
+
+def test_changes_that_mend_some_of_the_failing_runs_alone_do_not_speak(base):
+    repair = {"repairs": ["the opposite"], "text": "would make 1 of 2 failing runs right: the opposite"}
+    formula = Findings("formula", "prog", rank({D: 1.0}, {D: {**repair, "alone": 1, "runs": 2}}))
+    assert order(fuse(base, [formula])) == [1, 2, 3, 4]
+    assert "1 of 2" in next(e for e in fuse(base, [formula]).ranking if e.statement == D).evidence["text"]
+    formula.ranking[0].evidence["alone"] = 2
+    assert order(fuse(base, [formula]))[0] == 4
+
+
+def test_reasons_stand_in_the_order_of_the_techniques_that_speak(base):
+    rules = findings("rules", {B: {"rule_score": 1.0, "text": "`<=` instead of `<`: 1 of 1 passes"}})
+    switch = findings("switch", {B: {"critical": 1, "text": "with `i` true it passes; executed by 1 of 1 failing"}})
+    evidence = fuse(base, [switch, rules]).ranking[0].evidence
+    assert evidence["reasons"] == ["`<=` instead of `<`: 1 of 1 passes", "with `i` true it passes", "line 2"]
+    assert evidence["text"] == "; ".join(evidence["reasons"])
+
+
+def test_the_order_can_be_made_again_from_the_evidence_alone(base):
+    found = fuse(base, [findings("rules", {D: {"rule_score": 0.2}}), findings("switch", {C: {"critical": 5}})])
+    again = ordered({entry.statement: entry.evidence for entry in found.ranking})
+    assert [(e.statement, e.score, e.rank_worst) for e in again] == [
+        (e.statement, e.score, e.rank_worst) for e in found.ranking
+    ]
+    weaker = {e.statement: {k: v for k, v in e.evidence.items() if k != "rules"} for e in found.ranking}
+    assert [entry.statement.line for entry in ordered(weaker)] == [3, 1, 2, 4]
+
+
+def test_what_each_technique_says_of_its_own_ranking_is_a_remark(base):
+    switch, values = findings("switch", {}), findings("values", {})
+    switch.remarks, values.remarks = ["the ranking is that of op2 alone"], ["the ranking is that of tarantula alone"]
+    found = fuse(base, [switch, values])
+    assert found.summary == ["done"] and found.brief and len(found.remarks) == 2

@@ -268,7 +268,7 @@ def test_without_pairs_the_ranking_is_that_of_the_ties_and_it_says_why() -> None
         found = tried(WORDS, {"1": "right\n", "2": "left\n"}, ties=ties)
         assert found.searched.pairs.size == 0 and found.findings.parts["pairs"] == []
         assert {e.evidence["pairs"] for e in found.findings.ranking} == {0}
-        (why,) = [line for line in found.findings.summary if "no failing run has a pair" in line]
+        (why,) = [line for line in found.findings.remarks if "the ranking is that of" in line]
         assert f"that of {ties} alone" in why and "addresses" in why and "the same in all cases" in why
         assert found.searched.pointers > 0 and found.searched.lonely > 0
 
@@ -355,7 +355,7 @@ def test_what_comes_after_the_first_wrong_output_is_left_out() -> None:
     lines = {target.statements[event] for event in target.late.tolist()}
     assert not lines & set(found.searched.pairs["statement"].tolist())
     assert found.lines == {found.line(part) for part in ("if (tickets", '"%d\\n", price')}  # other tickets, other sum
-    assert any("behind the first wrong output" in line for line in found.findings.summary)
+    assert any("behind the first wrong output" in line for line in found.findings.remarks)
 
 
 def test_calls_inside_the_block_that_printed_are_not_late() -> None:

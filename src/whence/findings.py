@@ -26,7 +26,8 @@ class Entry:
     score: float
     rank: int
     rank_worst: int
-    evidence: dict[str, Any] = field(default_factory=dict)  # JSON values; "text" is the sentence shown
+    # JSON values; "text" is the sentence shown, "reasons" the same in parts, the strongest first
+    evidence: dict[str, Any] = field(default_factory=dict)
 
     @property
     def rank_average(self) -> float:
@@ -52,7 +53,11 @@ class Symptom:
 
 @dataclass(slots=True)
 class Findings:
-    """What a technique found out about one subject."""
+    """What a technique found out about one subject.
+
+    ``remarks`` are details of a technique's own ranking; where several were combined (``brief``) they are counted
+    rather than shown.
+    """
 
     technique: str
     subject: str
@@ -60,6 +65,9 @@ class Findings:
     symptom: Symptom | None = None
     summary: list[str] = field(default_factory=list)  # lines such as "captured 14 modules, ran 212 cases (...)"
     parts: dict[str, Any] = field(default_factory=dict)  # the technique's own, JSON values only
+    remarks: list[str] = field(default_factory=list)
+    brief: bool = False
+    warnings: list[str] = field(default_factory=list)  # what makes the result doubtful as a whole, in one line each
 
 
 def rank(scores: dict[Statement, float], evidence: dict[Statement, dict[str, Any]] | None = None) -> list[Entry]:

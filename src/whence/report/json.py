@@ -25,7 +25,8 @@ def to_json(findings: Findings) -> dict[str, Any]:
         "subject": findings.subject,
         "technique": findings.technique,
         "symptom": _symptom(findings.symptom),
-        "summary": list(findings.summary),
+        "warnings": list(findings.warnings),
+        "summary": [*findings.summary, *findings.remarks],
         "ranking": [_entry(entry) for entry in findings.ranking],
     }
     if clash := common.keys() & findings.parts.keys():

@@ -1,4 +1,4 @@
-"""Findings on a terminal: what was done, the symptom, the ranked statements, and what to try next.
+"""Findings on a terminal: the symptom, the ranked statements, what was done, and what to try next.
 
 Places are written ``path:line`` and spans as rustc draws them, so that editors and terminals can follow them.
 The layout is plain ASCII and complete without colour: a pipe gets the same text. Whatever comes from the
@@ -38,6 +38,7 @@ PIPED_WIDTH = 100
 VALUES_SHOWN = 6
 EDGES_SHOWN = 6
 CHANGES_SHOWN = 5  # suggested changes, of as many statements
+REASONS_SHOWN = 4  # of one statement, the strongest; a reason takes a line or more
 
 DIM, STRONG, PLACE = "dim", "bold", "cyan"
 HEAT_STYLES = ((0.8, "bold red"), (0.5, "yellow"), (0.0, ""))
@@ -64,20 +65,23 @@ def print_findings(
     limit: int = 10,
     console: Console | None = None,
 ) -> None:
-    """Print the summary, the symptom, the first ``limit`` ranked statements, and the commands to try next.
+    """Print the symptom, the first ``limit`` ranked statements, what was done, and the commands to try next.
+
+    What makes all of it doubtful stands above everything.
 
     ``source_lookup`` gives the text of a source line. ``console`` is where to print, by default a new one on
     standard output, ``console_width`` columns wide.
     """
     page = _Page(console or make_console(console_width), source_lookup)
-    for line in findings.summary:
-        page.line((line, ""))
-    if findings.symptom:
+    for text in findings.warnings:
+        page.wrapped("warning: ", text, "bold red")
         page.line()
+    if findings.symptom:
         _print_symptom(page, findings.symptom)
-    page.line()
+        page.line()
     _print_ranking(page, findings, limit)
     _print_changes(page, findings.parts.get("rules", []))
+    _print_summary(page, findings)
     _print_next(page, findings.parts.get("next", []))
 
 
@@ -233,8 +237,29 @@ def _print_entry(page: _Page, entry: Entry, heat: float, width: int) -> None:
         (score_text(entry.score), style),
     )
     page.source(entry.statement, " " * (width + 1) + "  | ")
-    if text := entry.evidence.get("text"):
-        page.wrapped(" " * (width + 1) + "  = ", str(text))
+    _print_reasons(page, entry.evidence, " " * (width + 1) + "  = ")
+
+
+def _print_reasons(page: _Page, evidence: dict[str, Any], lead: str) -> None:
+    """Why a statement stands where it does, the strongest reason first."""
+    text = str(evidence.get("text", ""))
+    reasons = [str(reason) for reason in evidence.get("reasons", [text] if text else [])]
+    for reason in reasons[:REASONS_SHOWN]:
+        page.wrapped(lead, reason)
+    if len(reasons) > REASONS_SHOWN:
+        page.line((f"{lead}{plural(len(reasons) - REASONS_SHOWN, 'more reason')} with --json", DIM))
+
+
+def _print_summary(page: _Page, findings: Findings) -> None:
+    """What was done; the remarks are shown of a technique by itself, and counted where several were joined."""
+    if not findings.summary and not findings.remarks:
+        return
+    page.line()
+    page.line(("what was done:", STRONG))
+    for text in findings.summary if findings.brief else [*findings.summary, *findings.remarks]:
+        page.line((f"  {text}", ""))
+    if findings.brief and findings.remarks:
+        page.line((f"  {plural(len(findings.remarks), 'more remark')} with --json", DIM))
 
 
 def _print_rest(page: _Page, entries: Sequence[Entry], shown: Sequence[Entry]) -> None:

@@ -2,10 +2,12 @@
 
 A rule that makes failing cases pass and breaks no passing one says most about a statement; then a branch whose switch
 mends failing runs; then a value that does, by the same kind of change in every failing case; then a change of the
-statement that a solver found to make all runs right at once; then how far what the statement did in failing runs is
-unlike what it did in passing ones; then the ranking of ``locate``, and last the level in the cause tree. Statements are
-compared by these in turn, each technique deciding only where all before it see no difference. Techniques share
-findings, not code: what they found is read from their rankings' evidence.
+statement that a solver found to make all runs right at once; then a value that every failing run had and no passing
+one. Only then come rules that break passing cases, or that fit the values of the failing runs alone (another case of a
+switch for one value). Then how far what the statement did in failing runs is unlike what it did in passing ones; then
+the ranking of ``locate``, and last the level in the cause tree. Statements are compared by these in turn, each
+technique deciding only where all before it see no difference. Techniques share findings, not code: what they found is
+read from their rankings' evidence.
 """
 
 from __future__ import annotations
@@ -17,23 +19,37 @@ from typing import Any
 from whence.findings import Entry, Findings, Statement, rank
 
 COUNTS = "executed by "  # how a part begins that the base says as well
+SEPARATES = 0.999  # score of a predicate that tells all failing runs from all passing ones
+BASE, NEAR = "spectrum_and_slice", "cause_tree"  # keys of the strengths that no voice has
 
 
 @dataclass(slots=True, frozen=True)
 class Voice:
     """One technique's say: how strongly its entry speaks for a statement (0: not at all), in full or in part.
 
-    ``explains``: what it says of a statement is told even where it does not speak for it.
+    ``key`` names the strength in the evidence, by default as the technique. ``explains``: what it says of a statement
+    is told even where it does not speak for it.
     """
 
     technique: str
     strength: Callable[[Entry], float]
+    key: str = ""
     explains: bool = False
+
+    @property
+    def name(self) -> str:
+        """The key of its strength in the evidence."""
+        return self.key or self.technique
 
 
 def _rule(entry: Entry) -> float:
-    """The score of the statement's best rule."""
+    """The score of the statement's best rule that breaks no passing case."""
     return float(entry.evidence.get("rule_score", 0.0))
+
+
+def _doubtful(entry: Entry) -> float:
+    """The score of its best rule that breaks passing cases, or that fits single values alone."""
+    return float(entry.evidence.get("doubtful_score", 0.0))
 
 
 def _flips(entry: Entry) -> float:
@@ -46,6 +62,11 @@ def _consistent(entry: Entry) -> float:
     return float(entry.evidence.get("pairs", 0)) if entry.evidence.get("consistent") else 0.0
 
 
+def _separates(entry: Entry) -> float:
+    """How unlike, where some value, or way, of all failing runs is that of no passing one."""
+    return entry.score if entry.evidence.get("predicate", 0.0) >= SEPARATES else 0.0
+
+
 def _unlike(entry: Entry) -> float:
     """How far what the statement did in failing runs is unlike what it did in passing ones."""
     return entry.score
@@ -53,7 +74,7 @@ def _unlike(entry: Entry) -> float:
 
 def _repairs(entry: Entry) -> float:
     """The place of a statement of which a small change makes all failing runs right and keeps the passing ones so."""
-    return entry.score if entry.evidence["repairs"] else 0.0
+    return entry.score if entry.evidence["repairs"] and entry.evidence["alone"] == entry.evidence["runs"] else 0.0
 
 
 VOICES = (
@@ -61,6 +82,8 @@ VOICES = (
     Voice("switch", _flips),
     Voice("values", _consistent),
     Voice("formula", _repairs, explains=True),
+    Voice("invariants", _separates, "separates"),
+    Voice("rules", _doubtful, "doubtful_rules"),
     Voice("invariants", _unlike),
 )
 
@@ -70,47 +93,65 @@ def _near(entry: Entry) -> float:
     return 1 / (1 + float(entry.evidence["level"]))
 
 
-LAST = Voice("causes", _near)  # which decides where nothing else sees a difference
+LAST = Voice("causes", _near, NEAR)  # which decides where nothing else sees a difference
 
 
 def fuse(base: Findings, found: Sequence[Findings], voices: Sequence[Voice] = VOICES) -> Findings:
     """The base's findings with the combined ranking; sentences of the techniques that speak come first.
 
     ``base`` ranks by its scores, ``found`` holds findings of any of the voices' techniques. Scores are places in the
-    order, from 1 down to 0.
+    order, from 1 down to 0. The evidence keeps what each voice said, so that ``ordered`` can rank again.
     """
     by_technique = {findings.technique: _by_statement(findings) for findings in found}
-    spoken: dict[Statement, dict[str, Any]] = {}
-    keys: dict[Statement, tuple[float, ...]] = {}
     entries = _by_statement(base)
+    spoken: dict[Statement, dict[str, Any]] = {}
     for statement in {*entries, *(s for heard in by_technique.values() for s in heard)}:
-        strengths, sentences, notes = [], [], {}
-        for voice in voices:
-            entry = by_technique.get(voice.technique, {}).get(statement)
-            strength = voice.strength(entry) if entry else 0.0
-            strengths.append(strength)
-            if entry and (strength > 0 or voice.explains):
-                sentences += [p for p in str(entry.evidence.get("text", "")).split("; ") if not p.startswith(COUNTS)]
-            if entry and strength > 0:
-                notes[voice.technique] = round(strength, 6)
-        own, last = entries.get(statement), by_technique.get(LAST.technique, {}).get(statement)
-        keys[statement] = (*strengths, own.score if own else -1.0, LAST.strength(last) if last else 0.0)
-        spoken[statement] = _evidence(own, sentences, notes)
-    ranking = rank(_places(keys), spoken)
+        heard = [(voice, by_technique.get(voice.technique, {}).get(statement)) for voice in (*voices, LAST)]
+        spoken[statement] = _evidence(entries.get(statement), heard)
+    ranking = ordered(spoken, voices)
     summary = [*base.summary, *(line for findings in found for line in findings.summary)]
-    return replace(base, ranking=ranking, parts=_parts(base, found, ranking), summary=summary)
+    remarks = [*base.remarks, *(line for findings in found for line in findings.remarks)]
+    parts = _parts(base, found, ranking)
+    return replace(base, ranking=ranking, parts=parts, summary=summary, remarks=remarks, brief=True)
+
+
+def ordered(spoken: Mapping[Statement, dict[str, Any]], voices: Sequence[Voice] = VOICES) -> list[Entry]:
+    """Statements ranked by the strengths that their evidence has of each voice, in turn."""
+    names = [*(voice.name for voice in voices), BASE, LAST.name]
+    keys = {s: tuple(float(evidence.get(name, 0.0)) for name in names) for s, evidence in spoken.items()}
+    return rank(_places(keys), dict(spoken))
 
 
 def _by_statement(findings: Findings) -> dict[Statement, Entry]:
     return {entry.statement: entry for entry in findings.ranking}
 
 
-def _evidence(own: Entry | None, sentences: list[str], notes: dict[str, Any]) -> dict[str, Any]:
-    """What the base says, behind the sentences of other techniques; what several say stands once, where it is last."""
+def _evidence(own: Entry | None, heard: Sequence[tuple[Voice, Entry | None]]) -> dict[str, Any]:
+    """What the base says, behind the sentences of other techniques, and each voice's strength."""
     evidence = dict(own.evidence) if own else {}
-    parts = "; ".join(part for part in [*sentences, str(evidence.get("text", ""))] if part).split("; ")
+    evidence[BASE] = round(own.score, 9) if own else -1.0
+    sentences: dict[str, str] = {}
+    for voice, entry in heard:
+        strength = voice.strength(entry) if entry else 0.0
+        if strength > 0:
+            evidence[voice.name] = round(strength, 9)
+        if entry and voice is not LAST and (strength > 0 or voice.explains):
+            parts = str(entry.evidence.get("text", "")).split("; ")
+            sentences.setdefault(voice.technique, "; ".join(p for p in parts if not p.startswith(COUNTS)))
+    return evidence | told([*sentences.values(), *(own.evidence.get("text", "").split("; ") if own else [])])
+
+
+def told(reasons: Sequence[str]) -> dict[str, Any]:
+    """The evidence's ``reasons`` and ``text``; what several say stands once, where it is last."""
+    parts = [part for reason in reasons for part in reason.split("; ")]
     last = {part: number for number, part in enumerate(parts)}
-    return {**evidence, **notes, "text": "; ".join(part for number, part in enumerate(parts) if last[part] == number)}
+    kept, number = list[str](), 0
+    for reason in reasons:
+        mine = reason.split("; ")
+        kept.append("; ".join(part for at, part in enumerate(mine, number) if last[part] == at))
+        number += len(mine)
+    kept = [reason for reason in kept if reason]
+    return {"reasons": kept, "text": "; ".join(kept)}
 
 
 def _places(keys: Mapping[Statement, tuple[float, ...]]) -> dict[Statement, float]:
@@ -121,9 +162,18 @@ def _places(keys: Mapping[Statement, tuple[float, ...]]) -> dict[Statement, floa
 
 
 def _parts(base: Findings, found: Sequence[Findings], ranking: Sequence[Entry]) -> dict[str, Any]:
-    """The parts of all, which have names of their own; rules that are equal in the order of the ranking."""
+    """The parts of all, which have names of their own; rules that are equally good in the order of the ranking."""
     parts = {name: part for findings in found for name, part in findings.parts.items()}
     if "rules" in parts:
-        place = {(e.statement.file, e.statement.line): number for number, e in enumerate(ranking)}
-        parts["rules"] = sorted(parts["rules"], key=lambda r: (-r["score"], place.get((r["file"], r["line"]), 0)))
+        parts["rules"] = in_order(parts["rules"], ranking)
     return {**parts, **base.parts}
+
+
+def in_order(rules: Sequence[dict[str, Any]], ranking: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Rules: those first that nothing speaks against, then by score, equal ones in the order of the ranking."""
+    place = {(e.statement.file, e.statement.line): number for number, e in enumerate(ranking)}
+
+    def key(rule: dict[str, Any]) -> tuple[bool, float, int]:
+        return bool(rule.get("doubt")), -rule["score"], place.get((rule["file"], rule["line"]), len(place))
+
+    return sorted(rules, key=key)

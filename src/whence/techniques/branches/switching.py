@@ -206,7 +206,8 @@ def switch_findings(subject: str, searched: Sequence[Switched], suspects: Sequen
     result = Findings("switch", subject, rank(scores, notes))
     result.parts["predicates"] = predicates_part(searched)
     result.parts["switching"] = [_totals(run) for run in searched]
-    result.summary = list(_summary(searched))
+    first, *result.remarks = _summary(searched)
+    result.summary = [first]
     return result
 
 
@@ -327,7 +328,7 @@ def _summary(searched: Sequence[Switched]) -> Iterator[str]:
     if critical and lacking:
         yield f"{lacking} of {len(totals)} runs have no critical predicate"
     if not critical and not partly:
-        yield "so the ranking is that of op2 alone"
+        yield "the ranking is that of op2 alone, since no switch makes a difference"
     if one_sided:
         yield f"left out: {plural(one_sided, 'branch instance')} without another side"
     listed = critical + partly

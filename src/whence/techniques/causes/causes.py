@@ -157,7 +157,8 @@ def causes(story: Story, symptom: Symptom, recording: Recording, options: Option
         "stopped": bool(built.tree.stopped),
         "nodes": told.part(options.depth),
     }
-    findings.summary = list(_summary(built, told, options))
+    first, *findings.remarks = _summary(built, told, options)
+    findings.summary = [first]
     return findings
 
 

@@ -30,6 +30,7 @@ from whence.trace.trace import Trace
 MOST_PAIRS = 2000  # of instances whose operands are compared by the solver, for one site
 MOST_ASKED = 12  # tests about which the solver is asked, for one statement
 LARGEST = 32  # bits of a variable that is tested: no pointers
+SUPPORT = 2  # runs in which a test has each of its outcomes
 
 Operands = tuple[Term, ...]
 _Key = tuple[Operands, bool]  # operands, and the outcome of a test
@@ -188,12 +189,25 @@ def _read(seen: _Seen, test: Test | None) -> _Key:
 
 
 def _tests(seen: Sequence[_Seen]) -> Iterator[Test]:
-    """Whether a variable that all instances can see equals or exceeds a number that it was in one; few values first."""
+    """Whether a variable that all instances can see equals or exceeds a number that it was in one; few values first.
+
+    Only tests of which either outcome is seen in several runs: one that picks out a single run makes a function of
+    anything.
+    """
     shared = set.intersection(*(set(one.around) for one in seen))
     values = {variable: sorted({one.around[variable] for one in seen}) for variable in shared}
     for variable in sorted((v for v in shared if len(values[v]) > 1), key=lambda v: (len(values[v]), v)):
-        yield from (Test(variable, False, number) for number in values[variable])
-        yield from (Test(variable, True, number) for number in values[variable][1:-1])
+        equals = (Test(variable, False, number) for number in values[variable])
+        above = (Test(variable, True, number) for number in values[variable][1:-1])
+        yield from (test for test in itertools.chain(equals, above) if _has_support(test, seen))
+
+
+def _has_support(test: Test, seen: Sequence[_Seen]) -> bool:
+    """Whether each outcome of a test is that of several runs."""
+    runs: dict[bool, set[int]] = {True: set(), False: set()}
+    for one in seen:
+        runs[test.of(one)].add(id(one.formula.run))
+    return min(map(len, runs.values())) >= SUPPORT
 
 
 def _instances(formula: TraceFormula, statement: Statement) -> Iterator[tuple[int, int, list[Term], Term]]:

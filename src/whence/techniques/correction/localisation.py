@@ -84,7 +84,8 @@ class Diagnosis:
 class Search:
     """The diagnoses of all runs, and what has to be known about them.
 
-    ``repairs``: of statements that are a set alone and consistent, the templates that repair all runs.
+    ``repairs``: of statements that are a set alone and consistent, the templates that repair the runs of which they
+    are one, and keep the passing ones right.
     """
 
     runs: list[FailingRun]

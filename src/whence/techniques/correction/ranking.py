@@ -3,8 +3,8 @@
 What altered runs have shown counts before what formulas say, since it holds for the whole run: a rule (a template of
 what the statement computes, tried in altered runs of all cases), then values that were forced. Then the failing runs
 that a change of the statement alone can make right (the intersection over failing inputs of Jin and Orso, section
-III-B6, kept as a count), whether its new values can be a function of what it reads, templates that repair all, and its
-suspiciousness (their clause weights). Where formulas say it all, no rules are tried, and that is the order.
+III-B6, kept as a count), whether its new values can be a function of what it reads, templates that repair these, and
+its suspiciousness (their clause weights). Where formulas say it all, no rules are tried, and that is the order.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def findings(
     listed = sorted(found.diagnoses, key=lambda d: (len(d.statements), sum(place[s] for s in d.statements), d.key[1:]))
     result.parts = {name: part for one in altered for name, part in one.parts.items() if name in {"rules", "pairs"}}
     result.parts["diagnoses"] = [_part(d) for d in listed[:LISTED]]
-    result.summary = [*_summary(found, len(altered) > 0), *(line for one in altered for line in one.summary)]
+    first, *result.remarks = _summary(found, len(altered) > 0)
+    result.summary = [first, *(line for one in altered for line in one.summary)]
     return result
 
 
@@ -113,10 +114,11 @@ def _evidence(
     alone = [d for d in diagnoses if len(d.statements) == 1]
     function = next((d.function for d in alone), UNKNOWN)
     sentences = [_text(min(diagnoses, key=lambda d: (d.key, not d.changes)))] if diagnoses else []
+    mended = f"{len({id(d.run) for d in alone})} of {plural(len(found.runs), 'failing run')}"
     if repairs:
-        sentences.append(f"would repair all: {', '.join(repairs[:REPAIRS])}")
+        sentences.append(f"would make {mended} right: {', '.join(repairs[:REPAIRS])}")
     if function.also:
-        sentences.append(f"would repair all if it depended on `{function.also}` as well")
+        sentences.append(f"could make {mended} right if it depended on `{function.also}` as well")
     return {
         "text": "; ".join(sentences),
         "alone": len({id(d.run) for d in alone}),

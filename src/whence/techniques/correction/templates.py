@@ -64,7 +64,13 @@ class Templates:
     def _of_site(
         self, solver: Satisfiability, members: dict[int, list[tuple[Rewriting, TraceFormula, Instance]]], changed: int
     ) -> Iterator[str]:
-        """The templates of one site that repair, the other sites of the statement being as they are."""
+        """The templates of one site that repair, the other sites of the statement being as they are.
+
+        None for a pointer: that another address would have been right tells no change of source.
+        """
+        _, first, instance = members[changed][0]
+        if first.run.story.spot(instance.event).instruction.type == "ptr":
+            return
         meaning = members[changed][0][2].meaning
         constant = self._terms.symbol(_operand_width(self._terms, meaning))
         for template in applicable(self._terms, meaning):

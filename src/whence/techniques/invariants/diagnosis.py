@@ -54,7 +54,7 @@ def diagnose(observer: Observer, failing: Sequence[Failing], good: Sequence[Run]
         findings.ranking = _walked(told, len(failing))
     else:
         findings.ranking = _voted(observer, score(observer, failing, good), feedback, told)
-    findings.summary += _summary(found, training, options, count, [*failing, *good])
+    findings.remarks += _summary(found, training, options, count, [*failing, *good])
     return findings
 
 

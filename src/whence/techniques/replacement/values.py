@@ -137,7 +137,8 @@ def values(
     teller = Teller(subject, searched)
     findings = Findings("values", subject.name, _ranking(suspects.ranking, teller, plain))
     findings.parts = {"cases": suspects.parts["cases"], "pairs": list(teller.listed())}
-    findings.summary = [*what_was_searched(searched), what_was_found(searched, ties)]
+    findings.summary = [what_was_found(searched)]
+    findings.remarks = [*what_was_searched(searched), *_why_none(searched, ties)]
     return findings
 
 
@@ -179,13 +180,13 @@ def what_was_searched(searched: Searched) -> list[str]:
     return lines
 
 
-def what_was_found(searched: Searched, ties: str) -> str:
-    """The search's result in a sentence; where there is none, why."""
+def what_was_found(searched: Searched) -> str:
+    """The search's result in a sentence."""
     runs = range(len(searched.targets))
     by_run = [searched.statements(run) for run in runs]
     statements = set(searched.pairs["statement"].tolist())
     if not statements:
-        return f"no failing run has a pair, so the ranking is that of {ties} alone: {_why_none(searched)}"
+        return "no failing run has a pair"
     relaxed = len(statements - set().union(*by_run))
     text = f"found pairs at {_count(len(statements), 'statement')}"
     if relaxed:
@@ -194,13 +195,14 @@ def what_was_found(searched: Searched, ties: str) -> str:
     return text + (f"; {without} of {len(by_run)} failing runs have none that mends them" if without else "")
 
 
-def _why_none(searched: Searched) -> str:
-    """What kept values from being altered."""
-    every = searched.instances + searched.pointers
-    return (
-        f"of {every:,} values {searched.pointers:,} are addresses, which are left alone, and {searched.lonely:,} are "
-        "the same in all cases, so that there is no other one to try"
-    )
+def _why_none(searched: Searched, ties: str) -> Iterator[str]:
+    """Where nothing was found, what kept values from being altered, and what ranks statements then."""
+    if not len(searched.pairs):
+        every = searched.instances + searched.pointers
+        yield (
+            f"the ranking is that of {ties} alone: of {every:,} values {searched.pointers:,} are addresses, which "
+            f"are left alone, and {searched.lonely:,} are the same in all cases, so that there is no other one to try"
+        )
 
 
 # ---- Pairs in C terms ------------------------------------------------------------------------------------------------

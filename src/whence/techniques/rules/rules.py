@@ -14,10 +14,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whence.alter.describe import Describer
 from whence.alter.profile import Profile
 from whence.findings import Entry, Findings, Statement, rank
+from whence.probe.sites import Role
 from whence.subject.runs import coverage
 from whence.techniques.rules.candidates import Candidates, Pair, Rule, guarded
 from whence.techniques.rules.suggestions import Suggestions
@@ -91,19 +93,39 @@ def _fill(
 ) -> None:
     """The ranking and the part ``rules``: of equally good rules those first that were tried first."""
     suggestions = Suggestions(describer)
-    repairs = sorted((trial for trial in trials if trial.repaired), key=lambda trial: -trial.score)
+    sites = describer.sites
+    repairs = sorted((trial for trial in trials if trial.repaired), key=lambda t: (-t.score, bool(_doubt(t, sites))))
     by_statement: dict[Statement, list[Trial]] = {}
     for trial in repairs:
         if (statement := describer.statement(trial.rule.site)) is not None:
             by_statement.setdefault(statement, []).append(trial)
-    findings.ranking = _ranked(by_statement, suspects, suite, suggestions)
-    findings.parts["rules"] = [_row(trial, suite, suggestions) for trial in repairs[:LISTED]]
+    findings.ranking = _ranked(by_statement, suspects, suite, suggestions, sites)
+    findings.parts["rules"] = [_row(trial, suite, suggestions, sites) for trial in repairs[:LISTED]]
+
+
+def _doubt(trial: Trial, sites: NDArray[np.void]) -> str:
+    """What speaks against a rule; empty: nothing does.
+
+    One that forces a switch, or holds where a value is a certain one, fits the failing runs rather than the fault.
+    """
+    if trial.broken:
+        return f"it breaks {_count(len(trial.broken), 'passing case')}"
+    if trial.rule.guard is not None:
+        return "it fits one value alone"
+    return "it forces one case of a switch" if sites["role"][trial.rule.site] == Role.SWITCH else ""
 
 
 def _ranked(
-    repairs: dict[Statement, list[Trial]], suspects: Sequence[Entry], suite: Suite, suggestions: Suggestions
+    repairs: dict[Statement, list[Trial]],
+    suspects: Sequence[Entry],
+    suite: Suite,
+    suggestions: Suggestions,
+    sites: NDArray[np.void],
 ) -> list[Entry]:
-    """Statements by their best rule; what is equal, and what has none, by Op2, then by how many rules are as good."""
+    """Statements by their best rule; what is equal, and what has none, by Op2, then by how many rules are as good.
+
+    Of each its best rule is told; one that nothing speaks against before any other.
+    """
     top = max((entry.score for entry in suspects), default=0.0)
     span = top - min((entry.score for entry in suspects), default=0.0) or 1.0
     scores, notes = {}, {}
@@ -114,9 +136,11 @@ def _ranked(
         order = 1 - (top - entry.score) / span + TIE * equals / (1 + equals)
         scores[entry.statement] = (best + TIE * order) / (1 + TIE + TIE**2)
         notes[entry.statement] = {**entry.evidence, "rules": len(found)}
-        if found:
-            text = f"{suggestions.of(found[0].rule).words}: {_outcome(found[0], suite)}"
-            notes[entry.statement] |= {"text": text, "rule_score": round(best, 6)}
+        for key, doubtful in (("doubtful_score", True), ("rule_score", False)):
+            mine = [trial for trial in found if bool(_doubt(trial, sites)) is doubtful]
+            if mine:
+                text = f"{suggestions.of(mine[0].rule).words}: {_outcome(mine[0], suite)}"
+                notes[entry.statement] |= {"text": text, key: round(mine[0].score, 6)}
     return rank(scores, notes)
 
 
@@ -134,7 +158,7 @@ def _outcome(trial: Trial, suite: Suite) -> str:
     return text + (f" ({_count(trial.unknown, 'run')} not made)" if trial.unknown else "")
 
 
-def _row(trial: Trial, suite: Suite, suggestions: Suggestions) -> dict[str, Any]:
+def _row(trial: Trial, suite: Suite, suggestions: Suggestions, sites: NDArray[np.void]) -> dict[str, Any]:
     """A rule as an entry of the part ``rules``."""
     told, tested = suggestions.of(trial.rule), suite.runs.tested
     assert told.statement is not None
@@ -150,6 +174,7 @@ def _row(trial: Trial, suite: Suite, suggestions: Suggestions) -> dict[str, Any]
         "checked": trial.checked,
         "unknown": trial.unknown,
         "score": round(trial.score, 6),
+        "doubt": _doubt(trial, sites),
         "family": trial.rule.family.name.lower(),
         "cases": [tested[row].case.name for row in trial.repaired],
         "broken": [tested[row].case.name for row in trial.broken],
@@ -162,7 +187,12 @@ def _summary(suite: Suite, trials: Sequence[Trial], wanted: int) -> str:
     text = f"tried {_count(len(trials), 'rule')} on {_count(len(suite.failing), 'failing case')}"
     if len(trials) < wanted:
         text += f" ({wanted - len(trials):,} more were not tried)"
-    return f"{text}: {len(repairs):,} repair one at least, {clean:,} of them all, and break no passing one"
+    found = f"{len(repairs):,} {'repairs' if len(repairs) == 1 else 'repair'}"
+    if not repairs:
+        return f"{text}: none repairs {'it' if len(suite.failing) == 1 else 'any'}"
+    if len(suite.failing) == 1:
+        return f"{text}: {found} it, {clean or 'none'} of them without breaking a passing one"
+    return f"{text}: {found} at least one, {clean or 'none'} of them all without breaking a passing one"
 
 
 def _count(number: int, noun: str) -> str:
