@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.probe.layout import ACCESSES, Leaves
 from whence.probe.layout import Kind as Site
+from whence.probe.layout import Leaves
 from whence.probe.library import FUNCTIONS
-from whence.probe.plan import FIRST, RETURNS
+from whence.probe.plan import RETURNS
 from whence.run.formats import Formats
 from whence.trace.columns import N_OUT, N_PIECE, CellKind
 
 if TYPE_CHECKING:
     from whence.program.expression import Expressions
-    from whence.program.model import Instruction, Location
+    from whence.program.model import Instruction, Location, Operand
     from whence.program.program import FunctionRef
     from whence.trace.trace import Trace
 
 MOST_BRANCHES = 16  # that a missing or misplaced output is traced back to
 WINDOW = 20_000  # segment instances before the end in which an endless loop is looked for
-DIVISIONS = frozenset({"sdiv", "udiv", "srem", "urem"})
+MADE = (Site.LOAD, Site.RMW, Site.RESULT, Site.PHI)  # what gives a value that others are computed from
 
 
 @dataclass(slots=True)
@@ -114,6 +113,17 @@ class Evidence:
         instruction = int(self.plan.sites[self.trace.site(event)]["instruction"])
         return self.trace.program.function_of_instruction(instruction)
 
+    def leaves(self, event: int, operand: Operand) -> list[int]:
+        """The events of an event's segment that an operand of its function comes from."""
+        if not operand.is_register:
+            return []
+        leaves = Leaves(self.function_of(event).function).of(operand.text)
+        wanted = {id(leaf.instruction) for leaf in leaves if leaf.instruction is not None}
+        segment = self.segment_of(event)
+        first = int(self.columns.segments[segment]["event"])
+        events = range(first, first + self._sites_in(int(self.columns.segments[segment]["id"])))
+        return [e for e in events if self.trace.kind(e) in MADE and id(self.trace.instruction(e)) in wanted]
+
     def expression(self, event: int, instruction: Instruction | None = None) -> str:
         """What the event's instruction does (or another one of its function), as C text."""
         shown = instruction or self.trace.instruction(event)
@@ -121,8 +131,11 @@ class Evidence:
 
     def argument_text(self, source: Source) -> str:
         """The C text of the argument that made a byte."""
-        operand = self.trace.instruction(source.call).operands[source.argument]
-        return self._explain(source.call).value(self.function_of(source.call).function, operand).text
+        return self.operand_text(source.call, self.trace.instruction(source.call).operands[source.argument])
+
+    def operand_text(self, event: int, operand: Operand) -> str:
+        """An operand of an event's function, as C text."""
+        return self._explain(event).value(self.function_of(event).function, operand).text
 
     def accessed(self, event: int) -> str:
         """The place that a load or store accesses, as C text."""
@@ -324,72 +337,3 @@ class Evidence:
         """The last event of the latest instance of the chosen static segments, -1."""
         instances = np.flatnonzero(chosen[self.columns.segments["id"][: self.trace.segments]])
         return self.last_event(int(instances[-1])) if len(instances) else -1
-
-    def faulting(self, address: int) -> int:
-        """The event that crashed: the access at the address, else the call that was entered, else the last access.
-
-        An access at address 0 looks as if it had not been reached: the first of those is meant.
-        """
-        last = self.last_event(self.trace.segments - 1) if self.trace.segments else -1
-        if last < 0:
-            return -1
-        first = int(self.columns.segments[self.trace.segments - 1]["event"])
-        accesses = [e for e in range(first, last + 1) if self._is_recorded_access(e)]
-        reached = [e for e in accesses if self.trace.reached(e)]
-        at_null = [e for e in accesses if e not in reached][:1]
-        for event in [*at_null, *reversed(reached)]:
-            start, size = self.trace.address(event), int(self.plan.sites[self.trace.site(event)]["size"])
-            if start is not None and start <= address < start + max(size, 1):
-                return event
-        if reached == accesses and self.trace.kind(last) is Site.CALL:
-            return last
-        return reached[-1] if reached else self.control(last)
-
-    def _is_recorded_access(self, event: int) -> bool:
-        """Whether the event is a load, store or copy whose address the trace holds."""
-        return self.trace.kind(event) in ACCESSES and self.trace.address(event) is not None
-
-    def entry(self) -> int:
-        """The call by which the last frame was entered, -1."""
-        frame = self.columns.segments[self.trace.segments - 1]["frame"]
-        call = int(self.columns.frames[frame]["call"])
-        return self.last_event(call) if call >= 0 else -1
-
-    def division(self) -> tuple[Instruction, list[int]] | None:
-        """The integer division that raised SIGFPE, in the last segment, with the events that its divisor comes from.
-
-        One by what is known to be 0, else the first by what is not known to be another number.
-        """
-        segment = self.trace.segments - 1
-        divisions = [i for i in self._last_instructions(segment) if i.opcode in DIVISIONS]
-        candidates = [(i, self._leaves(segment, i)) for i in divisions]
-        divisors = [self._loaded(c[1], c[0].operands[1].text) for c in candidates]
-        by = {value: c for c, value in zip(candidates[::-1], divisors[::-1], strict=True)}
-        return by.get(0) or by.get(None)
-
-    def _loaded(self, events: list[int], register: str) -> int | None:
-        """The value of a register that one of the events made; None where it was computed."""
-        return next((self.trace.value(e) for e in events if self.trace.instruction(e).result == register), None)
-
-    def _last_instructions(self, segment: int) -> Iterator[Instruction]:
-        """The instructions of a segment instance, in order."""
-        identity = int(self.columns.segments[segment]["id"])
-        row = self.plan.segments[identity]
-        start, end = int(row["site_start"]), int(self.plan.segments[identity + 1]["site_start"])
-        first = int(self.trace.program.block_starts[int(row["block"])])
-        if not row["flags"] & FIRST:
-            first = int(self.plan.sites[start - 1]["instruction"]) + 1
-        for number in range(first, int(self.plan.sites[end - 1]["instruction"]) + 1):
-            yield self.trace.program.instruction(number)
-
-    def _leaves(self, segment: int, division: Instruction) -> list[int]:
-        """The events of the segment from which a division's divisor comes."""
-        divisor = division.operands[1]
-        if not divisor.is_register:
-            return []
-        leaves = Leaves(self.function_of(self.last_event(segment)).function).of(divisor.text)
-        wanted = {id(leaf.instruction) for leaf in leaves if leaf.instruction is not None}
-        first = int(self.columns.segments[segment]["event"])
-        made = (Site.LOAD, Site.RMW, Site.RESULT, Site.PHI)
-        events = range(first, self.last_event(segment) + 1)
-        return [e for e in events if self.trace.kind(e) in made and id(self.trace.instruction(e)) in wanted]

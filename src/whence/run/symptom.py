@@ -9,42 +9,25 @@ A symptom's ``details["criteria"]`` are the references (see ``trace/columns.py``
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whence.findings import Statement, Symptom
 from whence.probe.layout import Kind as Site
+from whence.run.crash import find_crash
 from whence.run.evidence import Evidence, Source
-from whence.run.oracle import signal_name
 from whence.run.outcome import Kind, Outcome
+from whence.run.point import Point, quoted
 from whence.run.result import RunResult
 
 if TYPE_CHECKING:
     from whence.program.model import Location
     from whence.trace.trace import Trace
 
-SHOWN = 60  # characters of a line of output
-DEEP = 5_000  # open calls from which on a crash may be a stack overflow
-STACK_PREFIXES = (0x7F, 0x75)  # bits 40 and up of addresses below the system's stacks, and below a session's
 STREAMS = {1: "standard output", 2: "standard error"}
-
-
-@dataclass(slots=True)
-class Point:
-    """Where a failure shows: an event (-1: unknown), what to slice from, and words for people."""
-
-    event: int = -1
-    criteria: list[int] = field(default_factory=list)
-    text: str = ""
-    label: str = ""  # what happened at the event's place in the source
-    details: dict[str, int | str] = field(default_factory=dict)
-    location: Location | None = None  # where it is not the event's own
 
 
 def find_symptom(trace: Trace, result: RunResult, outcome: Outcome, folder: Path) -> Symptom:
@@ -82,7 +65,7 @@ class _Finder:
             return self._find_output()
         by_kind: dict[Kind, Callable[[], Point]] = {
             Kind.WRONG_STATUS: self._status,
-            Kind.CRASH: self._crash,
+            Kind.CRASH: lambda: find_crash(self.evidence, self.result.signal, self.outcome),
             Kind.ASSERTION: self._assertion,
             Kind.TIMEOUT: self._timeout,
         }
@@ -162,7 +145,7 @@ class _Finder:
         source = self.evidence.source_of(self.outcome.stream, offset)
         if source is None:
             return Point(text=text)
-        details: dict[str, int | str] = {"stream": self.outcome.stream, "offset": offset}
+        details: dict[str, object] = {"stream": self.outcome.stream, "offset": offset}
         before = self.evidence.source_of(self.outcome.stream, offset - 1) if offset else None
         is_cut = source.is_literal and before and not before.is_literal and self._cut_short(before, offset)
         if is_cut and before and before.call == source.call:
@@ -230,52 +213,6 @@ class _Finder:
         what = "exit was called" if kind is Site.ARG else "main returned"
         return Point(event, [event + 1], label=f"{what} with status {self.result.code}")
 
-    def _crash(self) -> Point:
-        """The access at the faulting address, the division by zero, or the call that did not come back."""
-        name = signal_name(self.result.signal)
-        header = self.trace.header
-        address = header.address if header.end == "signal" else -1
-        point = self._division() or self._stack_overflow(address) or self._access(address)
-        if point.event >= 0:
-            point.text = f"{self.outcome.text}: {point.label}"
-            point.label = f"{name}: {point.label}"
-        return point
-
-    def _division(self) -> Point | None:
-        found = self.evidence.division() if self.result.signal == signal.SIGFPE else None
-        if found is None:
-            return None
-        instruction, divisor = found
-        last = self.evidence.last_event(self.trace.segments - 1)
-        label = f"dividing by zero in `{self.evidence.expression(last, instruction)}`"
-        criteria = [event + 1 for event in divisor] or [last + 1]
-        return Point(criteria[0] - 1, criteria, label=label, location=instruction.location)
-
-    def _stack_overflow(self, address: int) -> Point | None:
-        """The call that took the stack too deep, if the run was deep in calls and broke off at a high address."""
-        if self.result.signal != signal.SIGSEGV or address >> 40 not in STACK_PREFIXES:
-            return None
-        depth = len(self.evidence.open_frames(self.trace.segments - 1))
-        if depth < DEEP:
-            return None
-        event = self.evidence.entry()
-        label = f"the stack overflowed, {depth} calls deep, in the call of {self.evidence.callee_name(event)}"
-        return Point(event, [event + 1], label=label)
-
-    def _access(self, address: int) -> Point:
-        event = self.evidence.faulting(address)
-        if event < 0:
-            return Point()
-        kind = self.trace.kind(event)
-        if kind is Site.CALL:
-            criteria = [event + 1, *(a + 1 for a in self.evidence.arguments(event))]
-            return Point(event, criteria, label=f"in the call of {self.evidence.callee_name(event)}")
-        if kind is Site.BRANCH:
-            return Point(event, [event + 1], label=f"after `{self.evidence.expression(event)}` was decided")
-        verb = "writing" if kind is Site.STORE else "reading"
-        place = f"{self.evidence.accessed(event)} at address {self.trace.address(event) or 0:#x}"
-        return Point(event, [event + 1], label=f"{verb} {place}")
-
     def _assertion(self) -> Point:
         """The branch that tested the asserted condition."""
         call = self.evidence.last_call()
@@ -311,9 +248,3 @@ def line_around(text: bytes, offset: int) -> str:
     start = text.rfind(b"\n", 0, offset) + 1
     end = text.find(b"\n", offset)
     return text[start : end if end >= 0 else len(text)].decode(errors="replace")
-
-
-def quoted(text: str) -> str:
-    """``text`` in quotes, unprintable characters escaped, cut to a length that a line can show."""
-    shown = text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
-    return json.dumps(shown, ensure_ascii=False)

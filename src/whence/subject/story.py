@@ -241,11 +241,11 @@ class Story:
     def _end(self) -> int:
         """The first event that was not done when a signal ended the run, a large number where all were."""
         first, end = self._last_stretch
-        faulting = self.trace.header.address if self.trace.header.end == "signal" else 0
+        faulting = self.trace.fault_address
         for event in range(first, end):
             address = self.trace.address(event)
             size = max(1, int(self.trace.plan.sites[self.trace.site(event)]["size"]))
-            if address == 0 or (address is not None and faulting and address <= faulting < address + size):
+            if address == 0 or (address is not None and faulting > 0 and address <= faulting < address + size):
                 return event
         return end
 

@@ -17,10 +17,12 @@ from whence.probe.plan import FIRST, SAME_BLOCK, Plan
 from whence.program.model import Instruction, Location, Operand
 from whence.program.program import Program
 from whence.trace.columns import CHUNK_UNITS, N_CELL, N_EVENT, N_SEGMENT, Columns, new_columns, trimmed
+from whence.trace.fault import REGISTERS, Fault
 
 MAGIC = int.from_bytes(b"WHNCTRC1", "little")
-VERSION = 1
+VERSION = 2
 HEADER_UNITS = 1024  # a page
+REGISTERS_AT = 17  # word of the header
 MOST_THREADS = 4096  # as in probe/runtime/threads.c
 LIMIT_REACHED, RING, CHILD, THREADS, FULL = 1, 2, 4, 8, 16
 END_KINDS = {0: "killed", 1: "exit", 2: "signal"}
@@ -28,7 +30,7 @@ END_KINDS = {0: "killed", 1: "exit", 2: "signal"}
 
 @dataclass(slots=True, frozen=True)
 class Header:
-    """The first page of a trace file (see docs/architecture.md)."""
+    """The first page of a trace file (see docs/architecture.md); ``fault`` where the signal was a fault."""
 
     chunks: int
     limit: int
@@ -39,6 +41,7 @@ class Header:
     thread: int
     fingerprint: int
     threads: int
+    fault: Fault | None = None
 
 
 def open_units(path: Path) -> NDArray[np.uint32]:
@@ -62,9 +65,11 @@ def open_units(path: Path) -> NDArray[np.uint32]:
 
 def read_header(units: NDArray[np.uint32]) -> Header:
     """The header of an opened trace."""
-    row = [int(w) for w in units[:22].view(np.uint64)]
+    row = [int(w) for w in units[: 2 * (REGISTERS_AT + len(REGISTERS))].view(np.uint64)]
     end = END_KINDS.get(row[5], "killed")
-    return Header(row[2], row[3], row[4], end, row[6], row[7], row[8], row[9], max(1, row[10]))
+    code = b"".join(word.to_bytes(8, "little") for word in row[15:17])
+    fault = Fault(row[12], row[13], row[7], row[14], code, tuple(row[REGISTERS_AT:])) if row[12] else None
+    return Header(row[2], row[3], row[4], end, row[6], row[7], row[8], row[9], max(1, row[10]), fault)
 
 
 def _chunk_starts(units: NDArray[np.uint32], header: Header, path: Path) -> NDArray[np.int64]:
@@ -83,7 +88,8 @@ class Trace:
     """A decoded trace together with the program and plan that give it meaning.
 
     ``units`` are the file's units (uint32); ``columns`` what decoding made of them. Events are numbered from 0 in
-    order of time.
+    order of time. A program that went astray before it crashed may have written over its last records: what stands
+    before them is decoded, and ``damaged_at`` is the byte at which it ends (-1: nothing is damaged).
     """
 
     def __init__(self, path: Path, program: Program, plan: Plan, fingerprint: int) -> None:
@@ -102,12 +108,20 @@ class Trace:
             self.records = decode(self.units, chunks, plan, self.columns, new_shadow(), stacks)
         except MemoryError as error:
             raise TraceError(f"{path}: the run touched more memory than {MAX_PAGES * PAGE >> 30} GiB") from error
-        if self.records < 0:
-            raise TraceError(f"{path}: damaged at byte {-4 * (self.records + 1):,}", "record the run again")
+        self.damaged_at = -4 * (self.records + 1) if self.records < 0 else -1  # byte of the file
+        if self.damaged_at >= 0 and self.header.end == "exit":
+            raise TraceError(f"{path}: damaged at byte {self.damaged_at:,}", "record the run again")
 
     def trim(self) -> None:
         """Give back the address space that decoding reserved for larger traces."""
         self.columns = trimmed(self.columns)
+
+    @property
+    def fault_address(self) -> int:
+        """The address that the run crashed at; 0 where it is not known or was 0, -1 where no signal ended the run."""
+        if self.header.end != "signal":
+            return -1
+        return self.header.fault.address if self.header.fault else self.header.address
 
     @property
     def events(self) -> int:
@@ -195,6 +209,16 @@ class Trace:
         if site["kind"] not in ACCESSES or self.is_private(event):
             return None
         return self._recorded(event, 0, ADDRESS_UNITS)
+
+    def ranges(self, event: int) -> list[tuple[int, int]]:
+        """Where the bytes lie that an access touches, each with how many: of a copy the target, then the source."""
+        address, kind = self.address(event), self.kind(event)
+        if address is None:
+            return []
+        if kind in {Kind.COPY, Kind.SET}:
+            second, length = (self._recorded(event, ADDRESS_UNITS * n, ADDRESS_UNITS) for n in (1, 2))
+            return [(address, length), (second, length)][: 2 if kind is Kind.COPY else 1]
+        return [(address, int(self.plan.sites[self.site(event)]["size"]))]
 
     def is_private(self, event: int) -> bool:
         """Whether the event loads or stores a private local, which has no address."""

@@ -20,9 +20,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
-#define VERSION 1
+#define VERSION 2
 #define CHUNK_UNITS 131072ull
 #define CHUNK_BYTES (CHUNK_UNITS * 4)
 #define HEADER_BYTES 4096
@@ -35,7 +37,9 @@
 #define TRACE_DESCRIPTOR 987 /* high, so that the subject's own descriptors keep their numbers */
 
 enum { FLAG_LIMIT = 1, FLAG_RING = 2, FLAG_CHILD = 4, FLAG_THREADS = 8, FLAG_FULL = 16 };
-enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END_THREAD, FINGERPRINT, THREADS, USED };
+enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END_THREAD, FINGERPRINT, THREADS, USED,
+       FAULT_TRAP, FAULT_ERROR, FAULT_TOP, FAULT_BYTES, FAULT_REGISTERS = FAULT_BYTES + 2 };
+enum { CODE_BYTES = 16 }; /* of the instruction that faulted; the longest has 15 */
 enum { END_EXIT = 1, END_SIGNAL = 2 };
 
 extern const uint64_t __whence_fingerprint __attribute__((weak));
@@ -213,11 +217,38 @@ static void end_with(uint64_t kind, uint64_t code, uint64_t address)
     header[END_THREAD] = whence_thread;
 }
 
+/* Copies memory of this process that may not be there. */
+static void peek(_Atomic uint64_t *target, uint64_t address, size_t length)
+{
+    struct iovec into = {(void *)target, length}, from = {(void *)(uintptr_t)address, length};
+    process_vm_readv(getpid(), &into, 1, &from, 1, 0);
+}
+
+/* What tells which memory a fault was about: the kernel gives no address where one is not canonical. */
+static void note_fault(const ucontext_t *context)
+{
+#ifdef __x86_64__
+    static const int order[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI, REG_R8,
+                                REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+    const greg_t *registers = context->uc_mcontext.gregs;
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        header[FAULT_REGISTERS + i] = (uint64_t)registers[order[i]];
+    header[FAULT_TRAP] = (uint64_t)registers[REG_TRAPNO];
+    header[FAULT_ERROR] = (uint64_t)registers[REG_ERR];
+    peek(&header[FAULT_TOP], (uint64_t)registers[REG_RSP], sizeof *header);
+    for (size_t length = CODE_BYTES; length && !header[FAULT_BYTES]; length /= 2) /* the next page may not be there */
+        peek(&header[FAULT_BYTES], (uint64_t)registers[REG_RIP], length);
+#else
+    (void)context;
+#endif
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     int fault = info->si_code > 0 && (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL);
-    (void)context;
     end_with(END_SIGNAL, (uint64_t)number, fault ? (uint64_t)(uintptr_t)info->si_addr : 0);
+    if (fault && header)
+        note_fault(context);
     signal(number, SIG_DFL);
     if (!fault) /* that happens again by itself */
         raise(number);
