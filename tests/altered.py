@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from whence.alter.changes import CHANGE, EVENT, RESULT, Batch, Observed, Results, Verdict, Way
 from whence.run.cases import Case
 from whence.run.outcome import Expected
+from whence.run.runner import Cancelled
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
 
 
@@ -70,11 +72,12 @@ class Sessions:
     closed: list[str] = field(default_factory=list)
     parts: list[tuple[str, int]] = field(default_factory=list)  # case and number of continuations
     given: list[float] = field(default_factory=list)
-    closing: threading.Event = field(default_factory=threading.Event)  # a session has been closed
+    torn: list[str] = field(default_factory=list)  # closed while they were used, or twice
+    cancelling: threading.Event = field(default_factory=threading.Event)  # a session has been cancelled
     ran: Counter[tuple[str, bytes]] = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def __call__(self, subject: object, case: Case, way: Way) -> FakeSession:
+    def __call__(self, subject: object, case: Case, way: Way, plain: object = None, reach: int = 0) -> FakeSession:
         self.opened.append(case.name)
         return FakeSession(self, case)
 
@@ -86,51 +89,66 @@ class Sessions:
 
 @dataclass
 class FakeSession:
-    """A session of ``Sessions``."""
+    """A session of ``Sessions``; it must not be closed while it is used."""
 
     sessions: Sessions
     case: Case
     is_closed: bool = False
+    is_cancelled: bool = False
+    is_used: bool = False
 
     def __enter__(self) -> FakeSession:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if not self.is_closed:  # closing once more does no harm
-            self.sessions.closed.append(self.case.name)
+        if self.is_used or self.is_closed:
+            self.sessions.torn.append(self.case.name)
+        self.sessions.closed.append(self.case.name)
         self.is_closed = True
-        self.sessions.closing.set()
+
+    def cancel(self) -> None:
+        """From another thread."""
+        self.is_cancelled = True
+        self.sessions.cancelling.set()
 
     def observe(self, limit: int = 0) -> Observed:
         """Two instances for each character of the case's name."""
-        self._begin(0)
-        return Observed(np.zeros(2 * len(self.case.name), EVENT), np.zeros((), RESULT), False)
+        with self._using(0):
+            return Observed(np.zeros(2 * len(self.case.name), EVENT), np.zeros((), RESULT), False)
 
     def run(self, batch: Batch, *, budget: float, seconds: float, outputs: bool) -> Results:
-        self._begin(len(batch))
-        self.sessions.given.append(seconds)
-        records = np.zeros(len(batch), RESULT)
-        end = time.monotonic() + (seconds if seconds >= self.sessions.least else 0.0)
-        texts = [(b"", b"")] * len(batch)
-        for row in range(len(batch)):
-            if time.monotonic() >= end:
-                break
-            if self.sessions.seconds:
-                time.sleep(self.sessions.seconds)
-            own = batch.part(row, row + 1).changes
-            records[row], texts[row] = outcome(self.case, own, budget)
-            with self.sessions.lock:
-                self.sessions.ran[self.case.name, own.tobytes()] += 1
-        return Results(records, texts if outputs else None)
+        with self._using(len(batch)):
+            self.sessions.given.append(seconds)
+            records = np.zeros(len(batch), RESULT)
+            end = time.monotonic() + (seconds if seconds >= self.sessions.least else 0.0)
+            texts = [(b"", b"")] * len(batch)
+            for row in range(len(batch)):
+                if time.monotonic() >= end:
+                    break
+                if self.sessions.seconds:
+                    time.sleep(self.sessions.seconds)
+                own = batch.part(row, row + 1).changes
+                records[row], texts[row] = outcome(self.case, own, budget)
+                with self.sessions.lock:
+                    self.sessions.ran[self.case.name, own.tobytes()] += 1
+            return Results(records, texts if outputs else None)
 
-    def _begin(self, count: int) -> None:
+    @contextmanager
+    def _using(self, count: int) -> Iterator[None]:
         sessions = self.sessions
         with sessions.lock:
             number = len(sessions.parts)
             sessions.parts.append((self.case.name, count))
-        sessions.before()
-        if sessions.dies(self.case.name, number):
-            raise EOFError("the server has ended")
+        self.is_used = True
+        try:
+            sessions.before()
+            if self.is_cancelled:
+                raise Cancelled
+            if sessions.dies(self.case.name, number):
+                raise EOFError("the server has ended")
+            yield
+        finally:
+            self.is_used = False
 
 
 def outcome(case: Case, own: NDArray[np.void], budget: float) -> tuple[NDArray[np.void], tuple[bytes, bytes]]:

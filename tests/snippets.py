@@ -102,9 +102,7 @@ class Snippet:
         subject = self.subject
         return Trace(path, subject.program, subject.plan, subject.fingerprint)
 
-    def trace(
-        self, *arguments: str, stdin: bytes = b"", limit: int | None = None, ring: bool = False
-    ) -> Trace:
+    def trace(self, *arguments: str, stdin: bytes = b"", limit: int | None = None, ring: bool = False) -> Trace:
         """Record one run and decode it; the file goes away with the trace."""
         _, path = self.record(*arguments, stdin=stdin, limit=limit, ring=ring)
         trace = self.open(path)

@@ -23,7 +23,7 @@ from whence.alter.kept import digests, found_folder
 from whence.alter.streams import CUT, LEAST, LONG, PROBE, SHORT, Request, first_of_equals, part_size
 from whence.alter.work import Work
 from whence.alter.worker import IDLE, ROOMS
-from whence.errors import SubjectError
+from whence.errors import BuildError, SubjectError
 
 
 @pytest.fixture(autouse=True)
@@ -271,12 +271,11 @@ def test_the_second_ctrl_c_ends_everything(ctrl_c: Callable[[float], None]) -> N
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_sessions_that_do_not_answer_are_closed(
-    times: int, ctrl_c: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+def test_sessions_that_do_not_answer_are_cancelled_and_closed_by_their_threads(
+    times: int, ctrl_c: Callable[[float], None]
 ) -> None:
-    monkeypatch.setattr("whence.alter.work.GRACE", 0.5)
     sessions = Sessions()
-    sessions.before = lambda: sessions.closing.wait(20)  # type: ignore[assignment, return-value]
+    sessions.before = lambda: sessions.cancelling.wait(20)  # type: ignore[assignment, return-value]
     for press in range(times):
         ctrl_c(0.2 + 0.2 * press)
     begun = time.monotonic()
@@ -284,7 +283,19 @@ def test_sessions_that_do_not_answer_are_closed(
         (found,) = work.run([Request(case("a"), batch(*range(1000)))])
         assert not_run(found.records) == 1000 == work.left_out
     assert time.monotonic() - begun < 3.0
-    assert set(sessions.opened) == set(sessions.closed)
+    assert sorted(sessions.opened) == sorted(sessions.closed)
+    assert not sessions.torn
+
+
+def test_what_was_cancelled_can_be_asked_for_again() -> None:
+    sessions = Sessions()
+    sessions.before = lambda: sessions.cancelling.wait(20)  # type: ignore[assignment, return-value]
+    with open_work(sessions, deadline=time.monotonic() + 60) as work:
+        with work.share(0.2 / 60):
+            (nothing,) = work.run([Request(case("a"), batch(*range(1000)))])
+        (found,) = work.run([Request(case("a"), batch(*range(1000)))])
+    assert not_run(nothing.records) == 1000 and not not_run(found.records)
+    assert sorted(sessions.opened) == sorted(sessions.closed) and not sessions.torn
 
 
 # ---- Going on --------------------------------------------------------------------------------------------------------
@@ -362,30 +373,50 @@ def test_where_it_dies_again_the_part_is_lost_and_the_search_goes_on() -> None:
         assert np.array_equal(again.records, expected(case("bad"), batch(*range(300))))
 
 
-def test_a_run_that_cannot_be_observed_is_an_error() -> None:
+def test_where_a_run_cannot_be_observed_the_others_are_and_why_is_told() -> None:
     sessions = Sessions(dies=lambda name, _: name == "bad")
-    with open_work(sessions) as work, pytest.raises(SubjectError, match=r"case bad: .* the server has ended"):
-        work.observe([case("good"), case("bad")])
-    assert sorted(sessions.closed) == sorted(sessions.opened)
+    with open_work(sessions) as work:
+        good, bad = work.observe([case("good"), case("bad")])
+        assert len(good.events) == 8 and not good.unusable
+        assert bad.unusable == "its run cannot be observed: the server has ended" == work.unusable["bad"]
+        (found,) = work.run([Request(case("bad"), batch(1, 2))])
+        assert not_run(found.records) == 2 and work.left_out == 0
+        assert work.why_not([case("good"), case("bad")]) == ["", bad.unusable]
+    assert sorted(sessions.closed) == sorted(sessions.opened) == ["bad", "bad", "good"]
 
 
-def test_a_case_that_cannot_be_opened_is_an_error() -> None:
-    class Refusing(Sessions):
-        def __call__(self, subject: object, case: Any, way: Any) -> Any:
-            if case.name == "bad":
-                raise SubjectError("case bad runs a command")
-            return super().__call__(subject, case, way)
+class Refusing(Sessions):
+    """Sessions that cannot be opened for one case."""
 
-    sessions = Refusing(seconds=0.001)
-    requests = [Request(case("good"), batch(*range(2000))), Request(case("bad"), batch(1))]
-    begun = time.monotonic()
-    with pytest.raises(SubjectError, match="runs a command"), open_work(sessions) as work:
-        work.run(requests)
-    assert time.monotonic() - begun < CUT + 1.0
-    assert sessions.opened == sessions.closed == ["good"]
+    def __call__(self, subject: object, case: Any, way: Any, plain: Any = None, reach: int = 0) -> Any:
+        if case.name == "bad":
+            raise SubjectError("case bad: no such file")
+        return super().__call__(subject, case, way)
 
 
-def test_a_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
+def test_where_a_case_cannot_be_opened_the_others_are_run_and_why_is_told() -> None:
+    sessions = Refusing()
+    requests = [Request(case("good"), batch(*range(2000))), Request(case("bad"), batch(*range(2000)))]
+    with open_work(sessions) as work:
+        good, bad = work.run(requests)
+    assert not not_run(good.records) and not_run(bad.records) == 2000
+    assert work.unusable == {"bad": "no such file"} and work.left_out == 0
+    assert set(sessions.opened) == {"good"}
+
+
+def test_a_program_that_cannot_be_opened_is_an_error() -> None:
+    class Broken(Sessions):
+        def __call__(self, *_: Any) -> Any:
+            raise BuildError("the variant does not link")
+
+    with pytest.raises(BuildError, match="does not link"), open_work(Broken()) as work:
+        work.observe([case("a")])
+
+
+def test_where_a_file_is_missing_that_is_told_of_its_case(tmp_path: Path) -> None:
     gone = replace(case("a"), stdin=tmp_path / "gone")
-    with open_work(Sessions()) as work, pytest.raises(SubjectError, match=r"case a: cannot read .*gone: No such file"):
-        work.run([Request(gone, batch(1))])
+    with open_work(Sessions()) as work:
+        lost, found = work.run([Request(gone, batch(1)), Request(case("b"), batch(1))])
+        (seen,) = work.observe([gone])
+    assert not_run(lost.records) == 1 and not not_run(found.records)
+    assert seen.unusable.startswith("cannot read") and seen.unusable.endswith("gone: No such file or directory")

@@ -144,7 +144,7 @@ def test_verdict_that_the_variant_changes_is_named():
 
 
 def test_changed_source_is_told():
-    folder = subject_folder("changed", p_c='#include <stdio.h>\nint main(int c, char **v)\n{\n    return c > 2;\n}\n')
+    folder = subject_folder("changed", p_c="#include <stdio.h>\nint main(int c, char **v)\n{\n    return c > 2;\n}\n")
     write(folder / "cases" / "a.args", "1")
     write(folder / "cases" / "b.args", "1 2")
     write(folder / "whence.toml", '[program]\npath = "p"\n[cases]\nfolder = "cases"\n')

@@ -78,6 +78,7 @@ def test_a_search_from_options_to_its_summary(monkeypatch: pytest.MonkeyPatch, t
     from whence.run.cases import Case
     from whence.run.outcome import Expected
     from whence.run.sandbox import DEFAULT_LIMITS
+    from whence.subject.runs import run_all
     from whence.subject.subject import subject_from_sources
 
     monkeypatch.setattr("whence.alter.work.found_folder", lambda: tmp_path)
@@ -85,7 +86,7 @@ def test_a_search_from_options_to_its_summary(monkeypatch: pytest.MonkeyPatch, t
     case = Case("case", ("1", "2"), expected=Expected(b"4\n"))
     subject = subject_from_sources([source], [], [case], DEFAULT_LIMITS)
     for _ in range(2):
-        with open_work(subject, Search(1, None, 60.0, False)) as work:
+        with open_work(subject, run_all(subject), Search(1, None, 60.0, False)) as work:
             (observed,) = work.observe([case])
             sites = subject.alter_plan.sites[observed.events["site"]]
             stores = sites["role"] == Role.STORE

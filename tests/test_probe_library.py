@@ -222,8 +222,7 @@ CASES = [
     ),
     Case(
         "realloc_in_place",
-        'char *p = __whence_lib_malloc(24); place("p", p, 24);'
-        "if (__whence_lib_realloc(p, 16) != p) return 1;",
+        'char *p = __whence_lib_malloc(24); place("p", p, 24);if (__whence_lib_realloc(p, 16) != p) return 1;',
         "malloc: ALLOC ? 24\nrealloc: FREE p+16 8",
         only=NATIVE,
     ),
@@ -391,8 +390,7 @@ CASES = [
     ),
     Case(
         "strtod_overflow_sets_errno",
-        'char s[] = "1e999"; PLACE(s); errno = 0; __whence_lib_strtod(s, NULL);'
-        "if (errno != ERANGE) return 1;",
+        'char s[] = "1e999"; PLACE(s); errno = 0; __whence_lib_strtod(s, NULL);if (errno != ERANGE) return 1;',
         "strtod: READ s 6, WRITE errno 4",
     ),
     Case(

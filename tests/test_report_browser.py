@@ -33,9 +33,7 @@ ARGUMENTS = (
 class Visit:
     """A page of a report, and what went wrong while it was open."""
 
-    def __init__(
-        self, browser: Any, findings: Findings, text: dict[str, str], folder: Path, **options: Any
-    ) -> None:
+    def __init__(self, browser: Any, findings: Findings, text: dict[str, str], folder: Path, **options: Any) -> None:
         path = folder / "report.html"
         write_html(findings, text, path)
         self.context = browser.new_context(viewport={"width": 1440, "height": 900}, **options)

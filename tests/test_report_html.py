@@ -24,7 +24,7 @@ from whence.report.html import render_html, write_html
 from whence.report.page import build_page
 from whence.report.text import source_line
 
-EVIL = "</script><img src=x onerror=\"window.pwned=1\">&lt;'`\x1b[2J\u202e\udc80{{ 7*7 }}"
+EVIL = '</script><img src=x onerror="window.pwned=1">&lt;\'`\x1b[2J\u202e\udc80{{ 7*7 }}'
 
 
 class Elements(HTMLParser):
@@ -62,9 +62,7 @@ def evil_findings() -> tuple[Findings, dict[str, str]]:
             | {"depth": 0, "instances": 1, "values": [value | {"role": "read"}]}
             | {"edges": [{"to_file": EVIL, "to_line": 1, "kind": "data", "name": EVIL, "value": EVIL}]}
         ],
-        "values": {
-            f"{EVIL}:1": {"failing": [value], "passing": [{"name": EVIL, "values": [EVIL], "cases": 1}]}
-        },
+        "values": {f"{EVIL}:1": {"failing": [value], "passing": [{"name": EVIL, "values": [EVIL], "cases": 1}]}},
         "formulas": [at | {"formulas": {EVIL: {"score": 1.0, "best": 1, "average": 1.0, "worst": 1}}}],
         "branches": [at | {"side": EVIL, "score": 1.0, "rank": 1, "rank_worst": 1, "text": EVIL}],
         "rules": [at | {"rule": EVIL, "before": EVIL, "after": EVIL, "f2p": 1, "p2f": 0, "failing": 1, "checked": 1}],

@@ -75,6 +75,7 @@ def server(request):
         native = request.param == SERVED
         environment = box.environment({}) if native else interpreter_environment()
         made = Server(subject(request.param), native, "prog", environment, box.root / "log")
+        made.greet()
         yield made, box
         made.close()
 
@@ -124,4 +125,4 @@ def test_a_program_that_does_not_start_says_why(tmp_path):
     path.write_text("#!/bin/sh\necho 'library missing' >&2\n")
     path.chmod(0o755)
     with pytest.raises(SubjectError, match="did not start its fork server: library missing"):
-        Server(path, True, "prog", [b"PATH=/bin:/usr/bin"], tmp_path / "log")
+        Server(path, True, "prog", [b"PATH=/bin:/usr/bin"], tmp_path / "log").greet()

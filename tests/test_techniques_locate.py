@@ -127,4 +127,3 @@ def test_symptom_without_a_place_still_ranks(evidence):
     found = locate(bare, "p")
     assert len(found.ranking) == len(locate(evidence[0], "p").ranking)
     assert found.parts["slice"] == [] and found.parts["criterion"]["file"] is None
-

@@ -33,9 +33,7 @@ def block(*numbers: int) -> Site:
     return Site(tuple(line(n) for n in numbers))
 
 
-def coverage(
-    rows: list[list[int]], failed: list[bool], sites: list[Site], names: tuple[str, ...] = ()
-) -> Coverage:
+def coverage(rows: list[list[int]], failed: list[bool], sites: list[Site], names: tuple[str, ...] = ()) -> Coverage:
     matrix = np.array(rows, np.uint32).reshape(len(failed), len(sites))
     return Coverage(matrix, np.array(failed, np.bool_), sites, names)
 

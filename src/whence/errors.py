@@ -1,11 +1,11 @@
 """The errors that a user can cause; anything else that escapes is a bug of ours.
 
-    WhenceError                 base: one line that says what is wrong, where, and what to do
-    ├── UsageError              wrong command line or configuration (exit status 2)
-    ├── BuildError              the subject's build failed, or left nothing captured (2)
-    ├── SubjectError            cases, oracles or runs that cannot be used (2)
-    ├── TraceError              a truncated, foreign or too large trace (2)
-    └── ProgramError            IR that cannot be read or was refused by LLVM (3: our reader's fault)
+WhenceError                 base: one line that says what is wrong, where, and what to do
+├── UsageError              wrong command line or configuration (exit status 2)
+├── BuildError              the subject's build failed, or left nothing captured (2)
+├── SubjectError            cases, oracles or runs that cannot be used (2)
+├── TraceError              a truncated, foreign or too large trace (2)
+└── ProgramError            IR that cannot be read or was refused by LLVM (3: our reader's fault)
 """
 
 

@@ -130,9 +130,7 @@ def _slice() -> list[dict[str, Any]]:
         ),
         _slice_line(need, 10, [(35, "length", 120, "read")], [(length, "data", "length", 120)]),
         _slice_line(used, 10, [(9, "deck->used[0]", 0, "written")], []),
-        _slice_line(
-            capacity, 10, [(6, "deck->capacity", 120, "written")], [(head, "library", "scanf: capacity", 120)]
-        ),
+        _slice_line(capacity, 10, [(6, "deck->capacity", 120, "written")], [(head, "library", "scanf: capacity", 120)]),
         _slice_line(length, 11, [(26, "length", 120, "written")], [(found, "call", "length_of()", 120)]),
         _slice_line(found, 12, size, [(name, "library", "name", '"bus"')]),
         _slice_line(name, 13, [(12, "name", '"bus"', "written")], []),

@@ -172,12 +172,15 @@ class Observed:
 
     ``events`` (EVENT) are cut off at the limit that was asked for (``cut``). ``result`` is one RESULT record.
     ``refusal`` says why the run cannot be altered in a session ("" where it can: threads, processes, ...).
+    ``unusable`` says why altered runs of the case would prove nothing about the program: its unaltered run ends
+    otherwise here, or cannot be made (then ``events`` is empty). Then nothing is run for it.
     """
 
     events: NDArray[np.void]
     result: NDArray[np.void]
     cut: bool
     refusal: str = ""
+    unusable: str = ""
 
     @property
     def length(self) -> int:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from whence.alter.worker import close_room
+from whence.alter.worker import cancel_room, close_room
 from whence.errors import SubjectError, UsageError
 
 ADDRESS = re.compile(r"tcp://(?:[\w.-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}", re.ASCII)
@@ -48,7 +48,7 @@ def local_workers(count: int | None = None) -> Workers:
         close_room(token)
         executor.shutdown(cancel_futures=True)
 
-    return Workers(executor, count, count, close_room, close)
+    return Workers(executor, count, count, cancel_room, close)
 
 
 def cluster_workers(address: str, count: int | None = None) -> Workers:
@@ -74,13 +74,16 @@ def cluster_workers(address: str, count: int | None = None) -> Workers:
         raise UsageError(f"the cluster at {address} has no worker", f"start some: dask worker {address}")
     count = min(count or threads, threads)
 
-    def abort(token: str) -> None:
+    def on_all(function: Callable[[str], None], token: str) -> None:
         if client.status == "running":  # else the scheduler has gone, and its workers with it
             with suppress(OSError, TimeoutError):
-                client.run(close_room, token, on_error="ignore")
+                client.run(function, token, on_error="ignore")
+
+    def abort(token: str) -> None:
+        on_all(cancel_room, token)
 
     def close(token: str) -> None:
-        abort(token)
+        on_all(close_room, token)
         client.close(CLOSING)
 
     died, lost = (distributed.scheduler.KilledWorker,), (CancelledError, CommClosedError)

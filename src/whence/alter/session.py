@@ -8,8 +8,9 @@ run again from the start, with the same changes, under the ordinary runner.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
@@ -20,15 +21,15 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import NOWHERE, Batch, Observed, Results, Verdict, Way
 from whence.alter.check import check
+from whence.alter.faithful import Ending, Unusable, difference
 from whence.alter.file import Expectation, Judge, Mode, RunLimits, SessionFile, unjudged
-from whence.errors import SubjectError
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
 from whence.run.compare import first_difference
 from whence.run.oracle import judge
 from whence.run.outcome import Kind, Rule
 from whence.run.result import RunResult
-from whence.run.runner import Interrupted, Runner, TraceRequest
+from whence.run.runner import Cancelled, Runner, ServerLost, TraceRequest
 from whence.subject.recorder import Recorder, Recording
 
 if TYPE_CHECKING:
@@ -36,13 +37,14 @@ if TYPE_CHECKING:
 
 EVENTS = 1 << 22
 PATIENCE = 2000  # ms that one continuation may take at least, however few hooks it meets
+BUDGET = 10.0  # how many times the longer of the unaltered run and the longest passing one an altered run may take
 LEAST_BUDGET = 10_000  # clock ticks, so that very short runs may grow
-ENDLESS = 1 << 20  # clock ticks that count as the length of a run that does not end
+ENDLESS = 1 << 20  # clock ticks that count as the length of a run that does not end, where no passing one is known
+HANGING = 1 << 14  # the least that counts as that where one is known
 OUTPUTS = 64 << 20  # bytes kept of a part of a batch
 CAPTURE = 1 << 20  # bytes kept of a stream at least; more where more is expected
 LONGER = 4  # times as long as is expected an output may be before its continuation is ended
 SLOWER = 5  # the observed run may take this many times as long as the time limit says
-AHEAD = 16  # runs from the start that are asked for at once
 RING = 1 << 20
 CLONE, CLONE3 = 56, 435  # system calls (x86-64) that start threads and processes
 STARTERS = {"pthread_create", "thrd_create"}
@@ -62,18 +64,27 @@ Progress = Callable[[int, int], None]
 class Session:
     """Altered runs of one case; use it in a ``with`` statement.
 
-    Raises SubjectError for a case that is a command of a test suite: its program's runs are not the session's to
-    repeat.
+    With ``plain``, how the program itself ends, the unaltered run has to end so as well before anything is run.
+    ``reach`` is the length in clock ticks of the longest passing run: altered runs may take as long as those.
+
+    A session belongs to one thread; others may ``cancel`` it. Raises Unusable for a case that is a command of a test
+    suite: its program's runs are not the session's to repeat.
     """
 
-    def __init__(self, subject: Subject, case: Case, way: Way = Way.AUTO) -> None:
+    def __init__(
+        self, subject: Subject, case: Case, way: Way = Way.AUTO, plain: Ending | None = None, reach: int = 0
+    ) -> None:
         if case.command is not None:
-            raise SubjectError(
-                f"case {case.name} runs a command: only a case that runs the program itself can be altered",
+            raise Unusable(
+                case.name,
+                "it runs a command: only a case that runs the program itself can be altered",
                 "describe the failing run as a case with `arguments` and `stdin`",
             )
         self.subject, self.case, self.way = subject, case, way
+        self._plain, self._reach = plain, reach
         self._runners: dict[Variant, Runner] = {}
+        self._opening = threading.Lock()  # of runners
+        self._is_cancelled = False
         self._recorder: Recorder | None = None
         self._numbers = count()
         self._baseline: Observed | None = None
@@ -95,61 +106,93 @@ class Session:
             self._recorder.close()
             self._recorder = None
 
+    def cancel(self) -> None:
+        """From any thread: let what runs end at once. The owner gets Cancelled, or of ``run`` what has been done."""
+        with self._opening:
+            self._is_cancelled = True
+            for runner in self._runners.values():
+                runner.cancel()
+
     def _runner(self, kind: Variant) -> Runner:
         if kind not in self._runners:
-            self._runners[kind] = self.subject.runner(kind)
+            runner = self.subject.runner(kind)
+            with self._opening:
+                self._runners[kind] = runner
+                if self._is_cancelled:
+                    runner.cancel()
         return self._runners[kind]
 
     # ---- The unaltered run -------------------------------------------------------------------------------------------
 
     def observe(self, limit: int = EVENTS) -> Observed:
-        """The unaltered run with the first ``limit`` instances of all sites. Raises SubjectError where it fails."""
-        observed = self._observe(limit)
+        """The unaltered run with the first ``limit`` instances of all sites. Raises Unusable where there is none."""
+        observed, ending = self._observe(limit)
         if observed.refusal or self.way is Way.RESTART:
-            watched = self._watch(limit)
+            watched, ending = self._watch(limit)
             observed = replace(watched, refusal=observed.refusal)
+        observed.unusable = difference(self._plain, ending) if self._plain is not None else ""
         self._baseline = replace(observed, events=observed.events[:0])
         return observed
 
-    def _observe(self, limit: int) -> Observed:
+    def _observe(self, limit: int) -> tuple[Observed, Ending]:
         """The unaltered run in a session."""
         runner = self._runner(Variant.ALTER)
-        with self._file(Mode.OBSERVE, Batch.of([]), events=limit) as file:
+        with self._file(Mode.OBSERVE, Batch.of([]), events=limit, budget=self._endless) as file:
             with _limits(runner, time=0.0):
                 result = self._job(runner, file)
             if not file.head["finished"] and not file.head["refusal"]:
                 end = f"signal {result.signal}" if result.signal else f"status {result.status}"
-                raise SubjectError(f"case {self.case.name}: its run ended with {end} while it was observed")
+                raise Unusable(self.case.name, f"its run ended with {end} while it was observed")
             self._patience = max(PATIENCE, int(result.wall * 1000))
             if self.subject.limits.time:
                 self._patience = min(self._patience, int(self.subject.limits.time * 1000))
             record = np.array(file.head["unaltered"])
+            run = self._result(record, file.outputs(record))
             if record["verdict"] == Verdict.UNJUDGED:
-                self._judge(record, self._result(record, file.outputs(record)), ended=True)
+                self._judge(record, run, ended=True)
             cut = int(file.head["events_count"]) > limit
-            return Observed(file.events(), record, cut, _refusal(file))
+            return Observed(file.events(), record, cut, _refusal(file)), Ending.of(self.case, run)
 
-    def _watch(self, limit: int) -> Observed:
+    def _watch(self, limit: int) -> tuple[Observed, Ending]:
         """The unaltered run from the start, as the program runs by itself."""
         kind = self._restarting()
         runner = self._runner(kind)
-        with self._file(Mode.WATCH, Batch.of([]), events=limit) as file:
-            with _limits(runner, time=self.subject.limits.time * SLOWER):
+        with self._file(Mode.WATCH, Batch.of([]), events=limit, budget=self._endless) as file:
+            with _limits(runner, time=self._whole):
                 result = self._job(runner, file, kind is Variant.REPLAY)
             record, events = np.array(file.head["unaltered"]), file.events()
             record["way"] = Way.RESTART
             if not record["length"] and len(events):  # killed: it had no time to say how far it came
                 record["length"] = events["clock"][-1] + 1
+            result.timed_out |= bool(record["verdict"] == Verdict.TIMEOUT)
             self._judge(record, result, ended=not result.timed_out)
-            return Observed(events, record, int(file.head["events_count"]) > limit)
+            return Observed(events, record, int(file.head["events_count"]) > limit), Ending.of(self.case, result)
+
+    @property
+    def _hangs(self) -> bool:
+        """Whether the program itself does not end."""
+        return self._plain is not None and self._plain.kind is Kind.TIMEOUT
+
+    @property
+    def _endless(self) -> int:
+        """Clock ticks after which the unaltered run of a program that hangs counts as endless; 0: it ends by itself."""
+        if not self._hangs:
+            return 0
+        return int(max(self._reach, HANGING) * BUDGET) if self._reach else ENDLESS
+
+    @property
+    def _whole(self) -> float:
+        """Seconds that the observed run may take; 0: any time."""
+        return self.subject.limits.time * (1 if self._hangs else SLOWER)
 
     def _length(self) -> int:
         """The unaltered run's length in clock ticks; of one that does not end, what counts as that."""
         if self._baseline is None:
             self.observe(0)
         assert self._baseline is not None
-        is_endless = self._baseline.result["verdict"] == Verdict.TIMEOUT
-        return min(self._baseline.length, ENDLESS) if is_endless else self._baseline.length
+        if self._baseline.result["verdict"] != Verdict.TIMEOUT:
+            return self._baseline.length
+        return HANGING if self._reach else min(self._baseline.length, ENDLESS)
 
     def _restarts(self) -> bool:
         """Whether every altered run has to start from the beginning."""
@@ -172,22 +215,24 @@ class Session:
         self,
         batch: Batch,
         *,
-        budget: float = 10.0,
+        budget: float = BUDGET,
         seconds: float | None = None,
         outputs: bool = False,
         progress: Progress | None = None,
     ) -> Results:
         """Run the continuations of a batch; each verdict is the case's oracle's.
 
-        ``budget``: how many times the unaltered run's length a continuation may take. After ``seconds`` the rest is
-        left NOT_RUN. With ``outputs`` what each wrote is kept, and none is cut at its first wrong byte. Raises
-        UsageError where a change does not suit its site.
+        ``budget``: how many times the longer of the unaltered run and the longest passing one a continuation may take.
+        After ``seconds``, or when the session is cancelled, the rest is left NOT_RUN. With ``outputs`` what each wrote
+        is kept, and none is cut at its first wrong byte. Raises UsageError where a change does not suit its site,
+        Unusable where the unaltered run does not end as the program's own does.
         """
         check(batch, self.subject.alter_plan)
         results = Results(unjudged(len(batch)), [(b"", b"")] * len(batch) if outputs else None)
         if not len(batch):
             return results
         ticks = self._ticks(budget)
+        self._check_faithful()
         if self._restarts():
             self._restart(batch, np.arange(len(batch)), ticks, results, seconds)
             return results
@@ -198,16 +243,21 @@ class Session:
             self._restart(batch, refused, ticks, results, seconds)
         return results
 
+    def _check_faithful(self) -> None:
+        assert self._baseline is not None
+        if self._baseline.unusable:
+            raise Unusable(self.case.name, self._baseline.unusable)
+
     def _ticks(self, budget: float) -> int:
         """The clock budget of a continuation."""
-        return max(int(self._length() * budget), LEAST_BUDGET)
+        return max(int(max(self._length(), self._reach) * budget), LEAST_BUDGET)
 
     def _drive(self, file: SessionFile, results: Results) -> None:
         """Jobs on the file until every continuation has been run, or no job gets any further."""
         runner = self._runner(Variant.ALTER)
         left = len(file.results)
         while left and not file.head["stop"]:
-            with _limits(runner, time=0.0), _surviving():
+            with _limits(runner, time=0.0), _surviving(file):
                 self._job(runner, file)
             self._collect(file, results)
             was_running = bool((file.results["verdict"] == Verdict.RUNNING).any())
@@ -239,7 +289,8 @@ class Session:
         """A continuation as the oracle sees runs."""
         signal, status = int(record["signal"]), int(record["status"])
         wall = int(record["microseconds"]) / 1e6
-        return RunResult(self.case, None if signal else status, signal, False, False, *output, wall, 0)
+        is_over = bool(record["verdict"] == Verdict.TIMEOUT)
+        return RunResult(self.case, None if signal else status, signal, is_over, False, *output, wall, 0)
 
     def _judge(self, record: NDArray[np.void], result: RunResult, ended: bool) -> None:
         """Write what the oracle says of a run into its RESULT record."""
@@ -263,15 +314,30 @@ class Session:
             _watching(file, seconds, None),
             _limits(runner, time=limit),
         ):
-            for start in range(0, len(chosen), AHEAD):
-                if file.head["stop"]:
+            waiting = deque(chosen.tolist())
+            while waiting and not file.head["stop"]:
+                with suppress(ServerLost):
+                    self._whole_runs(runner, file, waiting, kind is Variant.REPLAY, results)
                     break
-                indices = chosen[start : start + AHEAD].tolist()
-                for index, result in zip(indices, self._jobs(runner, file, indices, kind), strict=True):
-                    self._note_whole(file.results[index], result, results.outputs is None)
-                    results.records[index] = file.results[index]
-                    if results.outputs is not None:
-                        results.outputs[index] = (result.stdout, result.stderr)
+                results.records[waiting.popleft()]["verdict"] = Verdict.LOST  # and the server with it
+
+    def _whole_runs(
+        self, runner: Runner, file: SessionFile, waiting: deque[int], threads: bool, results: Results
+    ) -> None:
+        """Runs from the start, each with the changes of one continuation, until all are done or the session is stopped.
+
+        What is ``waiting`` has not been run. Raises ServerLost where the first of those has ended the server.
+        """
+        sessions = [bytes(file.path) + b":%d" % index for index in waiting]
+        with suppress(Cancelled), closing(self._traced(runner, sessions, threads)) as runs:
+            for result in runs:
+                index = waiting.popleft()
+                self._note_whole(file.results[index], result, results.outputs is None)
+                results.records[index] = file.results[index]
+                if results.outputs is not None:
+                    results.outputs[index] = (result.stdout, result.stderr)
+                if file.head["stop"]:
+                    return
 
     def _note_whole(self, record: NDArray[np.void], result: RunResult, is_cut: bool) -> None:
         """Complete the record of a run from the start; where sessions are cut at a wrong byte, it is wrong as there."""
@@ -293,7 +359,7 @@ class Session:
             bool(flags & Judge.ERROR) and not expected.stderr.startswith(result.stderr)
         )
 
-    def trace(self, changes: NDArray[np.void], budget: float = 10.0) -> Recording:
+    def trace(self, changes: NDArray[np.void], budget: float = BUDGET) -> Recording:
         """The altered run recorded from its start; one that does not end is cut."""
         batch = Batch.of([changes])
         check(batch, self.subject.alter_plan)
@@ -322,7 +388,8 @@ class Session:
         self, mode: Mode, batch: Batch, *, outputs: bool = False, budget: int = 0, events: int = 0
     ) -> Iterator[SessionFile]:
         """A session file, removed at the end."""
-        flags = self._expectation.judge | (Judge.KEEP if outputs else 0) | (Judge.THREADS if self._has_threads else 0)
+        keeps = outputs or mode is Mode.OBSERVE  # how a run ended can be told from its outputs only
+        flags = self._expectation.judge | (Judge.KEEP if keeps else 0) | (Judge.THREADS if self._has_threads else 0)
         expectation = replace(self._expectation, judge=flags)
         path = self._runner(Variant.ALTER).sandbox.new_path(f"session{next(self._numbers):06}")  # argv lies behind it
         file = SessionFile(path, mode, self.way, batch, expectation)
@@ -339,27 +406,31 @@ class Session:
         most = limits.output or OUTPUTS
         is_open = expected is None or expected.stdout is None
         capture = most if is_open else min(most, max(CAPTURE, LONGER * len(self._expectation.stdout)))
-        whole = int(limits.time * SLOWER * 1000)
+        whole = int(self._whole * 1000)
         sleep = int(limits.time * 1000)
         return RunLimits(budget, self._patience, whole, capture if keeps else 0, limits.output, sleep)
 
     def _job(self, runner: Runner, file: SessionFile, threads: bool = False) -> RunResult:
         """One run in the session of a file."""
-        return self._traced(runner, [bytes(file.path)], threads)[0]
+        (result,) = self._traced(runner, [bytes(file.path)], threads)
+        return result
 
-    def _jobs(self, runner: Runner, file: SessionFile, indices: list[int], kind: Variant) -> list[RunResult]:
-        """Runs from the start, each with the changes of one continuation."""
-        return self._traced(runner, [bytes(file.path) + b":%d" % index for index in indices], kind is Variant.REPLAY)
-
-    def _traced(self, runner: Runner, sessions: list[bytes], threads: bool) -> list[RunResult]:
+    def _traced(self, runner: Runner, sessions: list[bytes], threads: bool) -> Generator[RunResult]:
         """Runs of the case; where it has threads, with a trace that nobody reads, since the recorder schedules them."""
         path = runner.sandbox.new_path("schedule")
         trace = TraceRequest(path, RING, ring=True) if threads else None
         try:
-            cases = [self.case] * len(sessions)
-            return runner.run_cases(cases, traces=[trace] * len(sessions), sessions=sessions)
+            yield from runner.iterate([self.case] * len(sessions), [trace] * len(sessions), sessions)
         finally:
             path.unlink(missing_ok=True)
+
+
+def open_session(subject: Subject, case: Case, way: Way, plain: Ending | None, reach: int) -> Session:
+    """A session that is held to the program's own run of the case, which is made where it is not known."""
+    if plain is None and case.command is None:
+        with subject.runner() as runner:
+            plain = Ending.of(case, runner.run_case(case))
+    return Session(subject, case, way, plain, reach)
 
 
 def expectation_of(case: Case) -> Expectation:
@@ -414,13 +485,17 @@ def _limits(runner: Runner, time: float) -> Iterator[None]:
 
 
 @contextmanager
-def _surviving() -> Iterator[None]:
-    """The fork server's end is no error here: what it was running is lost, and another one does the rest."""
+def _surviving(file: SessionFile) -> Iterator[None]:
+    """The fork server's end is no error here: what it was running is lost, and another one does the rest.
+
+    Where the session is cancelled, nothing was lost: what was running has not been run.
+    """
     try:
-        yield
-    except SubjectError as error:
-        if not isinstance(error.__cause__, EOFError):
-            raise
+        with suppress(ServerLost):
+            yield
+    except Cancelled:
+        file.head["stop"] = 1
+        file.results["verdict"][file.results["verdict"] == Verdict.RUNNING] = Verdict.NOT_RUN
 
 
 @contextmanager
@@ -446,6 +521,3 @@ def _watching(file: SessionFile, seconds: float | None, progress: Progress | Non
         ended.set()
         if watcher.is_alive():
             watcher.join()
-
-
-__all__ = ["Interrupted", "Session", "expectation_of"]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import RESULT, Batch, Results, Verdict
 from whence.alter.kept import Digests, Kept, Texts, digests
+from whence.alter.session import BUDGET
 from whence.alter.worker import Done, Part, Seat
 from whence.run.cases import Case
 
@@ -28,11 +29,13 @@ Rows = NDArray[np.int64]
 
 @dataclass(slots=True)
 class Request:
-    """Continuations of one case that are to be run, with a clock budget (a multiple of the unaltered run's length)."""
+    """Continuations of one case that are to be run, with a clock budget: a multiple of the length of its unaltered run,
+    or of the longest passing run where that is longer.
+    """
 
     case: Case
     batch: Batch
-    budget: float = 10.0
+    budget: float = BUDGET
     outputs: bool = False
 
 
@@ -108,6 +111,17 @@ class Stream:
         self.running += 1
         seconds = min(seconds, self._seconds)
         return rows, Part(self.seat, select(self.batch, rows), self.budget, self.outputs, seconds)
+
+    def give_up(self) -> int:
+        """Nothing more is to be run; gives the number of continuations that are left."""
+        left = len(self._waiting)
+        self._waiting = self._waiting[:0]
+        return left
+
+    def put_back(self, rows: Rows) -> None:
+        """A part has not been run."""
+        self.running -= 1
+        self._waiting = np.concatenate([rows, self._waiting])
 
     def collect(self, rows: Rows, done: Done) -> int:
         """Take in the results of a part; what it has not done waits again. Gives the number of those done."""

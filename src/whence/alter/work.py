@@ -22,17 +22,19 @@ import numpy as np
 
 from whence.alter.changes import EVENT, RESULT, Observed, Results, Way
 from whence.alter.executors import Workers, cluster_workers, gone, local_workers
+from whence.alter.faithful import Ending, Unusable
 from whence.alter.kept import Kept, case_key, found_folder, prune
-from whence.alter.session import EVENTS, Session
+from whence.alter.session import EVENTS, open_session
 from whence.alter.streams import Rate, Request, Rows, Stream, merged
 from whence.alter.worker import ROOMS, Done, Opener, Place, Room, Seat, lost, observe, run_part
-from whence.errors import SubjectError
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
+from whence.run.runner import Cancelled
+from whence.subject.runs import Runs, blocks_executed
 from whence.subject.subject import Subject
 
 TICK = 0.1  # seconds between two looks at the clock
-GRACE = 3.0  # seconds that parts may take to end after a stop, before their sessions are closed
+GRACE = 0.4  # seconds that parts may take to end after a stop, before they are cancelled; and after that
 BUDGET, INTERRUPT = "budget", "interrupt"  # why a search was stopped
 
 Progress = Callable[[int, int], None]
@@ -40,28 +42,37 @@ Progress = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class _Job:
-    """Something for a worker: what to do with its result, and with the news that the worker has died."""
+    """Something for a worker, and what to do with its result or with the news that there is none: the worker has died,
+    altered runs of the case prove nothing, the job was cancelled.
+    """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     collect: Callable[[Any], None]
     died: Callable[[str], None]
+    refused: Callable[[str], None]
+    cancelled: Callable[[], None]
 
 
 class Work:
     """Altered runs of a subject's cases; use it in a ``with`` statement.
 
+    ``runs`` are those of the program itself: a case is altered only where its unaltered run ends in the same way, and
+    altered runs may take as long as the longest passing one. What ``runs`` do not hold is run when it is asked for.
     ``workers`` is the number of cores to use (all), ``cluster`` the address of a Dask scheduler, ``deadline`` when to
     stop (of ``time.monotonic``). ``progress`` is called with the continuations done and asked for so far. With
     ``fresh`` what earlier searches kept is thrown away.
 
     ``stopped`` says why the search ended early ("budget", "interrupt"), else it is empty. Of the continuations,
     ``done`` were run, ``known`` were kept from before, ``left_out`` were NOT_RUN and ``lost`` took their process down.
+    ``unusable`` tells by the names of cases that were asked for why their altered runs would prove nothing; nothing is
+    run for these.
     """
 
     def __init__(
         self,
         subject: Subject,
+        runs: Runs | None = None,
         *,
         workers: int | None = None,
         cluster: str | None = None,
@@ -69,9 +80,11 @@ class Work:
         progress: Progress | None = None,
         fresh: bool = False,
         way: Way = Way.AUTO,
-        opener: Opener = Session,
+        opener: Opener = open_session,
     ) -> None:
         self.subject, self.deadline, self.fresh = subject, deadline, fresh
+        self.unusable: dict[str, str] = {}
+        self._runs = runs
         self.stopped = ""
         self.cut_short = self._at_once = False
         self.done = self.known = self.left_out = self.lost = 0
@@ -83,6 +96,7 @@ class Work:
         self._keys: dict[int, tuple[Case, str]] = {}  # by identity; the case is held so that it stays the same
         self._kept: dict[str, Kept] = {}
         self._rates: dict[str, Rate] = {}
+        self._why_not: dict[str, str] = {}  # by key: why altered runs of the case would prove nothing; "": they tell
 
     def __enter__(self) -> Work:
         with ExitStack() as stack:
@@ -109,17 +123,40 @@ class Work:
     # ---- What techniques ask for -------------------------------------------------------------------------------------
 
     def observe(self, cases: Sequence[Case], limit: int = EVENTS) -> list[Observed]:
-        """The unaltered runs of cases, with the first ``limit`` instances of sites; NOT_RUN after a stop."""
-        found = [Observed(np.zeros(0, EVENT), np.zeros((), RESULT), True) for _ in cases]
-        jobs = (
-            _Job(observe, (self._seat(case), limit), partial(found.__setitem__, row), partial(_no_run, case))
-            for row, case in enumerate(cases)
-        )
+        """The unaltered runs of cases, with the first ``limit`` instances of sites; NOT_RUN after a stop.
+
+        Where altered runs of a case would prove nothing, its ``unusable`` says why.
+        """
+        found = [Observed(np.zeros(0, EVENT), np.zeros((), RESULT), True, unusable=self._why(case)) for case in cases]
+        wanted = [row for row, seen in enumerate(found) if not seen.unusable]
+        jobs = (self._observing(found, row, cases[row], limit) for row in wanted)
         self._drive(lambda: next(jobs, None))
         return found
 
+    def why_not(self, cases: Sequence[Case]) -> list[str]:
+        """For each case why its altered runs would prove nothing about the program; empty where they tell of it.
+
+        Its unaltered run tells, once. What a stop has kept from being run is not known: "" then as well.
+        """
+        self.observe([case for case in cases if self._key(case) not in self._why_not], limit=0)
+        return [self._why(case) for case in cases]
+
+    def _observing(self, found: list[Observed], row: int, case: Case, limit: int) -> _Job:
+        def collect(seen: Observed) -> None:
+            found[row] = seen
+            self._note_why(case, seen.unusable)
+
+        def refuse(why: str) -> None:
+            found[row].unusable = why
+            self._note_why(case, why)
+
+        return _Job(observe, (self._seat(case), limit), collect, refuse, refuse, lambda: None)
+
     def run(self, requests: Sequence[Request]) -> list[Results]:
-        """What became of the continuations of each request; equal ones of one case are run once."""
+        """What became of the continuations of each request; equal ones of one case are run once.
+
+        Those of a case whose altered runs would prove nothing are NOT_RUN.
+        """
         streams = self._streams(requests)
         before = self.done
         wanted = sum(stream.waiting for stream in streams)
@@ -134,15 +171,18 @@ class Work:
         """The requests by case and options, in the order in which they were given."""
         groups: dict[tuple[str, float, bool], list[tuple[int, Request]]] = {}
         for number, request in enumerate(requests):
-            key = (self._seat(request.case).key, request.budget, request.outputs)
+            key = (self._key(request.case), request.budget, request.outputs)
             groups.setdefault(key, []).append((number, request))
         return [self._stream(group, *key) for key, group in groups.items()]
 
     def _stream(self, group: list[tuple[int, Request]], key: str, budget: float, outputs: bool) -> Stream:
-        batch, names, members = merged(group, f"{budget} {outputs} {self._way}")
         seat = self._seat(group[0][1].case)
+        batch, names, members = merged(group, f"{budget} {seat.reach} {outputs} {self._way}")
         rate = self._rates.setdefault(key, Rate())
-        return Stream(seat, budget, outputs, self._kept_of(key), rate, batch, names, members)
+        stream = Stream(seat, budget, outputs, self._kept_of(key), rate, batch, names, members)
+        if self._why_not.get(key):
+            stream.give_up()
+        return stream
 
     def _next_part(self, streams: list[Stream]) -> _Job | None:
         """A part of the case that the fewest workers run, so that a case mostly stays with one session."""
@@ -152,19 +192,36 @@ class Work:
         left = float("inf") if self.deadline is None else self.deadline - time.monotonic()
         rows, part = stream.next_part(self._workers.count, max(left, 0.0))
         collect = partial(self._collect, stream, rows)
-        return _Job(run_part, (part,), collect, lambda death: collect(Done(lost(part), 0.0, death)))
+        return _Job(
+            run_part,
+            (part,),
+            collect,
+            lambda death: collect(Done(lost(part), 0.0, death)),
+            partial(self._refuse, stream, rows),
+            partial(stream.put_back, rows),
+        )
 
     def _collect(self, stream: Stream, rows: Rows, done: Done) -> None:
         self.done += stream.collect(rows, done)
         if done.death:
             self.lost += len(rows)
+        self._note_why(stream.seat.case, "")
         if self._progress is not None:
             self._progress(self.done, self._asked)
+
+    def _refuse(self, stream: Stream, rows: Rows, why: str) -> None:
+        """Altered runs of the case would prove nothing: those that are left out are not for want of time."""
+        stream.put_back(rows)
+        self.left_out -= stream.give_up()
+        self._note_why(stream.seat.case, why)
 
     # ---- Workers -----------------------------------------------------------------------------------------------------
 
     def _drive(self, next_job: Callable[[], _Job | None]) -> None:
-        """Keep the workers busy until there is no further job, or the search is stopped."""
+        """Keep the workers busy until there is no further job, or the search is stopped.
+
+        What is at work after a stop has a little time to end by itself, and, cancelled, to hand over what it has.
+        """
         flying: dict[Future[Any], _Job] = {}
         try:
             while not self._is_over():
@@ -172,14 +229,23 @@ class Work:
                     flying[self._workers.executor.submit(job.function, *job.arguments)] = job
                 if not flying:
                     return
-                self._finish(flying, TICK)
+                self._finish(flying, self._until_look())
             flying = {future: job for future, job in flying.items() if not future.cancel()}
-            end = time.monotonic() + GRACE
-            while flying and time.monotonic() < end:
-                self._finish(flying, GRACE)
+            self._finish_all(flying)
         finally:
             if [future for future in flying if not future.cancel()]:
                 self._workers.abort(self._token)
+        self._finish_all(flying)
+
+    def _until_look(self) -> float:
+        """Seconds until the next look at the clock."""
+        return TICK if self.deadline is None else max(0.0, min(TICK, self.deadline - time.monotonic()))
+
+    def _finish_all(self, flying: dict[Future[Any], _Job]) -> None:
+        """Take in what ends of the jobs within the time for that."""
+        end = time.monotonic() + GRACE
+        while flying and (left := end - time.monotonic()) > 0:
+            self._finish(flying, left)
 
     def _finish(self, flying: dict[Future[Any], _Job], seconds: float) -> None:
         """Take in what is done of the jobs, after waiting for it."""
@@ -187,6 +253,10 @@ class Work:
             job = flying.pop(future)
             try:
                 result = future.result()
+            except Unusable as error:
+                job.refused(error.why)
+            except Cancelled:
+                job.cancelled()
             except self._workers.worker_died as death:
                 job.died(str(death))
             except self._workers.lost_touch as error:
@@ -266,14 +336,42 @@ class Work:
         """What names the executable by all that it was made of."""
         return self.subject.variant(Variant.ALTER).parent.name
 
-    def _seat(self, case: Case) -> Seat:
+    def _key(self, case: Case) -> str:
+        """The hash of a case's content; one whose files cannot be read is unusable, and has a name of its own."""
         if id(case) not in self._keys:
             try:
                 key = case_key(self._variant, case, self.subject.limits, self.subject.name)
             except OSError as error:
-                raise SubjectError(f"case {case.name}: cannot read {error.filename}: {error.strerror}") from error
+                key = f"unreadable-{id(case)}"
+                self._why_not[key] = self.unusable[case.name] = f"cannot read {error.filename}: {error.strerror}"
             self._keys[id(case)] = case, key
-        return Seat(self._place, case, self._keys[id(case)][1], self._way)
+        return self._keys[id(case)][1]
+
+    def _seat(self, case: Case) -> Seat:
+        return Seat(self._place, case, self._key(case), self._way, self._endings.get(id(case)), self._reach)
+
+    @cached_property
+    def _endings(self) -> dict[int, Ending]:
+        """How the program's own runs of cases ended, by the identity of the cases."""
+        tested = [] if self._runs is None else self._runs.tested
+        return {id(one.case): Ending.of(one.case, one.result) for one in tested if one.case.command is None}
+
+    @cached_property
+    def _reach(self) -> int:
+        """The length of the longest passing run, rounded up to a power of two so that it seldom changes; 0: unknown."""
+        if self._runs is None:
+            return 0
+        lengths = blocks_executed(self.subject, self._runs)
+        own = [int(lengths[row]) for row in self._runs.passing if self._runs.tested[row].case.command is None]
+        return 1 << (max(own, default=0) - 1).bit_length() if own else 0
+
+    def _why(self, case: Case) -> str:
+        return self._why_not.get(self._key(case), "")
+
+    def _note_why(self, case: Case, why: str) -> None:
+        self._why_not[self._key(case)] = why
+        if why:
+            self.unusable[case.name] = why
 
     def _kept_of(self, key: str) -> Kept:
         if key not in self._kept:
@@ -282,7 +380,3 @@ class Work:
                 path.unlink(missing_ok=True)
             self._kept[key] = Kept(path)
         return self._kept[key]
-
-
-def _no_run(case: Case, death: str) -> None:
-    raise SubjectError(f"case {case.name}: the worker that observed it died: {death}")

@@ -18,8 +18,10 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from whence.alter.changes import RESULT, Batch, Observed, Results, Verdict, Way
+from whence.alter.faithful import Ending, Unusable
 from whence.errors import SubjectError, WhenceError
 from whence.run.cases import Case
+from whence.run.runner import Cancelled
 from whence.run.sandbox import Limits
 from whence.subject.subject import Subject
 
@@ -39,8 +41,11 @@ class Altering(Protocol):
     def run(self, batch: Batch, *, budget: float, seconds: float, outputs: bool) -> Results:
         """What becomes of continuations; those not done within ``seconds`` are NOT_RUN."""
 
+    def cancel(self) -> None:
+        """From another thread: let what is asked for end at once."""
 
-Opener = Callable[[Subject, Case, Way], AbstractContextManager[Altering]]
+
+Opener = Callable[[Subject, Case, Way, Ending | None, int], AbstractContextManager[Altering]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +63,18 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One case to run: ``key`` is the hash of its content."""
+    """One case to run: ``key`` is the hash of its content.
+
+    ``plain`` is how the program itself ends (None: not known yet), ``reach`` the length in clock ticks of the longest
+    passing run.
+    """
 
     place: Place
     case: Case
     key: str
     way: Way
+    plain: Ending | None = None
+    reach: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +101,8 @@ def run_part(part: Part) -> Done:
     """Run a part in a session of its case.
 
     A session that dies is opened again once and the part repeated; if it dies again, its continuations are LOST.
-    Raises BuildError or SubjectError where the program or the case cannot be opened.
+    Raises Unusable where altered runs of the case prove nothing or cannot be made, BuildError or SubjectError where the
+    program cannot be opened, Cancelled where its sessions were closed meanwhile.
     """
 
     def run(session: Altering) -> Done:
@@ -105,11 +117,11 @@ def run_part(part: Part) -> Done:
 
 
 def observe(seat: Seat, limit: int) -> Observed:
-    """The unaltered run of a case. Raises SubjectError where its session dies twice."""
+    """The unaltered run of a case. Raises as ``run_part``, and Unusable where its session dies twice."""
     try:
         return _twice(seat, lambda session: session.observe(limit))
     except _Died as death:
-        raise SubjectError(f"case {seat.case.name}: its run cannot be observed: {death}") from death
+        raise Unusable(seat.case.name, f"its run cannot be observed: {death}") from death
 
 
 def _twice(seat: Seat, function: Callable[[Altering], T]) -> T:
@@ -144,13 +156,17 @@ class _Open:
     session: Altering
 
     def close(self) -> None:
-        """End its processes; once more does no harm."""
+        """End its processes."""
         self.manager.__exit__(None, None, None)
 
 
 @dataclass
 class Room:
-    """A subject on this worker, with its sessions; the idle ones are in the order of their last use."""
+    """A subject on this worker, with its sessions; the idle ones are in the order of their last use.
+
+    A session is used and closed by the thread that has it: an idle one is nobody's until it is taken out of the list. A
+    busy one can only be cancelled by others, whereupon its thread closes it and ends with Cancelled.
+    """
 
     subject: Subject
     opener: Opener
@@ -158,12 +174,16 @@ class Room:
     _idle: list[_Open] = field(default_factory=list)
     _busy: list[_Open] = field(default_factory=list)
     _is_closed: bool = False
+    _cancels: int = 0  # how often all that was at work has been cancelled
     _is_known: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _first: threading.Lock = field(default_factory=threading.Lock)
 
     def use(self, seat: Seat, function: Callable[[Altering], T]) -> T:
-        """What a function makes of a session of the case. Raises _Died where the session died meanwhile."""
+        """What a function makes of a session of the case.
+
+        Raises _Died where the session died meanwhile, Cancelled where the room was closed.
+        """
         opened = self._take(seat)
         try:
             result = function(opened.session)
@@ -171,17 +191,25 @@ class Room:
             with self._lock:
                 self._busy.remove(opened)
             opened.close()
-            if isinstance(error, DEATHS):
+            if isinstance(error, DEATHS) and not isinstance(error, Unusable):
                 raise _Died(str(error) or type(error).__name__) from error
             raise
         self._put(opened)
         return result
 
+    def cancel(self) -> None:
+        """End what is done with a session at this moment: its thread gets Cancelled."""
+        with self._lock:
+            self._cancels += 1
+            for opened in self._busy:
+                opened.session.cancel()
+
     def close(self) -> None:
-        """Close all sessions; what is done with one at this moment ends with an error."""
+        """Close all sessions; what is done with one at this moment ends soon, by its thread."""
         with self._lock:
             self._is_closed = True
-            ended, self._idle = [*self._idle, *self._busy], []
+            ended, self._idle = self._idle, []
+        self.cancel()
         for opened in ended:
             opened.close()
 
@@ -189,6 +217,9 @@ class Room:
         """An idle session of the case, or a new one."""
         key = (seat.key, seat.way)
         with self._lock:
+            if self._is_closed:
+                raise Cancelled
+            cancels = self._cancels
             self.used = time.monotonic()
             found = next((opened for opened in reversed(self._idle) if opened.key == key), None)
             if found is not None:
@@ -196,15 +227,23 @@ class Room:
                 self._busy.append(found)
                 return found
         with nullcontext() if self._is_known else self._first:  # what the subject tells of itself is found out once
-            manager = self.opener(self.subject, seat.case, seat.way)
-            opened = _Open(key, manager, manager.__enter__())
+            opened = self._open(key, seat)
             self._is_known = True
         with self._lock:
-            self._busy.append(opened)
-            is_late = self._is_closed
-        if is_late:
-            opened.close()
-        return opened
+            if self._cancels == cancels:
+                self._busy.append(opened)
+                return opened
+        opened.close()
+        raise Cancelled
+
+    def _open(self, key: tuple[str, Way], seat: Seat) -> _Open:
+        try:
+            manager = self.opener(self.subject, seat.case, seat.way, seat.plain, seat.reach)
+            return _Open(key, manager, manager.__enter__())
+        except Unusable:
+            raise
+        except SubjectError as error:
+            raise Unusable(seat.case.name, str(error).removeprefix(f"case {seat.case.name}: ")) from error
 
     def _put(self, opened: _Open) -> None:
         """Keep a session for later."""
@@ -231,6 +270,14 @@ def room_of(place: Place) -> Room:
                 ROOMS.pop(token).close()
             ROOMS[place.token] = Room(_subject_at(place), place.opener)
         return ROOMS[place.token]
+
+
+def cancel_room(token: str) -> None:
+    """End what is being done for a Work at this moment; its sessions are opened again when they are asked for."""
+    with _ROOMS_LOCK:
+        room = ROOMS.get(token)
+    if room is not None:
+        room.cancel()
 
 
 def close_room(token: str) -> None:

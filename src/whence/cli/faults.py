@@ -158,7 +158,7 @@ def search_pairs(step: _Step, names: Sequence[str]) -> Mapping[str, Pairs]:
     from whence.cli.steps import open_work, search_summary
     from whence.techniques.several.failing import statements_with_pairs
 
-    with open_work(step.subject, step.search, "searching the failing cases") as work:
+    with open_work(step.subject, step.runs, step.search, "searching the failing cases") as work:
         found = statements_with_pairs(step.subject, step.runs, names, work)
     step.stopped = work.stopped
     step.about_search = search_summary(work)

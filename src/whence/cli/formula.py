@@ -65,7 +65,7 @@ def formula(options: Options, search: Search, failing: int, size: int, method: s
     seconds = SECONDS if search.budget is None else search.budget
     with Recorder(subject, options.trace_limit, options.window) as recorder:
         record_failing(subject, runs, recorder, rows)  # at the first use what that compiles is not part of the search
-        with open_work(subject, replace(search, budget=seconds), "altered runs") as work:
+        with open_work(subject, runs, replace(search, budget=seconds), "altered runs") as work:
             prepared = prepare(subject, runs, rows, recorder, work, weights)
             found = localise(subject, runs, rows, prepared, work, size, method)
     found.summary[:0] = summary(subject, runs)

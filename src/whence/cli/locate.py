@@ -130,7 +130,7 @@ def alter_runs(subject: Subject, runs: Runs, rows: list[int], recorder: Recorder
     from whence.cli.steps import open_work, search_summary
     from whence.findings import Findings
 
-    with open_work(subject, search) as work:
+    with open_work(subject, runs, search) as work:
         with work.share(ALTERING):
             found = search_all(subject, runs, rows, recorder, work)
         found += reason(subject, runs, rows, recorder, work)

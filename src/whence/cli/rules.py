@@ -74,7 +74,7 @@ def rules(
     runs = run_cases(subject)
     rows = failing_rows(subject, runs, options)
     settings = Settings(frozenset(Family[name.upper()] for name in families), failing, passing, everywhere)
-    with open_work(subject, search, "trying rules") as work:
+    with open_work(subject, runs, search, "trying rules") as work:
         found = _pairs(subject, runs, rows[:failing], work) if pairs else ()
         findings = find_rules(subject, runs, work, settings, among=rows, pairs=found)
     findings.summary = [*summary(subject, runs), *findings.summary, *search_summary(work)]

@@ -108,7 +108,7 @@ def record_failing(subject: Subject, runs: Runs, recorder: Recorder, rows: list[
 
 
 @contextmanager
-def open_work(subject: Subject, search: Search, text: str = "altered runs") -> Iterator[Work]:
+def open_work(subject: Subject, runs: Runs, search: Search, text: str = "altered runs") -> Iterator[Work]:
     """Altered runs as the options of a search say, with a progress bar that bears ``text``; the budget starts here."""
     from whence.alter.work import Work
     from whence.probe.instrument import Variant
@@ -120,6 +120,7 @@ def open_work(subject: Subject, search: Search, text: str = "altered runs") -> I
         search_progress(text if search.budget is None else f"{text}, for {search.budget:g} s at most") as report,
         Work(
             subject,
+            runs,
             workers=search.workers,
             cluster=search.cluster,
             deadline=deadline,
@@ -134,6 +135,7 @@ def search_summary(work: Work) -> list[str]:
     """How much a search ran, what it left out, and how to go on, in sentences."""
     known = f"; {work.known:,} more were known already" if work.known else ""
     lines = [f"ran {_count(work.done, 'altered run')} in {work.seconds:.1f} s{known}"]
+    lines += _named("not altered: ", [f"{name}: {why}" for name, why in work.unusable.items()])
     if work.lost:
         lines.append(f"{_count(work.lost, 'altered run')} took the process down, and tell nothing")
     if work.cut_short and not work.stopped:

@@ -43,7 +43,7 @@ def switch(options: Options, search: Search, failing: int, order: str, first: bo
     runs = run_cases(subject)
     chosen = _record(subject, runs, options, failing)
     suspects = spectrum(coverage(subject, runs), formula="op2", subject=subject.name)
-    with open_work(subject, search, "switching branches") as work:
+    with open_work(subject, runs, search, "switching branches") as work:
         searched = switch_branches(work, chosen, order, first)
     if not searched:
         names = ", ".join(run.case.name for run in chosen)

@@ -54,7 +54,7 @@ def values(
     chosen = [runs.tested[row].case for row in rows]
     others = [tested.case for row, tested in enumerate(runs.tested) if row not in rows]
     settings = Settings(full=full, neighbours=neighbours and not full and not plain, prunes=prune, sets=sets)
-    with open_work(subject, search, "altered runs") as work:
+    with open_work(subject, runs, search, "altered runs") as work:
         searched = search_pairs(subject, chosen, others, work, settings)
         findings = rank_statements(subject, searched, coverage(subject, runs), ties, plain)
     findings.summary = [*summary(subject, runs), *findings.summary, *search_summary(work)]

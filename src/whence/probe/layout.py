@@ -367,6 +367,9 @@ class Leaves:
             if missing:
                 pending.extend(missing)
                 continue
-            self._memo[name] = tuple({id(x.instruction) if x.instruction else x.parameter: x
-                                      for r in registers for x in self._memo[r]}.values())
+            self._memo[name] = tuple(
+                {
+                    id(x.instruction) if x.instruction else x.parameter: x for r in registers for x in self._memo[r]
+                }.values()
+            )
         return self._memo[register]

@@ -47,15 +47,19 @@ def render_html(findings: Findings, sources: dict[str, str]) -> str:
     page = build_page(findings, sources)
     style = Markup((TEMPLATES / "page.css").read_text("utf-8"))
     script = Markup((TEMPLATES / "page.js").read_text("utf-8"))
-    return _environment().get_template("page.html.j2").render(
-        findings=findings,
-        page=page,
-        files=[_chunks(_rows(page, file)) for file in page.files],
-        style=style,
-        style_hash=_hash(style),
-        script=script,
-        script_hash=_hash(script),
-        data=_json(page.data),
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            findings=findings,
+            page=page,
+            files=[_chunks(_rows(page, file)) for file in page.files],
+            style=style,
+            style_hash=_hash(style),
+            script=script,
+            script_hash=_hash(script),
+            data=_json(page.data),
+        )
     )
 
 

@@ -81,7 +81,7 @@ def cases_from_options(fails: Sequence[str], expects: Sequence[str | None], pass
 def _case_from_line(line: str, name: str, folder: Path, where: str, expected: Expected | None) -> Case:
     arguments, stdin = split_line(line, where)
     source = None if stdin is None else folder / stdin
-    if source is not None and not source.is_file():
+    if source is not None and not _is_file(source):
         raise UsageError(f"{where}: no such input file: {stdin}")
     return Case(name, arguments, source, tuple(_files_named(arguments, folder)), expected=expected)
 
@@ -115,9 +115,17 @@ def _files_named(arguments: Iterable[str], folder: Path) -> list[tuple[str, Path
     for argument in arguments:
         for text in (argument, argument.partition("=")[2]):
             path = Path(text)
-            if text and not path.is_absolute() and ".." not in path.parts and (folder / path).is_file():
+            if text and not path.is_absolute() and ".." not in path.parts and _is_file(folder / path):
                 found[text] = folder / path
     return list(found.items())
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a file of that name is there. What cannot be a name (too long, with a NUL) names none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 # ---- From a configuration --------------------------------------------------------------------------------------------

@@ -105,9 +105,11 @@ class Job:
     row: int = -1
 
     def encode(self) -> bytes:
-        """Return the message. Raises ValueError when it is longer than a server takes."""
-        paths = [getattr(self.paths, name) for name in PATH_FIELDS]
-        body = b"\0".join([*paths, *self.arguments, *self.variables, b""])
+        """Return the message. Raises ValueError when it is longer than a server takes, or a string holds a NUL."""
+        strings = [*(getattr(self.paths, name) for name in PATH_FIELDS), *self.arguments, *self.variables]
+        if any(b"\0" in string for string in strings):
+            raise ValueError("an argument or variable cannot hold a NUL byte")
+        body = b"\0".join([*strings, b""])
         length = HEADER.size + len(body)
         if length > MESSAGE_MAX or len(self.arguments) + len(self.variables) > STRINGS_MAX:
             raise ValueError(f"arguments and environment take {length} bytes, at most {MESSAGE_MAX} are possible")

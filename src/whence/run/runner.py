@@ -11,6 +11,7 @@ import math
 import os
 import shutil
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,6 +51,14 @@ class TraceRequest:
     path: Path
     limit: int  # bytes
     ring: bool = False  # keep the end rather than the beginning
+
+
+class Cancelled(Exception):
+    """The runner was cancelled (``Runner.cancel``) while it ran something, or before."""
+
+
+class ServerLost(SubjectError):
+    """The fork server has ended while it ran something: what it ran has killed it, or it was killed with it."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -96,6 +105,9 @@ class Runner:
 
     ``name`` is the program's ``argv[0]`` (its file name after ``./`` by default). With ``coverage`` the
     counters of a cover variant are read. Raises SubjectError when the executable cannot be read.
+
+    A runner belongs to one thread, which alone runs cases and closes it. What other threads may do is to cancel it: the
+    owner's call then ends at once with Cancelled, and so does every later one.
     """
 
     def __init__(
@@ -113,6 +125,8 @@ class Runner:
         self.native = has_server(self.executable)
         self.sandbox = Sandbox()
         self._servers: dict[bool, Server] = {}  # by whether they run the shell
+        self._changing = threading.Lock()  # of `_servers` and `_is_cancelled`
+        self._is_cancelled = False
 
     def __enter__(self) -> Runner:
         return self
@@ -125,10 +139,19 @@ class Runner:
         self._stop_servers()
         self.sandbox.close()
 
+    def cancel(self) -> None:
+        """From any thread: let what is being run end at once; the owner's call raises Cancelled."""
+        with self._changing:
+            self._is_cancelled = True
+            for server in self._servers.values():
+                server.abort()
+
     def _stop_servers(self) -> None:
-        for server in self._servers.values():
+        with self._changing:
+            ended = list(self._servers.values())
+            self._servers.clear()
+        for server in ended:
             server.close()
-        self._servers.clear()
 
     # ---- Batches -----------------------------------------------------------------------------------------------------
 
@@ -147,7 +170,8 @@ class Runner:
         """Run the cases and return their results in order; ``progress`` is called with (done, all) after
         each. ``sessions`` are those of altered runs (``Paths.session``).
 
-        Raises SubjectError when a case cannot be run, and Interrupted on Ctrl-C, with the results so far.
+        Raises SubjectError when a case cannot be run, Cancelled after ``cancel``, and Interrupted on Ctrl-C, with the
+        results so far.
         """
         results: list[RunResult] = []
         try:
@@ -171,6 +195,7 @@ class Runner:
             yield from self._run_batch([_Request(*request) for request in group], is_command)
 
     def _run_batch(self, requests: list[_Request], is_command: bool) -> Iterator[RunResult]:
+        self._check_cancelled()
         batch = self._new_batch(requests, is_command)
         try:
             for row, request in enumerate(requests):
@@ -181,11 +206,20 @@ class Runner:
                 yield self._land(batch)
             remove_tree(batch.slots[0].spare)
         except EOFError as error:
+            self._check_cancelled()
             case = batch.flights[0].case if batch.flights else requests[0].case
-            raise SubjectError(f"case {case.name}: the fork server was ended by the program it ran") from error
+            raise ServerLost(f"case {case.name}: the fork server was ended by the program it ran") from error
+        except OSError as error:  # of files and folders of the sandbox, which the program can get at
+            case = batch.flights[0].case if batch.flights else requests[0].case
+            raise SubjectError(f"case {case.name}: cannot run it: {error}") from error
         finally:
-            if batch.flights:  # an error or an interrupt: nothing may go on running
+            if batch.flights or batch.server.is_lost:  # nothing may go on running, nor be left to the next run
                 self._stop_servers()
+                self.sandbox.clear()
+
+    def _check_cancelled(self) -> None:
+        if self._is_cancelled:
+            raise Cancelled
 
     def _new_batch(self, requests: list[_Request], is_command: bool) -> _Batch:
         ahead = AHEAD
@@ -205,15 +239,31 @@ class Runner:
                 environment.append(b"WHENCE_COVERAGE=" + bytes(self.sandbox.new_path("counters")))
             executable = SHELL if is_command else self.executable
             log = self.sandbox.root / "server.err"
-            self._servers[is_command] = Server(executable, native, self.name, environment, log)
+            self._start(is_command, Server(executable, native, self.name, environment, log))
         return self._servers[is_command]
+
+    def _start(self, is_command: bool, server: Server) -> None:
+        """Wait for a new server; from the start it can be cancelled."""
+        with self._changing:
+            self._servers[is_command] = server
+            if self._is_cancelled:
+                server.abort()
+        try:
+            server.greet()
+        except SubjectError:
+            self._stop_servers()
+            self._check_cancelled()
+            raise
 
     # ---- A job -------------------------------------------------------------------------------------------------------
 
     def _send(self, batch: _Batch, request: _Request, row: int) -> None:
         case, trace = request.case, request.trace
         slot = batch.slots[row % len(batch.slots)]
-        job = self._job(batch, case, slot, trace)
+        try:
+            job = self._job(batch, case, slot, trace)
+        except UnicodeEncodeError as error:
+            raise SubjectError(f"case {case.name}: an argument or variable cannot be passed on: {error}") from error
         job.paths.session = request.session
         job.row = row if batch.matrix is not None else -1
         if fill := self._folder_of(case):

@@ -15,6 +15,7 @@ import fcntl
 import os
 import shutil
 import stat
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -58,7 +59,21 @@ class Slot:
 
     def output(self) -> tuple[bytes, bytes]:
         """Return what the run wrote to standard output and standard error."""
+        self.stdout_fd = _still_there(self.stdout_fd, self.stdout)
+        self.stderr_fd = _still_there(self.stderr_fd, self.stderr)
         return _read_all(self.stdout_fd), _read_all(self.stderr_fd)
+
+
+def _still_there(fd: int, path: Path) -> int:
+    """The descriptor, or one of the new file that a run has got after a program had removed the old one."""
+    if os.fstat(fd).st_nlink or not path.exists():
+        return fd
+    os.close(fd)
+    return _open_output(path)
+
+
+def _open_output(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def _read_all(fd: int) -> bytes:
@@ -97,7 +112,8 @@ class Sandbox:
             os.close(slot.stderr_fd)
         self._slots.clear()
         if self._lock >= 0:
-            remove_tree(self.root)
+            with contextlib.suppress(OSError):  # what is left is cleared by who gets the same number next
+                remove_tree(self.root)
             Path(f"{self.root}.lock").unlink(missing_ok=True)
             os.close(self._lock)
             self._lock = -1
@@ -111,8 +127,15 @@ class Sandbox:
 
     def _new_slot(self, number: int) -> Slot:
         paths = [self.root / f"{number}.{kind}" for kind in ("out", "err", "spare")]
-        fds = [os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600) for path in paths[:2]]
+        fds = [_open_output(path) for path in paths[:2]]
         return Slot(paths[0], paths[1], paths[2], fds[0], fds[1])
+
+    def clear(self) -> None:
+        """An empty working folder and no spare ones, after runs that have not come to their end."""
+        with self.full_disk_is_clear():
+            for path in (self.work, *(slot.spare for slot in self._slots)):
+                remove_tree(path)
+            self.work.mkdir(0o700)
 
     def input_path(self, data: bytes) -> Path:
         """Return a file that holds these bytes; equal inputs share one."""
@@ -217,23 +240,29 @@ def _try_lock(path: Path) -> int | None:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a folder whatever a program has done to the permissions in it; one that is missing is fine."""
-    if not path.is_symlink() and not path.exists():
+    """Remove a folder, or what a program has put in its place, whatever it has done to the permissions in it.
+
+    One that is missing is fine. Raises OSError where it cannot be removed.
+    """
+    try:
+        about = path.lstat()
+    except FileNotFoundError:
+        return
+    if not stat.S_ISDIR(about.st_mode):
+        path.unlink(missing_ok=True)
         return
     try:
         shutil.rmtree(path)
-    except PermissionError:
-        _make_accessible(path)
-        shutil.rmtree(path)
+    except (OSError, RecursionError):
+        _remove_anyhow(path)
 
 
-def _make_accessible(top: Path) -> None:
-    top.chmod(0o700)
-    for folder, names, _ in os.walk(top):
-        for name in names:
-            path = Path(folder, name)
-            if stat.S_ISDIR(path.lstat().st_mode):
-                path.chmod(0o700)
+def _remove_anyhow(path: Path) -> None:
+    """Remove a folder with closed folders in it, or with more levels than Python can descend."""
+    for command in (["chmod", "-R", "u+rwx", "--", str(path)], ["rm", "-rf", "--", str(path)]):
+        subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if path.exists():
+        raise OSError(errno.ENOTEMPTY, "cannot be removed", str(path))
 
 
 def copy_files(files: Iterable[tuple[str, Path]], target: Path) -> None:

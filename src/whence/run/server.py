@@ -13,6 +13,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,21 +53,29 @@ def fixed_addresses() -> Iterator[bool]:
 
 
 class Server:
-    """A running fork server.
+    """A running fork server, which ``greet`` has to be called for before jobs are sent.
 
     With ``native`` the executable is its own server, else the launcher runs it. ``environment``
     (``NAME=value``) is that of the server; jobs bring their own. ``sites`` is the number of coverage counters
     (0: none). Raises SubjectError when the program does not start.
+
+    One thread uses and closes a server; another one may ``abort`` it.
     """
 
     def __init__(self, executable: Path, native: bool, name: str, environment: list[bytes], log: Path) -> None:
-        self._log = log
+        self.sites = 0
+        self.is_lost = False  # it has ended by itself
+        self._executable, self._log = executable, log
         self._next_id = 0
+        self._closing = threading.Lock()
         parent, child = socket.socketpair()
         self._control = parent
-        with child, log.open("wb") as errors, fixed_addresses():
-            self._process = self._start(executable, native, name, environment, child.fileno(), errors.fileno())
-        self.sites = self._greet(executable)
+        try:
+            with child, log.open("wb") as errors, fixed_addresses():
+                self._process = self._start(executable, native, name, environment, child.fileno(), errors.fileno())
+        except BaseException:
+            parent.close()
+            raise
 
     def _start(
         self, executable: Path, native: bool, name: str, environment: list[bytes], control: int, errors: int
@@ -101,21 +110,23 @@ class Server:
         except OSError as error:
             raise SubjectError(f"cannot start {executable}: {error.strerror}") from error
 
-    def _greet(self, executable: Path) -> int:
+    def greet(self) -> None:
+        """Wait until the server is there. Raises SubjectError where it does not come."""
         self._control.settimeout(HELLO_SECONDS)
         try:
             hello = self._receive(protocol.HELLO.size)
-            magic, version, _, sites = protocol.HELLO.unpack(hello)
-            if (magic, version) != (protocol.MAGIC, protocol.VERSION):
-                raise SubjectError(f"{executable} holds a fork server of another version", "build the variant again")
-        except (TimeoutError, EOFError) as error:
-            self.close()
-            raise SubjectError(f"{executable} did not start its fork server{self._last_words()}") from error
-        self._control.settimeout(None)
-        return int(sites)
+            self._control.settimeout(None)
+        except (TimeoutError, EOFError, OSError) as error:
+            raise SubjectError(f"{self._executable} did not start its fork server{self._last_words()}") from error
+        magic, version, _, self.sites = protocol.HELLO.unpack(hello)
+        if (magic, version) != (protocol.MAGIC, protocol.VERSION):
+            raise SubjectError(f"{self._executable} holds a fork server of another version", "build the variant again")
 
     def _last_words(self) -> str:
-        words = self._log.read_bytes().decode(errors="replace").strip()
+        try:
+            words = self._log.read_bytes().decode(errors="replace").strip()
+        except OSError:  # the subject's processes may have removed it
+            return ""
         return f": {words.splitlines()[-1]}" if words else ""
 
     def send(self, job: Job) -> None:
@@ -125,6 +136,7 @@ class Server:
         try:
             self._control.sendall(message)
         except (BrokenPipeError, ConnectionResetError) as error:
+            self.is_lost = True
             raise EOFError from error
         self._next_id += 1
 
@@ -140,15 +152,21 @@ class Server:
             except ConnectionResetError:
                 part = b""
             if not part:
+                self.is_lost = True
                 raise EOFError
             data += part
         return data
 
-    def close(self) -> None:
-        """End the server and whatever it runs; a thread that waits for its reply gets EOFError."""
-        with contextlib.suppress(OSError):  # it has ended by itself
+    def abort(self) -> None:
+        """Let the server end with whatever it runs, from any thread: who waits for its reply gets EOFError."""
+        with self._closing, contextlib.suppress(OSError):  # it is closed, or has ended by itself
             self._control.shutdown(socket.SHUT_RDWR)
-        self._control.close()
+
+    def close(self) -> None:
+        """End the server and whatever it runs; once more does no harm."""
+        self.abort()
+        with self._closing:
+            self._control.close()
         try:
             self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:

@@ -324,9 +324,7 @@ def _enter(
 
 
 @lean
-def _entry_kind(
-    units: NDArray[np.uint32], call: Int, function: Int, target: Int, plan: Plan, columns: Columns
-) -> Int:
+def _entry_kind(units: NDArray[np.uint32], call: Int, function: Int, target: Int, plan: Plan, columns: Columns) -> Int:
     """How ``function`` was entered while the segment ``call`` was the last one of the frame below."""
     row = columns.segments[call]
     if not plan.segments[row.id].flags & CALLS:

@@ -67,9 +67,7 @@ def _put(buffer: NDArray[np.int64], count: Int, reference: Int, kind: Int) -> In
 
 
 @lean
-def _put_definition(
-    columns: Columns, buffer: NDArray[np.int64], count: Int, definition: Int, kind: Int
-) -> Int:
+def _put_definition(columns: Columns, buffer: NDArray[np.int64], count: Int, definition: Int, kind: Int) -> Int:
     """Append a definition: nothing, one reference, or a list of them."""
     if definition >= -MAX_CELLS:
         return _put(buffer, count, definition, kind)
@@ -124,9 +122,7 @@ def put_parameter(
 
 
 @lean
-def _put_uses(
-    plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: Int, site: Int, segment: Int
-) -> Int:
+def _put_uses(plan: Plan, columns: Columns, buffer: NDArray[np.int64], count: Int, site: Int, segment: Int) -> Int:
     """Append what the site's operands come from: sites of the block, of other blocks, parameters."""
     kind = plan.sites[site].kind
     pred_block = -1
@@ -187,9 +183,7 @@ def _put_phi_control(plan: Plan, columns: Columns, buffer: NDArray[np.int64], co
 
 
 @lean
-def gather_event(
-    plan: Plan, columns: Columns, event: Int, control: bool, buffer: NDArray[np.int64]
-) -> Int:
+def gather_event(plan: Plan, columns: Columns, event: Int, control: bool, buffer: NDArray[np.int64]) -> Int:
     """Write an event's dependences into ``buffer`` as pairs (reference, ``Edge``); returns how many."""
     segment = columns.events[event].segment
     site = site_of(plan, columns, event)

@@ -230,9 +230,7 @@ def _forward(
 
 
 @lean
-def _least(
-    buffer: NDArray[np.int64], count: Int, event_depth: NDArray[np.int32], cell_depth: NDArray[np.int32]
-) -> Int:
+def _least(buffer: NDArray[np.int64], count: Int, event_depth: NDArray[np.int32], cell_depth: NDArray[np.int32]) -> Int:
     """One more than the least depth among the dependences, 0 when none is in the slice."""
     least = np.int64(0)
     for k in range(count):

@@ -42,6 +42,13 @@ void whence_begin_changes(const struct whence_change *changes, uint64_t count, u
     __whence_stop = next_stop();
 }
 
+void whence_begin_observing(uint64_t budget)
+{
+    whence_state.doing = DOING_OBSERVE;
+    whence_state.budget = budget;
+    __whence_stop = 0;
+}
+
 /* ---- What a change makes of a value --------------------------------------------------------------------------- */
 
 static uint64_t narrowed(uint64_t bits, unsigned width)
@@ -304,9 +311,9 @@ __attribute__((used)) uint64_t whence_callee_here(uint64_t clock, uint32_t site,
 /* Whether the hooks of the block that starts now are to ask: its clock, or 0. */
 __attribute__((used)) uint64_t whence_stop_here(uint64_t clock, uint32_t block)
 {
+    if (whence_state.budget && clock > whence_state.budget)
+        whence_out_of_budget();
     if (whence_state.doing == DOING_CONTINUATION) {
-        if (whence_state.budget && clock > whence_state.budget)
-            whence_out_of_budget();
         int is_stop = clock == __whence_stop;
         if (is_stop)
             __whence_stop = next_stop();

@@ -131,6 +131,8 @@ struct whence_point {
 uint64_t whence_altered(const struct whence_point *point);
 /* Activates a continuation's changes. */
 void whence_begin_changes(const struct whence_change *changes, uint64_t count, uint64_t budget);
+/* From now on all instances of sites are observed, for so many clock ticks (0: any number). */
+void whence_begin_observing(uint64_t budget);
 
 /* Called on the hook's stack when the run gets to a site where something may be done (session.c). */
 uint64_t whence_visit(const struct whence_point *point);

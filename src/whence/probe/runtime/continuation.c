@@ -182,6 +182,7 @@ static void note_fork(void)
     whence_state.is_forked = 1;
     if (whence_state.doing == DOING_OBSERVE) {
         whence_state.doing = DOING_NOTHING;
+        whence_state.budget = 0;
         __whence_stop = UINT64_MAX;
     }
 }
@@ -202,8 +203,7 @@ static void note_whole(struct whence_result *result)
 void whence_watch(void)
 {
     note_whole(&whence_control->file->unaltered);
-    whence_state.doing = DOING_OBSERVE;
-    __whence_stop = 0;
+    whence_begin_observing(whence_control->file->budget);
 }
 
 void whence_apply(void)
@@ -216,7 +216,7 @@ void whence_apply(void)
 
 void whence_out_of_budget(void)
 {
-    if (whence_control->file->mode == SESSION_APPLY) {
+    if (whence_control->file->mode >= SESSION_APPLY) {
         note_end();
         whence_state.whole->verdict = VERDICT_TIMEOUT;
         whence_exit_now(0);

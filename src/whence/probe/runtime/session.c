@@ -129,7 +129,7 @@ static void observe(const struct whence_point *point)
     if (file->events_count < file->events_limit)
         events[file->events_count] = (struct whence_event){point->clock - 1, point->is_call ? 0 : point->value, point->site, 0};
     else
-        __whence_stop = UINT64_MAX;
+        __whence_stop = file->budget ? file->budget + 1 : UINT64_MAX;
     file->events_count++;
 }
 
@@ -185,11 +185,6 @@ static void start_search(void)
     __whence_stop = whence_next_stop(0);
 }
 
-static void start_observing(void)
-{
-    whence_state.doing = DOING_OBSERVE;
-    __whence_stop = 0;
-}
 
 /* Programs of altered runs reach no other machine: sockets are refused. */
 static int refuse_sockets(void)
@@ -228,7 +223,7 @@ static void begin_session(char *stack)
     struct itimerval ticks = {{0, TICK_MS * 1000}, {0, TICK_MS * 1000}};
     whence_hook_stack = HOOK_STACK_START;
     if (file->mode == SESSION_OBSERVE)
-        start_observing();
+        whence_begin_observing(file->budget);
     else
         start_search();
     whence_allow(file->unaltered_patience);

@@ -133,7 +133,7 @@ def switch(work: Work, failing: Sequence[Failing], order: str = "dependence", fi
         Switched(run, rows, np.zeros(len(rows), RESULT), seen)
         for run, seen in zip(failing, observed, strict=True)
         for rows in [run.ordered(order)]
-        if seen.result["verdict"] != Verdict.PASS
+        if seen.result["verdict"] != Verdict.PASS and not seen.unusable
     ]
     done, size = 0, FIRST_PART if first else MOST
     while not work.stopped and (parts := [s for s in found if done < len(s.rows) and not (first and _passes(s))]):

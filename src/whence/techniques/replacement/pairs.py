@@ -73,7 +73,6 @@ class Searched:
     """What a search found, and how much it looked at."""
 
     targets: Sequence[Target]
-    left_out: list[str] = field(default_factory=list)  # cases that cannot be searched
     pairs: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, PAIR))  # in the order in which they were found
     further: list[Further] = field(default_factory=list)  # what else changes in some pairs (``Settings.sets``)
     # for kinds of change, (site, difference), the runs that each mends: True, or relaxed (False)
@@ -219,7 +218,7 @@ class Search:
         requests, places = [], []
         for t in tries:
             target, (batch, place) = self.done.targets[t.run], self._batch(t)
-            requests.append(Request(target.case, batch, target.budget))
+            requests.append(Request(target.case, batch))
             places.append(place)
         found = []
         for t, place, results in zip(tries, places, self.work.run(requests) if requests else [], strict=True):

@@ -23,7 +23,6 @@ Bools = NDArray[np.bool_]
 
 DEFINING = (Role.STORE, Role.RESULT, Role.RETURN, Role.BRANCH)
 USING = (Role.LOAD, Role.SWITCH, Role.ARGUMENT)
-BUDGET = 10.0  # times the length of the unaltered run that an altered one may take
 
 
 @dataclass(slots=True)
@@ -78,15 +77,11 @@ class Target:
     ``sites`` and ``statements`` number each event's; ``occurrence`` counts the executions of its site from 1 to
     ``instances``; ``leader`` is the first event whose change has the same effect. ``searched`` are the indices of the
     events to alter; ``late`` those behind ``wrong``, the call that wrote the first wrong byte, which can change nothing
-    about that. ``pointers`` more hold addresses, which are left alone. Altered runs may take ``budget`` times the
-    length of the unaltered one.
+    about that. ``pointers`` more hold addresses, which are left alone.
     """
 
-    def __init__(
-        self, plan: Plan, case: Case, observed: Observed, budget: float = BUDGET, wrong: Point | None = None
-    ) -> None:
+    def __init__(self, plan: Plan, case: Case, observed: Observed, wrong: Point | None = None) -> None:
         self.plan, self.case, self.observed, self.events = plan, case, observed, observed.events
-        self.budget = budget
         self.sites = self.events["site"].astype(np.int64)
         self.statements = plan.statements[self.sites]
         self.occurrence, self.instances = _occurrences(self.sites)

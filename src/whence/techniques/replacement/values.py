@@ -28,7 +28,7 @@ from whence.subject.coverage import Coverage
 from whence.subject.recorder import Recorder
 from whence.subject.symptoms import symptom_of
 from whence.techniques.replacement.pairs import ROUNDS, Search, Searched, Settings
-from whence.techniques.replacement.targets import BUDGET, Plan, Point, Target
+from whence.techniques.replacement.targets import Plan, Point, Target
 from whence.techniques.replacement.value_sets import SetSearch, ValueSets
 from whence.techniques.spectrum import spectrum
 
@@ -62,29 +62,25 @@ def search(
     if work.stopped:
         return Searched([])
     chosen = sorted(zip(observed, failing, strict=True), key=lambda pair: pair[0].length)
-    left_out = [case.name for run, case in chosen if _passes(run)]
+    left_out = [f"{case.name}: {_why_not(run)}" for run, case in chosen if _why_not(run)]
     with Recorder(subject) as recorder:
         targets = [
-            Target(plan, case, run, seen.budget(run), wrong_output(recorder, case, run))
-            for run, case in chosen
-            if not _passes(run)
+            Target(plan, case, run, wrong_output(recorder, case, run)) for run, case in chosen if not _why_not(run)
         ]
     if not targets:
-        raise SubjectError(f"no failing run can be altered: passing in the altered variant: {', '.join(left_out)}")
+        raise SubjectError(f"no failing run can be altered: {'; '.join(left_out)}")
     if seen.sets is not None:
         searched = SetSearch(targets, profile, work, settings, seen.sets).run()
     else:
         searched = Search(targets, profile, work, settings).run()
-    searched.left_out = left_out
     return searched
 
 
 @dataclass(slots=True)
 class _Seen:
-    """What the unaltered runs of all cases tell; ``longest`` is the length of the longest passing one."""
+    """What the unaltered runs of all cases tell."""
 
     sets: ValueSets | None
-    longest: int = 0
 
     def events(self, observed: Sequence[Observed], others: Sequence[Case], work: Work) -> Iterator[NDArray[np.void]]:
         """The events of observed runs and of those of other cases, of which few are held at a time."""
@@ -92,15 +88,7 @@ class _Seen:
         for run in chain(observed, chain.from_iterable(map(work.observe, chunks))):
             if self.sets is not None:
                 self.sets.add(run.events)
-            if _passes(run):
-                self.longest = max(self.longest, run.length)
             yield run.events
-
-    def budget(self, run: Observed) -> float:
-        """How long altered runs may get, against the unaltered one: one that does not end says nothing about that."""
-        if int(run.result["verdict"]) != Verdict.TIMEOUT or not self.longest:
-            return BUDGET
-        return min(BUDGET, BUDGET * self.longest / run.length)
 
 
 def wrong_output(recorder: Recorder, case: Case, observed: Observed) -> Point | None:
@@ -119,8 +107,10 @@ def wrong_output(recorder: Recorder, case: Case, observed: Observed) -> Point | 
     return Point(symptom.clock, int(trace.plan.sites[trace.site(symptom.event)]["instruction"]))
 
 
-def _passes(observed: Observed) -> bool:
-    return int(observed.result["verdict"]) == Verdict.PASS
+def _why_not(observed: Observed) -> str:
+    """Why a failing run cannot be searched; empty where it can."""
+    passes = int(observed.result["verdict"]) == Verdict.PASS
+    return observed.unusable or ("it passes in the variant whose runs are altered" if passes else "")
 
 
 # ---- The ranking -----------------------------------------------------------------------------------------------------
@@ -163,7 +153,6 @@ def what_was_searched(searched: Searched) -> list[str]:
         f"searched {looked_at:,} values of {_count(runs, 'failing run')} for pairs "
         f"with {searched.altered:,} altered runs, where the full search would make {searched.possible:,}",
     ]
-    lines += [f"left out: {name} passes in the variant whose runs are altered" for name in searched.left_out]
     if searched.late:
         lines.append(f"{searched.late:,} more values come behind the first wrong output, which they cannot change")
     if searched.beyond:

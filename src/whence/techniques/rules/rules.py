@@ -55,6 +55,7 @@ def rules(
     covered = coverage(subject, runs)
     suspects = spectrum(covered, formula="op2", subject=subject.name).ranking
     observed = work.observe([runs.tested[row].case for row in suite.observed], OBSERVED)
+    suite.leave_out(work.unusable)
     profile = Profile.of(subject.alter_plan.sites, [run.events for run in observed])
     found = [*guarded(pairs, subject.alter_plan.sites), *_made(subject, suite, describer, profile)]
     wanted = _ordered([rule for rule in found if rule.family in settings.families], describer, suspects)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -85,6 +85,17 @@ class Suite:
         distance = {row: int((executed != self._executed[row]).sum(axis=1).min()) for row in passing}
         self.passing = sorted(passing, key=lambda row: (distance[row], row))
 
+    def leave_out(self, unusable: Mapping[str, str]) -> None:
+        """Try nothing on these cases (by name, with the reason). Raises SubjectError where no failing case is left."""
+
+        names = {row: self.runs.tested[row].case.name for row in (*self.failing, *self.passing)}
+        usable = [row for row in self.failing if names[row] not in unusable]
+        if not usable:
+            reasons = "; ".join(f"{names[row]}: {unusable[names[row]]}" for row in self.failing)
+            raise SubjectError(f"no failing run can be altered: {reasons}")
+        self.failing = usable
+        self.passing = [row for row in self.passing if names[row] not in unusable]
+
     @property
     def observed(self) -> list[int]:
         """The cases whose values make the profile."""
@@ -136,6 +147,7 @@ class Search:
         repaired = first == Verdict.PASS
         checked = self._suite.checks(records["block"].astype(np.int64)) & repaired.any(axis=0)
         second = self._verdicts(passing, records, checked)
+        checked[[self._suite.runs.tested[row].case.name in self._work.unusable for row in passing]] = False
         broken = checked & ~np.isin(second, UNAFFECTED)
         unknown = (first == Verdict.NOT_RUN).sum(axis=0) + (checked & (second == Verdict.NOT_RUN)).sum(axis=0)
         return [
