@@ -123,7 +123,7 @@ class FakeSession:
             end = time.monotonic() + (seconds if seconds >= self.sessions.least else 0.0)
             texts = [(b"", b"")] * len(batch)
             for row in range(len(batch)):
-                if time.monotonic() >= end:
+                if time.monotonic() >= end or self.is_cancelled:
                     break
                 if self.sessions.seconds:
                     time.sleep(self.sessions.seconds)

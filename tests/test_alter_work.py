@@ -206,7 +206,8 @@ def test_a_deadline_stops_the_search() -> None:
         (observed,) = work.observe([case("c")])
     done = len(found.records) - not_run(found.records)
     assert 100 < done < 2000
-    assert np.array_equal(found.records[:256], expected(case("a"), batch(*range(256))))  # in their order
+    ran = found.records["verdict"] != Verdict.NOT_RUN
+    assert np.array_equal(found.records[ran], expected(case("a"), batch(*np.flatnonzero(ran).tolist())))
     assert not_run(later.records) == 2
     assert len(observed.events) == 0 and observed.cut and observed.result["verdict"] == Verdict.NOT_RUN
     assert work.left_out == 20003 - sessions.continuations == 20003 - work.done

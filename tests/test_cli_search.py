@@ -109,7 +109,7 @@ def test_a_search_from_options_to_its_summary(monkeypatch: pytest.MonkeyPatch, t
 
 def work_like(**changed: Any) -> Any:
     plain = {"done": 1, "known": 0, "lost": 0, "left_out": 0, "seconds": 2.04, "stopped": "", "trouble": ""}
-    return SimpleNamespace(**{**plain, "fresh": False, "cut_short": False, **changed})
+    return SimpleNamespace(**{**plain, "fresh": False, "cut_short": False, "unusable": {}, **changed})
 
 
 def test_summaries() -> None:
@@ -126,6 +126,7 @@ def test_summaries() -> None:
     assert search_summary(work_like(cut_short=True))[1:] == [
         "a search took its share of the time, and left runs out; more time: --budget 10m"
     ]
+    assert search_summary(work_like(unusable={"one": "it passes there"}))[1:] == ["not altered: one: it passes there"]
     assert search_summary(work_like(cut_short=True, stopped="budget"))[1].startswith("stopped early")
     assert search_summary(work_like(lost=3, stopped="budget", trouble="No space left on device: /x"))[1:] == [
         "3 altered runs took the process down, and tell nothing",
