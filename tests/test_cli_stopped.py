@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from processes import as_from_a_shell
 
 from whence.build.toolchain import whence_home
 
@@ -48,7 +49,13 @@ def started(folder: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-c", "import sys; from whence.cli import main; sys.exit(main())", *words]
     environment = {**os.environ, "WHENCE_HOME": str(folder / "home")}
     search = subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=as_from_a_shell,
     )
     try:
         yield search

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -179,7 +180,7 @@ def test_shares_of_a_budget():
         assert judging.tried == 10
 
 
-def test_an_interrupt_keeps_what_was_found():
+def test_an_interrupt_keeps_what_was_found(ctrl_c_works):
     with judge(brackets(), failing(b")")) as judging:
         timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
@@ -187,6 +188,14 @@ def test_an_interrupt_keeps_what_was_found():
         assert judging.stopped == "interrupted" and verdicts[-1] is Verdict.UNKNOWN
         assert judging.settle(b"x").verdict is GOOD
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.fixture
+def ctrl_c_works() -> Iterator[None]:
+    """Also in the background of a script, where it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_a_case_that_does_not_fail():

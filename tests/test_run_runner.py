@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import as_from_a_shell
 from run_programs import PLAIN, SERVED, STARTED, subject
 
 from whence.errors import SubjectError, TraceError
@@ -19,7 +20,8 @@ from whence.run.result import RunResult
 from whence.run.runner import Interrupted, Runner, TraceRequest, find_flaky, learn_expected
 from whence.run.sandbox import Limits
 
-LIMITS = Limits(time=5, memory=1 << 28, output=1 << 20, processes=40)
+PATIENCE = 60.0  # seconds for something to come, on a machine that does something else
+LIMITS = Limits(time=PATIENCE, memory=1 << 28, output=1 << 20, processes=40)
 
 
 @pytest.fixture(scope="module", params=[SERVED, PLAIN, STARTED])
@@ -166,7 +168,7 @@ def test_coverage_of_each_run(kind):
 
 
 def test_coverage_of_a_killed_run():
-    with Runner(subject(SERVED), Limits(time=0.2), coverage=True) as runner:
+    with Runner(subject(SERVED), Limits(time=2.0), coverage=True) as runner:
         killed, after = runner.run_cases([Case("spin", ("spin",)), Case("echo", ("echo",))])
         assert killed.coverage[3] > 0
         assert list(after.coverage[:4]) == [1, 2, 0, 0]
@@ -328,15 +330,15 @@ runner.run_cases([Case("hangs", ("sleep",))])
 def test_no_process_outlives_the_session(kind, number, tmp_path, monkeypatch):
     monkeypatch.setattr(sandbox, "MEMORY_FOLDER", tmp_path)  # other sessions number their folders elsewhere
     words = [sys.executable, "-c", CTRL_C, str(subject(kind)), str(tmp_path)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=as_from_a_shell)
     assert process.stdout is not None
     root = Path(process.stdout.readline().decode().strip())
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while not in_folder(root) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert in_folder(root)
     process.send_signal(number)
-    process.wait(10)
+    process.wait(PATIENCE)
     while in_folder(root) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not in_folder(root)

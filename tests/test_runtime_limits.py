@@ -19,12 +19,17 @@ from whence.trace.trace import CHILD, FULL, HEADER_UNITS, LIMIT_REACHED, Header,
 
 SOURCE = Path(__file__).parent / "runtime/limits.c"
 OUTPUT = 1 << 16
-LIMITS = Limits(time=0.6, memory=1 << 28, output=OUTPUT, processes=20, trace=64 << 20)
+LIMITS = Limits(time=60, memory=1 << 28, output=OUTPUT, processes=20, trace=64 << 20)
 
 
 @pytest.fixture(scope="module")
 def bad() -> Snippet:
     return Snippet({"limits.c": SOURCE.read_text()}, (), LIMITS)
+
+
+@pytest.fixture(scope="module")
+def endless() -> Snippet:
+    return Snippet({"limits.c": SOURCE.read_text()}, (), replace(LIMITS, time=0.6))
 
 
 def run_all_ways(bad: Snippet, mode: str) -> tuple[RunResult, Header]:
@@ -81,8 +86,8 @@ def test_case_that_depends_on_the_time_is_named_as_flaky() -> None:
 
 
 @pytest.mark.parametrize("mode", ["loop", "stubborn"])
-def test_endless_loop(bad: Snippet, mode: str) -> None:
-    result, header = run_all_ways(bad, mode)
+def test_endless_loop(endless: Snippet, mode: str) -> None:
+    result, header = run_all_ways(endless, mode)
     assert result.timed_out and result.wall < 5
     assert header.end == "killed" and header.flags & LIMIT_REACHED
     assert judge(Case("c"), result).kind is Kind.TIMEOUT

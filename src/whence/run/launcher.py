@@ -30,6 +30,7 @@ REAP_TRIES = 1000
 OWN_MEMORY = 128 << 20  # address space for the recorder, as in server.c
 TRACE_HEADER = 4096
 FAILURE = struct.Struct("<ii")
+INTERPRETERS_OWN = (signal.SIGPIPE, signal.SIGINT, signal.SIGXFSZ)  # Python has chosen what they do
 
 _prctl = ctypes.CDLL(None).prctl
 
@@ -38,6 +39,7 @@ def main() -> None:
     """Serve jobs from the socket ``argv[1]`` by running the executable ``argv[2]``, until the socket is
     closed.
     """
+    _default_signals()
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     _prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -49,6 +51,13 @@ def main() -> None:
             length = int.from_bytes(header, "little")
             job = protocol.decode(header + (_receive(control, length - 4) or b""))
             control.sendall(_run_job(control, os.fsencode(sys.argv[2]), job).encode())
+
+
+def _default_signals() -> None:
+    """A program starts as from a shell, whatever Whence was told to ignore (under nohup, or in the background)."""
+    for number in signal.valid_signals() - set(INTERPRETERS_OWN):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _receive(control: socket.socket, size: int) -> bytes | None:
@@ -110,7 +119,7 @@ def _run_child(executable: bytes, job: Job, failure: int) -> None:
             os.dup2(os.open(path, flags, 0o600), stage - protocol.AT_INPUT)
         stage = protocol.AT_LIMITS
         _set_limits(job)
-        for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGXFSZ):  # the interpreter's own choices
+        for number in INTERPRETERS_OWN:
             signal.signal(number, signal.SIG_DFL)
         stage = protocol.AT_PROGRAM
         environment = dict(variable.split(b"=", 1) for variable in job.variables)
