@@ -53,7 +53,14 @@ def evil_findings() -> tuple[Findings, dict[str, str]]:
     """Findings in which every text of the subject is hostile."""
     place = Statement(EVIL, 1)
     entry = {"text": EVIL, EVIL: EVIL}
-    findings = Findings("t", EVIL, rank({place: 1.0}, {place: entry}), Symptom("crash", EVIL, place), [EVIL])
+    call = {"function": EVIL, "file": EVIL, "line": 1}
+    details = {
+        "process": EVIL,
+        "stderr": {"first": [EVIL], "left_out": 0, "last": []},
+        "stack": {"first": [call], "left_out": 0, "last": []},
+    }
+    symptom = Symptom("crash", EVIL, place, details=details)
+    findings = Findings("t", EVIL, rank({place: 1.0}, {place: entry}), symptom, [EVIL])
     value = {"name": EVIL, "value": EVIL, "clock": 1}
     at = {"file": EVIL, "line": 1}
     findings.parts = {
@@ -84,6 +91,14 @@ def test_every_line_of_the_sample_is_there_with_its_marks() -> None:
     assert text.count('<div class="l ') == sum(source.count("\n") for source in sources().values())
     assert '<div class="l h9 sl" id="l0-40"><i>1-3</i><b>40</b>' in text
     assert '<div class="l h9 sl sy" id="l1-44">' in text
+
+
+def test_stack_and_standard_error_are_there() -> None:
+    page = build_page(sample(), sources())
+    assert page.stack == [("main at src/ferry.c:44", "src/ferry.c:44"), ("begin", "")]
+    assert page.errors == ["ferry: lane 1 is full", "... 7 lines left out ...", r"ferry: \x1b[31mlate\x1b[0m"]
+    text = render_html(sample(), sources())
+    assert 'data-place="src/ferry.c:44"' in text and "ferry: lane 1 is full" in text
 
 
 def test_hostile_text_stays_text() -> None:

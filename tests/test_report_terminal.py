@@ -81,6 +81,23 @@ def test_the_symptom_is_underlined() -> None:
     assert marks[len(" 44 | ") :].startswith("^" * 32 + " wrote byte 6")
 
 
+def test_stack_and_standard_error_stand_below_the_symptom() -> None:
+    lines = [line.strip() for line in printed(sample()).splitlines()]
+    start = lines.index("process: ferry (the second of 2 that ran)")
+    assert lines[start + 1 : start + 6] == [
+        "stack: main at src/ferry.c:44",
+        "begin",
+        "standard error: ferry: lane 1 is full",
+        "... 7 lines left out ...",
+        r"ferry: \x1b[31mlate\x1b[0m",
+    ]
+
+
+def test_a_slice_shows_standard_error_too(capsys) -> None:
+    print_slice(sample(), lambda *_: "text", console=make_console(100))
+    assert "standard error: ferry: lane 1 is full" in capsys.readouterr().out
+
+
 def test_a_column_is_found_behind_tabs_and_wide_bytes() -> None:
     line = '\t\tputs("é\x1b"); bad();'
     column = len(line[: line.index("bad")].encode()) + 1

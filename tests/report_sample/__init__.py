@@ -193,7 +193,18 @@ def sample() -> Findings:
         at("ferry.c", "stays ashore"),
         clock=58,
         event=201,
-        details={"column": 13, "length": 32, "label": "wrote byte 6, the first wrong one"},
+        details={
+            "column": 13,
+            "length": 32,
+            "label": "wrote byte 6, the first wrong one",
+            "stderr": {"first": ["ferry: lane 1 is full"], "left_out": 7, "last": ["ferry: \x1b[31mlate\x1b[0m"]},
+            "stack": {
+                "first": [{"function": "main", "file": "src/ferry.c", "line": 44}],
+                "left_out": 0,
+                "last": [{"function": "begin", "file": None, "line": None}],
+            },
+            "process": "ferry (the second of 2 that ran)",
+        },
     )
     findings.parts = {
         "cases": {

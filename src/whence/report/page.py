@@ -14,9 +14,11 @@ from whence.findings import Findings, Statement
 from whence.report.excerpt import Stretch, excerpt
 from whence.report.heat import heats
 from whence.report.text import (
+    call_text,
     change_outcome,
     clip,
     edge_text,
+    joined,
     plural,
     rank_range,
     score_text,
@@ -67,6 +69,9 @@ class Page:
     ranks: dict[Statement, str]
     sliced: set[Statement]
     symptom: Statement | None
+    stack: list[tuple[str, str]] = field(default_factory=list)  # text and place ("": none) of each open call
+    errors: list[str] = field(default_factory=list)
+    process: str = ""
     left_out: list[str] = field(default_factory=list)
     tree: list[dict[str, Any]] = field(default_factory=list)
 
@@ -83,6 +88,8 @@ def build_page(findings: Findings, sources: dict[str, str]) -> Page:
         sliced=set(),
         symptom=findings.symptom.statement if findings.symptom else None,
     )
+    if findings.symptom:
+        _add_context(page, findings.symptom.details)
     page.data["slice"] = _slice(page, findings)
     page.data["entries"] = _entries(page, findings)
     page.tree = _tree(page, findings, {name: text.split("\n") for name, text in sources.items()})
@@ -98,6 +105,17 @@ def build_page(findings: Findings, sources: dict[str, str]) -> Page:
         "ranks": _further_ranks(page, findings),
     }
     return page
+
+
+def _add_context(page: Page, details: dict[str, Any]) -> None:
+    """The process, the open calls and the standard error beside the symptom; the technique has bounded them."""
+    page.process = visible(str(details.get("process", "")))
+    if errors := details.get("stderr"):
+        page.errors = [visible(text) for text in joined(errors, "line", str)]
+    if stack := details.get("stack"):
+        known = [*stack["first"], *stack["last"]]
+        places = {call_text(c): _place(Statement(c["file"], c["line"])) for c in known if c["file"]}
+        page.stack = [(visible(text), places.get(text, "")) for text in joined(stack, "call", call_text)]
 
 
 def _place(statement: Statement) -> str:

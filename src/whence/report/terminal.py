@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 from whence.findings import Entry, Findings, Statement, Symptom
 from whence.report.heat import heats
 from whence.report.text import (
+    call_text,
     change_outcome,
     edge_text,
+    joined,
     plural,
     rank_range,
     score_text,
@@ -37,6 +39,7 @@ Segment = tuple[str, str]  # text and style
 PIPED_WIDTH = 100
 VALUES_SHOWN = 6
 EDGES_SHOWN = 6
+NOTHING: dict[str, Any] = {"first": [], "left_out": 0, "last": []}
 CHANGES_SHOWN = 5  # suggested changes, of as many statements
 REASONS_SHOWN = 4  # of one statement, the strongest; a reason takes a line or more
 
@@ -101,6 +104,8 @@ def print_slice(
     criterion = findings.parts.get("criterion", {})
     page.line()
     page.line((_slice_title(lines, criterion), STRONG))
+    if findings.symptom:
+        _print_context(page, findings.symptom.details)
     arrow = "->" if criterion.get("direction") == "forward" else "<-"
     for at in lines[:limit]:
         _print_slice_line(page, at, arrow)
@@ -203,13 +208,29 @@ class _Page:
 def _print_symptom(page: _Page, symptom: Symptom) -> None:
     kind = symptom.kind.replace("-", " ")
     page.wrapped("", f"{kind}: {symptom.text}", "bold red")
-    if symptom.statement is None:
-        return
-    gutter = " " * max(3, len(str(symptom.statement.line)))
+    if symptom.statement is not None:
+        _print_spot(page, symptom, symptom.statement)
+    _print_context(page, symptom.details)
+
+
+def _print_spot(page: _Page, symptom: Symptom, at: Statement) -> None:
+    gutter = " " * max(3, len(str(at.line)))
     column = f":{symptom.details['column']}" if "column" in symptom.details else ""
-    page.line((gutter[1:] + "--> ", DIM), (_place(symptom.statement) + column, PLACE))
+    page.line((gutter[1:] + "--> ", DIM), (_place(at) + column, PLACE))
     page.line((gutter + " |", DIM))
-    page.marked(symptom.statement, gutter + " | ", symptom.details)
+    page.marked(at, gutter + " | ", symptom.details)
+
+
+def _print_context(page: _Page, details: dict[str, Any]) -> None:
+    """The process, the open calls, and what went to standard error, as far as the symptom has them."""
+    if process := details.get("process"):
+        page.line(("    process: ", DIM), (str(process), ""))
+    stack = joined(details.get("stack", NOTHING), "call", call_text)
+    for number, text in enumerate(stack):
+        page.line(("    stack: " if number == 0 else "           ", DIM), (text, ""))
+    errors = joined(details.get("stderr", NOTHING), "line", str)
+    for number, text in enumerate(errors):
+        page.line(("    standard error: " if number == 0 else " " * 20, DIM), (text, ""))
 
 
 def _print_ranking(page: _Page, findings: Findings, limit: int) -> None:

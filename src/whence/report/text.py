@@ -7,6 +7,7 @@ replaced by the escape that C or Python would write for it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 TAB_WIDTH = 4
@@ -48,6 +49,17 @@ def rank_range(best: int, worst: int) -> str:
 def score_text(score: float) -> str:
     """A score in three significant digits or as a whole number: ``0.894``, ``1``, ``18.5``, ``20,164``."""
     return f"{score:.3g}" if abs(score) < 1000 else f"{score:,.0f}"
+
+
+def joined(part: dict[str, Any], noun: str, shown: Callable[[Any], str]) -> list[str]:
+    """The first and the last items of a bounded list as texts, with a line for those left out between."""
+    gap = [f"... {plural(part['left_out'], noun)} left out ..."] if part["left_out"] else []
+    return [*(shown(item) for item in part["first"]), *gap, *(shown(item) for item in part["last"])]
+
+
+def call_text(call: dict[str, Any]) -> str:
+    """An open call: ``parse at src/json.c:120``."""
+    return f"{call['function']} at {call['file']}:{call['line']}" if call["file"] else str(call["function"])
 
 
 def edge_text(name: str, value: str | float | bool | None, skipped: str = "") -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import string
 import struct
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from whence.findings import Statement
 from whence.trace.fault import is_canonical
 
 if TYPE_CHECKING:
@@ -29,6 +32,15 @@ class Point:
     label: str = ""  # what happened at the event's place in the source
     details: dict[str, Any] = field(default_factory=dict)
     location: Location | None = None  # where it is not the event's own
+
+
+def statement_of(location: Location | None, folder: Path) -> Statement | None:
+    """The statement at a location, its file relative to ``folder`` where it lies there; None without a line."""
+    if location is None or not location.line:
+        return None
+    path = Path(os.path.normpath(location.file))
+    file = path.relative_to(folder) if path.is_relative_to(folder) else path
+    return Statement(str(file), location.line)
 
 
 def quoted(text: str) -> str:

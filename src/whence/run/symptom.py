@@ -9,22 +9,20 @@ A symptom's ``details["criteria"]`` are the references (see ``trace/columns.py``
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whence.findings import Statement, Symptom
+from whence.findings import Symptom
 from whence.probe.layout import Kind as Site
 from whence.run.crash import find_crash
 from whence.run.evidence import Evidence, Source
 from whence.run.outcome import Kind, Outcome
-from whence.run.point import Point, quoted
+from whence.run.point import Point, quoted, statement_of
 from whence.run.result import RunResult
 
 if TYPE_CHECKING:
-    from whence.program.model import Location
     from whence.trace.trace import Trace
 
 STREAMS = {1: "standard output", 2: "standard error"}
@@ -232,15 +230,6 @@ class _Finder:
 
 
 # ---- Words -------------------------------------------------------------------------------------------------
-
-
-def statement_of(location: Location | None, folder: Path) -> Statement | None:
-    """The statement at a location, its file relative to ``folder`` where it lies there; None without a line."""
-    if location is None or not location.line:
-        return None
-    path = Path(os.path.normpath(location.file))
-    file = path.relative_to(folder) if path.is_relative_to(folder) else path
-    return Statement(str(file), location.line)
 
 
 def line_around(text: bytes, offset: int) -> str:

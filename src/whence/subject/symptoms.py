@@ -12,10 +12,13 @@ from signal import SIGABRT
 
 from whence.errors import SubjectError
 from whence.findings import Symptom
+from whence.run.context import errors_of, stack_at
 from whence.run.evidence import Evidence
 from whence.run.oracle import find_assertion, signal_name
 from whence.run.outcome import Kind, Outcome
-from whence.run.symptom import find_symptom, statement_of
+from whence.run.point import statement_of
+from whence.run.result import RunResult
+from whence.run.symptom import find_symptom
 from whence.subject.recorder import Recording
 from whence.trace.columns import N_OUT
 
@@ -23,13 +26,27 @@ OUTPUTS = 100  # calls that printed, the last ones, from which the slice starts
 
 
 def symptom_of(recording: Recording, folder: Path) -> Symptom:
-    """Where the failure of a recorded run shows; files are given relative to ``folder``.
+    """Where the failure of a recorded run shows, with the open calls there and what went to standard error.
 
-    Raises SubjectError for a run that did not fail.
+    Files are given relative to ``folder``. Raises SubjectError for a run that did not fail.
     """
+    if not recording.outcome.failed:
+        raise SubjectError(f"case {recording.case.name}: the recorded run did not fail ({recording.outcome.kind})")
+    symptom = _find(recording, folder)
+    symptom.details["stderr"] = errors_of(recording.result.stderr)
+    if recording.trace.segments:
+        symptom.details["stack"] = stack_at(Evidence(recording.trace), symptom.event, folder)
+    return symptom
+
+
+def unrecorded_symptom(result: RunResult, outcome: Outcome) -> Symptom:
+    """The symptom of a failing run of which there is no recording: what is seen from outside, without a place."""
+    kind = outcome.kind.value.replace(" ", "-")
+    return Symptom(kind, outcome.text, details={"criteria": [], "stderr": errors_of(result.stderr)})
+
+
+def _find(recording: Recording, folder: Path) -> Symptom:
     trace, result, outcome = recording.trace, recording.result, recording.outcome
-    if not outcome.failed:
-        raise SubjectError(f"case {recording.case.name}: the recorded run did not fail ({outcome.kind})")
     if recording.case.command is None or outcome.kind is Kind.TIMEOUT:
         return find_symptom(trace, result, outcome, folder)
     if trace.header.end == "signal":

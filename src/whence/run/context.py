@@ -1,0 +1,62 @@
+"""What stands beside a symptom in every report: the calls that were open, and what was written to standard error.
+
+Both are bounded: the first and the last ones, and how many lie between (``{"first", "left_out", "last"}``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from whence.program.model import Location
+from whence.run.evidence import Evidence
+from whence.run.point import statement_of
+
+LINES = (4, 8)  # of standard error that are kept: the first and the last ones
+CALLS = (12, 4)
+WIDTH = 200  # characters of a line
+
+
+def errors_of(stderr: bytes) -> dict[str, Any]:
+    """The first and last lines of standard error, as text."""
+    lines = stderr.rstrip(b"\n").split(b"\n") if stderr.strip() else []
+    return _bounded([line[: 4 * WIDTH].decode(errors="replace")[:WIDTH] for line in lines], LINES)
+
+
+def stack_at(evidence: Evidence, event: int, folder: Path) -> dict[str, Any]:
+    """The open calls at an event (-1: at the end of the run), the innermost first: ``function``, ``file``, ``line``.
+
+    Files are relative to ``folder``; they are null, and lines too, where the place is not known.
+    """
+    columns = evidence.columns
+    segment = evidence.segment_of(event) if event >= 0 else evidence.trace.segments - 1
+    segments: list[int] = []
+    while segment >= 0:
+        segments.append(segment)
+        segment = int(columns.frames[int(columns.segments[segment]["frame"])]["call"])
+    places = {segments[0]: evidence.trace.location(event)} if event >= 0 else {}
+    found = _bounded(segments, CALLS)
+    for part in ("first", "last"):
+        found[part] = [_call(evidence, s, places.get(s) or _place(evidence, s), folder) for s in found[part]]
+    return found
+
+
+def _place(evidence: Evidence, segment: int) -> Location | None:
+    """Where a segment's call, or what ends it, stands."""
+    event = evidence.last_event(segment)
+    return evidence.trace.location(event) if event >= 0 else None
+
+
+def _call(evidence: Evidence, segment: int, location: Location | None, folder: Path) -> dict[str, Any]:
+    frame = evidence.columns.frames[int(evidence.columns.segments[segment]["frame"])]
+    function = evidence.trace.program.functions[int(frame["function"])].name
+    at = statement_of(location, folder)
+    return {"function": function, "file": at.file if at else None, "line": at.line if at else None}
+
+
+def _bounded(items: Sequence[Any], bounds: tuple[int, int]) -> dict[str, Any]:
+    first, last = bounds
+    if len(items) <= first + last:
+        return {"first": list(items), "left_out": 0, "last": []}
+    return {"first": list(items[:first]), "left_out": len(items) - first - last, "last": list(items[-last:])}
