@@ -51,7 +51,7 @@ def test_parts_come_in_order() -> None:
 def test_reasons_are_lines_of_their_own_and_few() -> None:
     place = Statement("a.c", 1)
     reasons = ["strongest", "second", "third", "fourth", "fifth", "sixth"]
-    entry = {place: {"text": "; ".join(reasons), "reasons": reasons}}
+    entry = {place: {"text": "; ".join(reasons), "reasons": [{"technique": "t", "text": one} for one in reasons]}}
     shown = printed(Findings("t", "s", rank({place: 1.0}, entry))).splitlines()
     told = [line.strip(" =") for line in shown if "  = " in line]
     assert told == ["strongest", "second", "third", "fourth", "2 more reasons with --json"]

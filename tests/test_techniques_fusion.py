@@ -121,8 +121,12 @@ def test_reasons_stand_in_the_order_of_the_techniques_that_speak(base):
     rules = findings("rules", {B: {"rule_score": 1.0, "text": "`<=` instead of `<`: 1 of 1 passes"}})
     switch = findings("switch", {B: {"critical": 1, "text": "with `i` true it passes; executed by 1 of 1 failing"}})
     evidence = fuse(base, [switch, rules]).ranking[0].evidence
-    assert evidence["reasons"] == ["`<=` instead of `<`: 1 of 1 passes", "with `i` true it passes", "line 2"]
-    assert evidence["text"] == "; ".join(evidence["reasons"])
+    assert [(reason["technique"], reason["text"]) for reason in evidence["reasons"]] == [
+        ("rules", "`<=` instead of `<`: 1 of 1 passes"),
+        ("switch", "with `i` true it passes"),
+        ("locate", "line 2"),
+    ]
+    assert evidence["text"] == "; ".join(reason["text"] for reason in evidence["reasons"])
 
 
 def test_the_order_can_be_made_again_from_the_evidence_alone(base):

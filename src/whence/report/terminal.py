@@ -264,7 +264,7 @@ def _print_entry(page: _Page, entry: Entry, heat: float, width: int) -> None:
 def _print_reasons(page: _Page, evidence: dict[str, Any], lead: str) -> None:
     """Why a statement stands where it does, the strongest reason first."""
     text = str(evidence.get("text", ""))
-    reasons = [str(reason) for reason in evidence.get("reasons", [text] if text else [])]
+    reasons = [str(reason["text"]) for reason in evidence.get("reasons", [{"text": text}] if text else [])]
     for reason in reasons[:REASONS_SHOWN]:
         page.wrapped(lead, reason)
     if len(reasons) > REASONS_SHOWN:

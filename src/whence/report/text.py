@@ -87,5 +87,7 @@ def change_outcome(rule: dict[str, Any]) -> str:
     """What a suggested change did: ``repairs 2 of 2 failing cases, breaks none of 3 passing ones``."""
     text = f"repairs {rule['f2p']} of {plural(rule['failing'], 'failing case')}"
     if not rule["checked"]:
-        return f"{text}; no passing case to check it on"
-    return f"{text}, breaks {rule['p2f'] or 'none'} of {rule['checked']:,} passing"
+        text += "; no passing case to check it on"
+    else:
+        text += f", breaks {rule['p2f'] or 'none'} of {rule['checked']:,} passing"
+    return f"{text}; {rule['confirmation']}" if rule.get("confirmation") else text

@@ -130,28 +130,29 @@ def _evidence(own: Entry | None, heard: Sequence[tuple[Voice, Entry | None]]) ->
     """What the base says, behind the sentences of other techniques, and each voice's strength."""
     evidence = dict(own.evidence) if own else {}
     evidence[BASE] = round(own.score, 9) if own else -1.0
-    sentences: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for voice, entry in heard:
         strength = voice.strength(entry) if entry else 0.0
         if strength > 0:
             evidence[voice.name] = round(strength, 9)
         if entry and voice is not LAST and (strength > 0 or voice.explains):
             parts = str(entry.evidence.get("text", "")).split("; ")
-            sentences.setdefault(voice.technique, "; ".join(p for p in parts if not p.startswith(COUNTS)))
-    return evidence | told([*sentences.values(), *(own.evidence.get("text", "").split("; ") if own else [])])
+            reasons.setdefault(voice.technique, "; ".join(p for p in parts if not p.startswith(COUNTS)))
+    of_base = str(evidence.get("text", "")).split("; ")
+    return evidence | told([*reasons.items(), *(("locate", part) for part in of_base)])
 
 
-def told(reasons: Sequence[str]) -> dict[str, Any]:
-    """The evidence's ``reasons`` and ``text``; what several say stands once, where it is last."""
-    parts = [part for reason in reasons for part in reason.split("; ")]
+def told(reasons: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The evidence's ``reasons`` and ``text``, of what techniques say; what several say stands once, the last time."""
+    parts = [part for _, reason in reasons for part in reason.split("; ")]
     last = {part: number for number, part in enumerate(parts)}
-    kept, number = list[str](), 0
-    for reason in reasons:
+    kept, number = list[dict[str, str]](), 0
+    for technique, reason in reasons:
         mine = reason.split("; ")
-        kept.append("; ".join(part for at, part in enumerate(mine, number) if last[part] == at))
         number += len(mine)
-    kept = [reason for reason in kept if reason]
-    return {"reasons": kept, "text": "; ".join(kept)}
+        text = "; ".join(part for at, part in enumerate(mine, number - len(mine)) if last[part] == at)
+        kept += [{"technique": technique, "text": text}] if text else []
+    return {"reasons": kept, "text": "; ".join(reason["text"] for reason in kept)}
 
 
 def _places(keys: Mapping[Statement, tuple[float, ...]]) -> dict[Statement, float]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 OBSERVED = 1 << 20  # instances of a run that go into the value profile
 LISTED = 1000  # rules in ``parts["rules"]``
 TIE = 1e-3  # weight of what orders statements whose rules are equally good
+SCALE = 1 + TIE + TIE**2  # by which scores are divided, so that they end at 1
 
 
 def rules(
@@ -135,28 +136,27 @@ def _ranked(
         best = found[0].score if found else 0.0
         equals = sum(trial.score == best for trial in found)
         order = 1 - (top - entry.score) / span + TIE * equals / (1 + equals)
-        scores[entry.statement] = (best + TIE * order) / (1 + TIE + TIE**2)
+        scores[entry.statement] = (best + TIE * order) / SCALE
         notes[entry.statement] = {**entry.evidence, "rules": len(found)}
         for key, doubtful in (("doubtful_score", True), ("rule_score", False)):
             mine = [trial for trial in found if bool(_doubt(trial, sites)) is doubtful]
             if mine:
-                text = f"{suggestions.of(mine[0].rule).words}: {_outcome(mine[0], suite)}"
+                text = sentence(_row(mine[0], suite, suggestions, sites), len(suite.passing))
                 notes[entry.statement] |= {"text": text, key: round(mine[0].score, 6)}
     return rank(scores, notes)
 
 
-def _outcome(trial: Trial, suite: Suite) -> str:
-    """What a rule did to the cases, in words."""
-    passes = "passes" if len(trial.repaired) == 1 else "pass"
-    text = f"{len(trial.repaired)} of {_count(trial.failing, 'failing case')} {passes}"
-    if not suite.passing:
-        return f"{text} with it; there is no passing case to check it on"
-    if not trial.checked:
-        return f"{text} with it, and no passing case comes there"
-    broken = len(trial.broken)
-    text += f" with it, and {broken or 'none'} of {_count(trial.checked, 'passing case')} that come there "
-    text += "fails" if broken < 2 else "fail"
-    return text + (f" ({_count(trial.unknown, 'run')} not made)" if trial.unknown else "")
+def sentence(row: dict[str, Any], passing: int) -> str:
+    """What a rule is, and what it did to the cases; ``passing`` cases there are."""
+    text = f"{row['rule']}: {row['f2p']} of {_count(row['failing'], 'failing case')} "
+    text += "passes with it" if row["f2p"] == 1 else "pass with it"
+    if not passing:
+        return f"{text}, and there is no passing case to check it on"
+    if not row["checked"]:
+        return f"{text}, and no passing case comes there"
+    broken, all_ = row["p2f"], _count(row["checked"], "passing case")
+    text += f", and {broken or 'none'} of {all_} that come there {'fails' if broken < 2 else 'fail'}"
+    return text + (f" ({_count(row['unknown'], 'run')} not made)" if row["unknown"] else "")
 
 
 def _row(trial: Trial, suite: Suite, suggestions: Suggestions, sites: NDArray[np.void]) -> dict[str, Any]:

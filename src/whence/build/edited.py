@@ -1,0 +1,133 @@
+"""The program as the user builds it, but with another text of one source file: for trying a change of the source.
+
+Key idea: nothing of the user's is written. The compiler is called as it was recorded, with the user's own flags, and
+an overlay of its view of the file system shows it the new text under the source's own name, so that ``__FILE__`` and
+headers beside the source are what they were. All other modules are taken from the build's objects where these are
+still there, and compiled again where they are not; then they are linked like a variant.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Lock
+
+from whence.build.archive import is_archive, members
+from whence.build.capture import Capture, CapturedModule
+from whence.build.flags import CommandLine
+from whence.build.records import names_whole_module, read_records
+from whence.build.variant import first_message, link
+from whence.errors import BuildError
+
+_GONE = "the program's source is gone"
+
+
+class Rebuild:
+    """Builds of one captured program with changed texts, in the folder ``scratch``; threads may share it."""
+
+    def __init__(self, capture: Capture, scratch: Path) -> None:
+        self._capture, self._scratch = capture, scratch
+        self._objects: dict[str, Path] = {}  # plain ones, by the hash of the module
+        self._lock = Lock()
+
+    def build(self, source: Path, text: bytes, name: str, deadline: float = float("inf")) -> Path:
+        """The executable with ``text`` in place of what the file ``source`` holds; files of this build bear ``name``.
+
+        Raises BuildError with the compiler's message where it does not compile, and where no module was made from this
+        file (a header), TimeoutError where it is not compiled by ``deadline`` (of ``time.monotonic``).
+        """
+        changed = [module for module in self._capture.modules if Path(module.source) == source]
+        if not changed:
+            raise BuildError(f"{source.name} is not compiled by itself")
+        overlay = self._overlay(source, text, name)
+        plain = self._plain_objects(deadline)
+        objects = []
+        for number, module in enumerate(self._capture.modules):
+            if module in changed:
+                out = self._scratch / f"{name}-{number}.o"
+                self._compile(module, out, deadline, overlay)
+                objects.append(out)
+            else:
+                objects.append(plain[module.hash])
+        out = self._scratch / name
+        link(self._capture, "edited", objects, out)
+        return out
+
+    def _overlay(self, source: Path, text: bytes, name: str) -> Path:
+        """The file that tells the compiler of the new text."""
+        content, overlay = self._scratch / f"{name}.c", self._scratch / f"{name}.json"
+        content.write_bytes(text)
+        root = {"name": str(source), "type": "file", "external-contents": str(content)}
+        view = {"version": 0, "case-sensitive": "true", "use-external-names": False, "roots": [root]}
+        overlay.write_text(json.dumps(view))
+        return overlay
+
+    # ---- Plain objects -----------------------------------------------------------------------------------------------
+
+    def _plain_objects(self, deadline: float) -> dict[str, Path]:
+        """An object of each module as the user's build makes it, by the module's hash; they are made once."""
+        with self._lock:
+            if not self._objects:
+                found = dict(self._built())
+                for number, module in enumerate(self._capture.modules):
+                    if module.hash not in found:
+                        found[module.hash] = self._scratch / f"plain-{number}.o"
+                        self._compile(module, found[module.hash], deadline)
+                self._objects = found
+        return self._objects
+
+    def _built(self) -> Iterator[tuple[str, Path]]:
+        """The objects of the build that are still there, with the hash of the one module that each holds."""
+        link_record = self._capture.link
+        for number, name in enumerate(link_record.files):
+            path = Path(link_record.directory, name)
+            if not path.is_file():
+                continue
+            if not is_archive(path):
+                yield from _hashed(path.read_bytes(), path)
+                continue
+            for member in members(path):
+                copy = self._scratch / f"member-{number}-{member.start}.o"
+                for digest, _ in _hashed(member.read(), copy):
+                    copy.write_bytes(member.read())
+                    yield digest, copy
+
+    def _compile(self, module: CapturedModule, out: Path, deadline: float, overlay: Path | None = None) -> None:
+        """Compile a module by its recorded call."""
+        line = CommandLine(module.arguments)
+        source = next((i for i in line.sources if i.absolute(module.directory) == module.source), None)
+        if source is None or not Path(module.directory).is_dir() or not Path(module.source).is_file():
+            raise BuildError(_GONE, "build the program again")
+        toolchain = self._capture.toolchain
+        arguments = line.object_arguments(source, str(out))
+        if overlay is not None:
+            arguments = ["-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), *arguments]
+        left = deadline - time.monotonic()
+        try:
+            done = subprocess.run(
+                toolchain.call(arguments),
+                cwd=module.directory,
+                env=toolchain.environment() | self._capture.link.environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+                timeout=None if left == float("inf") else max(left, 0.0),
+            )
+        except subprocess.TimeoutExpired as error:
+            raise TimeoutError("compiling took too long") from error
+        if done.returncode:
+            raise BuildError(first_message(done.stderr), done.stderr.strip())
+
+
+def _hashed(content: bytes, path: Path) -> Iterator[tuple[str, Path]]:
+    """The hash of the module that an object is made of, with its path; nothing where it holds anything else."""
+    if names_whole_module(io.BytesIO(content)):
+        keys = [record.key for record in read_records(io.BytesIO(content)) if record.kind == "module"]
+        if len(keys) == 1:
+            yield keys[0], path

@@ -1,0 +1,144 @@
+"""Changes of the source, compiled and run: what a change of one line does to all cases.
+
+An altered run shows what a change does in a variant. What counts in the end is the source: compiled with the user's
+own flags and run as the plain program, on every case. Compiling takes a part of a second, so a few changes can be
+tried like that.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from os import cpu_count
+from pathlib import Path
+
+from whence.build.edited import Rebuild
+from whence.errors import WhenceError
+from whence.run.oracle import judge
+from whence.run.runner import Runner
+from whence.run.sandbox import Limits
+from whence.subject.runs import Runs
+from whence.subject.subject import Subject
+
+NO_TIME = "there was no time to run it on all cases"
+PORTION = 64  # cases that are run at a time; the clock is looked at in between
+
+
+@dataclass(slots=True, frozen=True)
+class Edit:
+    """A line of a file (as statements name it) with another text; ``before`` and ``after`` without indentation."""
+
+    file: str
+    line: int
+    before: str
+    after: str
+
+
+@dataclass(slots=True, frozen=True)
+class Tried:
+    """What came of an edit: rows of ``Runs`` of the failing cases that pass with it, and of passing ones that fail.
+
+    ``ran`` counts the cases. Where it was not compiled, or not run on all cases, ``trouble`` says why.
+    """
+
+    repaired: tuple[int, ...] = ()
+    broken: tuple[int, ...] = ()
+    ran: int = 0
+    how: str = ""  # of the first case that fails with it: its name and outcome
+    trouble: str = ""
+
+
+class Editing:
+    """Tries edits on the cases of ``runs``, on all processors; use it in a ``with`` statement.
+
+    After ``deadline`` (of ``time.monotonic``) nothing is begun.
+    """
+
+    def __init__(self, subject: Subject, runs: Runs, deadline: float) -> None:
+        self._subject, self._runs, self._deadline = subject, runs, deadline
+        self._scratch = tempfile.TemporaryDirectory(prefix="whence-edited-")
+        self._rebuild = Rebuild(subject.capture, Path(self._scratch.name))
+        self._changed = set(subject.places.changed_files())
+        self._stop = threading.Event()
+        self._numbers = 0
+
+    def __enter__(self) -> Editing:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._scratch.cleanup()
+
+    def all(self, edits: Sequence[Edit]) -> list[Tried]:
+        """What comes of each edit."""
+        first, self._numbers = self._numbers, self._numbers + len(edits)
+        with ThreadPoolExecutor(cpu_count() or 1) as pool:
+            jobs = [pool.submit(self._one, edit, f"edit-{n}") for n, edit in enumerate(edits, first)]
+            try:
+                return [job.result() for job in jobs]
+            except BaseException:
+                self._stop.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def _one(self, edit: Edit, name: str) -> Tried:
+        """Compile the program with an edit, and run it."""
+        if self._is_late:
+            return Tried(trouble="there was no time to compile it")
+        if edit.file in self._changed:
+            return Tried(trouble=f"{edit.file} was changed since the program was built")
+        try:
+            source, text = self._text(edit)
+            return self._run(self._rebuild.build(source, text, name, self._deadline))
+        except TimeoutError:
+            return Tried(trouble="there was no time to compile it")
+        except (WhenceError, OSError) as error:
+            return Tried(trouble=f"not compiled: {error}")
+
+    def _text(self, edit: Edit) -> tuple[Path, bytes]:
+        """The file of an edit, and its new text; raises OSError where the file cannot be read, or is not as it says."""
+        source = self._subject.folder / edit.file
+        lines = source.read_bytes().split(b"\n")
+        old = lines[edit.line - 1] if 0 < edit.line <= len(lines) else b""
+        core = old.strip()
+        if core != edit.before.encode(errors="surrogateescape"):
+            raise OSError(f"line {edit.line} of {edit.file} is not the text that was shown")
+        start = old.index(core)
+        lines[edit.line - 1] = old[:start] + edit.after.encode() + old[start + len(core) :]
+        return source, b"\n".join(lines)
+
+    # ---- Runs --------------------------------------------------------------------------------------------------------
+
+    def _run(self, executable: Path) -> Tried:
+        """Run all cases, the failing ones first."""
+        runs = self._runs
+        rows = [*runs.failing, *runs.passing]
+        repaired, broken, how = list[int](), list[int](), ""
+        with Runner(executable, self._limits, name=self._subject.name) as runner:
+            for start in range(0, len(rows), PORTION):
+                if self._is_late:
+                    return Tried(tuple(repaired), tuple(broken), start, how, NO_TIME)
+                part = rows[start : start + PORTION]
+                for row, result in zip(part, runner.run_cases([runs.tested[r].case for r in part]), strict=True):
+                    if result.timed_out and self._is_late:
+                        return Tried(tuple(repaired), tuple(broken), start, how, NO_TIME)
+                    outcome, failed = judge(result.case, result), runs.tested[row].outcome.failed
+                    if outcome.passed and failed:
+                        repaired.append(row)
+                    elif outcome.failed and not failed:
+                        broken.append(row)
+                        how = how or f"`{result.case.name}`: {outcome.text or outcome.kind}"
+        return Tried(tuple(repaired), tuple(broken), len(rows), how)
+
+    @property
+    def _limits(self) -> Limits:
+        """The subject's limits; no run may take longer than there is time."""
+        limits, left = self._subject.limits, max(1.0, self._deadline - time.monotonic())
+        return replace(limits, time=min(limits.time, left)) if limits.time else limits
+
+    @property
+    def _is_late(self) -> bool:
+        return self._stop.is_set() or time.monotonic() >= self._deadline

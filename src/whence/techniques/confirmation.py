@@ -1,0 +1,182 @@
+"""Suggested changes confirmed in the source: compiled with the user's flags and run on all cases.
+
+What a rule did in altered runs is believed only so far: a variant is not the program. The best change of each of the
+first statements of a ranking is compiled, and run on every case. One that does not do there what it did in altered
+runs is dropped, with its effect on the ranking; so other statements come up, whose changes are compiled next, until
+those of all first statements are settled or the time is over. A change that no line of source is known for, or that
+had no time, stays and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+from whence.findings import Entry, Findings, Statement, rank
+from whence.subject.edited import Edit, Editing, Tried
+from whence.techniques.fusion import in_order, ordered, told
+from whence.techniques.rules.rules import SCALE, sentence
+from whence.techniques.slicing import plural
+
+if TYPE_CHECKING:
+    from whence.subject.runs import Runs
+    from whence.subject.subject import Subject
+
+FIRST = 10  # statements of the ranking whose changes are confirmed
+SUGGESTED = 5  # statements whose changes reports suggest, by their rules alone
+ROUNDS = 10  # of compiling what has come up
+UNKNOWN_LINE = "no edited line of source is known for it, so it was not compiled"
+Rule = dict[str, Any]  # an entry of the part ``rules``
+
+
+def confirm(subject: Subject, runs: Runs, findings: Findings, deadline: float, first: int = FIRST) -> Findings:
+    """Findings with rules, a combined ranking or that of ``rules``, confirmed by compiling until ``deadline``.
+
+    The part ``rules`` has ``confirmed`` (None: not known) and ``confirmation`` (why, in words) for each rule that was
+    looked at; the part ``refuted`` has the rules that were dropped. A command of a test suite is no case to run.
+    """
+    if not findings.parts.get("rules") or any(tested.case.command is not None for tested in runs.tested):
+        return findings
+    confirmation = _Confirmation(runs, findings)
+    with Editing(subject, runs, deadline) as editing:
+        for _ in range(ROUNDS):
+            wanted = confirmation.wanted(first)
+            if not wanted:
+                break
+            edits = [Edit(r["file"], r["line"], r["before"], r["after"]) for r in wanted if r["after"] is not None]
+            results = iter(editing.all(edits))
+            for rule in wanted:
+                confirmation.settle(rule, None if rule["after"] is None else next(results))
+            confirmation.order()
+    found = confirmation.findings
+    return replace(found, summary=[*found.summary, *confirmation.summary()])
+
+
+class _Confirmation:
+    """Findings whose rules are settled one by one."""
+
+    def __init__(self, runs: Runs, findings: Findings) -> None:
+        self._names = [tested.case.name for tested in runs.tested]
+        self._failing, self._passing = len(runs.failing), len(runs.passing)
+        self._rules: list[Rule] = [dict(rule) for rule in findings.parts["rules"]]
+        self._settled: list[Rule] = []
+        self._changeable = {_statement(rule) for rule in self._rules}
+        self.findings = findings
+
+    def wanted(self, first: int) -> list[Rule]:
+        """The rules that are shown, where they are not settled: the best one of the first statements of the ranking.
+
+        And the best ones of all, since these are the changes that reports suggest.
+        """
+        best = {statement: rules[0] for statement, rules in self._by_statement().items()}
+        shown = dict.fromkeys([*(entry.statement for entry in self.findings.ranking[:first]), *list(best)[:SUGGESTED]])
+        return [best[s] for s in shown if s in best and "confirmed" not in best[s]]
+
+    def _by_statement(self) -> dict[Statement, list[Rule]]:
+        """The rules that are left of each statement, the best first."""
+        found: dict[Statement, list[Rule]] = {}
+        for rule in in_order(self._rules, self.findings.ranking):
+            found.setdefault(_statement(rule), []).append(rule)
+        return found
+
+    def settle(self, rule: Rule, tried: Tried | None) -> None:
+        """Enter what came of a rule, and drop it if it does not hold; None: it has no edited line."""
+        self._settled.append(rule)
+        if tried is None or tried.trouble:
+            rule |= {"confirmed": None, "confirmation": tried.trouble if tried else UNKNOWN_LINE}
+            return
+        repaired, broken = ([self._names[row] for row in rows] for rows in (tried.repaired, tried.broken))
+        lost = [name for name in rule["cases"] if name not in repaired]
+        holds = not lost and (bool(rule["p2f"]) or not broken)
+        rule |= {"confirmed": holds, "confirmation": self._words(tried, lost)}
+        if not holds:
+            self._rules.remove(rule)
+            return
+        rule |= {"cases": repaired, "broken": broken, "f2p": len(repaired), "p2f": len(broken), "unknown": 0}
+        rule |= {"failing": self._failing, "checked": self._passing}
+        rule["score"] = round(len(repaired) / sqrt(self._failing * (len(repaired) + len(broken))), 6)
+
+    def _words(self, tried: Tried, lost: Sequence[str]) -> str:
+        """What came of it, in words."""
+        lead, still = f"compiled and run on all {tried.ran:,} cases", self._failing - len(tried.repaired)
+        if lost:
+            return f"{lead}: `{lost[0]}` still fails{_more(len(lost) - 1)}"
+        if tried.broken:
+            return f"{lead}: it breaks {tried.how}{_more(len(tried.broken) - 1)}"
+        return f"{lead}: " + (f"{still} of {self._failing} failing ones still fail" if still else "all pass")
+
+    # ---- The ranking with what is settled ----------------------------------------------------------------------------
+
+    def order(self) -> None:
+        """Rank again by the rules that are left."""
+        rules = self._by_statement()
+        entries = {entry.statement: entry for entry in self.findings.ranking}
+        told_again = {s: self._evidence(entries[s], rules.get(s, [])) for s in entries if s in self._changeable}
+        spoken = {s: told_again.get(s, entry.evidence) for s, entry in entries.items()}
+        if self.findings.brief:
+            ranking = ordered(spoken)
+        else:
+            ranking = rank({s: entries[s].score + _gain(entries[s], spoken[s]) for s in entries}, spoken)
+        refuted = [rule for rule in self._settled if rule["confirmed"] is False]
+        parts = {**self.findings.parts, "rules": in_order(self._rules, ranking), "refuted": refuted}
+        self.findings = replace(self.findings, ranking=ranking, parts=parts)
+
+    def _evidence(self, entry: Entry, rules: Sequence[Rule]) -> dict[str, Any]:
+        """A statement's evidence, with what its rules that are left say."""
+        best = {doubtful: next((r for r in rules if bool(r["doubt"]) is doubtful), None) for doubtful in (False, True)}
+        spoken = best[False] or best[True]
+        text = self._sentence(spoken) if spoken else ""
+        evidence = dict(entry.evidence)
+        for doubtful, key in KEYS[self.findings.brief].items():
+            evidence.pop(key, None)
+            if (rule := best[doubtful]) is not None:
+                evidence[key] = rule["score"]
+        if not self.findings.brief:
+            dropped = [r for r in self._settled if r["confirmed"] is False and _statement(r) == entry.statement]
+            text = text or "; ".join(f"not {r['rule']}: {r['confirmation']}" for r in dropped)
+            return evidence | {"text": text, "rules": len(rules)}
+        others = [(r["technique"], r["text"]) for r in evidence["reasons"] if r["technique"] != "rules"]
+        own = [("rules", text)] if text else []
+        before = [] if best[False] else [reason for reason in others if reason[0] != "locate"]
+        behind = others if best[False] else [reason for reason in others if reason[0] == "locate"]
+        return evidence | told([*before, *own, *behind])
+
+    def _sentence(self, rule: Rule) -> str:
+        """What a rule is and did; where it was compiled, what it did then."""
+        if rule.get("confirmed"):
+            return f"{rule['rule']}: {rule['confirmation']}"
+        text = sentence(rule, self._passing)
+        return f"{text}; {rule['confirmation']}" if "confirmation" in rule else text
+
+    def summary(self) -> Iterator[str]:
+        """What was compiled, in a sentence."""
+        counts = {state: sum(rule["confirmed"] is state for rule in self._settled) for state in (True, False, None)}
+        compiled = counts[True] + counts[False]
+        if compiled:
+            cases = plural(self._failing + self._passing, "case")
+            text = f"compiled {plural(compiled, 'suggested change')} and ran {cases} with each: "
+            text += f"{counts[True] or 'none'} {'holds' if counts[True] < 2 else 'hold'}"
+            yield text + (f", {counts[False]} dropped, since altered runs had shown more" if counts[False] else "")
+        if counts[None]:
+            yield f"not compiled, or not run on all cases: {plural(counts[None], 'suggested change')}"
+
+
+# The keys of a statement's best rule that nothing speaks against, and of its best other one (True), by whether the
+# ranking is a combined one.
+KEYS = {True: {False: "rules", True: "doubtful_rules"}, False: {False: "rule_score", True: "doubtful_score"}}
+
+
+def _gain(entry: Entry, evidence: dict[str, Any]) -> float:
+    """How much better the best rule of a statement is than it was in a ranking by rules."""
+    new, old = (max(e.get(key, 0.0) for key in KEYS[False].values()) for e in (evidence, entry.evidence))
+    return float(new - old) / SCALE
+
+
+def _statement(rule: Rule) -> Statement:
+    return Statement(rule["file"], rule["line"])
+
+
+def _more(number: int) -> str:
+    return f", and {number} more" if number else ""

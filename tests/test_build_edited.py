@@ -1,0 +1,86 @@
+"""The program rebuilt with another text of one source: whose code runs, what is taken from the build, what is said."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from build_project import MAIN, Project
+
+from whence.build.capture import read_executable
+from whence.build.edited import Rebuild
+from whence.errors import BuildError
+
+TWICE = """
+#include "factor.h"
+int twice(int x) { return FACTOR * x; }
+"""
+NAMED = '#include <stdio.h>\nint main(void) { printf("%s %d %d\\n", __FILE__, __LINE__, OPTION); return 0; }\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    return Project(tmp_path, monkeypatch)
+
+
+def rebuilt(project: Project, program: str, source: str, old: str, new: str) -> str:
+    """What the program prints when it is built with another text; the project's files stay as they are."""
+    scratch = project.folder.parent / f"scratch-{program}"
+    scratch.mkdir(exist_ok=True)
+    path = project.folder / source
+    text = path.read_text().replace(old, new)
+    before = {
+        name: (project.folder / name).read_bytes() for name in project.files() if (project.folder / name).is_file()
+    }
+    out = Rebuild(read_executable(project.folder / program), scratch).build(path, text.encode(), "edit")
+    after = {
+        name: (project.folder / name).read_bytes() for name in project.files() if (project.folder / name).is_file()
+    }
+    assert before == after
+    return project.run([str(out)]).stdout
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        ["main.c sub/twice.c -O2 -o prog"],
+        ["-c -O2 main.c", "-c -O2 -MMD sub/twice.c -o twice.o", "main.o twice.o -o prog"],
+        ["-c main.c", "-c -O2 sub/twice.c -o twice.o", "AR", "main.o -L. -ltwice -o prog"],
+        ["-c main.c", "-c sub/twice.c -o twice.o", "-r main.o twice.o -o both.o", "both.o -o prog"],
+        ["-c -Werror -Wall main.c", "-c -Werror -Wall sub/twice.c -o twice.o", "main.o twice.o -o prog", "RM"],
+    ],
+)
+def test_the_changed_text_runs_in_every_shape_of_build(project: Project, build: list[str]) -> None:
+    project.write(main_c=MAIN)
+    (project.folder / "sub").mkdir()
+    (project.folder / "sub" / "twice.c").write_text(TWICE)
+    (project.folder / "sub" / "factor.h").write_text("#define FACTOR 2\n")
+    for call in build:
+        if call == "AR":
+            project.run(["ar", "rcs", "libtwice.a", "twice.o"])
+        elif call == "RM":
+            (project.folder / "main.o").unlink()
+        else:
+            project.cc(call)
+    assert project.output("prog") == "42\n"
+    assert rebuilt(project, "prog", "sub/twice.c", "FACTOR * x;", "FACTOR * x + 1;") == "43\n"
+    assert rebuilt(project, "prog", "main.c", "argc + 20", "argc + 30") == "62\n"
+
+
+def test_the_source_keeps_its_name_and_the_users_flags(project: Project) -> None:
+    project.write(named_c=NAMED)
+    project.cc("-DOPTION=7 -o named named.c")
+    assert rebuilt(project, "named", "named.c", "OPTION)", "OPTION + 1)") == "named.c 2 8\n"
+
+
+def test_what_does_not_compile_says_why(project: Project) -> None:
+    project.write(main_c=MAIN, twice_c=TWICE, factor_h="#define FACTOR 2\n")
+    project.cc("main.c twice.c -o prog")
+    capture, scratch = read_executable(project.folder / "prog"), project.folder.parent
+    with pytest.raises(BuildError, match=r"twice\.c:3:.*error: use of undeclared identifier 'y'"):
+        Rebuild(capture, scratch).build(project.folder / "twice.c", TWICE.replace("* x", "* y").encode(), "edit")
+    with pytest.raises(BuildError, match=r"factor\.h is not compiled by itself"):
+        Rebuild(capture, scratch).build(project.folder / "factor.h", b"#define FACTOR 3\n", "edit")
+    with pytest.raises(TimeoutError):
+        Rebuild(capture, scratch).build(project.folder / "twice.c", TWICE.encode(), "edit", time.monotonic() - 1)
