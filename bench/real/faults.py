@@ -1,17 +1,16 @@
-"""The faults planted in the real programs: small patches of our own, each with its cases.
+"""The faults planted in the real programs: small edits of our own, each with its cases.
 
-``faults.toml`` describes them. A fault's patch is applied to an unpacked tree, the program is made again, and
-its cases run in folders that hold nothing but the case's own files. As a script:
+The files in ``faults/``, one a program, describe them. A fault's edits are made in an unpacked tree, the program is
+made again, and its cases run in folders that hold nothing but the case's own files. As a script:
 
     python -m bench.real.faults --work FOLDER [FAULT ...]
 
-builds the programs with gcc, once plain and once with each fault, and checks that the failing case fails with
+builds the programs with gcc, once plain and once with each fault, and checks that the failing cases fail with
 the fault only, and that every passing case gives the same with and without it.
 """
 
 from __future__ import annotations
 
-import base64
 import os
 import shlex
 import subprocess
@@ -25,8 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.common import options, work_folder
-from bench.real.programs import HERE, Recipe, ensure_built, load_recipes, make, run_step
-from whence.errors import SubjectError, WhenceError
+from bench.real.cases import content
+from bench.real.programs import HERE, Recipe, ensure_built, load_recipes, make
+from whence.errors import BuildError, SubjectError, WhenceError
 
 CASE_SECONDS = 10
 ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC0"}
@@ -34,10 +34,10 @@ ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC0"}
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run gave: its standard output and its status (negative: the signal that ended it)."""
+    """What a run gave: its standard output, and its status (negative: the signal that ended it; None: no end)."""
 
     stdout: bytes
-    status: int
+    status: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Case:
     files: Mapping[str, bytes] = field(default_factory=dict)
     expected: Outcome | None = None
 
-    def run(self, executable: Path) -> Outcome:
-        """Run the case in a folder of its own; raises ``SubjectError`` when it does not end in time."""
+    def run(self, executable: Path, seconds: float = CASE_SECONDS) -> Outcome:
+        """Run the case in a folder of its own, and end it when it does not end in time."""
         with tempfile.TemporaryDirectory() as name:
             self.write_files(Path(name))
             try:
@@ -61,22 +61,42 @@ class Case:
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
                     env={"PATH": os.environ["PATH"], **ENVIRONMENT},
-                    timeout=CASE_SECONDS,
+                    timeout=seconds,
                     check=False,
                 )
             except subprocess.TimeoutExpired as error:
-                raise SubjectError(f"{executable} {shlex.join(self.arguments)} does not end") from error
+                return Outcome(error.stdout or b"", None)
         return Outcome(done.stdout, done.returncode)
 
     def write_files(self, folder: Path) -> None:
         """Write the case's files into ``folder``."""
-        for name, content in self.files.items():
-            (folder / name).write_bytes(content)
+        for name, text in self.files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A piece of a source file, which begins in a line of the unpacked tree, and what stands there with the fault."""
+
+    file: str
+    line: int
+    old: str
+    new: str
+
+    def made(self, text: str) -> str:
+        """The file's text with the edit; raises ``BuildError`` where the old piece is not found."""
+        starts = text.split("\n")
+        begin = sum(len(line) + 1 for line in starts[: self.line - 1])
+        place = text.find(self.old, begin)
+        if not begin <= place <= begin + len(starts[self.line - 1]):
+            raise BuildError(f"{self.file}:{self.line} does not hold {self.old!r}")
+        return text[:place] + self.new + text[place + len(self.old) :]
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A planted fault. ``lines`` are the statements ``file:line`` of the patched tree that count as faulty.
+    """A planted fault. ``lines`` are the statements ``file:line`` of the edited tree that count as faulty.
 
     Where code is missing they are the statements on both sides of the gap and the condition that guards it.
     """
@@ -86,20 +106,11 @@ class Fault:
     executable: str
     kind: str
     description: str
+    edits: tuple[Edit, ...]
     lines: tuple[str, ...]
     failing: Case
     passing: tuple[Case, ...]
-
-    @property
-    def patch(self) -> Path:
-        """The patch that plants the fault."""
-        return HERE / "faults" / f"{self.name}.patch"
-
-    @property
-    def patched_files(self) -> list[str]:
-        """The files that the patch changes, relative to the program's tree."""
-        lines = self.patch.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-        return [line.removeprefix("+++ b/") for line in lines if line.startswith("+++ b/")]
+    also_failing: tuple[Case, ...] = ()
 
     @property
     def recipe(self) -> Recipe:
@@ -107,9 +118,10 @@ class Fault:
         return load_recipes()[self.program]
 
 
-def load_faults(path: Path = HERE / "faults.toml") -> list[Fault]:
-    """Return all faults in the order of the file."""
-    return [_fault(table) for table in tomllib.loads(path.read_text(encoding="utf-8"))["fault"]]
+def load_faults(folder: Path = HERE / "faults") -> list[Fault]:
+    """Return all faults, program by program."""
+    tables = [tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.toml"))]
+    return [_fault(table) for file in tables for table in file["fault"]]
 
 
 def chosen_faults(names: Sequence[str]) -> list[Fault]:
@@ -117,7 +129,7 @@ def chosen_faults(names: Sequence[str]) -> list[Fault]:
     faults = load_faults()
     for name in names:
         if not any(fault.name.startswith(name) for fault in faults):
-            raise SubjectError(f"no fault {name} in faults.toml")
+            raise SubjectError(f"no fault {name} in bench/real/faults")
     return [fault for fault in faults if not names or fault.name.startswith(tuple(names))]
 
 
@@ -125,13 +137,14 @@ def chosen_faults(names: Sequence[str]) -> list[Fault]:
 def planted(fault: Fault, tree: Path) -> Iterator[float]:
     """Plant the fault in a built tree and make it again; afterwards the sources (not the program) are as before.
 
-    Yields the seconds that make took. Raises ``BuildError`` when the patch does not fit: after a run that was
+    Yields the seconds that make took. Raises ``BuildError`` when an edit does not fit: after a run that was
     killed, the tree has to be removed.
     """
-    log = tree.parent / f"{tree.name}.patch.log"
-    sources = {tree / name: (tree / name).read_bytes() for name in fault.patched_files}
+    sources = {tree / edit.file: (tree / edit.file).read_bytes() for edit in fault.edits}
     try:
-        run_step(["patch", "-p1", "--fuzz=0", "--no-backup-if-mismatch", "-i", str(fault.patch)], tree, log)
+        for edit in sorted(fault.edits, key=lambda edit: -edit.line):  # so that lines before it keep their numbers
+            path = tree / edit.file
+            path.write_text(edit.made(path.read_text("latin-1")), "latin-1")
         yield make(fault.recipe, tree)
     finally:
         for path, content in sources.items():
@@ -140,42 +153,43 @@ def planted(fault: Fault, tree: Path) -> Iterator[float]:
 
 def _fault(table: Mapping[str, Any]) -> Fault:
     shared = table.get("files", {})
+    edits = tuple(Edit(**edit) for edit in table["edits"])
+    failing = table["failing"]
+    first, *others = [_case(case, shared) for case in (failing if isinstance(failing, list) else [failing])]
     return Fault(
         name=table["name"],
         program=table["name"].split("-")[0],
         executable=table["executable"],
         kind=table["kind"],
         description=table["description"],
-        lines=tuple(table["lines"]),
-        failing=_case(table["failing"], shared),
+        edits=edits,
+        lines=tuple(table.get("lines") or [f"{edit.file}:{edit.line}" for edit in edits]),
+        failing=first,
         passing=tuple(_case(case, shared) for case in table["passing"]),
+        also_failing=tuple(others),
     )
 
 
 def _case(table: Mapping[str, Any], shared: Mapping[str, str]) -> Case:
     files = {**shared, **table.get("files", {})}
-    expected = Outcome(_content(table["stdout"]), table.get("status", 0)) if "stdout" in table else None
+    expected = Outcome(content(table["stdout"]), table.get("status", 0)) if "stdout" in table else None
     return Case(
         arguments=tuple(shlex.split(table["args"])),
-        stdin=_content(table.get("stdin", "")),
-        files={name: _content(text) for name, text in files.items()},
+        stdin=content(table.get("stdin", "")),
+        files={file: content(text) for file, text in files.items()},
         expected=expected,
     )
-
-
-def _content(text: str) -> bytes:
-    """Bytes of a text in the file; binary content is written as ``base64:...``."""
-    return base64.b64decode(text[7:]) if text.startswith("base64:") else text.encode()
 
 
 def complaints(fault: Fault, plain: Path, faulty: Path) -> list[str]:
     """Return what is wrong with a fault's cases, given the plain and the faulty executable (copies)."""
     found = []
-    expected = fault.failing.run(plain)
-    if expected != fault.failing.expected:
-        found.append(f"the plain program gives {expected} in the failing case")
-    if fault.failing.run(faulty) == expected:
-        found.append("the failing case passes")
+    for case in (fault.failing, *fault.also_failing):
+        right = case.run(plain)
+        if right.status is None or right.status < 0 or case.expected not in (None, right):
+            found.append(f"the plain program gives {right} in a failing case")
+        if case.run(faulty) == right:
+            found.append(f"a failing case passes: {shlex.join(case.arguments)}")
     for number, case in enumerate(fault.passing, 1):
         if case.run(plain) != case.run(faulty):
             found.append(f"passing case {number} fails: {shlex.join(case.arguments)}")
@@ -195,14 +209,15 @@ def verify(fault: Fault, work: Path, cflags: str) -> list[str]:
 
 
 def main() -> int:
-    """Verify the faults named, at -O0 and as the programs are built by default."""
+    """Verify the faults named, at -O0 and as the programs are built by default, or with the flags given."""
     parser = options("verify the planted faults with gcc")
+    parser.add_argument("--cflags", nargs=1, action="extend", help="may be repeated")
     parser.add_argument("faults", nargs="*")
     arguments = parser.parse_args()
     work = work_folder(arguments.work)
     wrong = 0
     for fault in chosen_faults(arguments.faults):
-        found = [text for cflags in ("-g -O0", "-g -O2") for text in verify(fault, work, cflags)]
+        found = [text for cflags in arguments.cflags or ("-g -O0", "-g -O2") for text in verify(fault, work, cflags)]
         wrong += bool(found)
         print(f"{fault.name:30} {len(fault.passing):3} passing  {'; '.join(found) or 'ok'}", flush=True)
     return 1 if wrong else 0

@@ -1,90 +1,153 @@
-"""Locate the faults planted in the real programs with ``whence locate`` and ``whence spectrum``.
+"""Locate the faults planted in the real programs with ``whence locate``.
 
-    python -m bench.real.locate --work FOLDER [FAULT ...]
+    python -m bench.real.locate --work FOLDER [--budget 60s] [--any-state] [--json FILE] [FAULT ...]
 
 Each program is built once by its own configure and make with ``whence-cc``; each fault is planted there, made
-again and given its cases as a folder beside a ``whence.toml``. Prints a table with a line for each fault:
-whether a faulty line is in the slice, its rank (best, average, worst of the tie) in both rankings with the
-lines ranked, and the seconds of each step; ``--json FILE`` keeps the same figures.
+again and given its cases as a folder beside a ``whence.toml``. The variants are built first, and the time of that is
+told apart; then ``whence spectrum --formula op2`` and ``whence locate`` run. A result is lost where a command
+ends in an error, or says that a part of it did. Suggested changes are made in the source (``bench.real.repairs``).
+
+Figures are kept in ``results/`` of the work folder, for each fault, budget and state of Whence's own code: a run that
+was stopped goes on where it was. ``--any-state`` takes those of other states too. Prints Markdown.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
+import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bench.common import options, work_folder
+import whence
+from bench.common import markdown, options, work_folder
 from bench.real.faults import ENVIRONMENT, Case, Fault, Outcome, chosen_faults, planted
 from bench.real.programs import ensure_built
-from whence.errors import SubjectError, WhenceError
+from bench.real.repairs import Repair, suggestions, tried
+from whence.errors import WhenceError
+from whence.probe.instrument import Variant
+from whence.run.config import read_config
+from whence.subject.subject import subject_from_config
 
-LIMIT_SECONDS = 1800
+LIMIT = 15  # times the budget, after which a command is ended
 Report = Mapping[str, Any]
+CRASHES = ("crash", "assertion")
+LOST = re.compile(r"internal error|Traceback \(most recent", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """Where a fault stands in a ranking: the best of its lines, with the ties' best, average and worst rank.
-
-    ``share`` is the part of the ranked lines, in percent, that need not be looked at (the papers' score).
-    """
+    """Where a fault stands in a ranking: the best and the worst rank of its best line's tie, of the lines ranked."""
 
     best: int
-    average: float
     worst: int
     ranked: int
-    share: float
+
+    @property
+    def average(self) -> float:
+        """The middle of the tie."""
+        return (self.best + self.worst) / 2
+
+    def told(self) -> str:
+        """``3`` or ``3-7``, as in a table."""
+        return f"{self.best}" if self.best == self.worst else f"{self.best}-{self.worst}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Row:
-    """One fault's figures; ``seconds`` by step. A rank is None where no faulty line is in the ranking."""
+    """One fault's figures. ``lost`` says in words what was lost; a rank is None where no faulty line is ranked."""
 
     fault: str
     kind: str
-    symptom: str
-    in_slice: bool
-    slice_lines: int
-    locate: Rank | None
-    spectrum: Rank | None
-    seconds: dict[str, float]
+    state: str
+    symptom: str = "none"
+    lost: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)  # by step
+    op2: Rank | None = None
+    locate: Rank | None = None
+    in_slice: bool = False
+    level: int | None = None  # in the cause tree
+    repairs: list[Repair] = field(default_factory=list)
+
+    @property
+    def false(self) -> list[Repair]:
+        """The suggested changes that do not hold in the source."""
+        return [repair for repair in self.repairs if not repair.holds]
 
 
-def measure(fault: Fault, work: Path) -> Row:
-    """Plant the fault in the program built with ``whence-cc`` and run both commands on it."""
+@cache
+def state() -> str:
+    """Names the state of Whence's own code."""
+    digest = hashlib.sha256()
+    root = Path(whence.__file__).parent
+    for path in sorted(path for path in root.rglob("*") if path.suffix in (".py", ".c", ".h", ".toml")):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def measure(fault: Fault, work: Path, budget: float) -> Row:
+    """Plant the fault in the program built with ``whence-cc``, and run the commands on it."""
+    row = Row(fault.name, fault.kind, state())
     tree = ensure_built(fault.recipe, work, "whence", "whence-cc")
     plain = ensure_built(fault.recipe, work, "gcc", "gcc") / fault.executable
-    with planted(fault, tree) as make_seconds:
+    with planted(fault, tree) as row.seconds["make"]:
         write_subject(fault, tree, plain)
-        located, locate_seconds = whence("locate", tree)
-        counted, spectrum_seconds = whence("spectrum", tree)
-    slice_lines = {f"{entry['file']}:{entry['line']}" for entry in located.get("slice", [])}
-    return Row(
-        fault=fault.name,
-        kind=fault.kind,
-        symptom=(located["symptom"] or {}).get("kind", "none"),
-        in_slice=not slice_lines.isdisjoint(fault.lines),
-        slice_lines=len(slice_lines),
-        locate=rank_of(fault, located),
-        spectrum=rank_of(fault, counted),
-        seconds={"make": make_seconds, "locate": locate_seconds, "spectrum": spectrum_seconds},
-    )
+        row.seconds["variants"] = build_variants(row, tree)
+        counted = whence_json(row, "spectrum", tree, budget, "--formula", "op2")
+        located = whence_json(row, "locate", tree, budget, "--budget", f"{budget:g}s")
+    if counted:
+        row.op2 = rank_of(fault, counted)
+    if located:
+        read(row, fault, located)
+        row.repairs = tried(fault, work, suggestions(located))
+    return row
+
+
+def read(row: Row, fault: Fault, located: Report) -> None:
+    """Fill the row from the report of ``whence locate``."""
+    row.symptom = (located["symptom"] or {}).get("kind", "none")
+    row.locate = rank_of(fault, located)
+    row.in_slice = any(f"{entry['file']}:{entry['line']}" in fault.lines for entry in located.get("slice", []))
+    nodes = (located.get("tree") or {}).get("nodes", [])
+    levels = [node["level"] for node in nodes if not set(fault.lines).isdisjoint(_places(node))]
+    row.level = min(levels, default=None)
+    row.lost += [line for line in located["summary"] if LOST.search(line)]
+
+
+def _places(node: Mapping[str, Any]) -> Iterable[str]:
+    return (f"{place['file']}:{place['line']}" for place in (node, *node["cause"]))
+
+
+def build_variants(row: Row, tree: Path) -> float:
+    """Build all variants; return the seconds. One that cannot be built is told."""
+    began = time.perf_counter()
+    subject = subject_from_config(read_config(tree))
+    for kind in Variant:
+        try:
+            subject.variant(kind)
+        except WhenceError as error:
+            row.lost.append(f"no {kind} variant: {error}")
+    return time.perf_counter() - began
 
 
 def write_subject(fault: Fault, tree: Path, plain: Path) -> None:
     """Write ``whence.toml`` and the cases into the tree; ``plain`` is the program without the fault."""
     folder = tree / "whence-cases"
     shutil.rmtree(folder, ignore_errors=True)
-    for number, case in enumerate((fault.failing, *fault.passing)):
-        write_case(case, case.run(plain), folder / (f"pass{number:02}" if number else "fail"))
+    failing = {"fail" if not n else f"fail{n}": case for n, case in enumerate((fault.failing, *fault.also_failing))}
+    passing = {f"pass{n:02}": case for n, case in enumerate(fault.passing, 1)}
+    for name, case in {**failing, **passing}.items():
+        write_case(case, case.run(plain), folder / name)
     variables = ", ".join(f'{name} = "{value}"' for name, value in ENVIRONMENT.items())
     (tree / "whence.toml").write_text(
         f'[program]\npath = "{fault.executable}"\n\n'
@@ -103,24 +166,38 @@ def write_case(case: Case, expected: Outcome, folder: Path) -> None:
     case.write_files(folder / "files")
 
 
-def whence(command: str, tree: Path) -> tuple[Report, float]:
-    """Run a command of Whence in the tree; return its JSON and the seconds it took.
-
-    Raises ``SubjectError`` with what it said when it fails.
-    """
-    start = time.perf_counter()
-    done = subprocess.run(
-        [Path(sys.executable).with_name("whence"), command, "--json"],
-        cwd=tree,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=LIMIT_SECONDS,
-        check=False,
-    )
+def whence_json(row: Row, command: str, tree: Path, budget: float, *more: str) -> Report | None:
+    """Run a command of Whence in the tree, and note its seconds; return its JSON, or None and why it was lost."""
+    began, used = time.perf_counter(), processor_seconds()
+    program = Path(sys.executable).with_name("whence")
+    try:
+        done = subprocess.run(
+            [program, command, "--json", *more],
+            cwd=tree,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LIMIT * budget,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        row.lost.append(f"{command}: no result in {LIMIT} times the budget")
+        return None
+    finally:
+        row.seconds[command] = time.perf_counter() - began
+        row.seconds[f"{command} cpu"] = processor_seconds() - used
+    said = done.stderr.decode(errors="replace").strip()
     if done.returncode > 1:
-        raise SubjectError(f"whence {command} in {tree}: {done.stderr.decode(errors='replace').strip()}")
+        row.lost.append(f"{command}: status {done.returncode}: {said[-300:]}")
+        return None
+    row.lost += [line for line in said.splitlines() if LOST.search(line)]
     report: Report = json.loads(done.stdout)
-    return report, time.perf_counter() - start
+    return report
+
+
+def processor_seconds() -> float:
+    """Seconds of the processor that ended children took: on a busy machine far fewer than the clock says."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def rank_of(fault: Fault, report: Report) -> Rank | None:
@@ -130,51 +207,121 @@ def rank_of(fault: Fault, report: Report) -> Rank | None:
     if not entries:
         return None
     best = min(entries, key=lambda entry: (entry["rank"] + entry["rank_worst"], entry["rank"]))
-    average = (best["rank"] + best["rank_worst"]) / 2
-    total = len(ranking)
-    return Rank(best["rank"], average, best["rank_worst"], total, 100 * (1 - average / total))
+    return Rank(best["rank"], best["rank_worst"], len(ranking))
 
 
-HEADING = (
-    f"{'fault':29} {'kind':15} {'symptom':15} slice  lines {'locate: best/average/worst':>27} score "
-    f"{'spectrum: best/average/worst':>29} score   make locate spectrum"
-)
+def kept(fault: Fault, work: Path, budget: float, any_state: bool) -> Row | None:
+    """The figures of an earlier run, if there are any of this state (or any)."""
+    path = _path(fault, work, budget)
+    if not path.exists():
+        return None
+    table = json.loads(path.read_text(encoding="utf-8"))
+    for name in ("op2", "locate"):
+        table[name] = table[name] and Rank(**table[name])
+    table["repairs"] = [
+        Repair(**{**each, "said": tuple(each["said"]), "found": each["found"] and tuple(each["found"])})
+        for each in table["repairs"]
+    ]
+    row = Row(**table)
+    return row if any_state or row.state == state() else None
 
 
-def shown(row: Row) -> str:
+def keep(row: Row, fault: Fault, work: Path, budget: float) -> None:
+    """Write the figures down for the next run."""
+    path = _path(fault, work, budget)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(asdict(row), indent=1), encoding="utf-8")
+
+
+def _path(fault: Fault, work: Path, budget: float) -> Path:
+    return work / "results" / f"{fault.name}.{budget:g}.json"
+
+
+HEAD = [
+    "fault",
+    "kind",
+    "symptom",
+    "lost",
+    "make s",
+    "variants s",
+    "locate s",
+    "cpu s",
+    "Op2",
+    "`locate`",
+    "of",
+    "slice",
+]
+HEAD += ["tree level", "changes tried", "false"]
+
+
+def cells(row: Row) -> list[str]:
     """The table's line for one fault."""
-    steps = row.seconds
-    sliced = "yes" if row.in_slice else "no"
-    return (
-        f"{row.fault:29} {row.kind:15} {row.symptom:15} {sliced:5} {row.slice_lines:6}"
-        f" {_shown_rank(row.locate):>33} {_shown_rank(row.spectrum):>35}"
-        f" {steps['make']:6.1f} {steps['locate']:6.1f} {steps['spectrum']:8.1f}"
-    )
+    ranked = row.locate or row.op2
+    return [
+        row.fault,
+        row.kind,
+        row.symptom,
+        str(len(row.lost)),
+        *(f"{row.seconds.get(step, 0.0):.0f}" for step in ("make", "variants", "locate", "locate cpu")),
+        *("-" if rank is None else rank.told() for rank in (row.op2, row.locate)),
+        "-" if ranked is None else f"{ranked.ranked:,}",
+        "yes" if row.in_slice else "no",
+        "-" if row.level is None else str(row.level),
+        str(len(row.repairs)),
+        str(len(row.false)),
+    ]
 
 
-def _shown_rank(rank: Rank | None) -> str:
-    if rank is None:
-        return "not ranked"
-    return f"{rank.best}/{rank.average:g}/{rank.worst} of {rank.ranked} {rank.share:5.1f}"
+def summary(rows: Sequence[Row], budget: float) -> str:
+    """Results lost, budgets, ranks and false repairs in sentences."""
+    crashes = [row for row in rows if row.symptom in CRASHES]
+    over = [row for row in rows if row.seconds.get("locate", 0.0) > 1.1 * budget]
+    lines = [
+        f"{sum(not row.lost for row in rows)} of {len(rows)} without anything lost.",
+        f"`locate` took more than 1.1 times the budget of {budget:g} s in {len(over)}.",
+        f"`locate`, all: {_within(rows, 'locate')}; where the program crashes: {_within(crashes, 'locate')}. "
+        f"Op2, all: {_within(rows, 'op2')}; crashes: {_within(crashes, 'op2')}.",
+        f"In the slice {sum(row.in_slice for row in rows)}, "
+        f"in the cause tree {sum(row.level is not None for row in rows)}.",
+        f"{sum(len(row.repairs) for row in rows)} suggested changes tried in the source, "
+        f"{sum(len(row.false) for row in rows)} of them do not hold.",
+    ]
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _within(rows: Sequence[Row], ranking: str) -> str:
+    """How many stand among the first five and ten, by the middle of the tie."""
+    ranks = [rank.average for row in rows if (rank := getattr(row, ranking)) is not None]
+    return f"{sum(r <= 5 for r in ranks)} of {len(rows)} within five, {sum(r <= 10 for r in ranks)} within ten"
 
 
 def main() -> int:
-    """Measure the faults named and print the table."""
+    """Measure the faults named and print the tables."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # also in the background: the sources are put right at the end
+        signal.signal(number, signal.default_int_handler)
     parser = options("locate the planted faults")
+    parser.add_argument("--budget", type=lambda text: float(text.removesuffix("s")), default=60.0, help="seconds")
+    parser.add_argument("--any-state", action="store_true", help="take figures of other states of the code, too")
     parser.add_argument("--json", type=Path, help="file for the figures")
     parser.add_argument("faults", nargs="*")
     arguments = parser.parse_args()
     work = work_folder(arguments.work)
-    print(HEADING)
     rows = []
     faults = chosen_faults(arguments.faults)
     for fault in faults:
-        try:
-            rows.append(measure(fault, work))
-        except WhenceError as error:  # the table goes on: the other faults are independent
-            print(f"{fault.name:29} failed: {error}", flush=True)
-        else:
-            print(shown(rows[-1]), flush=True)
+        row = kept(fault, work, arguments.budget, arguments.any_state)
+        if row is None:
+            try:
+                row = measure(fault, work, arguments.budget)
+            except WhenceError as error:  # the table goes on: the other faults are independent
+                print(f"{fault.name}: not measured: {error}", file=sys.stderr, flush=True)
+                continue
+            keep(row, fault, work, arguments.budget)
+        rows.append(row)
+        print(" | ".join(cells(row)), file=sys.stderr, flush=True)
+    print(markdown(HEAD, [cells(row) for row in rows]), summary(rows, arguments.budget), sep="\n\n")
+    for row in rows:
+        print(*(f"- {row.fault}: {text}" for text in (*row.lost, *(repair.told() for repair in row.false))), sep="\n")
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(row) for row in rows], indent=1), encoding="utf-8")
     return 0 if len(rows) == len(faults) else 1

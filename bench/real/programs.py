@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -49,6 +50,8 @@ class Recipe:
     verdicts: str
     scripts: tuple[str, ...] = ()
     script_command: tuple[str, ...] = ()
+    pattern: str = ""
+    strip: int = 1  # leading folders of the archive's names
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +102,9 @@ def unpack(recipe: Recipe, work: Path, build: str) -> Path:
     parent = work / build
     tree = parent / recipe.folder
     shutil.rmtree(tree, ignore_errors=True)
-    parent.mkdir(parents=True, exist_ok=True)
+    tree.mkdir(parents=True)
     archive = fetch(recipe, work).resolve()
-    run_step(["tar", "xf", str(archive)], parent, parent / "unpack.log")
+    run_step(["tar", "xf", str(archive), f"--strip-components={recipe.strip}"], tree, parent / "unpack.log")
     return tree
 
 
@@ -135,14 +138,21 @@ def ensure_built(recipe: Recipe, work: Path, build_name: str, cc: str, cflags: s
 def check(recipe: Recipe, tree: Path, environment: Environment = None) -> tuple[dict[str, str], float]:
     """Run the program's own tests; return verdict by test name and the seconds taken.
 
-    A failing test is a verdict and not an error. A verdict is automake's word (``PASS``, ``SKIP``, ...), or
-    for programs without a test runner a digest of the output and the status.
+    A failing test is a verdict and not an error. A verdict is automake's word (``PASS``, ``SKIP``, ...), what the
+    recipe's pattern finds in the check's output, or for programs without a test runner a digest of the output and the
+    status of each script.
     """
     start = time.perf_counter()
     for old in tree.rglob("*.trs"):
         old.unlink()
-    run_step(list(recipe.check), tree, _log(tree, "check"), environment, may_fail=True)
-    verdicts = _trs_verdicts(tree) if recipe.verdicts == "trs" else _outputs(recipe, tree, environment)
+    log = _log(tree, "check")
+    run_step(list(recipe.check), tree, log, environment, may_fail=True)
+    if recipe.verdicts == "trs":
+        verdicts = _trs_verdicts(tree)
+    elif recipe.verdicts == "log":
+        verdicts = _log_verdicts(recipe.pattern, log)
+    else:
+        verdicts = _outputs(recipe, tree, environment)
     return verdicts, time.perf_counter() - start
 
 
@@ -191,6 +201,13 @@ def _trs_verdicts(tree: Path) -> dict[str, str]:
         results = [line.split(":")[2].split()[0] for line in lines if line.startswith(":test-result:")]
         verdicts[str(path.relative_to(tree).with_suffix(""))] = " ".join(results)
     return verdicts
+
+
+def _log_verdicts(pattern: str, log: Path) -> dict[str, str]:
+    """What the pattern finds in a check's output: groups ``verdict`` and ``name`` (default: the verdict)."""
+    text = log.read_text(encoding="utf-8", errors="replace")
+    found = [match.groupdict() for match in re.finditer(pattern, text, re.MULTILINE)]
+    return {groups.get("name") or groups["verdict"]: groups["verdict"] for groups in found}
 
 
 def _outputs(recipe: Recipe, tree: Path, environment: Environment) -> dict[str, str]:

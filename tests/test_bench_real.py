@@ -1,0 +1,105 @@
+"""Faults planted in real programs: edits of the source, what a report's figures are, changes that hold or do not."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.real import locate, repairs
+from bench.real.faults import Case, Edit, Fault, chosen_faults, load_faults
+from bench.real.programs import Recipe, _log_verdicts, load_recipes
+from whence.errors import BuildError
+
+TEXT = "int a = 1;\nint b = 1;\nint c = 1;\n"
+
+
+def test_an_edit_is_made_where_it_says() -> None:
+    assert Edit("f.c", 2, "= 1", "= 2").made(TEXT) == "int a = 1;\nint b = 2;\nint c = 1;\n"
+    assert Edit("f.c", 2, "int b = 1;\nint c", "int d").made(TEXT) == "int a = 1;\nint d = 1;\n"
+
+
+def test_an_edit_of_another_line_is_refused() -> None:
+    with pytest.raises(BuildError, match=r"f\.c:1 does not hold 'int b'"):
+        Edit("f.c", 1, "int b", "").made(TEXT)
+
+
+def test_each_fault_has_a_program_and_cases_and_a_name_of_its_own() -> None:
+    faults, programs = load_faults(), load_recipes()
+    assert len({fault.name for fault in faults}) == len(faults)
+    for fault in faults:
+        assert fault.program in programs and fault.executable in programs[fault.program].executables
+        assert fault.edits and fault.lines and len(fault.passing) >= 4
+    assert {fault.program for fault in chosen_faults(["sed-01", "ed"])} == {"sed", "ed"}
+
+
+def test_the_rank_is_that_of_the_best_line() -> None:
+    fault = _fault(lines=("f.c:1", "f.c:3"))
+    ranking = [
+        {"file": "f.c", "line": 2, "rank": 1, "rank_worst": 1},
+        {"file": "f.c", "line": 3, "rank": 2, "rank_worst": 5},
+        {"file": "f.c", "line": 1, "rank": 6, "rank_worst": 6},
+    ]
+    assert locate.rank_of(fault, {"ranking": ranking}) == locate.Rank(2, 5, 3)
+    assert locate.rank_of(_fault(lines=("g.c:1",)), {"ranking": ranking}) is None
+
+
+def test_a_part_that_failed_is_a_lost_result() -> None:
+    row = locate.Row("f", "kind", "state")
+    report = {"symptom": None, "ranking": [], "summary": ["ran 3 cases", "rules: internal error, see report.txt"]}
+    locate.read(row, _fault(), report)
+    assert row.lost == ["rules: internal error, see report.txt"]
+
+
+def test_figures_are_kept_by_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = _fault()
+    row = locate.Row(fault.name, fault.kind, locate.state(), locate=locate.Rank(1, 2, 9))
+    row.repairs = [repairs.Repair("f.c:1", "a", "b", None, (1, 0), (0, 1))]
+    locate.keep(row, fault, tmp_path, 5)
+    assert locate.kept(fault, tmp_path, 5, any_state=False) == row
+    assert locate.kept(fault, tmp_path, 6, any_state=True) is None
+    monkeypatch.setattr(locate, "state", lambda: "another")
+    assert locate.kept(fault, tmp_path, 5, any_state=False) is None
+    assert locate.kept(fault, tmp_path, 5, any_state=True) == row
+
+
+def test_a_change_that_mends_less_or_breaks_more_than_it_says_does_not_hold() -> None:
+    def holds(said: tuple[int, int], found: tuple[int, int] | None) -> bool:
+        return repairs.Repair("f.c:1", "a", "b", None, said, found).holds
+
+    assert holds((2, 0), (2, 0)) and holds((1, 1), (2, 0))
+    assert not holds((2, 0), (1, 0)) and not holds((2, 0), (2, 1)) and not holds((2, 0), None)
+
+
+def test_a_suggested_change_is_tried_in_the_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "#!/bin/sh\nn=$1\necho $((n + n))\n"
+    for build in ("gcc", "gcc-g-O2"):
+        tree = tmp_path / build / "prog"
+        tree.mkdir(parents=True)
+        (tree / "prog").write_text(source)
+        (tree / "prog").chmod(0o755)
+        (tree.parent / "prog.built").touch()
+    monkeypatch.setattr(Fault, "recipe", property(lambda _: _recipe()))
+    fault = _fault(edits=(Edit("prog", 3, "+", "*"),), failing=("4",), passing=(("2",), ("0",)))
+    rule = {"file": "prog", "line": 3, "confirmed": None, "f2p": 1, "p2f": 0, "before": "echo $((n * n))"}
+    true, false = ({**rule, "after": after} for after in ("echo $((n + n))", "echo 8"))
+    assert [repair.found for repair in repairs.tried(fault, tmp_path, [true, false])] == [(1, 0), (1, 2)]
+    assert (tmp_path / "gcc-g-O2/prog/prog").read_text() == source
+
+
+def test_verdicts_are_found_in_the_output(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("make: all\n 1: first ok\n 2: second FAILED (x)\ndone\n")
+    pattern = r"^ *(?P<name>\d+): .*? (?P<verdict>ok|FAILED)"
+    assert _log_verdicts(pattern, log) == {"1": "ok", "2": "FAILED"}
+
+
+def _fault(
+    lines: tuple[str, ...] = ("f.c:1",),
+    edits: tuple[Edit, ...] = (),
+    failing: tuple[str, ...] = (),
+    passing: tuple[tuple[str, ...], ...] = (),
+) -> Fault:
+    return Fault("prog-01", "prog", "prog", "kind", "", edits, lines, Case(failing), tuple(map(Case, passing)))
+
+
+def _recipe() -> Recipe:
+    return Recipe("prog", "prog", "", "", "prog", (), ("true",), ("prog",), (), "none")
