@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from build_project import MAIN, TWICE, Project
+from damage import DAMAGES, empty, garble, remove, truncate
 
 from whence.build.capture import read_executable
 from whence.build.store import Store, is_sealed, seal, sealed, unsealed
@@ -14,28 +15,6 @@ from whence.run.cases import Case
 from whence.subject.subject import Subject
 
 SAME = "int same(int x) { return x; }\n"
-
-
-def truncate(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-def empty(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-def garble(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    for position in range(len(content) // 3, len(content), 7):
-        content[position] ^= 0x5A
-    path.write_bytes(bytes(content))
-
-
-def remove(path: Path) -> None:
-    path.unlink()
-
-
-DAMAGES = (truncate, empty, garble, remove)
 
 
 @pytest.fixture(scope="module")
