@@ -19,7 +19,7 @@ from whence.build.quick import build_sources
 
 CLEAN: dict[str, Any] = {"processes": [], "memory": [], "temporary": [], "shared_bytes": 0}
 QUIET = {"status": 0, "seconds": 1.0, "processor": 0.1, "peak": 0, "ended": "", **CLEAN}
-WILD = ("null_read", "flood", "demon", "parent_killed", "thread_loops", "folder_closed")
+WILD = ("null_read", "flood", "demon", "group_killed", "thread_loops", "folder_closed")
 
 
 # ---- Subjects --------------------------------------------------------------------------------------------------------
