@@ -170,6 +170,19 @@ def test_budgets_end_the_work():
         assert judging.judge([b"a"]) == [Verdict.UNKNOWN] and judging.stopped == "time"
 
 
+def test_candidates_that_do_not_end_keep_to_the_budget():
+    with judge(brackets(), failing(b")")) as judging:
+        began = time.monotonic()
+        judging.deadline = began + 1.5
+        judging.spend(1.0)
+        verdicts = judging.judge([b"@" * n for n in range(1, 30)])  # a second or two each
+        assert time.monotonic() - began < 4
+        assert verdicts[-1] is Verdict.UNKNOWN and judging.stopped == "time"
+        judging.deadline = time.monotonic() + 30
+        judging.spend(1.0)
+        assert judging.judge([b"@"]) == [OTHER]  # what was cut short counts for nothing, and may be run again
+
+
 def test_shares_of_a_budget():
     with judge(brackets(), failing(b")"), runs=10) as judging:
         judging.spend(0.5)

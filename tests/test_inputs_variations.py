@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.inputs.tokens import READY, load_specification
-from whence.inputs.variations import byte_variations, input_variations
+from whence.inputs.variations import SPREAD, byte_variations, input_variations
 
 
 def made(name: str, data: bytes) -> list[bytes]:
@@ -51,6 +51,15 @@ def test_strings_are_replaced_part_by_part():
 
 def test_the_number_of_strings_grows_with_the_text_alone():
     assert len(made("words", b"a" * 200)) <= 8 * 200
+
+
+@pytest.mark.parametrize("data", [b"a" * 400_000, b"b" * 9_000 + b"," + b"c" * 90_000, b" ".join([b"de" * 300] * 900)])
+def test_variations_of_long_strings_stay_few(data):
+    taken = 0
+    for variation in input_variations(data, load_specification("words")):
+        assert variation.text != data[variation.start : variation.end]
+        taken += len(variation.text)
+    assert 0 < taken < 5 * SPREAD
 
 
 def test_symbols_become_others_of_their_group():

@@ -16,7 +16,7 @@ from whence.report.json import SCHEMA_PATH
 OWN_FORMS = ("record", "reduce")  # commands whose JSON is of a form of their own
 FACTOR = 1.1  # of the budget
 MEMORY = 6 << 30  # bytes that a command may take in all: two subjects of 2 GiB each, and Whence
-BROKEN = re.compile(r"internal error|Traceback \(most recent|Exception ignored|Fatal Python|Segmentation fault")
+BROKEN = re.compile(r"internal error|Traceback \(most recent|Exception ignored|Fatal Python error")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 COMPLAINT = re.compile(r"^(?:whence|Error): ", re.M)
 HELP = re.compile(r"^(?:  help: |Usage: |Try ')", re.M)

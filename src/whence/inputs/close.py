@@ -254,8 +254,11 @@ def shown(data: bytes) -> str:
 
 
 def _distance(one: bytes, other: bytes) -> int:
+    """The edit distance; of large texts, which would take seconds each, that of replacing all."""
     from rapidfuzz.distance import Levenshtein
 
+    if min(len(one), len(other)) > SMALL:
+        return max(len(one), len(other))
     return Levenshtein.distance(one, other)
 
 
@@ -346,8 +349,8 @@ class _Search:
         return batch
 
     def _push(self, candidates: Iterable[_Candidate]) -> None:
-        for number, candidate in enumerate(candidates):
-            if number % 256 == 0 and self._judge.is_over():
+        for candidate in candidates:
+            if self._judge.is_over():
                 return
             place = (self._distance_of(candidate), candidate.turn, next(self._order))
             heapq.heappush(self._waiting, (*place, candidate))

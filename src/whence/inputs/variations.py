@@ -19,6 +19,7 @@ BEYOND = 3  # powers of two that are tried beyond the number's own size
 VARIED = ("string", "integer", "float", "symbol")
 MOST = 2_048  # tokens, or bytes, of an input that are varied
 LONGEST = 1000  # characters of a number
+SPREAD = 16 << 20  # bytes of the variations of all strings of an input, about
 NUMBER = re.compile(rb"([-+]?)(0[xX])?([0-9a-fA-F]+)")
 DECIMAL = re.compile(rb"([-+]?)([0-9]*)(\.?)([0-9]*)((?:[eE][-+]?[0-9]+)?)")
 CLASSES = [
@@ -40,13 +41,14 @@ class Variation(NamedTuple):
 def input_variations(data: bytes, specification: Specification) -> Iterator[Variation]:
     """All variations of all tokens of an input.
 
-    Of more than ``MOST`` tokens that vary as many are taken, evenly.
+    Of more than ``MOST`` tokens that vary as many are taken, evenly, and long strings are varied in fewer parts.
     """
     tokens = [token for token in specification.tokens(data) if token.kind and token.kind.kind in VARIED]
-    for token in tokens[:: -(-len(tokens) // MOST) or 1]:
+    chosen = tokens[:: -(-len(tokens) // MOST) or 1]
+    for token in chosen:
         if token.kind is not None:
             text = data[token.first : token.last]
-            for turn, variation in enumerate(token_variations(text, token.kind)):
+            for turn, variation in enumerate(token_variations(text, token.kind, SPREAD // len(chosen))):
                 yield Variation(token.first, token.last, variation, turn)
 
 
@@ -58,22 +60,25 @@ def byte_variations(data: bytes) -> Iterator[Variation]:
             yield Variation(place, place + 1, bytes([changed]), turn)
 
 
-def token_variations(text: bytes, kind: TokenKind) -> Iterator[bytes]:
-    """The variations of a token's text, different ones, none of them the text itself."""
-    make = {"string": _strings, "integer": _integers, "float": _floats}.get(kind.kind)
-    made = make(text) if make is not None else _symbols(text, kind)
+def token_variations(text: bytes, kind: TokenKind, most: int = SPREAD) -> Iterator[bytes]:
+    """The variations of a token's text, different ones, none of them the text itself; ``most`` bytes of each size."""
+    if kind.kind == "string":
+        made = _strings(text, most)
+    else:
+        make = {"integer": _integers, "float": _floats}.get(kind.kind)
+        made = make(text) if make is not None else _symbols(text, kind)
     yield from (variation for variation in dict.fromkeys(made) if variation != text)
 
 
-def _strings(text: bytes) -> Iterator[bytes]:
+def _strings(text: bytes, most: int) -> Iterator[bytes]:
     """The text with one of its 2^i parts replaced, character by character, by their neighbours in the alphabet.
 
-    An empty text becomes a letter.
+    There are as many parts at most as make ``most`` bytes of variations. An empty text becomes a letter.
     """
     if not text:
         yield b"a"
     parts = 1
-    while parts < 2 * len(text):
+    while parts < 2 * len(text) and (parts == 1 or parts * len(text) <= most):
         size = -(-len(text) // parts)
         for start in range(0, len(text), size):
             before, part, after = text[:start], text[start : start + size], text[start + size :]
