@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from stories import record, subject_of
+from stories import record, source_of, subject_of
 
 from whence.findings import Symptom
+from whence.run.aborted import library_message
+from whence.run.cases import Case
+from whence.run.outcome import Expected
 from whence.run.point import is_odd, pointer_text
+from whence.run.sandbox import DEFAULT_LIMITS
+from whence.subject.recorder import Recorder, Recording
+from whence.subject.subject import subject_from_sources
 from whence.subject.symptoms import symptom_of
 
 WILD = r"""
@@ -82,6 +90,160 @@ def test_pointer_that_was_overwritten(mode: str, label: str) -> None:
     assert symptom.statement is not None and symptom.statement.line == line_of(WILD, mode)
     assert label in symptom.text
     assert symptom.details["criteria"]
+
+
+SMASHED = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void by_strcpy(const char *s) { char text[16]; strcpy(text, s); } /* strcpy */
+static void by_sprintf(const char *s) { char text[16]; sprintf(text, "<%s>", s); } /* sprintf */
+static void by_memcpy(const char *s, size_t n) { char text[16]; memcpy(text, s, n); } /* memcpy */
+static void by_loop(const char *s, int n)
+{
+    char text[16];
+    for (int i = 0; i < n; i++)
+        text[i] = s[i % 8]; /* store */
+} /* loop */
+static void by_read(void) { char text[16]; read(0, text, 400); } /* read */
+static void copy(char *to, const char *from)
+{
+    while (*from)
+        *to++ = *from++; /* copied */
+}
+static void by_callee(const char *s) { char text[16]; copy(text, s); } /* callee */
+int main(int argc, char **argv)
+{
+    char room[512] = "";
+    const char *mode = argv[1];
+    char s[401];
+    memset(s, 'A', 400);
+    s[400] = 0;
+    if (!strcmp(mode, "strcpy"))
+        by_strcpy(s);
+    if (!strcmp(mode, "sprintf"))
+        by_sprintf(s);
+    if (!strcmp(mode, "memcpy"))
+        by_memcpy(s, 400);
+    if (!strcmp(mode, "loop"))
+        by_loop(s, 400);
+    if (!strcmp(mode, "read"))
+        by_read();
+    if (!strcmp(mode, "callee"))
+        by_callee(s);
+    return room[0];
+}
+"""
+WRITTEN = {
+    "strcpy": "`strcpy(text, s)` on line 6 had written over it, beyond `text` (16 bytes)",
+    "sprintf": '`sprintf(text, "<%s>", s)` on line 7 had written over it, beyond `text` (16 bytes)',
+    "memcpy": "`memcpy(text, s, n)` on line 8 had written over it, beyond `text` (16 bytes)",
+    "loop": "`text[i] = s[i % 8]` on line 13 had written over it, beyond `text` (16 bytes)",
+    "read": "`read(0, text, 400)` on line 15 had written over it, beyond `text` (16 bytes)",
+    "callee": "on line 19 had written over it; its arrays: `text` (16 bytes)",
+}
+
+
+def smashed(mode: str, *flags: str) -> tuple[Recording, Symptom]:
+    """A run in which a function's frame is written over with 400 letters."""
+    subject = subject_of(SMASHED)
+    if flags:
+        subject = subject_from_sources([source_of(subject)], ["-w", *flags], [], DEFAULT_LIMITS)
+    with Recorder(subject) as recorder:
+        recording = recorder.record(Case(mode, (mode,), b"A" * 400, expected=Expected()))
+    return recording, symptom_of(recording, subject.folder)
+
+
+@pytest.mark.parametrize("mode", WRITTEN)
+def test_return_address_that_was_overwritten(mode: str) -> None:
+    recording, symptom = smashed(mode)
+    assert f"returning from by_{mode}, whose return address had been overwritten" in symptom.text
+    assert 'it was 0x4141414141414141, which is the text "AAAAAAAA"' in symptom.text
+    assert WRITTEN[mode] in symptom.text
+    assert symptom.statement is not None and symptom.statement.line == line_of(SMASHED, mode)
+    found = {place.line for r in symptom.details["criteria"] if (place := recording.trace.location(r - 1))}
+    assert found >= {line_of(SMASHED, {"loop": "store", "callee": "copied"}.get(mode, mode))}
+
+
+def test_guarded_return() -> None:
+    """A guard value is found changed before the return address is used."""
+    _, symptom = smashed("strcpy", "-fstack-protector-all")
+    assert re.search("returning from by_strcpy, whose (return address|guard value) had been overwritten", symptom.text)
+    assert re.search(r"`strcpy\(text, s\)` on line 6 had written .*beyond `text` \(16 bytes\)", symptom.text)
+    assert symptom.statement is not None and symptom.statement.line == line_of(SMASHED, "strcpy")
+
+
+HEAP = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char *taken(int n) { return malloc(n); } /* taken */
+int main(int argc, char **argv)
+{
+    const char *mode = argv[1];
+    char *first = taken(16), *second = taken(16);
+    fputs("starting\n", stderr);
+    if (!strcmp(mode, "middle"))
+        free(first + 4); /* middle */
+    if (!strcmp(mode, "static"))
+        free((char *)mode); /* static */
+    if (!strcmp(mode, "twice")) {
+        free(first); /* once */
+        free(second);
+        free(first); /* twice */
+    }
+    if (!strcmp(mode, "loop")) {
+        for (int i = 0; i < 40; i++)
+            first[i] = 'x'; /* store */
+        free(second); /* loop */
+    }
+    if (!strcmp(mode, "sprintf")) {
+        sprintf(first, "%s and much more than it holds", mode); /* printed */
+        free(second); /* sprintf */
+    }
+    if (!strcmp(mode, "abort"))
+        abort(); /* abort */
+    puts(second);
+    return 0;
+}
+"""
+ABORTED = [
+    ("middle", r"`free\(first \+ 4\)` was ended .*: free\(\): invalid .*; `first \+ 4` points 4 bytes into the "),
+    ("static", r"`mode` is 0x[0-9a-f]+, where no block of the heap is"),
+    ("twice", r"free\(\): double free .*; `first` is the block of 16 bytes .*, which line 16 gave back already"),
+    ("loop", r"; `first\[i\] = 'x'` on line 22 had written 1 byte behind the block of 16 bytes that line 5 took"),
+    ("sprintf", r"; `sprintf\(.*\)` on line 26 had written 36 bytes into the block of 16 bytes that line 5 took"),
+    ("abort", r"the program called abort"),
+]
+
+
+@pytest.mark.parametrize(("mode", "words"), ABORTED, ids=lambda v: str(v).split()[0])
+def test_run_that_the_library_ended(mode: str, words: str) -> None:
+    subject = subject_of(HEAP)
+    recording = record(subject, mode)
+    symptom = symptom_of(recording, subject.folder)
+    assert symptom.statement is not None and symptom.statement.line == line_of(HEAP, mode)
+    assert re.search(words, symptom.text), symptom.text
+    wrote = {"loop": "store", "sprintf": "printed"}.get(mode)
+    found = {place.line for r in symptom.details["criteria"] if (place := recording.trace.location(r - 1))}
+    assert wrote is None or line_of(HEAP, wrote) in found
+
+
+@pytest.mark.parametrize(
+    ("stderr", "message"),
+    [
+        (b"x\nfree(): invalid pointer\n", "free(): invalid pointer"),
+        (b"no end of line*** buffer overflow detected ***: terminated\n", "buffer overflow detected"),
+        (b"double free or corruption (out)\n", "double free or corruption (out)"),
+        (b"corrupted size vs. prev_size\n", "corrupted size vs. prev_size"),
+        (b"malloc(): corrupted top size\n", "malloc(): corrupted top size"),
+        (b"free(): invalid pointer\nsaid later\n", ""),
+        (b"", ""),
+    ],
+)
+def test_messages_of_the_library(stderr: bytes, message: str) -> None:
+    assert library_message(stderr) == message
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,19 @@ What was accessed is told by the address that the trace holds of each access, an
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from whence.probe.layout import ACCESSES
 from whence.probe.layout import Kind as Site
 from whence.probe.plan import FIRST
 from whence.program.model import Instruction, Operand
+from whence.run.aborted import find_abort
 from whence.run.evidence import Evidence
 from whence.run.oracle import signal_name
 from whence.run.outcome import Outcome
 from whence.run.point import Point, is_odd, pointer_text
+from whence.run.result import RunResult
+from whence.run.smashed import find_smashed
 
 DIVISIONS = frozenset({"sdiv", "udiv", "srem", "urem"})
 DEEP = 5_000  # open calls from which on a crash may be a stack overflow
@@ -24,13 +27,17 @@ STACK_PREFIXES = (0x7F, 0x75)  # bits 40 and up of addresses below the system's 
 REACH = 1 << 16  # bytes from a pointer within which an access may have been meant
 
 
-def find_crash(evidence: Evidence, number: int, outcome: Outcome) -> Point:
-    """Where a run that signal ``number`` ended shows its failure; without an event where the trace does not tell."""
-    finder = _Finder(evidence)
-    point = (number == signal.SIGFPE and finder.division()) or None
-    point = point or (number == signal.SIGSEGV and finder.stack_overflow()) or finder.access()
+def find_crash(evidence: Evidence, result: RunResult, outcome: Outcome) -> Point:
+    """Where a run that a signal ended shows its failure; without an event where the trace does not tell."""
+    finder, number = _Finder(evidence), result.signal
+    ways: dict[int, Callable[[], Point | None]] = {
+        signal.SIGFPE: finder.division,
+        signal.SIGSEGV: finder.stack_overflow,
+        signal.SIGABRT: lambda: find_abort(evidence, result.stderr),
+    }
+    point = find_smashed(evidence, result) or ways.get(number, lambda: None)() or finder.access()
     if point.event >= 0:
-        point.text = f"{outcome.text}: {point.label}"
+        point.text = f"{outcome.text}: {point.label}{point.more}"
         point.label = f"{signal_name(number)}: {point.label}"
     return point
 
@@ -58,7 +65,7 @@ class _Finder:
         else:
             verb = "writing" if kind is Site.STORE else "reading"
             label = f"{verb} {self.evidence.accessed(event)} at address {self.trace.address(event) or 0:#x}"
-        return Point(event, [event + 1], label=label + self._pointer(event, address))
+        return Point(event, [event + 1], label=label, more=self._pointer(event, address))
 
     def _faulting(self, address: int) -> int:
         """The event that crashed: the access at the address, else the call that was entered, else the last access.
@@ -104,22 +111,27 @@ class _Finder:
         if target is not None and (target == address or is_odd(target)):
             label = f"calling `{self.evidence.expression(event)}`: the function pointer is {pointer_text(target)}"
             return Point(event, [event + 1, *(a + 1 for a in arguments)], label=label)
-        label = f"in the call of {self.evidence.callee_name(event)}"
-        bad = next((a for a in arguments if self._is_bad(a, address)), None)
-        if bad is not None:
-            number = bad - arguments[0]
-            name = self.evidence.operand_text(event, self.trace.instruction(event).operands[number])
-            label += f": `{name}` is {pointer_text(self.trace.value(bad) or 0)}"
-            arguments = [bad, *(a for a in arguments if a != bad)]
-        return Point(event, [event + 1, *(a + 1 for a in arguments)], label=label)
+        label, more = f"in the call of {self.evidence.callee_name(event)}", ""
+        near = [(a, value) for a in arguments if (value := self._near(a, address)) is not None]
+        odd = [(a, value) for a, value in near if value == 0 or is_odd(value)]
+        below = sorted((address - value, a) for a, value in near if value < address)
+        if odd:
+            more = f": `{self._named(event, odd[0][0])}` is {pointer_text(odd[0][1])}"
+            arguments.sort(key=lambda a: a != odd[0][0])
+        elif below:
+            more = f": at address {address:#x}, {below[0][0]:,} bytes from `{self._named(event, below[0][1])}` on"
+        return Point(event, [event + 1, *(a + 1 for a in arguments)], label=label, more=more)
 
-    def _is_bad(self, argument: int, address: int) -> bool:
-        """Whether an argument is a pointer that explains the fault: null, or no address, and near to it."""
+    def _near(self, argument: int, address: int) -> int | None:
+        """The value of an argument that is a pointer from which the call may have come to an address; else None."""
         operand = self.trace.instruction(argument).operands[int(self.plan.sites[self.trace.site(argument)]["aux"])]
         value = self.trace.value(argument)
-        if operand.type != "ptr" or value is None or address < 0:
-            return False
-        return abs(address - value) < REACH and (value == 0 or is_odd(value))
+        is_near = operand.type == "ptr" and value is not None and abs(address - value) < REACH and address >= 0
+        return value if is_near else None
+
+    def _named(self, call: int, argument: int) -> str:
+        number = int(self.plan.sites[self.trace.site(argument)]["aux"])
+        return self.evidence.operand_text(call, self.trace.instruction(call).operands[number])
 
     def stack_overflow(self) -> Point | None:
         """The call that took the stack too deep, if the run was deep in calls and broke off at a high address."""

@@ -69,6 +69,11 @@ class Evidence:
         """The frame in which an event happened."""
         return int(self.columns.segments[self.segment_of(event)]["frame"])
 
+    def events_of(self, segment: int) -> range:
+        """The events of a segment instance."""
+        row = self.columns.segments[segment]
+        return range(int(row["event"]), int(row["event"]) + self._sites_in(int(row["id"])))
+
     def last_event(self, segment: int) -> int:
         """The last event of a segment instance: its call, branch or return; -1 for a segment without events."""
         row = self.columns.segments[segment]
@@ -100,7 +105,8 @@ class Evidence:
 
     # ---- Words ---------------------------------------------------------------------------------------------
 
-    def _explain(self, event: int) -> Expressions:
+    def explainer(self, event: int) -> Expressions:
+        """What tells the instructions of an event's module in C."""
         from whence.program.expression import Expressions
 
         number = self.function_of(event).module
@@ -119,15 +125,13 @@ class Evidence:
             return []
         leaves = Leaves(self.function_of(event).function).of(operand.text)
         wanted = {id(leaf.instruction) for leaf in leaves if leaf.instruction is not None}
-        segment = self.segment_of(event)
-        first = int(self.columns.segments[segment]["event"])
-        events = range(first, first + self._sites_in(int(self.columns.segments[segment]["id"])))
+        events = self.events_of(self.segment_of(event))
         return [e for e in events if self.trace.kind(e) in MADE and id(self.trace.instruction(e)) in wanted]
 
     def expression(self, event: int, instruction: Instruction | None = None) -> str:
         """What the event's instruction does (or another one of its function), as C text."""
         shown = instruction or self.trace.instruction(event)
-        return self._explain(event).expression(self.function_of(event).function, shown)
+        return self.explainer(event).expression(self.function_of(event).function, shown)
 
     def argument_text(self, source: Source) -> str:
         """The C text of the argument that made a byte."""
@@ -135,11 +139,11 @@ class Evidence:
 
     def operand_text(self, event: int, operand: Operand) -> str:
         """An operand of an event's function, as C text."""
-        return self._explain(event).value(self.function_of(event).function, operand).text
+        return self.explainer(event).value(self.function_of(event).function, operand).text
 
     def accessed(self, event: int) -> str:
         """The place that a load or store accesses, as C text."""
-        path = self._explain(event).accessed(self.function_of(event).function, self.trace.instruction(event))
+        path = self.explainer(event).accessed(self.function_of(event).function, self.trace.instruction(event))
         return f"`{path.text}`" if path else "memory"
 
     def callee_name(self, call: int) -> str:
@@ -221,7 +225,7 @@ class Evidence:
             writers = self._listed(int(row["definition"]))
             exact = int(row["length"]) - length in (0, 1)
             covering = [w for w in writers if self._covers(w, address + index)] if exact and address else []
-            found += [max(covering, key=self._time)] if covering else writers
+            found += [max(covering, key=self.time)] if covering else writers
         if not found and self._is_list(argument):
             return [cell]
         return found
@@ -242,7 +246,7 @@ class Evidence:
         first, end = self.columns.multi_start[number], self.columns.multi_start[number + 1]
         return [int(r) for r in self.columns.multi_reference[first:end]]
 
-    def _time(self, reference: int) -> int:
+    def time(self, reference: int) -> int:
         """The event that a reference names, or that made the cell that it names."""
         return reference - 1 if reference > 0 else int(self.columns.cells[-reference - 1]["parent"])
 

@@ -32,6 +32,7 @@ class Point:
     label: str = ""  # what happened at the event's place in the source
     details: dict[str, Any] = field(default_factory=dict)
     location: Location | None = None  # where it is not the event's own
+    more: str = ""  # what only the text says, behind the label
 
 
 def statement_of(location: Location | None, folder: Path) -> Statement | None:

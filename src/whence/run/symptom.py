@@ -63,7 +63,7 @@ class _Finder:
             return self._find_output()
         by_kind: dict[Kind, Callable[[], Point]] = {
             Kind.WRONG_STATUS: self._status,
-            Kind.CRASH: lambda: find_crash(self.evidence, self.result.signal, self.outcome),
+            Kind.CRASH: lambda: find_crash(self.evidence, self.result, self.outcome),
             Kind.ASSERTION: self._assertion,
             Kind.TIMEOUT: self._timeout,
         }

@@ -27,6 +27,7 @@ CELL_READ, CELL_CALL, CELL_ALLOC, CELL_COPY = (
     int(CellKind.ALLOC),
     int(CellKind.COPY),
 )
+LONGEST = (np.int64(1) << 31) - 1  # bytes that a cell's length can tell
 STATE_BASE = np.int64(1) << 60  # hidden state of the library lies at addresses that no program has
 
 
@@ -48,6 +49,8 @@ def apply_effects(
 ) -> Int:
     """Apply one effect record of the call event ``call``; returns the reference to its CALL cell.
 
+    That cell's range is the longest one that the call wrote.
+
     ``before`` refers to what the call had done before, or called back (0: nothing).
     """
     reads = _reads(columns, shadow, units, start, end, call, before)
@@ -61,6 +64,9 @@ def apply_effects(
         z = wide(units, position + 6) if operands > 2 else np.int64(0)
         if opcode == WRITE:
             fill(shadow, x, y, result)
+            if y > columns.cells[-result - 1].length:
+                columns.cells[-result - 1].address = x
+                columns.cells[-result - 1].length = min(y, LONGEST)
         elif opcode == COPY:
             copy(columns, shadow, x, y, z, CELL_COPY, call)
         elif opcode in (ALLOC, FREE):

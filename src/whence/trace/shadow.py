@@ -162,3 +162,14 @@ def holds(shadow: Shadow, address: Int, size: Int, value: Int) -> bool:
     for k in range(size):
         same = same and shadow.content[byte_place(shadow, address + k)] == (value >> (8 * k)) & 255
     return same
+
+
+def writers_at(shadow: Shadow, address: int, length: int) -> list[int]:
+    """What wrote some bytes last, each reference once; nothing for bytes that nothing recorded wrote."""
+    pages = shadow.numbers[: shadow.pages[0]]
+    found: dict[int, None] = {}
+    for byte in range(address, address + length):
+        places = np.flatnonzero(pages == byte // PAGE)
+        if len(places) and (writer := int(shadow.writer[places[0] * PAGE + byte % PAGE])):
+            found[writer] = None
+    return list(found)

@@ -21,6 +21,7 @@ from whence.trace.fault import REGISTERS, Fault
 
 MAGIC = int.from_bytes(b"WHNCTRC1", "little")
 VERSION = 2
+ADDRESS_BYTES = 8
 HEADER_UNITS = 1024  # a page
 REGISTERS_AT = 17  # word of the header
 MOST_THREADS = 4096  # as in probe/runtime/threads.c
@@ -90,11 +91,12 @@ class Trace:
     ``units`` are the file's units (uint32); ``columns`` what decoding made of them. Events are numbered from 0 in
     order of time. A program that went astray before it crashed may have written over its last records: what stands
     before them is decoded, and ``damaged_at`` is the byte at which it ends (-1: nothing is damaged).
+    ``return_writers`` refer to what wrote last where the return address lay, if a return led to where no code is.
     """
 
     def __init__(self, path: Path, program: Program, plan: Plan, fingerprint: int) -> None:
         from whence.trace.decode import decode, new_stacks
-        from whence.trace.shadow import MAX_PAGES, PAGE, new_shadow
+        from whence.trace.shadow import MAX_PAGES, PAGE, new_shadow, writers_at
 
         self.path, self.program, self.plan = path, program, plan
         self.units = open_units(path)
@@ -104,13 +106,18 @@ class Trace:
         chunks = _chunk_starts(self.units, self.header, path)
         self.columns: Columns = new_columns()
         stacks = new_stacks(self.header.threads)
+        shadow = new_shadow()
         try:
-            self.records = decode(self.units, chunks, plan, self.columns, new_shadow(), stacks)
+            self.records = decode(self.units, chunks, plan, self.columns, shadow, stacks)
         except MemoryError as error:
             raise TraceError(f"{path}: the run touched more memory than {MAX_PAGES * PAGE >> 30} GiB") from error
         self.damaged_at = -4 * (self.records + 1) if self.records < 0 else -1  # byte of the file
         if self.damaged_at >= 0 and self.header.end == "exit":
             raise TraceError(f"{path}: damaged at byte {self.damaged_at:,}", "record the run again")
+
+        fault = self.header.fault
+        astray = fault is not None and (fault.is_return or fault.is_fetch)
+        self.return_writers = writers_at(shadow, fault.return_slot, ADDRESS_BYTES) if fault and astray else []
 
     def trim(self) -> None:
         """Give back the address space that decoding reserved for larger traces."""

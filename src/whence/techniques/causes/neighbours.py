@@ -12,8 +12,6 @@ heap; where an address is of none of these, what lies near.
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -24,11 +22,11 @@ from whence.probe.layout import NO_SLOT, Kind
 from whence.program.types import member_offset, members, size_of
 from whence.subject.story import Story
 from whence.techniques.branches.potential import PlacesOf
+from whence.trace.blocks import Blocks
 from whence.trace.columns import N_HEAP
 
 Integers = NDArray[np.int64]
 LATEST = 4096  # stores that are looked at, before a read
-HEADER = 8  # bytes behind a block that no other can have: allocators keep its size there
 NEAR = 4096  # bytes within which two pointers to nothing known may belong to one object
 MOST = 4  # neighbours of one read
 HEAP = "heap"
@@ -113,31 +111,8 @@ class Neighbours:
 
         Further off may be a block of which nothing is known.
         """
-        starts, ends = list[int](), dict[int, int]()
-        for event, address, length in sorted(self._heap_moments()):
-            if length > 0:
-                if address not in ends:
-                    insort(starts, address)
-                ends[address] = address + length
-            elif length < 0:
-                if ends.pop(address, None) is not None:
-                    starts.remove(address)
-            elif (place := bisect_right(starts, address)) and 0 <= address - ends[starts[place - 1]] < HEADER:
-                return event
-        return -1
-
-    def _heap_moments(self) -> Iterator[tuple[int, int, int]]:
-        """Events with an address, and what they were: the length of a block that began, -1: one ended, 0: a store."""
-        heap, stores = self._trace.columns.heap[: self._trace.columns.counts[N_HEAP]], self._stores
-        yield from zip(heap["event"].tolist(), heap["address"].tolist(), heap["length"].tolist(), strict=True)
-        ended = heap[heap["freed"] >= 0]
-        yield from ((event, address, -1) for event, address in zip(ended["freed"], ended["address"], strict=True))
-        if len(heap):
-            near = (stores.addresses >= heap["address"].min()) & (
-                stores.addresses < (heap["address"] + heap["length"]).max() + HEADER
-            )
-            pairs = zip(stores.events[near].tolist(), stores.addresses[near].tolist(), strict=True)
-            yield from ((event, address, 0) for event, address in pairs)
+        overrun = Blocks(self._trace).first_overrun
+        return overrun.event if overrun and self._trace.kind(overrun.event) is Kind.STORE else -1
 
     # ---- Stores ------------------------------------------------------------------------------------------------------
 
