@@ -6,8 +6,9 @@ import subprocess
 
 import pytest
 from cli_programs import kinds
-from cli_tool import whence
+from cli_tool import subject_folder, whence
 
+from whence.subject.recorder import ENDLESS
 from whence.trace.trace import open_units, read_header
 
 ENDS = {
@@ -55,10 +56,29 @@ def test_wrong_use():
     assert "no case is named 'x'" in whence(kinds(), "record", "kinds.c", "--fails", "words", "--case", "x").err
 
 
-def test_limit_and_window():
-    words = ["record", "kinds.c", "--timeout", "0.1", "--fails", "loop 3"]
-    small = whence(kinds(), *words, "--trace-limit", "1M")
+LONG = """\
+int main(void)
+{
+    volatile int left = 1000000;
+    while (left > 0)
+        left--;
+    return 1;
+}
+"""
+
+
+def test_limit():
+    long = subject_folder("long", long_c=LONG)
+    small = whence(long, "record", "long.c", "--fails", "", "--trace-limit", "1M")
     assert small.status == 2
     assert "the recording reached its limit of 1 MiB" in small.err and "--trace-limit" in small.err
-    window = json.loads(whence(kinds(), *words, "--window", "1M", "--json").out)
+
+
+def test_what_does_not_end_is_recorded_in_part_and_in_time():
+    words = ["record", "kinds.c", "--timeout", "0.1", "--fails", "loop 3", "--json"]
+    whole = json.loads(whence(kinds(), *words).out)
+    assert whole["outcome"] == "timeout" and whole["trace_bytes"] <= ENDLESS + (1 << 20)
+    small = json.loads(whence(kinds(), *words, "--trace-limit", "1M").out)
+    assert small["ended"] == "time limit, of which the beginning is recorded" and small["trace_bytes"] <= 1 << 21
+    window = json.loads(whence(kinds(), *words, "--window", "1M").out)
     assert window["ended"] == "time limit" and window["trace_bytes"] <= 1 << 21

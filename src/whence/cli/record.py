@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def record(options: Options, output: Path | None, executable: Path | None) -> int:
     """Record one run and say what the trace holds.
 
-    The case is the one that --case names, or the first.
+    The case is the one that --case names, or the first. Of a run that does not end the beginning is recorded.
     """
     import shutil
 
@@ -37,8 +37,11 @@ def record(options: Options, output: Path | None, executable: Path | None) -> in
         shutil.copy2(variant, executable)
         click.echo(f"record variant: {executable}")
         return 0
+    case = _chosen(subject, options.case)
+    with subject.runner() as runner:
+        endless = runner.run_case(case).timed_out
     with Recorder(subject, options.trace_limit, options.window) as recorder, first_use():
-        recording = recorder.record(_chosen(subject, options.case), keep=output)
+        recording = recorder.record(case, keep=output, may_be_cut=endless)
     description = describe(recording)
     if options.json:
         click.echo(json.dumps(description, indent=2))
@@ -81,7 +84,7 @@ def _end(recording: Recording) -> str:
     from whence.run.oracle import signal_name
 
     if recording.result.timed_out:
-        return "time limit"
+        return "time limit" + (", of which the beginning is recorded" if recording.is_cut else "")
     if recording.result.signal:
         return signal_name(recording.result.signal)
     return f"exit status {recording.result.status}"
