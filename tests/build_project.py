@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from whence.build.toolchain import find_toolchain, whence_home
+from whence.build.toolchain import find_toolchain
 
 WRAPPER = [sys.executable, "-m", "whence.build.wrapper"]
 
@@ -19,10 +18,6 @@ class Project:
     """Write sources, run compilers and programs; all in ``folder``."""
 
     def __init__(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        # zig builds its run-time library once for all tests: 20 s that belong to none of them.
-        cache = os.environ.get("ZIG_GLOBAL_CACHE_DIR") or f"{whence_home()}/zig"
-        monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", cache)
-        monkeypatch.setenv("ZIG_LOCAL_CACHE_DIR", cache)
         monkeypatch.setenv("WHENCE_HOME", str(tmp_path / "home"))
         monkeypatch.delenv("WHENCE_CLANG", raising=False)
         self.folder = tmp_path / "project"

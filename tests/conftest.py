@@ -13,5 +13,8 @@ HOME = ROOT / ".cache" / hashlib.sha256(os.fsencode(ROOT)).hexdigest()[:8]
 
 # Before any test module is imported: where kernels are kept is settled by an import.
 os.environ["WHENCE_HOME"] = str(HOME)
-for _name in ("WHENCE_CLANG", "WHENCE_DEBUG", "ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "NUMBA_CACHE_DIR"):
+for _name in ("WHENCE_CLANG", "WHENCE_DEBUG", "NUMBA_CACHE_DIR"):
     os.environ.pop(_name, None)
+# Also for tests with a home of their own: zig builds its run-time library once, 20 s that belong to none of them.
+for _name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"):
+    os.environ[_name] = str(HOME / "zig")

@@ -186,3 +186,11 @@ def test_full_disk_is_one_line(monkeypatch):
 def test_quoted_words_are_read_back_by_a_shell(word):
     shown = subprocess.run(["bash", "-c", f"printf %s {quoted(word)}"], capture_output=True, check=True)
     assert shown.stdout.decode() == word
+
+
+def test_a_home_that_cannot_be_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("WHENCE_HOME", str(write(tmp_path / "file", "") / "home"))
+    source = write(tmp_path / "prog.c", COUNTER)
+    done = whence(tmp_path, "locate", source.name, "--fails", "a")
+    assert done.status == 2 and "Not a directory" in done.err
+    assert "help: name a folder that can be written in WHENCE_HOME" in done.err

@@ -43,9 +43,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def session(place: Path) -> Iterator[subprocess.Popen[bytes]]:
-    zig = os.environ.get("ZIG_GLOBAL_CACHE_DIR") or f"{whence_home()}/zig"
     own = {"WHENCE_HOME": str(place / "home"), "TMPDIR": str(place / "tmp")}
-    own |= {"ZIG_GLOBAL_CACHE_DIR": zig, "ZIG_LOCAL_CACHE_DIR": zig}
     program = "import sys; from whence.cli import main; sys.argv[0] = 'whence'; main()"
     words = [sys.executable, "-c", program, "locate", "slow.c", "--fails", "1", "--expect", "y"]
     process = subprocess.Popen(

@@ -114,8 +114,20 @@ def _of_the_system(error: OSError) -> WhenceError:
     if os.environ.get("WHENCE_DEBUG"):
         raise error
     where = f": {error.filename}" if error.filename else ""
-    hint = "free some room, or name another folder in TMPDIR or WHENCE_HOME" if error.errno == errno.ENOSPC else ""
-    return WhenceError(f"{error.strerror or error}{where}", hint)
+    return WhenceError(f"{error.strerror or error}{where}", _remedy(error))
+
+
+def _remedy(error: OSError) -> str:
+    """What to do about it: without room, or where Whence's own folder cannot be used."""
+    from pathlib import Path
+
+    from whence.build.toolchain import whence_home
+
+    if error.errno == errno.ENOSPC:
+        return "free some room, or name another folder in TMPDIR or WHENCE_HOME"
+    home, path = Path(whence_home()), Path(str(error.filename or "."))
+    is_ours = path.is_absolute() and (path.is_relative_to(home) or home.is_relative_to(path))
+    return "name a folder that can be written in WHENCE_HOME" if is_ours else ""
 
 
 def _complain(error: WhenceError) -> int:
