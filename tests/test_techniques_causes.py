@@ -618,4 +618,35 @@ def test_a_store_behind_a_block_is_a_cause_of_a_crash():
     tree = program.built()
     marks = {program.line(mark) for mark in ("STORE", "COUNT", "LOOP")}
     assert program.symptom.kind == "crash" and marks <= tree.lines(tree.root)
-    assert "behind a block of the heap" in tree.told.goal(tree.root)
+    assert "behind the block of 24 bytes that line 6 made" in tree.told.goal(tree.root)
+
+
+def test_where_the_heap_was_overwritten_no_size_and_no_valid_pointer_had_to_be_another():
+    text = (
+        "#include <stdio.h>\n#include <stdlib.h>\nstruct entry { const char *key; int length; };\n"
+        "int main(int argc, char **argv)\n{\n    int count = 6;\n"
+        "    struct entry *list = malloc(count * sizeof(struct entry *)); /* SIZE */\n"
+        "    for (int i = 0; i < count; i++)\n        list[i].key = argv[0], list[i].length = i; /* STORE */\n"
+        "    char *line = malloc(100 + count); /* SYMPTOM */\n    puts(line ? list[0].key : argv[0]);\n"
+        "    return 0;\n}\n"
+    )
+    program = failing(text)
+    tree = program.built()
+    assert program.symptom.kind == "crash" and program.symptom.statement.line == program.line("SYMPTOM")
+    assert {program.line(mark) for mark in ("SIZE", "STORE")} <= tree.lines(tree.root)
+    told = [tree.told.contradiction(tree.root), *(tree.told.goal(node) for node in tree.built.tree.nodes)]
+    assert "line 7 made" in told[0] and not any("had to be another" in sentence for sentence in told)
+
+
+def test_a_library_call_that_wrote_behind_a_block_is_told_first():
+    text = (
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+        "int main(int argc, char **argv)\n{\n    char *name = malloc(24); /* SIZE */\n"
+        "    memset(name, 'x', 40); /* WRITE */\n    char *line = malloc(200 + argc); /* SYMPTOM */\n"
+        "    puts(line ? name : argv[0]);\n    return 0;\n}\n"
+    )
+    program = failing(text)
+    tree = program.built()
+    assert program.symptom.statement.line == program.line("SYMPTOM")
+    assert "behind the block of 24 bytes that line 6 made" in tree.told.goal(tree.root)
+    assert {program.line("SIZE"), program.line("WRITE")} <= tree.lines(tree.root)

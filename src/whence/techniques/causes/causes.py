@@ -87,8 +87,8 @@ def build(story: Story, symptom: Symptom, recording: Recording, options: Options
         raise SubjectError(f"the symptom has no place in the trace: {symptom.text}", "try `whence locate` instead")
     influence = Influence(story, options.correct)
     silent = influence.silent(symptom, recording)
-    stray = influence.neighbours.first_stray() if symptom.kind == "crash" else -1
-    references += [stray + 1] if stray >= 0 else []
+    overrun = influence.neighbours.overrun if symptom.kind == "crash" else None
+    references += [overrun.event + 1] if overrun else []
     events = np.arange(influence.trace.events)
     if options.slices:
         events = influence.relevant_slice(references, silent).events
@@ -100,8 +100,10 @@ def build(story: Story, symptom: Symptom, recording: Recording, options: Options
     settings = Settings(options.loops, options.fine)
     preconditions = Preconditions(path, decider, options.prunes)
     tree = Tree(influence, goals, preconditions, settings, began + options.budget)
-    wanted = goals.of_symptom(symptom, recording) + (goals.elsewhere(stray) if stray >= 0 else [])
-    tree.plant(wanted, references, silent)
+    wanted = [*(goals.elsewhere(overrun) if overrun else []), *goals.of_symptom(symptom, recording)]
+    if overrun and goals.is_of_heap(symptom):
+        references = [overrun.event + 1]
+    tree.plant(wanted, references, silent, goals.beyond(overrun) if overrun else "")
     tree.explore(0 if interrupted else options.depth)
     tree.stopped = INTERRUPT if interrupted else tree.stopped
     walking = preconditions.seconds - decider.seconds

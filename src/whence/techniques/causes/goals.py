@@ -21,13 +21,14 @@ from whence.subject.story import Story
 from whence.techniques.causes.influence import Influence
 from whence.techniques.causes.path import Path
 from whence.techniques.causes.precondition import Goal
+from whence.trace.blocks import Overrun
 
 DECIMAL = re.compile(rb"\s*([-+]?\d+)")
 HEXADECIMAL = re.compile(rb"\s*(?:0[xX])?([0-9a-fA-F]+)")
 FIXED = re.compile(rb"\s*([-+]?\d+(?:\.(\d+))?)(?![\deE.])")
 READINGS = ((DECIMAL, 10), (HEXADECIMAL, 16))
 STATUS_BITS = 8
-STRAY = "this had to be stored elsewhere, it lies behind a block of the heap"
+ALLOCATING = ("@malloc", "@calloc", "@realloc", "@free", "@reallocarray", "@aligned_alloc", "@strdup", "@strndup")
 
 
 class Goals:
@@ -44,6 +45,8 @@ class Goals:
             events = [reference - 1 for reference in symptom.details.get("criteria", []) if reference > 0]
             return [self.otherwise(e) for e in dict.fromkeys([event, *events]) if e in self._path.branches]
         right = self.right(symptom, recording)
+        if right is None and self.is_of_heap(symptom) and self._influence.neighbours.overrun:
+            return []  # what was overwritten before brought it down
         return self._others(symptom) if right is None else [right]
 
     def right(self, symptom: Symptom, recording: Recording) -> Goal | None:
@@ -53,14 +56,27 @@ class Goals:
             return self._right_double(symptom, recording)
         return None if found is None else self._equal(symptom.event, *found)
 
-    def elsewhere(self, event: int) -> list[Goal]:
-        """That a store had gone to another address; none where its pointer is not known."""
+    def elsewhere(self, overrun: Overrun) -> list[Goal]:
+        """That a write had gone to another address; none where its pointer is not known, as with library calls."""
+        event, terms = overrun.event, self._terms
         pointers = next((i.pointers for i in self._path.encoding.instances if i.event == event), ())
-        terms = self._terms
         return [
-            Goal(event, terms.negate(terms.equal(pointer, terms.constant(address, 64))), STRAY)
-            for pointer, address in pointers[:1]
+            Goal(event, terms.negate(terms.equal(p, terms.constant(at, 64))), self.beyond(overrun), is_place=True)
+            for p, at in pointers[:1]
         ]
+
+    def beyond(self, overrun: Overrun) -> str:
+        """What a write beyond a block of the heap should have been."""
+        made = self._story.statement(overrun.block.taken)
+        where = f" that line {made.line} made" if made else ""
+        return f"this had to be stored elsewhere, it lies behind the block of {overrun.block.length:,} bytes{where}"
+
+    def is_of_heap(self, symptom: Symptom) -> bool:
+        """Whether a crash is the C library's own, as it looked after the heap: no argument of that call is at fault."""
+        if symptom.kind != "crash" or symptom.event < 0:
+            return False
+        instruction = self._story.spot(symptom.event).instruction
+        return instruction.opcode == "call" and instruction.callee in ALLOCATING and "SIGABRT" in symptom.text
 
     def otherwise(self, event: int) -> Goal:
         """That a branch had gone another way."""
@@ -142,7 +158,14 @@ class Goals:
         with_values = [e for e in events if self._has_value(e)]
         if not with_values or self._story.broke_off(symptom.event):
             with_values = self._behind(symptom.event, events)
-        return [self._another(event) for event in dict.fromkeys(with_values)]
+        doubtful = [event for event in with_values if not self._is_valid_pointer(event)]
+        return [self._another(event) for event in dict.fromkeys(doubtful or with_values)]
+
+    def _is_valid_pointer(self, event: int) -> bool:
+        """Whether an event's value is the address of a block of the heap that is there."""
+        value = self._path.encoding.evaluation.value(self._path.results[event])
+        pointer = self._story.spot(event).instruction.type == "ptr"
+        return pointer and value is not None and self._influence.neighbours.is_valid(value)
 
     def _behind(self, event: int, events: list[int]) -> list[int]:
         """What the symptom's event itself, and other events, come from: of an access the pointer."""

@@ -22,7 +22,7 @@ from whence.probe.layout import NO_SLOT, Kind
 from whence.program.types import member_offset, members, size_of
 from whence.subject.story import Story
 from whence.techniques.branches.potential import PlacesOf
-from whence.trace.blocks import Blocks
+from whence.trace.blocks import Blocks, Overrun
 from whence.trace.columns import N_HEAP
 
 Integers = NDArray[np.int64]
@@ -106,13 +106,20 @@ class Neighbours:
             alike = alike & (self._frames(stores.events) == self._frames(np.array([read]))[0])
         return held | alike
 
-    def first_stray(self) -> int:
-        """The first store right behind a live block of the heap and in no other; -1: there is none.
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The blocks of the heap."""
+        return Blocks(self._trace)
 
-        Further off may be a block of which nothing is known.
-        """
-        overrun = Blocks(self._trace).first_overrun
-        return overrun.event if overrun and self._trace.kind(overrun.event) is Kind.STORE else -1
+    @property
+    def overrun(self) -> Overrun | None:
+        """The first write beyond a live block of the heap: a store, or a library call's."""
+        return self.blocks.first_overrun
+
+    def is_valid(self, address: int) -> bool:
+        """Whether an address lies in a block of the heap that lived to the end of the run."""
+        block = self.blocks.at(address)
+        return block is not None and block.freed < 0
 
     # ---- Stores ------------------------------------------------------------------------------------------------------
 

@@ -25,11 +25,15 @@ ALLOWED = 2.5  # times the limit of one question, for all questions of one goal
 
 @dataclass(slots=True, frozen=True)
 class Goal:
-    """What should have been: a term of one bit that was false in the run, at an event; ``text`` says it in words."""
+    """What should have been: a term of one bit that was false in the run, at an event; ``text`` says it in words.
+
+    ``is_place``: it is about where the event's value went, not about the value.
+    """
 
     event: int
     term: Term
     text: str
+    is_place: bool = False
 
 
 @dataclass(slots=True, frozen=True)

@@ -187,7 +187,8 @@ class Told:
         if not node.causes:
             return ""
         cause = node.causes[0]
-        shown = [f"`{v['name']}` was {v['value']}" for v in self.values(cause.goal.event) if v["value"] is not None]
+        values = [] if cause.goal.is_place else self.values(cause.goal.event)
+        shown = [f"`{v['name']}` was {v['value']}" for v in values if v["value"] is not None]
         text = f"{cause.goal.text}, but {_listed(shown)}" if shown else cause.goal.text
         if not cause.contradiction.complete and not cause.contradiction.core:
             text += "; no value that flows into it could make it so"

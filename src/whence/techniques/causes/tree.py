@@ -98,16 +98,17 @@ class Tree:
         self._answers: dict[int, Cause] = {}
         self._keys: dict[int, object] = {}
 
-    def plant(self, goals: list[Goal], references: list[int], silent: Iterable[int] = ()) -> Node:
+    def plant(self, goals: list[Goal], references: list[int], silent: Iterable[int] = (), text: str = "") -> Node:
         """Make the root, opened: its causes are those of the goals, and what the references come from.
 
-        ``silent`` are branches that may have kept from happening what was expected instead.
+        ``silent`` are branches that may have kept from happening what was expected instead. ``text`` says what should
+        have been where there are no goals.
         """
         root = Node(0, 0, None, sorted({goal.event for goal in goals}))
         self.nodes = [root]
         root.causes = [self._answer(goal, goal.event + 1) for goal in goals]
         if not goals:
-            nothing = Goal(references[0] - 1 if references else -1, -1, "")
+            nothing = Goal(references[0] - 1 if references else -1, -1, text, is_place=True)
             found = self.influence.transforming(references)
             free = Contradiction(-1, is_free=True)
             root.causes = [Cause(nothing, free, found, found.events, NO_EVENTS)] if references else []

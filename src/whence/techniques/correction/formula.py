@@ -114,6 +114,12 @@ class FailingRun(Run):
             raise SubjectError(f"the symptom has no place in the trace: {symptom.text}", "try `whence locate` instead")
         super().__init__(story, recording, references, encoder)
         self.symptom = symptom
+        overrun = self.influence.neighbours.overrun if self.goals.is_of_heap(symptom) else None
+        if overrun is not None:
+            place = story.statement(overrun.event)
+            where = f" on {place.file}:{place.line}" if place else ""
+            message = f"what lies behind a block of the heap was overwritten{where}, which no formula tells of"
+            raise SubjectError(message, "`whence causes` shows where")
         self.aims = self.goals.of_symptom(symptom, recording)
         if not self.aims:
             raise SubjectError(f"nothing at the symptom has a value: {symptom.text}", "try `whence locate` instead")
