@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -139,8 +140,9 @@ int main(int argc, char **argv)
 def test_verdict_that_the_variant_changes_is_named():
     folder = subject_folder("inside", inside_c=NOTICING)
     done = whence(folder, "locate", "inside.c", "--fails", "1", "--passes", "")
-    assert done.status == 2
-    assert "left out: fails 1: wrong status in the program, but pass in its instrumented variant" in done.err
+    assert done.status == 0 and "most suspicious statements by locate" in done.out
+    assert "left out: fails 1: wrong status in the program, but pass in its instrumented variant" in done.out
+    assert "no failing case fails in the instrumented program" in done.out
 
 
 def test_changed_source_is_told():
@@ -168,8 +170,10 @@ def test_case_that_writes_into_its_folder_harms_nothing():
 
 def test_internal_error_is_called_a_bug(monkeypatch):
     monkeypatch.setattr("whence.cli.record.open_subject", lambda options: 1 / 0)
-    done = whence(kinds(), "record", "kinds.c")
-    assert done.status == 3 and "this is a bug of whence" in done.err
+    done = whence(kinds(), "record", "kinds.c", is_bug=True)
+    assert done.status == 3
+    path = re.search(r"this is a bug of whence; please report it with (.*)", done.err)[1]
+    assert "ZeroDivisionError" in Path(path).read_text()
 
 
 def test_full_disk_is_one_line(monkeypatch):

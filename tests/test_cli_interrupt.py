@@ -93,10 +93,19 @@ def descendants(top: int) -> dict[Stat, str]:
         tops |= {pid for pid, _ in more}
 
 
+def open_files(pid: int) -> list[Path]:
+    """The descriptors of a process, as links."""
+    try:
+        return list(Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
+        return []
+
+
 def sandboxes(pid: int) -> dict[Path, int]:
-    """Folders that a process holds locked for its runs, with their inodes."""
+    """Folders that a process or one that it has started holds locked for its runs, with their inodes."""
     found = {}
-    for link in Path(f"/proc/{pid}/fd").iterdir():
+    links = [link for one in (pid, *(p for p, _ in descendants(pid))) for link in open_files(one)]
+    for link in links:
         try:
             target = link.readlink()
             if target.name.startswith("whence-") and target.suffix == ".lock":

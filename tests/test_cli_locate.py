@@ -81,8 +81,16 @@ def test_why_the_run_had_to_fail_is_in_the_result(located):
     assert fault_line(PRICES) in {line["line"] for line in root["cause"]}
 
 
-def test_without_any_time_left_the_rest_is_told():
+def test_without_any_time_that_is_told():
     done = whence(prices(), "locate", "prices.c", *PRICES_CASES, "--budget", "0.001s", "--fresh", "--json")
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("whence: the time was over before the cases had been run\n  help: more time: --budget")
+
+
+@pytest.mark.parametrize("share", ["RECORDING", "COMPARING", "REASONING", "SEARCHING"])
+def test_without_time_for_a_step_the_rest_is_told(monkeypatch, share):
+    monkeypatch.setattr(f"whence.cli.locate.{share}", 0.0)
+    done = whence(prices(), "locate", "prices.c", *PRICES_CASES, "--fresh", "--json")
     assert done.status == 0 and done.err == ""
     assert rank_of(done, "prices.c", fault_line(PRICES)) > 0
 

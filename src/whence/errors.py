@@ -5,6 +5,7 @@ WhenceError                 base: one line that says what is wrong, where, and w
 ├── BuildError              the subject's build failed, or left nothing captured (2)
 ├── SubjectError            cases, oracles or runs that cannot be used (2)
 ├── TraceError              a truncated, foreign or too large trace (2)
+├── NoTime                  the time was over before there was a result (1)
 └── ProgramError            IR that cannot be read or was refused by LLVM (3: our reader's fault)
 """
 
@@ -33,6 +34,12 @@ class SubjectError(WhenceError):
 
 class TraceError(WhenceError):
     """A recorded trace cannot be used: truncated, foreign, of another version, or beyond the limit."""
+
+
+class NoTime(WhenceError):
+    """The time was over before anything was found."""
+
+    exit_status = 1
 
 
 class ProgramError(WhenceError):

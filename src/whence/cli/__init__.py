@@ -28,8 +28,7 @@ COMMANDS = {
     "init": "Write a commented whence.toml from what a folder holds.",
     "doctor": "Check the set-up and say what is missing.",
 }
-INTERRUPTED = 130
-INTERNAL = 3
+NOTHING, INTERNAL, INTERRUPTED = 1, 3, 130
 
 
 class _Commands(click.Group):
@@ -71,7 +70,14 @@ def whence() -> None:
 
 
 def main() -> None:
-    """The console script ``whence``: exit status 0 found, 1 nothing found, 2 wrong use or input, 3 internal error."""
+    """The console script ``whence``, which ends with the exit status of ``run``."""
+    from whence.cli.supervisor import supervise
+
+    sys.exit(supervise(run))
+
+
+def run() -> int:
+    """Do what the command line asks for: 0 found, 1 nothing found, 2 wrong use or input, 3 internal error."""
     _exit_on_signals()
     try:
         status = whence.main(prog_name="whence", standalone_mode=False)
@@ -82,9 +88,8 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         status = error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        print("whence: interrupted", file=sys.stderr)
-        status = INTERRUPTED
+    except (KeyboardInterrupt, click.Abort) as stop:
+        status = _interrupted(stop)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
@@ -94,7 +99,7 @@ def main() -> None:
         status = _complain(WhenceError("out of memory", "record less: --window 64M, or a lower --trace-limit"))
     except Exception as error:
         status = _report_bug(error)
-    sys.exit(status if isinstance(status, int) else 0)
+    return status if isinstance(status, int) else 0
 
 
 def _exit_on_signals() -> None:
@@ -142,10 +147,25 @@ def _complain(error: WhenceError) -> int:
     return error.exit_status
 
 
+def _interrupted(stop: BaseException) -> int:
+    """Say that the command was stopped before there was a result, by the user or since its time was over."""
+    from whence.cli.clock import OutOfTime
+
+    if isinstance(stop, OutOfTime):
+        print("whence: nothing was found in the time that there was", file=sys.stderr)
+        print("  help: more time: --budget 5m", file=sys.stderr)
+        return NOTHING
+    print("whence: interrupted", file=sys.stderr)
+    return INTERRUPTED
+
+
 def _report_bug(error: Exception) -> int:
     """Show an unexpected error as what it is: a bug of ours."""
+    from whence.cli.attempts import save_bug
+
     if os.environ.get("WHENCE_DEBUG"):
         raise error
+    path = save_bug(error, "command")
     print(f"whence: internal error: {type(error).__name__}: {error}", file=sys.stderr)
-    print("  help: this is a bug of whence; WHENCE_DEBUG=1 shows where, please report it", file=sys.stderr)
+    print(f"  help: this is a bug of whence; please report it with {path}", file=sys.stderr)
     return INTERNAL

@@ -1,8 +1,8 @@
-"""The searches of ``whence locate`` that alter runs, the most promising first, until the budget is used up."""
+"""The searches of ``whence locate`` that alter runs, the most promising first."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,34 +15,36 @@ if TYPE_CHECKING:
     from whence.techniques.branches.switching import Failing
 
 FAILING = 5  # failing cases, the shortest runs
-SHARES = (0.6, 0.6, 1.0)  # of the time that is left, for each search in turn
+SHARE = 0.6  # of the time that is left, for each search but the last
 
 
-def search_all(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder, work: Work) -> list[Findings]:
-    """What rules, branch switches and value replacement find on the failing cases in these rows of ``runs``.
+class Step(NamedTuple):
+    """A search: its name, what is being done (after "while it was"), its share of the time that is left."""
 
-    ``recorder`` gives the traces that the order of the branches needs. A search that had no time left is not in the
-    answer.
+    name: str
+    doing: str
+    share: float
+    search: Callable[[], Findings]
+
+
+def searches(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder, work: Work) -> tuple[Step, ...]:
+    """The searches for rules, branch switches and value pairs on the failing cases in these rows of ``runs``.
+
+    ``recorder`` gives the traces that the order of the branches needs.
     """
     rows = list(rows)[:FAILING]
-    steps: tuple[Callable[[], Findings], ...] = (
-        lambda: _rules(subject, runs, work),
-        lambda: _switches(subject, runs, rows, recorder, work),
-        lambda: _values(subject, runs, rows, work),
+    return (
+        Step("rules", "trying rules", SHARE, lambda: _rules(subject, runs, work)),
+        Step("switch", "switching branches", SHARE, lambda: _switches(subject, runs, rows, recorder, work)),
+        Step("values", "replacing values", 1.0, lambda: _values(subject, runs, rows, work)),
     )
-    found: list[Findings] = []
-    for number, step in enumerate(steps):
-        if not work.stopped:
-            with work.share(SHARES[number]):
-                found.append(step())
-    return found
 
 
 def rules_and_values(subject: Subject, runs: Runs, rows: Sequence[int], work: Work) -> list[Findings]:
     """What rules and value replacement find, where branches have been switched already."""
     found = []
     if not work.stopped:
-        with work.share(SHARES[0]):
+        with work.share(SHARE):
             found.append(_rules(subject, runs, work))
     if not work.stopped:
         found.append(_values(subject, runs, list(rows)[:FAILING], work))

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.options import CaseCommand, Options, duration, open_subject, shared_options, show
+from whence.cli.clock import clock
+from whence.cli.options import CaseCommand, Options, open_subject, shared_options, show
+from whence.cli.supervisor import line
 
 if TYPE_CHECKING:
     from whence.findings import Findings, Statement
     from whence.subject.subject import Subject
 
-SHOWN, OPENED, SECONDS = 3, 8, 60.0  # levels that are printed, and that are opened at least; seconds
+SHOWN, OPENED = 3, 8  # levels that are printed, and that are opened at least
 NODES_SHOWN = 30
 
 
@@ -21,8 +23,7 @@ NODES_SHOWN = 30
 @click.option("--depth", default=SHOWN, type=click.IntRange(0), show_default=True, help="Levels of the tree to print.")
 @click.option("--fine", multiple=True, metavar="FILE:LINE", help="This line is right: leave it and its causes out.")
 @click.option("--correct", multiple=True, metavar="FUNCTION", help="This function is right: pass over its conditions.")
-@click.option("--budget", callback=duration, metavar="TIME", help="How long it may take: 90s, 5m [60s].")
-def causes(options: Options, depth: int, fine: tuple[str, ...], correct: tuple[str, ...], budget: float | None) -> int:
+def causes(options: Options, depth: int, fine: tuple[str, ...], correct: tuple[str, ...]) -> int:
     """Show why a run had to fail, as a tree: each cause with the conditions that led to it.
 
     Walk it from the top: where a cause is not the fault, go on to its children, or mark it with --fine.
@@ -42,11 +43,12 @@ def causes(options: Options, depth: int, fine: tuple[str, ...], correct: tuple[s
     with Recorder(subject, options.trace_limit, options.window) as recorder:
         recording = record_failing(subject, runs, recorder, failing_rows(subject, runs, options))[1]
     story = Story(subject, recording.trace)
-    chosen = TreeOptions(depth=max(depth, OPENED), correct=functions, fine=right, budget=budget or SECONDS)
+    chosen = TreeOptions(depth=max(depth, OPENED), correct=functions, fine=right, budget=clock.left)
+    line.busy("looking for causes")
     with first_use():
         findings = find_causes(story, symptom_of(recording, subject.folder), recording, chosen)
     findings.summary[:0] = summary(subject, runs, recording)
-    status = show(subject, findings, options)
+    status = show(subject.folder, findings, options)
     if not options.json:
         _print_tree(subject, findings, depth)
     return status
@@ -82,7 +84,7 @@ def _print_tree(subject: Subject, findings: Findings, depth: int) -> None:
     from whence.cli.options import source_texts
     from whence.report.tree import print_tree
 
-    lines = {name: text.split("\n") for name, text in source_texts(subject, findings).items()}
+    lines = {name: text.split("\n") for name, text in source_texts(subject.folder, findings).items()}
 
     def lookup(file: str, line: int) -> str | None:
         found = lines.get(file, [])

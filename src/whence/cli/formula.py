@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from whence.techniques.correction.formula import FailingRun, Run, TraceFormula
     from whence.techniques.correction.localisation import Search as Found
 
-SECONDS = 60.0
+SECONDS = 60.0  # where the search has no end
 ENCODING = 0.2  # of the time, after which no more runs are encoded
 METHODS = ("path", "ofc", "bugassist")  # one path; several, on demand; all of them
 SOLVING = 0.35  # of the time that is left then; the rest is for altered runs where they are needed
@@ -54,23 +54,20 @@ def formula(options: Options, search: Search, failing: int, size: int, method: s
     is possible. Branches are sent the other way in altered runs, and repairs are tried in them. Where formulas do not
     say it all (loops, floating point, time), values are forced and rules tried in altered runs, too.
     """
-    from dataclasses import replace
-
     from whence.cli.steps import failing_rows, open_work, record_failing, run_cases, search_summary, summary
     from whence.subject.recorder import Recorder
 
     subject = open_subject(options)
     runs = run_cases(subject)
     rows = failing_rows(subject, runs, options)[:failing]
-    seconds = SECONDS if search.budget is None else search.budget
     with Recorder(subject, options.trace_limit, options.window) as recorder:
         record_failing(subject, runs, recorder, rows)  # at the first use what that compiles is not part of the search
-        with open_work(subject, runs, replace(search, budget=seconds), "altered runs") as work:
+        with open_work(subject, runs, search, "altered runs") as work:
             prepared = prepare(subject, runs, rows, recorder, work, weights)
             found = localise(subject, runs, rows, prepared, work, size, method)
     found.summary[:0] = summary(subject, runs)
     found.summary += search_summary(work)
-    return show(subject, found, options)
+    return show(subject.folder, found, options)
 
 
 def localise(

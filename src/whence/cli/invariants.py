@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from whence.cli.options import CaseCommand, Options, duration, first_use, open_subject, progress, shared_options, show
+from whence.cli.clock import clock
+from whence.cli.options import CaseCommand, Options, first_use, open_subject, progress, shared_options, show
 from whence.errors import SubjectError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KINDS = ("range", "executed", "branch", "values", "nonzero", "step", "order")  # as techniques/invariants/kinds.py
 CHOICES = ("mixture", "execution", "edits", "random")  # as techniques/invariants/training.py
 ALONE = "no passing case"  # how the line starts that says so; where inputs are made it is no loss
-SHARE = 0.5  # of the budget that making inputs may take
+MAKING, RECORDING = 0.5, 0.6  # of the time that is left, for making inputs, and then for recording runs
 
 
 def _kinds(_: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
@@ -45,7 +45,6 @@ def _kinds(_: click.Context, parameter: click.Parameter, text: str) -> tuple[str
 @click.option("--input", "channel", metavar="WHERE", help="What to change: stdin, file:NAME, arg:NUMBER or args.")
 @click.option("--reference", type=click.Path(path_type=Path), metavar="PROGRAM", help="Program that is right.")
 @click.option("--still", metavar="REGEX", help="What is wrong in the output: a match of it is the failure.")
-@click.option("--budget", callback=duration, metavar="TIME", help="Look for no further runs after TIME: 90s, 5m.")
 def invariants(
     options: Options,
     paper: bool,
@@ -57,7 +56,6 @@ def invariants(
     channel: str | None,
     reference: Path | None,
     still: str | None,
-    budget: float | None,
 ) -> int:
     """Rank statements by values and ways that failing runs have and good ones have not.
 
@@ -71,7 +69,6 @@ def invariants(
     from whence.techniques.invariants.diagnosis import diagnose
     from whence.techniques.invariants.runs import Observer
 
-    deadline = None if budget is None else time.monotonic() + budget
     subject = open_subject(options)
     runs = run_cases(subject)
     rows = failing_rows(subject, runs, options)
@@ -80,7 +77,7 @@ def invariants(
     lines, close = summary(subject, runs), None
     if generate or (generate is None and (paper or few)):
         try:
-            close = _close_inputs(subject, case, number, deadline, _Made(channel, reference, still))
+            close = _close_inputs(subject, case, number, _Made(channel, reference, still))
             lines = [line for line in lines if not line.startswith(ALONE)] + told(case, close)
         except SubjectError as error:
             if generate or not runs.passing:
@@ -92,10 +89,10 @@ def invariants(
         first_use(),
     ):
         observer = Observer(subject, recorder)
-        found = collect(observer, runs, rows, number, close=close, deadline=deadline, progress=report)
+        found = collect(observer, runs, rows, number, close=close, deadline=clock.within(RECORDING), progress=report)
         findings = diagnose(observer, found.failing, found.good, _wanted(paper, kinds, promote, training, number))
     findings.summary = [*lines, *found.left_out, *findings.summary]
-    return show(subject, findings, options)
+    return show(subject.folder, findings, options)
 
 
 def _wanted(paper: bool, kinds: tuple[str, ...], promote: bool, training: str | None, number: int) -> Wanted:
@@ -120,12 +117,12 @@ class _Made(NamedTuple):
     still: str | None
 
 
-def _close_inputs(subject: Subject, case: Case, number: int, deadline: float | None, made: _Made) -> CloseInputs:
+def _close_inputs(subject: Subject, case: Case, number: int, made: _Made) -> CloseInputs:
     """Good and failing inputs close to the failing case's. Raises what ``close_inputs`` raises."""
     from whence.cli.made import make_close
     from whence.inputs.oracle import Criteria, pattern
 
     still = pattern("--still", made.still) if made.still else None
     criteria = Criteria(made.reference and made.reference.absolute(), (), still)
-    end = None if deadline is None else time.monotonic() + SHARE * max(deadline - time.monotonic(), 0.0)
+    end = clock.within(MAKING)
     return make_close(subject, case, number=number, channel=made.channel, criteria=criteria, deadline=end)

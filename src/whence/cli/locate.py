@@ -1,12 +1,19 @@
-"""``whence locate``: run the cases, record the shortest failing run, rank and explain the statements behind it."""
+"""``whence locate``: run the cases, record the shortest failing run, rank and explain the statements behind it.
+
+The first ranking is there as soon as the cases have run. Every step after that makes it better, in a share of the time
+of its own: what fails or has no time costs a line.
+"""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import click
 
+from whence.cli.attempts import Attempts
+from whence.cli.clock import clock
 from whence.cli.options import (
     FORMULAS,
     CaseCommand,
@@ -19,12 +26,14 @@ from whence.cli.options import (
     shared_options,
     show,
 )
+from whence.cli.supervisor import line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
+    from whence.alter.work import Work
     from whence.findings import Findings
-    from whence.subject.recorder import Recorder
+    from whence.subject.recorder import Recorder, Recording
     from whence.subject.runs import Runs
     from whence.subject.story import Story
     from whence.subject.subject import Subject
@@ -32,9 +41,13 @@ if TYPE_CHECKING:
 PASSING_RECORDED = 5  # passing runs whose values are shown beside the failing run's
 LONGEST_PASSING = 1_000_000  # blocks of a passing run that is recorded for its values alone
 FAILING = 5  # failing runs whose values are compared with those of passing ones
-COMPARING = 20.0  # seconds that recording runs for that may take
-BUDGET = 60.0  # seconds of altering runs and reasoning, where the options say nothing
-ALTERING = 0.7  # of them for altered runs, at most
+MAKING = 0.3  # of the time that is left, for making inputs
+RECORDING = 0.5  # of it, for recording the failing run
+COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
+REASONING = 0.1  # of it, for the cause tree
+SEARCHING = 0.95  # of it, for altered runs and formulas; the rest is for values of passing runs
+ALTERING = 0.7  # of that, for altered runs
+LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
 VALUES_OF = 50  # ranked statements whose values are gathered
 
 
@@ -42,9 +55,7 @@ VALUES_OF = 50  # ranked statements whose values are gathered
 @shared_options
 @search_options
 @click.option("--formula", type=click.Choice(FORMULAS), default="op2", show_default=True, help="Of suspiciousness.")
-@click.option(
-    "--alter/--no-alter", default=True, help="Change the failing runs, for a minute at most by default [yes]."
-)
+@click.option("--alter/--no-alter", default=True, help="Change the failing runs, in the time that is left [yes].")
 @click.option("--generate/--no-generate", default=True, help="Make inputs close to the failing one if no case passes.")
 def locate(options: Options, search: Search, formula: str, alter: bool, generate: bool) -> int:
     """Rank the statements most likely at fault, and explain them.
@@ -52,113 +63,219 @@ def locate(options: Options, search: Search, formula: str, alter: bool, generate
     Without SOURCES the program and its cases are those of whence.toml. The failing run is recorded and sliced; then the
     failing runs are run again with changed branches, operators and values, and what makes them pass comes first.
     """
-    search.budget = search.budget or BUDGET
-    subject = open_subject(options)
-    return show(subject, run_locate(subject, options, search if alter else None, formula, generate), options)
+    diagnosis = Diagnosis(open_subject(options), options, formula)
+    diagnosis.run(generate)
+    if diagnosis.can_compare():
+        diagnosis.explain(search if alter else None)
+    return show(diagnosis.subject.folder, diagnosis.findings(), options)
 
 
-def run_locate(
-    subject: Subject, options: Options, search: Search | None, formula: str, generate: bool = True
-) -> Findings:
-    """All steps of the main job; ``generate``: cases are made where none passes."""
-    from whence.cli.made import with_made_cases
-    from whence.cli.steps import failing_rows, record_failing, run_cases, summary
-    from whence.subject.recorder import Recorder
-    from whence.subject.runs import coverage
-    from whence.subject.story import Story
-    from whence.subject.symptoms import symptom_of
-    from whence.techniques.fusion import fuse
-    from whence.techniques.locate import Evidence, values_part
-    from whence.techniques.locate import locate as rank_statements
+@dataclass(slots=True)
+class Diagnosis:
+    """What is known of a failure so far, from the spectrum alone to all that altered runs say."""
 
-    runs, made = run_cases(subject), list[str]()
-    rows = failing_rows(subject, runs, options)
-    if generate and not runs.passing and runs.tested[rows[0]].case.command is None:
-        subject, runs, made = with_made_cases(subject, runs, rows[0])
-        rows = [*rows, *(row for row in failing_rows(subject, runs, options) if row not in rows)]  # the user's first
-    with Recorder(subject, options.trace_limit, options.window) as recorder:
-        row, recording = record_failing(subject, runs, recorder, rows)
-        story = Story(subject, recording.trace)
-        symptom = symptom_of(recording, subject.folder)
-        findings = rank_statements(Evidence(coverage(subject, runs), story, symptom), subject.name, formula)
-        rows = [row, *(other for other in rows if other != row)]
-        findings = fuse(findings, list(further_findings(subject, runs, rows, recorder, search)))
-        passing = record_passing(subject, runs, recorder, row)
-    findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], story, passing)
-    findings.summary[:0] = [*made, *summary(subject, runs, recording)]
-    findings.parts["next"] = next_commands(findings, options)
-    return findings
+    subject: Subject
+    options: Options
+    formula: str
+    attempts: Attempts = field(default_factory=Attempts)
+    made: list[str] = field(default_factory=list)  # about inputs that were made
+    found: list[Findings] = field(default_factory=list)
+    runs: Runs = field(init=False)
+    rows: list[int] = field(init=False)  # of failing cases; the first is the one to explain
+    base: Findings = field(init=False)
+    recording: Recording | None = None
+    story: Story | None = None
+    passing: list[Story] = field(default_factory=list)
+
+    # ---- The ranking so far ------------------------------------------------------------------------------------------
+
+    def findings(self) -> Findings:
+        """The ranking that joins all that was found, with what was done and what failed."""
+        from whence.cli.steps import summary
+        from whence.techniques.fusion import fuse
+        from whence.techniques.locate import values_part
+
+        findings = fuse(self.base, self.found)
+        if self.story is not None:
+            findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], self.story, self.passing)
+        lines = summary(self.subject, self.runs, self.recording)
+        findings.summary = [*self.made, *lines, *findings.summary, *self.attempts.lines]
+        findings.parts["next"] = next_commands(findings, self.options)
+        return findings
+
+    def take(self, name: str, doing: str, step: Callable[[], Findings], seconds: float) -> None:
+        """Add what a step finds, and make that known as the best so far."""
+        if (found := self.attempts.take(name, doing, step, seconds)) is not None:
+            self.found.append(found)
+            self.publish()
+
+    def publish(self) -> None:
+        """Make the findings known as the best so far."""
+        line.best(self.findings(), self.options, self.subject.folder)
+
+    # ---- Runs --------------------------------------------------------------------------------------------------------
+
+    def run(self, generate: bool) -> None:
+        """Run the cases, make some where none passes, and rank by the spectrum.
+
+        Raises SubjectError where no case fails.
+        """
+        from whence.cli.made import with_made_cases
+        from whence.cli.steps import failing_rows, run_cases
+        from whence.findings import Symptom
+        from whence.subject.runs import coverage
+        from whence.techniques.spectrum import spectrum
+
+        self.runs = run_cases(self.subject)
+        self.rows = failing_rows(self.subject, self.runs, self.options)
+        if generate and not self.runs.passing and self.runs.tested[self.rows[0]].case.command is None:
+            end = clock.within(MAKING)
+            first = self.rows[0]
+            made = self.attempts.take(
+                "inputs", "making inputs", lambda: with_made_cases(self.subject, self.runs, first, end)
+            )
+            if made is not None:
+                self.subject, self.runs, self.made = made
+                others = failing_rows(self.subject, self.runs, self.options)
+                self.rows = [*self.rows, *(row for row in others if row not in self.rows)]  # the user's first
+        outcome = self.runs.tested[self.rows[0]].outcome
+        suspects = spectrum(coverage(self.subject, self.runs), formula=self.formula, subject=self.subject.name)
+        symptom = Symptom(outcome.kind.value.replace(" ", "-"), outcome.text)
+        self.base = replace(suspects, technique="locate", symptom=symptom)
+        self.publish()
+
+    def can_compare(self) -> bool:
+        """Whether there is a failing run whose values can be looked at, and that can be altered."""
+        if all(self.runs.tested[row].case.command is None for row in self.rows):
+            return True
+        self.attempts.lines.append(
+            "no values were compared and no run was altered: the cases are commands, which may run anything"
+        )
+        from whence.subject.recorder import Recorder
+
+        with Recorder(self.subject, self.options.trace_limit, self.options.window) as recorder:
+            self.slice(recorder)
+        return False
+
+    # ---- Steps -------------------------------------------------------------------------------------------------------
+
+    def explain(self, search: Search | None) -> None:
+        """Record the failing run, and take one step after the other; with ``search`` runs are altered."""
+        from whence.cli.reasoning import TREE, cause_tree
+        from whence.subject.recorder import Recorder
+
+        with Recorder(self.subject, self.options.trace_limit, self.options.window) as recorder:
+            self.slice(recorder)
+            story, recording, symptom = self.story, self.recording, self.base.symptom
+            if search is not None and story is not None and recording is not None and symptom is not None:
+                seconds = min(REASONING * clock.left, TREE)
+                self.take(
+                    "cause tree",
+                    "looking for causes",
+                    lambda: cause_tree(story, symptom, recording, seconds),
+                    seconds + LATE,
+                )
+            if self.runs.passing:
+                seconds = min(COMPARING * clock.left, COMPARING_MOST)
+                self.take("invariants", "comparing values", lambda: self.compare(recorder, seconds), seconds + LATE)
+            if search is not None:
+                self.alter(search, recorder)
+            if story is not None:
+                self.passing = self.attempts.take(
+                    "values of passing runs", "recording passing runs", lambda: self.nearest(recorder)
+                ) or []
+        self.publish()
+
+    def slice(self, recorder: Recorder) -> None:
+        """Record the first failing case that can be recorded, and rank by what led to its failure."""
+        from whence.cli.steps import record_failing
+        from whence.subject.runs import coverage
+        from whence.subject.story import Story
+        from whence.subject.symptoms import symptom_of
+        from whence.techniques.locate import Evidence
+        from whence.techniques.locate import locate as rank_statements
+
+        def sliced() -> tuple[int, Recording, Story, Findings]:
+            row, recording = record_failing(self.subject, self.runs, recorder, self.rows)
+            story = Story(self.subject, recording.trace)
+            evidence = Evidence(coverage(self.subject, self.runs), story, symptom_of(recording, self.subject.folder))
+            return row, recording, story, rank_statements(evidence, self.subject.name, self.formula)
+
+        found = self.attempts.take("no trace", "recording the failing run", sliced, RECORDING * clock.left)
+        if found is not None:
+            row, self.recording, self.story, self.base = found
+            self.rows = [row, *(other for other in self.rows if other != row)]
+            self.publish()
+
+    def compare(self, recorder: Recorder, seconds: float) -> Findings:
+        """The ranking by values and ways that failing runs have and passing ones have not."""
+        from whence.techniques.invariants.collect import collect
+        from whence.techniques.invariants.diagnosis import Options as Wanted
+        from whence.techniques.invariants.diagnosis import diagnose
+        from whence.techniques.invariants.runs import Observer
+
+        observer = Observer(self.subject, recorder)
+        with progress("comparing values", 0) as report:
+            end = time.monotonic() + seconds / 2
+            found = collect(observer, self.runs, self.rows, FAILING, deadline=end, progress=report)
+        findings = diagnose(observer, found.failing, found.good, Wanted())
+        findings.summary = [
+            f"compared the values of {len(found.failing)} failing and {len(found.good)} passing runs",
+            *findings.summary,
+        ]
+        return findings
+
+    def alter(self, search: Search, recorder: Recorder) -> None:
+        """Add what altered runs and formulas of the failing cases show; the last summary tells how much was run."""
+        from whence.alter.work import INTERRUPT
+        from whence.cli.altering import searches
+        from whence.cli.reasoning import correction_sets
+        from whence.cli.steps import open_work, search_summary
+        from whence.findings import Findings
+
+        def searched() -> Findings:
+            with open_work(self.subject, self.runs, search, share=SEARCHING) as work:
+                with work.share(ALTERING):
+                    for name, doing, share, step in searches(self.subject, self.runs, self.rows, recorder, work):
+                        with work.share(share):
+                            if not work.stopped:
+                                self.take(name, doing, step, _left(work) + LATE)
+                if self.story is not None and not work.stopped:
+                    sets = lambda: correction_sets(self.subject, self.runs, self.rows, recorder, work)  # noqa: E731
+                    self.take("formulas", "solving formulas", sets, _left(work) + LATE)
+            self.attempts.stopped |= work.stopped == INTERRUPT
+            return Findings("alter", self.subject.name, summary=search_summary(work))
+
+        self.take("altered runs", "altering runs", searched, float("inf"))
+
+    def nearest(self, recorder: Recorder) -> list[Story]:
+        """Record the passing cases nearest to the failing one, for the values that their statements had.
+
+        Those whose verdict recording changes are passed over: nothing depends on any one of them.
+        """
+        from whence.errors import WhenceError
+        from whence.subject.runs import blocks_executed
+        from whence.subject.story import Story
+
+        lengths = blocks_executed(self.subject, self.runs)
+        rows = nearest_passing(self.runs, self.rows[0])
+        near = [n for n in rows if 0 < lengths[n] <= LONGEST_PASSING][:PASSING_RECORDED]
+        stories: list[Story] = []
+        with progress("recording passing runs", len(near)) as report:
+            for done, number in enumerate(near, 1):
+                tested = self.runs.tested[number]
+                try:
+                    stories.append(Story(self.subject, recorder.record(tested.case, tested.outcome).trace))
+                except WhenceError:
+                    continue
+                finally:
+                    report(done, len(near))
+        return stories
 
 
-def further_findings(
-    subject: Subject, runs: Runs, rows: list[int], recorder: Recorder, search: Search | None
-) -> Iterator[Findings]:
-    """What likely invariants and altered runs show of the failing cases in ``rows``; the first of them is explained."""
-    from whence.findings import Findings
-
-    if any(runs.tested[row].case.command is not None for row in rows):
-        text = "no values were compared and no run was altered: the cases are commands, which may run anything"
-        yield Findings("locate", subject.name, summary=[text])
-        return
-    if runs.passing:
-        yield compare_values(subject, runs, rows, recorder)
-    if search is not None:
-        yield from alter_runs(subject, runs, rows, recorder, search)
-
-
-def compare_values(subject: Subject, runs: Runs, rows: list[int], recorder: Recorder) -> Findings:
-    """The ranking by values and ways that failing runs have and passing ones have not."""
-    from whence.techniques.invariants.collect import collect
-    from whence.techniques.invariants.diagnosis import Options, diagnose
-    from whence.techniques.invariants.runs import Observer
-
-    observer = Observer(subject, recorder)
-    with progress("comparing values", 0) as report:
-        found = collect(observer, runs, rows, FAILING, deadline=time.monotonic() + COMPARING, progress=report)
-    findings = diagnose(observer, found.failing, found.good, Options())
-    findings.summary = [
-        f"compared the values of {len(found.failing)} failing and {len(found.good)} passing runs",
-        *findings.summary,
-    ]
-    return findings
-
-
-def alter_runs(subject: Subject, runs: Runs, rows: list[int], recorder: Recorder, search: Search) -> list[Findings]:
-    """What altered runs and formulas of the failing cases in ``rows`` show; the last summary tells how much was run."""
-    from whence.cli.altering import search_all
-    from whence.cli.reasoning import reason
-    from whence.cli.steps import open_work, search_summary
-    from whence.findings import Findings
-
-    with open_work(subject, runs, search) as work:
-        with work.share(ALTERING):
-            found = search_all(subject, runs, rows, recorder, work)
-        found += reason(subject, runs, rows, recorder, work)
-    return [*found, Findings("alter", subject.name, summary=search_summary(work))]
-
-
-def record_passing(subject: Subject, runs: Runs, recorder: Recorder, row: int) -> list[Story]:
-    """Record the passing cases nearest to the failing one, for the values that their statements had.
-
-    Those whose verdict recording changes are passed over: nothing depends on any one of them.
-    """
-    from whence.errors import WhenceError
-    from whence.subject.runs import blocks_executed
-    from whence.subject.story import Story
-
-    lengths = blocks_executed(subject, runs)
-    near = [n for n in nearest_passing(runs, row) if 0 < lengths[n] <= LONGEST_PASSING][:PASSING_RECORDED]
-    stories = []
-    with progress("recording passing runs", len(near)) as report:
-        for done, number in enumerate(near, 1):
-            tested = runs.tested[number]
-            try:
-                stories.append(Story(subject, recorder.record(tested.case, tested.outcome).trace))
-            except WhenceError:
-                continue
-            finally:
-                report(done, len(near))
-    return stories
+def _left(work: Work) -> float:
+    """The seconds that are left of a search."""
+    return float("inf") if work.deadline is None else max(0.0, work.deadline - time.monotonic())
 
 
 def nearest_passing(runs: Runs, row: int) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from whence.cli.options import progress
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 NUMBER = 8  # inputs of each sort
-SECONDS = 20.0  # that making inputs may take where the user has not asked for it
 
 
 def make_close(
@@ -56,8 +54,10 @@ def told(case: Case, made: CloseInputs) -> list[str]:
     return [f"{line} ({made.tried:,} tried, {made.rejected:,} rejected)", *made.notes]
 
 
-def with_made_cases(subject: Subject, runs: Runs, row: int) -> tuple[Subject, Runs, list[str]]:
+def with_made_cases(subject: Subject, runs: Runs, row: int, deadline: float) -> tuple[Subject, Runs, list[str]]:
     """The subject with cases made close to the failing one in ``row``, their runs, and what is said about them.
+
+    Making them ends by ``deadline`` (of ``time.monotonic``).
 
     Where nothing can tell what is right for other inputs, or no good one is found, the subject stays as it is, and the
     sentences say why.
@@ -68,7 +68,7 @@ def with_made_cases(subject: Subject, runs: Runs, row: int) -> tuple[Subject, Ru
 
     case = runs.tested[row].case
     try:
-        made = make_close(subject, case, deadline=time.monotonic() + SECONDS)
+        made = make_close(subject, case, deadline=deadline)
     except (SubjectError, UsageError) as error:
         return subject, runs, [f"no case passes, and none can be made: {error}"]
     first, *notes = told(case, made)

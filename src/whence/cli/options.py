@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from whence.cli.clock import clock
+from whence.cli.supervisor import line
 from whence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -70,6 +72,17 @@ def _size(_: click.Context, parameter: click.Parameter, text: str | None) -> int
     return int(digits) << unit
 
 
+def duration(_: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    """Seconds, from a number with an optional s, m or h."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text, re.ASCII)
+    seconds = float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]] if found else 0.0
+    if not seconds:
+        raise click.BadParameter(f"'{text}' is no time; write 90s, 5m or 1h", param=parameter)
+    return seconds
+
+
 @dataclass(slots=True)
 class Options:
     """The values of the shared options."""
@@ -84,6 +97,7 @@ class Options:
     case: str | None
     trace_limit: int | None
     window: int | None
+    budget: float | None
     json: bool
     html: Path | None
     limit: int
@@ -99,10 +113,10 @@ class Options:
         words = [*map(str, self.sources)]
         if self.folder != Path():
             words += ["-C", str(self.folder)]
-        for line, expect in zip(self.fails, self.expects, strict=False):
-            words += ["--fails", line] + (["--expect", expect] if expect is not None else [])
-        for line in self.passes:
-            words += ["--passes", line]
+        for text, expect in zip(self.fails, self.expects, strict=False):
+            words += ["--fails", text] + (["--expect", expect] if expect is not None else [])
+        for text in self.passes:
+            words += ["--passes", text]
         settings = {"--cflags": self.cflags, "--timeout": self.timeout, "--case": self.case}
         settings |= {"--trace-limit": self.trace_limit, "--window": self.window}
         for name, value in settings.items():
@@ -130,6 +144,9 @@ _SHARED: list[Callable[[Any], Any]] = [
         "--trace-limit", callback=_size, metavar="SIZE", help="Most bytes a trace may take [4G, or what memory allows]."
     ),
     click.option("--window", callback=_size, metavar="SIZE", help="Keep only the last SIZE bytes of a long run."),
+    click.option(
+        "--budget", callback=duration, metavar="TIME", help="Wall time, building left out: 90s, 5m, 1h [60s]."
+    ),
     click.option("--json", is_flag=True, help="Print the result as JSON (docs/json.md)."),
     click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write an HTML report."),
     click.option("-n", "--limit", default=10, type=click.IntRange(1), show_default=True, help="Statements to show."),
@@ -137,12 +154,13 @@ _SHARED: list[Callable[[Any], Any]] = [
 
 
 def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the shared options to a command, which gets them as its first argument, an ``Options``."""
+    """Add the shared options to a command, which gets them as its first argument, an ``Options``; its time begins."""
     names = {f.name for f in fields(Options)}
 
     @wraps(command)
     def called(**values: Any) -> Any:
         shared = Options(**{name: values.pop(name) for name in names})
+        clock.start(shared.budget)
         return command(shared, **values)
 
     for option in reversed(_SHARED):
@@ -155,29 +173,16 @@ def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(slots=True)
 class Search:
-    """How much a search of altered runs may take: cores, a cluster's address, seconds; and whether to start anew."""
+    """What a search of altered runs may use: cores, a cluster's address; and whether to start anew."""
 
     workers: int | None
     cluster: str | None
-    budget: float | None
     fresh: bool
-
-
-def duration(_: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
-    """Seconds, from a number with an optional s, m or h."""
-    if text is None:
-        return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text, re.ASCII)
-    seconds = float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]] if found else 0.0
-    if not seconds:
-        raise click.BadParameter(f"'{text}' is no time; write 90s, 5m or 1h", param=parameter)
-    return seconds
 
 
 _SEARCH: list[Callable[[Any], Any]] = [
     click.option("--workers", type=click.IntRange(1), metavar="N", help="Altered runs at a time [one a core]."),
     click.option("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers run them (tcp://HOST:PORT)."),
-    click.option("--budget", callback=duration, metavar="TIME", help="Stop the search after TIME: 90s, 5m, 1h."),
     click.option("--fresh", is_flag=True, help="Run again what an earlier search has kept."),
 ]
 
@@ -204,20 +209,27 @@ def open_subject(options: Options) -> Subject:
 
     from whence.run.config import FILE_NAME, read_config
     from whence.run.sandbox import DEFAULT_LIMITS
-    from whence.subject.subject import settle, subject_from_config, subject_from_sources, with_cases
+    from whence.subject.subject import built_from_config, built_from_sources, learned, settle, with_cases
 
     _check(options)
     cases = _option_cases(options)
     if options.sources:
         limits = replace(DEFAULT_LIMITS, time=options.timeout or DEFAULT_LIMITS.time)
-        return subject_from_sources(list(options.sources), _flags(options.cflags), cases, limits)
+        with clock.standing():
+            subject = built_from_sources(list(options.sources), _flags(options.cflags), limits)
+        line.busy("running cases to learn what is right")
+        return with_cases(subject, settle(subject, cases))
     if not (options.folder / FILE_NAME).exists():
         where = "here" if options.folder == Path() else f"in {options.folder}"
         hint = f"`whence init` writes a {FILE_NAME}; or name C files: whence locate prog.c --fails 'ARGUMENTS'"
         raise UsageError(f"there is no {FILE_NAME} {where}", hint)
-    subject = subject_from_config(read_config(options.folder))
+    config = read_config(options.folder)
+    with clock.standing():
+        subject = built_from_config(config)
     if options.timeout:
         subject.limits = replace(subject.limits, time=options.timeout)
+    line.busy("running cases to learn what is right")
+    subject = learned(subject)
     return with_cases(subject, [*subject.cases, *settle(subject, cases)]) if cases else subject
 
 
@@ -250,26 +262,29 @@ def _option_cases(options: Options) -> list[Case]:
 # ---- The result ------------------------------------------------------------------------------------------------------
 
 
-def source_texts(subject: Subject, findings: Findings) -> dict[str, str]:
-    """The texts of the files that findings mention, by their names relative to the subject's folder."""
+def source_texts(folder: Path, findings: Findings) -> dict[str, str]:
+    """The texts of the files that findings mention, by their names relative to the subject's ``folder``."""
     names = {entry.statement.file for entry in findings.ranking}
     names |= {line["file"] for line in findings.parts.get("slice", [])}
     if findings.symptom and findings.symptom.statement:
         names.add(findings.symptom.statement.file)
     texts = {}
     for name in names:
-        path = subject.folder / name
+        path = folder / name
         if path.is_file():
             texts[name] = path.read_text(errors="replace")
     return texts
 
 
-def show(subject: Subject, findings: Findings, options: Options, sliced: bool = False) -> int:
+def show(folder: Path, findings: Findings, options: Options, sliced: bool = False) -> int:
     """Write the HTML page, print findings as the options say, and return the exit status.
 
-    The page comes first: what reads the text may stop reading (``| head``), which ends the command.
+    ``folder`` is what their files are relative to. The page comes first: what reads the text may stop reading
+    (``| head``), which ends the command.
     """
-    texts = source_texts(subject, findings)
+    line.best(findings, options, folder)
+    line.showing()
+    texts = source_texts(folder, findings)
     if options.html:
         _write_page(findings, texts, options.html)
     if options.json:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import os
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.options import CaseCommand, Options, duration, open_subject, quoted, shared_options
+from whence.cli.clock import clock
+from whence.cli.options import CaseCommand, Options, open_subject, quoted, shared_options
 from whence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ WIDTH = 60  # characters of a close input that are printed
 @click.option("--number", default=8, type=click.IntRange(1), show_default=True, help="Close inputs of each sort.")
 @click.option("--tokens", default=1, type=click.IntRange(1, 4), show_default=True, help="Tokens that vary at once.")
 @click.option("--runs", default=20_000, type=click.IntRange(1), show_default=True, help="Inputs to try at most.")
-@click.option("--budget", callback=duration, metavar="TIME", help="Stop after TIME: 90s, 5m, 1h.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the reduced input there.")
 def reduce(
     options: Options,
@@ -51,7 +50,6 @@ def reduce(
     number: int,
     tokens: int,
     runs: int,
-    budget: float | None,
     output: Path | None,
 ) -> int:
     """Reduce a failing case's input to what the failure needs.
@@ -73,7 +71,6 @@ def reduce(
     subject = open_subject(options)
     case = _failing_case(subject, options)
     channel = find_channel(case, wanted)
-    deadline = None if budget is None else time.monotonic() + budget
     with (
         progress("trying inputs", runs) as report,
         Judge(
@@ -82,7 +79,7 @@ def reduce(
             channel,
             criteria,
             runs,
-            deadline,
+            clock.deadline,
             progress=report,
             trace_limit=options.trace_limit,
             window=options.window,

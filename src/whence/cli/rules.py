@@ -78,7 +78,7 @@ def rules(
         found = _pairs(subject, runs, rows[:failing], work) if pairs else ()
         findings = find_rules(subject, runs, work, settings, among=rows, pairs=found)
     findings.summary = [*summary(subject, runs), *findings.summary, *search_summary(work)]
-    return show(subject, findings, options)
+    return show(subject.folder, findings, options)
 
 
 def _pairs(subject: Subject, runs: Runs, rows: Sequence[int], work: Work) -> Iterator[Pair]:

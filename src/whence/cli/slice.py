@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.options import CaseCommand, Options, duration, open_subject, shared_options, show
+from whence.cli.clock import clock
+from whence.cli.options import CaseCommand, Options, open_subject, shared_options, show
 
 if TYPE_CHECKING:
     from whence.findings import Findings, Symptom
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
     from whence.techniques.slicing import Start
 
-SECONDS = 60.0  # of --implicit
-
 
 @click.command("slice", cls=CaseCommand)
 @shared_options
@@ -26,7 +25,6 @@ SECONDS = 60.0  # of --implicit
 @click.option("--data-only", is_flag=True, help="Leave control dependence out.")
 @click.option("--passing", metavar="NAME", help="Slice this case's run, whether it passes or fails (needs --at).")
 @click.option("--implicit", is_flag=True, help="Add branches that skipped something that mattered (docs/switch.md).")
-@click.option("--budget", callback=duration, metavar="TIME", help="How long --implicit may take [60s].")
 def slice_(
     options: Options,
     at: str | None,
@@ -34,7 +32,6 @@ def slice_(
     data_only: bool,
     passing: str | None,
     implicit: bool,
-    budget: float | None,
 ) -> int:
     """Show what a failure, or a value, came from (or what came of it)."""
     from whence.cli.steps import summary
@@ -51,28 +48,24 @@ def slice_(
     if implicit and (forward or data_only or options.window):
         other = "--forward" if forward else "--data-only" if data_only else "--window"
         raise UsageError(f"--implicit follows all dependences backward from the start of the run, not {other}")
-    if budget is not None and not implicit:
-        raise UsageError("--budget is for --implicit", "give both, or leave it out")
     subject = open_subject(options)
     runs, recording = _record(subject, options, passing)
     story = Story(subject, recording.trace)
     symptom = symptom_of(recording, subject.folder) if recording.outcome.failed else None
     start = start_at(story, criterion) if criterion else _start_of(symptom)
     if implicit:
-        findings = _implicit(subject, story, recording, start, None if criterion else symptom, budget or SECONDS)
+        findings = _implicit(subject, story, recording, start, None if criterion else symptom)
     else:
         findings, _ = slice_findings(story, subject.name, start, forward, not data_only)
     findings.symptom = symptom
     findings.summary[:0] = summary(subject, runs, recording)
-    return show(subject, findings, options, sliced=True)
+    return show(subject.folder, findings, options, sliced=True)
 
 
 def _implicit(
-    subject: Subject, story: Story, recording: Recording, start: Start, symptom: Symptom | None, budget: float
+    subject: Subject, story: Story, recording: Recording, start: Start, symptom: Symptom | None
 ) -> Findings:
     """The findings of a slice grown along implicit dependences."""
-    import time
-
     from whence.alter.session import Session
     from whence.cli.steps import build_variant
     from whence.probe.instrument import Variant
@@ -84,7 +77,7 @@ def _implicit(
         build_variant(subject, kind)
     plain = compute(story.trace, start.references)
     with Session(subject, recording.case) as session, search_progress("switching branches") as report:
-        growth = grow(story, start, session, symptom, deadline=time.monotonic() + budget, progress=report)
+        growth = grow(story, start, session, symptom, deadline=clock.deadline, progress=report)
     findings, _ = slice_findings(story, subject.name, start, found=growth.found)
     add_to(findings, story, growth, plain)
     return findings

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from whence.cli.clock import clock
 from whence.cli.options import Options, Search, first_use, progress
+from whence.cli.supervisor import line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,24 +20,29 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
     from whence.trace.trace import Trace
 
+RUNNING = 0.5  # of the time, at most, for running the cases
 NAMED = 5  # reasons, cases or files that are named; of the others only the number is told
 
 
 def run_cases(subject: Subject) -> Runs:
-    """Build the variants that are missing, and run all cases."""
+    """Build the variants that are missing, and run all cases, as many as a part of the time allows."""
     from whence.probe.instrument import Variant
     from whence.subject.runs import run_all
 
     build_variant(subject, Variant.COVER)
     build_variant(subject, Variant.RECORD)
+    line.busy("running the cases")
     with progress("running the cases", 2 * len(subject.cases)) as report:
-        return run_all(subject, report)
+        return run_all(subject, report, clock.within(RUNNING))
 
 
 def build_variant(subject: Subject, kind: Variant) -> Path:
-    """The executable of a variant, with a progress bar where it has to be built."""
+    """The executable of a variant, with a progress bar where it has to be built; meanwhile the clock stands still."""
     if not subject.has_variant(kind):
-        with progress(f"building the {kind} variant", len(subject.capture.modules)) as subject.progress:
+        with (
+            clock.standing(),
+            progress(f"building the {kind} variant", len(subject.capture.modules)) as subject.progress,
+        ):
             subject.variant(kind)
         subject.progress = None
     return subject.variant(kind)
@@ -52,9 +58,7 @@ def failing_rows(subject: Subject, runs: Runs, options: Options) -> list[int]:
 
     failing = runs.failing
     if not failing:
-        which = "it" if len(runs.tested) == 1 else "all of them"
-        message = f"no case fails: ran {_count(len(runs.tested), 'case')}, and {which} passed"
-        raise SubjectError(message, "\n".join([_how_to_fail(options), *_named("left out: ", runs.left_out)]))
+        raise SubjectError(_none_fails(runs), "\n".join([_how_to_fail(options), *_named("left out: ", runs.left_out)]))
     if options.case is None:
         lengths = blocks_executed(subject, runs)
         return sorted(failing, key=lambda row: (lengths[row] == 0, lengths[row]))
@@ -63,6 +67,18 @@ def failing_rows(subject: Subject, runs: Runs, options: Options) -> list[int]:
         names = ", ".join(runs.tested[row].case.name for row in failing[:NAMED])
         raise SubjectError(f"no failing case is named '{options.case}'", f"failing: {names}")
     return named
+
+
+def _none_fails(runs: Runs) -> str:
+    """That no case fails, of how many; those that were left out may have."""
+    which = "it" if len(runs.tested) == 1 else "all of them"
+    if not runs.left_out:
+        return f"no case fails: ran {_count(len(runs.tested), 'case')}, and {which} passed"
+    out = len(runs.left_out)
+    which = "passed" if len(runs.tested) == 1 else "all of them passed"
+    verb = "was" if out == 1 else "were"
+    total = len(runs.tested) + out
+    return f"no case that counts fails: of {total} cases {out} {verb} left out, and of the others {which}"
 
 
 def _how_to_fail(options: Options) -> str:
@@ -108,16 +124,19 @@ def record_failing(subject: Subject, runs: Runs, recorder: Recorder, rows: list[
 
 
 @contextmanager
-def open_work(subject: Subject, runs: Runs, search: Search, text: str = "altered runs") -> Iterator[Work]:
-    """Altered runs as the options of a search say, with a progress bar that bears ``text``; the budget starts here."""
+def open_work(
+    subject: Subject, runs: Runs, search: Search, text: str = "altered runs", share: float = 1.0
+) -> Iterator[Work]:
+    """Altered runs as the options of a search say, in a share of the time, with a progress bar that bears ``text``."""
     from whence.alter.work import Work
     from whence.probe.instrument import Variant
     from whence.report.terminal import search_progress
 
     build_variant(subject, Variant.ALTER)
-    deadline = None if search.budget is None else time.monotonic() + search.budget
+    line.busy(f"busy with {text}")
+    deadline = None if clock.left == float("inf") else clock.within(share)
     with (
-        search_progress(text if search.budget is None else f"{text}, for {search.budget:g} s at most") as report,
+        search_progress(text if deadline is None else f"{text}, for {share * clock.left:.0f} s at most") as report,
         Work(
             subject,
             runs,
@@ -136,6 +155,8 @@ def search_summary(work: Work) -> list[str]:
     known = f"; {work.known:,} more were known already" if work.known else ""
     lines = [f"ran {_count(work.done, 'altered run')} in {work.seconds:.1f} s{known}"]
     lines += _named("not altered: ", [f"{name}: {why}" for name, why in work.unusable.items()])
+    if work.stopped and not work.done and not work.known:
+        lines.append("one run takes too long for that: give a smaller input, lower [limits] time, or --budget 5m")
     if work.lost:
         lines.append(f"{_count(work.lost, 'altered run')} took the process down, and tell nothing")
     if work.cut_short and not work.stopped:
@@ -157,9 +178,14 @@ def summary(subject: Subject, runs: Runs, recording: Recording | None = None) ->
         f"captured {_count(len(subject.capture.modules), 'module')}, ran {_count(len(runs.tested), 'case')} "
         f"({len(runs.passing)} passed, {len(runs.failing)} failed)"
     ]
-    if not runs.passing:
+    if not runs.passing and runs.failing:
         lines.append("no passing case: what failing and passing runs have in common tells nothing; add --passes")
     lines += _named("left out: ", runs.left_out)
+    if runs.unlike:
+        lines.append(
+            "no failing case fails in the instrumented program: what those executed there is taken for what they do; "
+            "a longer input, another one, or building with -O0 may help"
+        )
     lines += _named("not captured: ", subject.capture.uncaptured)
     lines += _named("changed since the program was built, so lines may be wrong: ", subject.places.changed_files())
     if recording is not None:

@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -188,23 +189,28 @@ class Runner:
         cases: Sequence[Case],
         traces: Sequence[TraceRequest | None] | None = None,
         sessions: Sequence[bytes] | None = None,
+        deadline: float = math.inf,
     ) -> Iterator[RunResult]:
-        """Yield the results of the cases in order, as ``run_cases`` does."""
+        """Yield the results of the cases in order, as ``run_cases`` does, of those that end by ``deadline``."""
         requests = zip(cases, traces or [None] * len(cases), sessions or [b""] * len(cases), strict=True)
         for is_command, group in groupby(requests, lambda request: request[0].command is not None):
-            yield from self._run_batch([_Request(*request) for request in group], is_command)
+            if time.monotonic() >= deadline:
+                return
+            yield from self._run_batch([_Request(*request) for request in group], is_command, deadline)
 
-    def _run_batch(self, requests: list[_Request], is_command: bool) -> Iterator[RunResult]:
+    def _run_batch(self, requests: list[_Request], is_command: bool, deadline: float) -> Iterator[RunResult]:
         self._check_cancelled()
         batch = self._new_batch(requests, is_command)
         try:
             for row, request in enumerate(requests):
                 if len(batch.flights) == len(batch.slots):
-                    yield self._land(batch)
+                    yield self._land(batch, deadline)
                 self._send(batch, request, row)
             while batch.flights:
-                yield self._land(batch)
+                yield self._land(batch, deadline)
             remove_tree(batch.slots[0].spare)
+        except TimeoutError:
+            return  # what is in flight is ended below
         except EOFError as error:
             self._check_cancelled()
             case = batch.flights[0].case if batch.flights else requests[0].case
@@ -337,9 +343,9 @@ class Runner:
 
     # ---- A result ----------------------------------------------------------------------------------------------------
 
-    def _land(self, batch: _Batch) -> RunResult:
-        """Wait for the oldest job and return its result."""
-        reply = batch.server.receive()
+    def _land(self, batch: _Batch, deadline: float) -> RunResult:
+        """Wait for the oldest job and return its result. Raises TimeoutError when it does not come in time."""
+        reply = batch.server.receive(deadline)
         flight = batch.flights.popleft()
         if reply.stage:
             raise self._failed_start(flight, reply)

@@ -17,6 +17,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from whence.errors import SubjectError
 MEMORY_FOLDER = Path("/dev/shm")
 ROOM_WANTED = 256 << 20  # bytes that must be free in memory for the sandbox to live there
 ROOM_NEEDED = 1 << 20  # with less than this a run's output may have been cut off
+SWEEPS, SWEEP = 10, 0.05  # times that a folder is tried to be removed, and seconds between them
 ROOTS_MAX = 1000  # a search keeps a session open for each case and worker
 
 PINNED = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"}
@@ -237,6 +239,21 @@ def _try_lock(path: Path) -> int | None:
             return fd
     os.close(fd)
     return None
+
+
+def sweep() -> None:
+    """Remove the folders that processes which have been killed had no time to remove."""
+    for place in choose_base().glob(f"whence-{os.getuid()}-*.lock"):
+        lock = _try_lock(place)
+        if lock is None:
+            continue
+        for _ in range(SWEEPS):  # the last runs in it may be ending at this moment
+            with contextlib.suppress(OSError):
+                remove_tree(place.with_suffix(""))
+                place.unlink(missing_ok=True)
+                break
+            time.sleep(SWEEP)
+        os.close(lock)
 
 
 def remove_tree(path: Path) -> None:

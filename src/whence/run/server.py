@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import mmap
 import os
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -140,8 +142,14 @@ class Server:
             raise EOFError from error
         self._next_id += 1
 
-    def receive(self) -> Reply:
-        """Return the reply to the oldest job without one. Raises EOFError when the server has ended."""
+    def receive(self, deadline: float = math.inf) -> Reply:
+        """Return the reply to the oldest job without one.
+
+        Raises EOFError when the server has ended, TimeoutError when there is none by ``deadline`` (of
+        ``time.monotonic``), after which the server has to be closed.
+        """
+        left = deadline - time.monotonic()
+        self._control.settimeout(None if deadline == math.inf else max(left, 1e-3))
         return Reply(*protocol.REPLY.unpack(self._receive(protocol.REPLY.size)))
 
     def _receive(self, size: int) -> bytes:

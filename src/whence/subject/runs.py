@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from whence.errors import SubjectError
+from whence.errors import NoTime, SubjectError
 from whence.findings import Statement
 from whence.probe.cover import branch_sides, counters_of
 from whence.probe.instrument import Variant
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 Results = dict[int, RunResult]  # by the case's number
 
+ENDLESS, ENDLESS_LEAST = 5.0, 2.0  # times the longest run that ends, and seconds, for the coverage of one that does not
 SLOWER = 2  # the cover variant may take this many times as long as the time limit says
 
 
@@ -41,12 +43,14 @@ class Tested:
 class Runs:
     """The runs of all cases that count; flaky ones and those whose verdict a variant changes are in ``left_out``.
 
-    ``counts``: uint32, cases by counters of the cover variant.
+    ``counts``: uint32, cases by counters of the cover variant. ``unlike`` tells that the only failing cases are such
+    whose verdict a variant changes: what they executed is known only as far as the variant ran as the program did.
     """
 
     tested: list[Tested]
     counts: NDArray[np.uint32]
     left_out: list[str] = field(default_factory=list)
+    unlike: bool = False
 
     @property
     def failing(self) -> list[int]:
@@ -68,27 +72,38 @@ class Counter:
     column: int = 0
 
 
-def run_all(subject: Subject, progress: Progress | None = None) -> Runs:
+def run_all(subject: Subject, progress: Progress | None = None, deadline: float = float("inf")) -> Runs:
     """Run every case on the plain program and on the cover variant; and again what fails, or where the two differ.
 
-    So every case runs twice at least, which tells flaky ones. Raises SubjectError where there is no case, or none that
-    counts.
+    So every case runs twice at least, which tells flaky ones. What has not been run by ``deadline`` (of
+    ``time.monotonic``) is left out; of the time, plain runs may take half. Raises SubjectError where there is no case,
+    or none that counts, NoTime where there was none for a single case.
     """
     if not subject.cases:
         raise SubjectError("no cases", "add cases to whence.toml, or give --fails and --passes")
     batches = _Batches(subject.cases, progress)
+    half = time.monotonic() + (deadline - time.monotonic()) / 2
     with subject.runner() as runner, subject.runner(Variant.COVER) as cover:
-        plain = batches.run(runner, range(len(subject.cases)))
+        plain = batches.run(runner, range(len(subject.cases)), half)
         endless = [row for row, result in plain.items() if result.timed_out]
-        covered = batches.run(cover, endless)
+        others = [row for row in plain if row not in endless]
         cover.limits = replace(cover.limits, time=cover.limits.time * SLOWER)
-        covered |= batches.run(cover, [row for row in plain if row not in covered])
-        failing = [row for row in plain if row not in endless and _verdict(plain[row]) not in (Kind.PASS, Kind.SKIPPED)]
-        differing = [row for row in plain if _verdict(plain[row]) is not _verdict(covered[row])]
-        repeated = batches.run(cover, differing)
-        again = batches.run(runner, sorted({*failing, *differing}))
+        covered = batches.run(cover, others, deadline)
+        cover.limits = replace(cover.limits, time=_long_enough(subject, covered))
+        covered |= batches.run(cover, endless, deadline)
+        failing = [row for row in others if _verdict(plain[row]) not in (Kind.PASS, Kind.SKIPPED)]
+        differing = [row for row in covered if _verdict(plain[row]) is not _verdict(covered[row])]
+        cover.limits = replace(cover.limits, time=subject.limits.time * SLOWER)
+        repeated = batches.run(cover, differing, deadline)
+        again = batches.run(runner, sorted({*failing, *differing}), deadline)
     unstable = {row for row, result in repeated.items() if _verdict(result) is not _verdict(covered[row])}
     return _judged(subject, plain, covered, again, unstable)
+
+
+def _long_enough(subject: Subject, covered: Results) -> float:
+    """The seconds that a run without an end is looked at: longer than all that do end, but no more than the limit."""
+    longest = max((result.wall for result in covered.values()), default=0.0)
+    return min(max(ENDLESS_LEAST, ENDLESS * longest), subject.limits.time or float("inf"))
 
 
 def _verdict(result: RunResult) -> Kind:
@@ -99,17 +114,29 @@ def _judged(subject: Subject, plain: Results, covered: Results, again: Results, 
     """The runs that count, and why the others do not; two runs of the variant differ for the ``unstable`` cases."""
     import numpy as np
 
-    tested, rows, left_out = [], [], []
+    tested, rows, left_out, unlike = [], [], [], []
     for row, case in enumerate(subject.cases):
+        if row not in covered:
+            left_out.append(f"{case.name}: not run, since the time was over")
+            continue
         outcome = judge(case, plain[row])
         reason = _why_not(outcome, plain[row], again.get(row, plain[row]), covered[row])
         if row in unstable:
             reason = f"flaky: {outcome.kind} in one run, another verdict in the next"
         if reason:
             left_out.append(f"{case.name}: {reason}")
+            if outcome.failed and reason == _unlike(outcome, covered[row]):
+                unlike.append(row)
         else:
             tested.append(Tested(case, plain[row], outcome))
             rows.append(covered[row].coverage)
+    alone = bool(unlike) and not any(one.outcome.failed for one in tested)
+    for row in unlike if alone else ():
+        case = subject.cases[row]
+        tested.append(Tested(case, plain[row], judge(case, plain[row])))
+        rows.append(covered[row].coverage)
+    if not covered:
+        raise NoTime("the time was over before the cases had been run", "more time: --budget 5m")
     if not tested:
         raise SubjectError(f"no case can be used: {left_out[0]}", "\n".join(f"nor {other}" for other in left_out[1:6]))
     if all(row is None for row in rows):
@@ -118,7 +145,7 @@ def _judged(subject: Subject, plain: Results, covered: Results, again: Results, 
             "the `command` has to run the program at `path` in its copy of the folder; where it builds that again "
             "(is a source newer?), the plain program is back",
         )
-    return Runs(tested, _matrix(rows, np.zeros(_size(subject), np.uint32)), left_out)
+    return Runs(tested, _matrix(rows, np.zeros(_size(subject), np.uint32)), left_out, alone)
 
 
 def _matrix(rows: list[NDArray[np.uint32] | None], nothing: NDArray[np.uint32]) -> NDArray[np.uint32]:
@@ -139,12 +166,15 @@ class _Batches:
     def __init__(self, cases: Sequence[Case], progress: Progress | None) -> None:
         self._cases, self._progress, self._done = cases, progress, 0
 
-    def run(self, runner: Runner, rows: Iterable[int]) -> Results:
-        """The results of the cases with these numbers."""
+    def run(self, runner: Runner, rows: Iterable[int], deadline: float) -> Results:
+        """The results of the cases with these numbers, of as many as there is time for."""
         rows = list(rows)
-        results = runner.run_cases([self._cases[row] for row in rows], progress=self._tell)
+        results: list[RunResult] = []
+        for result in runner.iterate([self._cases[row] for row in rows], deadline=deadline):
+            results.append(result)
+            self._tell(len(results), 0)
         self._done += len(rows)
-        return dict(zip(rows, results, strict=True))
+        return dict(zip(rows, results, strict=False))
 
     def _tell(self, done: int, _: int) -> None:
         total = 2 * len(self._cases)
@@ -162,9 +192,12 @@ def _why_not(outcome: Outcome, plain: RunResult, again: RunResult, covered: RunR
         return "flaky: two runs print different wrong outputs"
     if outcome.kind is Kind.SKIPPED:
         return f"skipped: {outcome.text}"
-    if outcome.kind is not instrumented.kind:
-        return f"{outcome.kind} in the program, but {instrumented.kind} in its instrumented variant"
-    return ""
+    return _unlike(outcome, covered) if outcome.kind is not instrumented.kind else ""
+
+
+def _unlike(outcome: Outcome, covered: RunResult) -> str:
+    """What is said of a case whose verdict the variant changes."""
+    return f"{outcome.kind} in the program, but {_verdict(covered)} in its instrumented variant"
 
 
 def counters(subject: Subject) -> list[Counter]:

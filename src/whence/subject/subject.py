@@ -161,6 +161,14 @@ class Subject:
 def subject_from_config(config: SubjectConfig) -> Subject:
     """The subject that a ``whence.toml`` describes: built if need be, its cases loaded, missing expectations learned.
 
+    Raises what ``built_from_config`` and ``learned`` raise.
+    """
+    return learned(built_from_config(config))
+
+
+def built_from_config(config: SubjectConfig) -> Subject:
+    """The subject that a ``whence.toml`` describes, built if need be; expectations may be missing (``learned``).
+
     Raises BuildError with the compiler's message first, UsageError or SubjectError for cases that cannot be used.
     """
     if config.toolchain:
@@ -168,13 +176,21 @@ def subject_from_config(config: SubjectConfig) -> Subject:
     executable = _executable_of(config)
     subject = Subject(config.folder, executable, load_cases(config), config.limits, config.program.name or "")
     subject.reference = config.cases.reference
-    if any(case.expected is None for case in subject.cases) and config.cases.command is None:
-        reference = config.cases.reference or executable
-        if not reference.exists():
-            raise SubjectError(f"no reference program {reference}", "build it, or give expected outputs instead")
-        with Runner(reference, config.limits, name=subject.name) as runner:
-            subject.cases = learn_expected(subject.cases, runner)
     return subject
+
+
+def learned(subject: Subject) -> Subject:
+    """The subject with missing expectations of its cases taken from its reference, where it has none from itself.
+
+    Raises SubjectError where a run that is right by definition crashes or does not end.
+    """
+    if all(case.expected is not None for case in subject.cases):
+        return subject
+    reference = subject.reference or subject.executable
+    if not reference.exists():
+        raise SubjectError(f"no reference program {reference}", "build it, or give expected outputs instead")
+    with Runner(reference, subject.limits, name=subject.name) as runner:
+        return with_cases(subject, learn_expected(subject.cases, runner))
 
 
 def _executable_of(config: SubjectConfig) -> Path:
@@ -229,11 +245,15 @@ def quick_folder(sources: Sequence[Path]) -> Path:
 
 def subject_from_sources(sources: Sequence[Path], flags: Sequence[str], cases: list[Case], limits: Limits) -> Subject:
     """The subject of loose C files and of cases given on the command line; passing cases tell what is right."""
+    subject = built_from_sources(sources, flags, limits)
+    return with_cases(subject, settle(subject, cases))
+
+
+def built_from_sources(sources: Sequence[Path], flags: Sequence[str], limits: Limits) -> Subject:
+    """The subject of loose C files, without cases. Raises BuildError with the compiler's message first."""
     sources = [s.resolve() for s in sources]
     executable = build_sources(sources, flags, quick_folder(sources))
-    subject = Subject(sources[0].parent, executable, cases, limits)
-    subject.cases = settle(subject, cases)
-    return subject
+    return Subject(sources[0].parent, executable, [], limits)
 
 
 def settle(subject: Subject, cases: list[Case]) -> list[Case]:

@@ -1,0 +1,116 @@
+"""The time of a command: how much is left of its budget, and an alarm for what would overrun its share.
+
+The budget is wall time for everything but building: while the program or a variant is built the clock stands still.
+There is one command a process, hence one clock.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from whence.cli.supervisor import line
+
+BUDGET = 60.0  # seconds, where the options say nothing
+SHOWING, SHOWING_LEAST = 0.02, 0.5  # of the budget, and seconds, that are left for showing the result
+SHOWING_MOST = 0.2  # of the budget
+SOON, AGAIN = 1e-3, 0.5  # seconds to an alarm at least, and between its rings
+
+
+class OutOfTime(KeyboardInterrupt):
+    """The share of a step is used up: it ends as it would with Ctrl-C, and keeps what it has."""
+
+
+class Clock:
+    """The budget of a command. Until ``start`` there is no limit."""
+
+    def __init__(self) -> None:
+        self._end = float("inf")
+        self._budget = float("inf")
+
+    def start(self, budget: float | None) -> None:
+        """The command's time begins; ``budget`` in seconds, None: the default one."""
+        self._budget = budget or BUDGET
+        self._end = time.monotonic() + self._budget
+        line.due(self._end, self._budget)
+
+    @property
+    def budget(self) -> float:
+        """The seconds that the command may take in all."""
+        return self._budget
+
+    @property
+    def deadline(self) -> float:
+        """When work has to end (of ``time.monotonic``), so that there is time to show what was found."""
+        if self._budget == float("inf"):
+            return self._end
+        return self._end - min(SHOWING * self._budget + SHOWING_LEAST, SHOWING_MOST * self._budget)
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left for work; 0 where none are."""
+        return max(0.0, self.deadline - time.monotonic())
+
+    def within(self, share: float) -> float:
+        """When a share of the time that is left will be over (of ``time.monotonic``)."""
+        return time.monotonic() + share * self.left
+
+    @contextmanager
+    def standing(self) -> Iterator[None]:
+        """Inside, where something is built, the clock stands still."""
+        began = time.monotonic()
+        line.due(None, self._budget)
+        try:
+            yield
+        finally:
+            self._end += time.monotonic() - began
+            line.due(self._end, self._budget)
+
+
+clock = Clock()
+
+
+@contextmanager
+def alarm(seconds: float) -> Iterator[None]:
+    """Inside, OutOfTime is raised once so many seconds are over, as soon as Python code runs; in the main thread only.
+
+    A kernel that is being compiled is finished first. An alarm that was set before goes off when it would have.
+    """
+    if threading.current_thread() is not threading.main_thread() or seconds == float("inf"):
+        yield
+        return
+    handler, hook = signal.signal(signal.SIGALRM, _ring), sys.unraisablehook
+    sys.unraisablehook = partial(_unraisable, hook)
+    began = time.monotonic()
+    before, _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, SOON), AGAIN)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        sys.unraisablehook = hook
+        if before:
+            signal.setitimer(signal.ITIMER_REAL, max(before - (time.monotonic() - began), SOON), AGAIN)
+
+
+def _ring(_: int, __: object) -> None:
+    """Raise OutOfTime, unless it is under way already, or would leave half a kernel; then it rings again."""
+    if not isinstance(sys.exception(), OutOfTime) and not _is_compiling():
+        raise OutOfTime
+
+
+def _is_compiling() -> bool:
+    """Whether numba is at work in this thread."""
+    module = sys.modules.get("numba.core.compiler_lock")
+    return module is not None and bool(module.global_compiler_lock.is_locked())
+
+
+def _unraisable(hook: Callable[[sys.UnraisableHookArgs], object], what: sys.UnraisableHookArgs) -> None:
+    """Be silent about an alarm within a callback from C, which cannot raise: it rings again."""
+    if not isinstance(what.exc_value, OutOfTime):
+        hook(what)

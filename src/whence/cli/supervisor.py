@@ -1,0 +1,237 @@
+"""A command does its work in a process of its own, so that its time is kept and its best result is always shown.
+
+The parent waits. Through a pipe the child tells when its time is up, what it is doing, and the best findings so far.
+Nearly always the child ends by itself, having shown its result. Where it does not - code that nothing interrupts runs
+on, memory is used up, a library crashes, the command is stopped and the child does not react - the parent ends it with
+all that it started, and shows the best findings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from whence.cli.options import Options
+    from whence.findings import Findings
+
+ALONE = "WHENCE_ONE_PROCESS"  # set: a command does its work in the process that was started, as debuggers want it
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+OVERTIME = 0.02  # of the budget that the child may go on when its time is up
+SHOWING = 0.25  # of the budget, and seconds, that the child may take to show its result by itself
+SHOWING_LEAST = 5.0
+GRACE = 5.0  # seconds that the child has to show what it found once it has been told to stop
+LOOK = 0.1  # seconds between two looks at the clock
+SIZE = 8  # bytes of a message's length
+PR_SET_PDEATHSIG = 1
+INTERRUPTED, INTERNAL = 130, 3
+
+
+class Line:
+    """The child's end of the pipe; where there is no parent, what is told goes nowhere."""
+
+    def __init__(self) -> None:
+        self._fd = -1
+
+    def open(self, fd: int) -> None:
+        """Tell the parent through this descriptor from now on."""
+        self._fd = fd
+
+    def due(self, end: float | None, budget: float) -> None:
+        """When all has to be over (of ``time.monotonic``; None: the clock stands still), of so many seconds."""
+        self._tell("due", end, budget)
+
+    def busy(self, what: str) -> None:
+        """What is being done, in words that can follow "while" and "took its time: "."""
+        self._tell("busy", what)
+
+    def best(self, findings: Findings, options: Options, folder: Path) -> None:
+        """The best findings so far, and how to show them."""
+        self._tell("best", findings, options, folder)
+
+    def showing(self) -> None:
+        """The child has begun to show its result, and needs only a moment."""
+        self._tell("showing")
+
+    def _tell(self, *message: Any) -> None:
+        if self._fd < 0:
+            return
+        import pickle
+
+        data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+        data = len(data).to_bytes(SIZE, "little") + data
+        while data:
+            data = data[os.write(self._fd, data) :]
+
+
+line = Line()
+
+
+def supervise(command: Callable[[], int]) -> int:
+    """The exit status of ``command``, which is done by a child process."""
+    if ALONE in os.environ:
+        return command()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    parent, (readable, writable) = os.getpid(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(readable)
+        _become_child(parent)
+        line.open(writable)
+        return command()
+    os.close(writable)
+    with contextlib.suppress(OSError):  # both set it, so that it is set whoever comes first
+        os.setpgid(child, child)
+    return _Watch(child, readable).status()
+
+
+def _become_child(parent: int) -> None:
+    """A process group of its own, which Ctrl-C does not reach: the parent passes it on. It dies with its parent."""
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in a background job it is ignored
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # progress is shown from a group in the background
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(INTERRUPTED)
+
+
+class _Watch:
+    """The parent's side."""
+
+    def __init__(self, child: int, readable: int) -> None:
+        self._child, self._fd = child, readable
+        self._data = b""
+        self._end: float | None = None  # when the child is ended
+        self._budget = 0.0
+        self._busy = ""
+        self._best: tuple[Findings, Options, Path] | None = None
+        self._is_shown = False
+        self._stop: signal.Signals | None = None  # what the user has sent
+        self._ended = ""  # why the child was ended
+
+    def status(self) -> int:
+        """Wait for the child and end it when it is time; the command's exit status."""
+        with self._signals():
+            while self._receive():
+                if self._end is not None and time.monotonic() >= self._end:
+                    self._kill("its time was up" if self._stop is None else "it did not react")
+            _, code = os.waitpid(self._child, 0)
+        os.close(self._fd)
+        status = os.waitstatus_to_exitcode(code)
+        if status >= 0:
+            return status
+        self._clear()
+        return self._show(-status)
+
+    # ---- The child -------------------------------------------------------------------------------------------------
+
+    def _receive(self) -> bool:
+        """Take in what the child has told by now, after a short wait; False when it has ended."""
+        ready, _, _ = select.select([self._fd], [], [], LOOK)
+        if ready:
+            part = os.read(self._fd, 1 << 20)
+            self._data += part
+            if not part:
+                return False
+        while len(self._data) >= SIZE:
+            size = SIZE + int.from_bytes(self._data[:SIZE], "little")
+            if len(self._data) < size:
+                break
+            message, self._data = self._data[SIZE:size], self._data[size:]
+            self._note(message)
+        return True
+
+    def _note(self, message: bytes) -> None:
+        import pickle
+
+        kind, *values = pickle.loads(message)
+        if kind == "due" and self._stop is None:
+            end, self._budget = values
+            self._end = None if end is None else end + OVERTIME * self._budget
+        elif kind == "busy":
+            self._busy = values[0]
+        elif kind == "best":
+            self._best = tuple(values)
+        elif kind == "showing":
+            self._is_shown = True
+            if self._end is not None:
+                self._end = time.monotonic() + max(SHOWING_LEAST, SHOWING * self._budget)
+
+    def _kill(self, why: str) -> None:
+        """End the child and what it has started, except for programs under diagnosis, which end with their servers."""
+        self._ended = why
+        self._end = None
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(ProcessLookupError):
+                kill(self._child, signal.SIGKILL)
+
+    def _clear(self) -> None:
+        """Remove what the child had no time to remove."""
+        from whence.run.sandbox import sweep
+
+        sweep()
+
+    # ---- Signals ---------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _signals(self) -> Iterator[None]:
+        """Inside, signals that end a command tell the child to stop; the second one ends it."""
+
+        def stop(number: int, _: object) -> None:
+            if self._stop is not None:
+                self._kill("it was stopped")
+                return
+            self._stop = signal.Signals(number)
+            self._end = time.monotonic() + GRACE
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._child, signal.SIGINT)
+
+        ignored = [s for s in STOPS if s is not signal.SIGINT and signal.getsignal(s) is signal.SIG_IGN]  # by nohup
+        before = {s: signal.signal(s, stop) for s in STOPS if s not in ignored}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    # ---- What is shown ---------------------------------------------------------------------------------------------
+
+    def _show(self, number: int) -> int:
+        """Show the best findings of a child that a signal has ended; the exit status."""
+        why = self._why(number)
+        if self._is_shown:
+            print(f"whence: the result may be cut short: {why}", file=sys.stderr)
+            return INTERNAL
+        if self._best is None:
+            print(f"whence: nothing was found: {why}", file=sys.stderr)
+            if not self._stop:
+                print(f"  help: {self._hint()}", file=sys.stderr)
+            return 128 + self._stop if self._stop else 1 if self._ended else INTERNAL
+        from whence.cli.options import show
+
+        findings, options, folder = self._best
+        findings.summary.append(f"stopped early: {why}")
+        return show(folder, findings, options)
+
+    def _why(self, number: int) -> str:
+        doing = f" while it was {self._busy}" if self._busy else ""
+        if self._stop is not None:
+            return f"interrupted ({self._stop.name}){doing}"
+        if self._ended:
+            return f"{self._ended}{doing}"
+        name = signal.Signals(number).name
+        told = "killed, as the system does where memory is used up" if number == signal.SIGKILL else f"ended by {name}"
+        return f"whence was {told}{doing}"
+
+    def _hint(self) -> str:
+        return "more time: --budget 5m" if self._ended else "this is a bug of whence, please report it"
