@@ -88,6 +88,6 @@ def test_an_interrupted_search_reports_and_goes_on(folder: Path) -> None:
     assert "stopped early (interrupted)" in output and "run the same command again to go on" in output
     assert "most suspicious statements by switch" in output
     assert "found < 1000" in output
-    with started(folder, "--budget", "1s") as search:
+    with started(folder, "--budget", "15s") as search:
         output, _ = search.communicate(timeout=PATIENCE)
     assert "more were known already" in output and "stopped early (its time is used up)" in output

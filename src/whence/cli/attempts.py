@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from whence.cli.clock import OutOfTime, alarm, clock
-from whence.cli.supervisor import line
+from whence.cli.supervisor import DEBUG, line
 from whence.errors import WhenceError
 
 T = TypeVar("T")
-DEBUG = "WHENCE_DEBUG"  # set: errors are raised, with their traceback
 
 
 @dataclass(slots=True)
@@ -51,7 +50,7 @@ class Attempts:
         except MemoryError:
             self.lines.append(f"{name}: out of memory; record less: --window 64M, or a lower --trace-limit")
         except Exception as error:
-            if DEBUG in os.environ:
+            if os.environ.get(DEBUG):
                 raise
             self.lines.append(f"{name}: internal error ({type(error).__name__}), see {save_bug(error, name)}")
         return None

@@ -87,7 +87,7 @@ def alarm(seconds: float) -> Iterator[None]:
     handler, hook = signal.signal(signal.SIGALRM, _ring), sys.unraisablehook
     sys.unraisablehook = partial(_unraisable, hook)
     began = time.monotonic()
-    before, _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, SOON), AGAIN)
+    before, again = signal.setitimer(signal.ITIMER_REAL, max(seconds, SOON), AGAIN)
     try:
         yield
     finally:
@@ -95,7 +95,7 @@ def alarm(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, handler)
         sys.unraisablehook = hook
         if before:
-            signal.setitimer(signal.ITIMER_REAL, max(before - (time.monotonic() - began), SOON), AGAIN)
+            signal.setitimer(signal.ITIMER_REAL, max(before - (time.monotonic() - began), SOON), again)
 
 
 def _ring(_: int, __: object) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from whence.cli.options import Options
     from whence.findings import Findings
 
-ALONE = "WHENCE_ONE_PROCESS"  # set: a command does its work in the process that was started, as debuggers want it
+DEBUG = "WHENCE_DEBUG"  # set: a command does its work in the process that was started, as debuggers want it
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OVERTIME = 0.02  # of the budget that the child may go on when its time is up
 SHOWING = 0.25  # of the budget, and seconds, that the child may take to show its result by itself
@@ -78,7 +78,7 @@ line = Line()
 
 def supervise(command: Callable[[], int]) -> int:
     """The exit status of ``command``, which is done by a child process."""
-    if ALONE in os.environ:
+    if os.environ.get(DEBUG):
         return command()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -129,7 +129,7 @@ class _Watch:
         os.close(self._fd)
         status = os.waitstatus_to_exitcode(code)
         if status >= 0:
-            return status
+            return 128 + self._stop if self._stop and status == INTERRUPTED else status
         self._clear()
         return self._show(-status)
 

@@ -1,0 +1,136 @@
+"""Steps under a net: one that fails costs a line, and the next one goes on."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from whence.cli.attempts import Attempts
+from whence.cli.clock import OutOfTime, alarm, clock
+from whence.errors import SubjectError
+
+
+@pytest.fixture(autouse=True)
+def with_time() -> None:
+    clock.start(600.0)
+
+
+def failing(error: BaseException) -> Attempts:
+    """Attempts of which the first one raised this, and the second one was done or not."""
+
+    def step() -> int:
+        raise error
+
+    attempts = Attempts()
+    assert attempts.take("rules", "trying rules", step) is None
+    return attempts
+
+
+def test_a_step_gives_what_it_found():
+    attempts = Attempts()
+    assert attempts.take("rules", "trying rules", lambda: 3) == 3
+    assert attempts.lines == [] and not attempts.stopped
+
+
+def test_an_internal_error_is_saved_and_the_next_step_taken():
+    attempts = failing(ZeroDivisionError("nothing to share"))
+    (told,) = attempts.lines
+    path = Path(re.fullmatch(r"rules: internal error \(ZeroDivisionError\), see (.*)", told)[1])
+    saved = path.read_text()
+    assert "nothing to share" in saved and "Traceback" in saved and "Python 3" in saved
+    assert attempts.take("switch", "switching", lambda: 4) == 4
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (SubjectError("no case fails"), "rules: no case fails"),
+        (SubjectError("no room", "free some\nor not"), "rules: no room (free some)"),
+        (MemoryError(), "rules: out of memory; record less: --window 64M, or a lower --trace-limit"),
+        (RecursionError("deep"), "rules: internal error (RecursionError)"),
+    ],
+)
+def test_what_fails_costs_a_line(error, told):
+    attempts = failing(error)
+    assert attempts.lines[0].startswith(told) and not attempts.stopped
+
+
+def test_what_overruns_its_share_is_ended():
+    attempts = Attempts()
+
+    def endless() -> None:
+        while True:
+            time.sleep(0.001)
+
+    began = time.monotonic()
+    assert attempts.take("rules", "trying rules", endless, 0.2) is None
+    assert time.monotonic() - began < 5
+    assert attempts.lines == ["rules: not done in its share of the time, 0.2 s: --budget 5m"]
+    assert attempts.take("switch", "switching", lambda: 4) == 4
+
+
+def test_after_an_interrupt_no_step_is_taken():
+    attempts = failing(KeyboardInterrupt())
+    assert attempts.stopped
+    assert attempts.take("switch", "switching", lambda: 4) is None
+    assert attempts.lines == ["interrupted while trying rules; what would have followed was left out"]
+
+
+def test_without_time_a_step_is_not_taken():
+    clock.start(1e-6)
+    attempts = Attempts()
+    assert attempts.take("rules", "trying rules", lambda: 4) is None
+    assert attempts.lines == ["rules: no time was left: --budget 5m"]
+
+
+# ---- Alarms ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_outer_alarm_goes_off_after_an_inner_one_that_did_not():
+    with pytest.raises(OutOfTime), alarm(0.3):
+        with alarm(600):
+            pass
+        time.sleep(5)
+
+
+def test_an_alarm_that_is_over_does_not_ring():
+    with alarm(0.05):
+        pass
+    time.sleep(0.2)
+
+
+def test_cleaning_up_after_an_alarm_is_not_disturbed():
+    done = False
+    try:
+        with alarm(0.05):
+            try:
+                time.sleep(5)
+            finally:
+                time.sleep(1.2)  # it rings twice meanwhile
+                done = True
+    except OutOfTime:
+        pass
+    assert done
+
+
+def test_a_kernel_that_is_compiled_is_finished_first():
+    from numba.core.compiler_lock import global_compiler_lock
+
+    done = False
+    with pytest.raises(OutOfTime), alarm(0.05):
+        with global_compiler_lock:
+            time.sleep(0.3)
+            done = True
+        time.sleep(5)
+    assert done
+
+
+def test_the_time_for_building_does_not_count():
+    clock.start(10.0)
+    before = clock.left
+    with clock.standing():
+        time.sleep(0.5)
+    assert clock.left > before - 0.4

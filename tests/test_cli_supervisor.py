@@ -1,0 +1,157 @@
+"""The process that watches a command: time is kept and the best result shown, whatever the child does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+PRELUDE = """
+import ctypes, os, signal, sys, time
+from pathlib import Path
+from whence.cli.clock import clock
+from whence.cli.options import Options
+from whence.cli.supervisor import line, supervise
+from whence.findings import Findings, Statement, Symptom, rank
+
+options = Options((), Path(), (), (), (), "", None, None, None, None, 1.0, False, None, 10)
+findings = Findings("locate", "p", rank({Statement("p.c", 1): 1.0}), Symptom("crash", "it crashed"), ["ran 2 cases"])
+stubborn = ctypes.PyDLL(None).sleep  # holds the interpreter: no signal handler and no other thread runs meanwhile
+
+def found(budget):
+    clock.start(budget)
+    line.busy("solving")
+    line.best(findings, options, Path())
+
+def say(text):
+    print(text, flush=True)
+"""
+PATIENCE = 30.0
+
+
+@contextmanager
+def started(tmp_path: Path, body: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that supervises the function ``command`` of a script."""
+    script = tmp_path / "script.py"
+    script.write_text(f"{PRELUDE}\ndef command():\n{body}\nsys.exit(supervise(command))\n")
+    process = subprocess.Popen(
+        [sys.executable, script],
+        cwd=tmp_path,
+        env={**{k: v for k, v in os.environ.items() if k != "WHENCE_DEBUG"}, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGHUP, signal.SIGINT)],
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_status_and_the_output_of_a_command_are_its_own(tmp_path):
+    with started(tmp_path, "    say('done')\n    return 7") as process:
+        assert process.communicate(timeout=PATIENCE) == ("done\n", "")
+        assert process.returncode == 7
+
+
+def test_what_nothing_interrupts_is_ended_when_the_time_is_up(tmp_path):
+    with started(tmp_path, "    found(2.0)\n    say('begun')\n    stubborn(60)\n    return 0") as process:
+        assert process.stdout.readline() == "begun\n"
+        began = time.monotonic()
+        output, errors = process.communicate(timeout=PATIENCE)
+        assert time.monotonic() - began < 10  # 2.2 s on a quiet machine
+    assert (process.returncode, errors) == (0, "")
+    assert "crash: it crashed" in output and "p.c:1" in output
+    assert "stopped early: its time was up while it was solving" in output
+
+
+def test_without_a_result_the_time_is_told(tmp_path):
+    with started(tmp_path, "    clock.start(0.5)\n    line.busy('running')\n    stubborn(60)") as process:
+        output, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, output) == (1, "")
+    assert errors == "whence: nothing was found: its time was up while it was running\n  help: more time: --budget 5m\n"
+
+
+def test_while_something_is_built_the_clock_stands_still(tmp_path):
+    body = "    clock.start(0.5)\n    with clock.standing():\n        time.sleep(2)\n    say('built')\n    return 0"
+    with started(tmp_path, body) as process:
+        assert process.communicate(timeout=PATIENCE) == ("built\n", "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_child_that_is_killed_has_told_its_best(tmp_path, number):
+    with started(tmp_path, f"    found(60)\n    os.kill(os.getpid(), {int(number)})\n    time.sleep(60)") as process:
+        output, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, errors) == (0, "")
+    why = "killed, as the system does where memory is used up" if number is signal.SIGKILL else "ended by SIGSEGV"
+    assert "crash: it crashed" in output and f"stopped early: whence was {why} while it was solving" in output
+
+
+def test_a_child_that_is_killed_without_a_result_is_an_internal_error(tmp_path):
+    with started(tmp_path, "    os.kill(os.getpid(), 11)") as process:
+        _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 3 and "please report it" in errors
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_gives_the_best_so_far(tmp_path, number):
+    body = "    found(600)\n    say('begun')\n    for _ in range(600):\n        try:\n            time.sleep(1)\n"
+    body += "        except KeyboardInterrupt:\n            stubborn(60)\n"
+    with started(tmp_path, body) as process:
+        process.stdout.readline()
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, errors) == (0, "")
+    assert "crash: it crashed" in output and f"interrupted ({number.name}) while it was solving" in output
+
+
+def test_the_second_signal_ends_it_at_once(tmp_path):
+    with started(tmp_path, "    found(600)\n    say('begun')\n    stubborn(600)") as process:
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        output, _ = process.communicate(timeout=PATIENCE)
+        assert time.monotonic() - began < 4  # the first one alone has it wait for five seconds
+    assert "crash: it crashed" in output
+
+
+def test_a_background_job_can_be_interrupted(tmp_path):
+    """A shell without job control starts it with SIGINT ignored."""
+    body = "    found(600)\n    say('begun')\n    try:\n        time.sleep(600)\n"
+    body += "    except KeyboardInterrupt:\n        say('interrupted')\n        return 1"
+    (tmp_path / "script.py").write_text(f"{PRELUDE}\ndef command():\n{body}\nsys.exit(supervise(command))\n")
+    script = f"{sys.executable} script.py > out & job=$!; until grep -q begun out; do sleep 0.1; done; kill -INT $job"
+    done = subprocess.run(["sh", "-c", f"{script}; wait $job"], cwd=tmp_path, timeout=PATIENCE)
+    assert done.returncode == 1
+    assert (tmp_path / "out").read_text() == "begun\ninterrupted\n"
+
+
+def test_the_child_dies_with_its_parent(tmp_path):
+    with started(tmp_path, "    say(os.getpid())\n    time.sleep(600)") as process:
+        child = int(process.stdout.readline())
+        process.kill()
+        process.wait()
+    deadline = time.monotonic() + PATIENCE
+    while Path(f"/proc/{child}").exists() and " Z " not in Path(f"/proc/{child}/stat").read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_what_a_killed_child_had_in_memory_is_removed(tmp_path):
+    body = "    from whence.run.sandbox import Sandbox\n    say(Sandbox().root)\n    os.kill(os.getpid(), 9)"
+    with started(tmp_path, body) as process:
+        output, _ = process.communicate(timeout=PATIENCE)
+    root = Path(output.strip())
+    assert not root.exists() or (root / "work").stat().st_ctime > time.time() - 1  # another one's by now
+    assert root.name.startswith("whence-")
