@@ -109,7 +109,7 @@ class Measuring:
         """Altered runs with the budget of one `whence locate`."""
         from whence.alter.work import Work
 
-        return Work(self.subject, workers=1, fresh=True, deadline=time.monotonic() + self.budget)
+        return Work(self.subject, self.runs, workers=1, fresh=True, deadline=time.monotonic() + self.budget)
 
     def note(self, method: str, ranking: Sequence[Entry], began: float | None = None) -> None:
         """Keep where a ranking has the fault; a line that it does not hold comes after all others."""
@@ -132,9 +132,9 @@ class Measuring:
 
     def _joined(self) -> None:
         """All that `whence locate` searches, and what it makes of it."""
-        from whence.cli.altering import search_all
-        from whence.cli.locate import ALTERING, compare_values
-        from whence.cli.reasoning import reason
+        from whence.cli.altering import searches
+        from whence.cli.locate import ALTERING, COMPARING_MOST, compare_values
+        from whence.cli.reasoning import TREE, cause_tree, correction_sets
         from whence.subject.recorder import Recorder
         from whence.subject.story import Story
         from whence.subject.symptoms import symptom_of
@@ -150,10 +150,14 @@ class Measuring:
             base = locate(Evidence(self.coverage, story, symptom), self.subject.name)
             began = time.perf_counter()
             with self._work() as work:
+                found = []
                 with work.share(ALTERING):
-                    found = search_all(self.subject, self.runs, self.failing, recorder, work)
-                reasoned = list(reason(self.subject, self.runs, self.failing, recorder, work))
-            found.append(compare_values(self.subject, self.runs, self.failing, recorder))
+                    for step in searches(self.subject, self.runs, self.failing, recorder, work):
+                        with work.share(step.share):
+                            found.append(step.search())
+                reasoned = [correction_sets(self.subject, self.runs, self.failing, recorder, work)]
+            reasoned.append(cause_tree(story, symptom, recording, TREE))
+            found.append(compare_values(self.subject, self.runs, self.failing, recorder, COMPARING_MOST))
             self.note("locate-runs", fuse(base, found).ranking)
             found += reasoned
             for findings in found:

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import sys
+import unittest.mock
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,9 @@ import jsonschema
 
 from whence.build.toolchain import whence_home
 from whence.cli import COMMANDS, run
+from whence.cli.clock import clock
 from whence.report.json import SCHEMA_PATH
+from whence.subject import runs
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,20 @@ def write(path: Path, text: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return path
+
+
+@contextlib.contextmanager
+def time_up_after_the_runs() -> Iterator[None]:
+    """Inside, a command's time is over as soon as its cases have been run."""
+    run_all = runs.run_all
+
+    def run_and_stop(*arguments: Any, **named: Any) -> runs.Runs:
+        found = run_all(*arguments, **named)
+        clock.start(1e-6)
+        return found
+
+    with unittest.mock.patch.object(runs, "run_all", run_and_stop):
+        yield
 
 
 @contextlib.contextmanager

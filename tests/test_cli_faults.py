@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_programs import line_of
-from cli_tool import Done, subject_folder, whence, write
+from cli_tool import Done, subject_folder, time_up_after_the_runs, whence, write
 
 from whence.cli.faults import SIMILAR, TECHNIQUES
 from whence.techniques.several import clusters, several
@@ -175,7 +175,8 @@ def test_a_new_failing_case_joins(session):
 
 def test_a_search_that_was_stopped_goes_on(session, tmp_path):
     whole = Session(tmp_path / "whole.json").json("--fresh")
-    stopped = session.json("--fresh", "--budget", "0.001s")
+    with time_up_after_the_runs():
+        stopped = session.json("--fresh")
     assert stopped["iteration"]["stopped"] == "budget"
     assert json.loads(session.state.read_text())["known"]["runs"] == {}
     again = session.json()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
-from cli_tool import subject_folder, whence
+from cli_tool import subject_folder, time_up_after_the_runs, whence
 from inputs_programs import BRACKETS, RIGHT_SUM, SUM, right_sum
 
 FOLDER = subject_folder("reduce", brackets_c=BRACKETS, sum_c=SUM, sum_txt="7 120 8\n", br_txt="a(b\nc)d)\n")
@@ -103,7 +103,8 @@ def test_a_recording_that_is_too_long():
 def test_the_budget_is_kept():
     done = brackets("--fails", "< br.txt", "--runs", "3")
     assert done.status == 0 and "stopped early (its runs are used up)" in done.out
-    done = brackets("--fails", "< br.txt", "--budget", "0.001s", "--close")
+    with time_up_after_the_runs():
+        done = brackets("--fails", "< br.txt", "--close")
     assert done.status == 1 and "stopped early (its time is used up)" in done.out
 
 

@@ -11,6 +11,7 @@ import pytest
 from cli_tool import subject_folder
 from click.testing import CliRunner
 
+from whence.cli.clock import clock
 from whence.cli.options import CaseCommand, Options, Search, search_options, shared_options
 from whence.cli.steps import open_work, search_summary
 from whence.report.terminal import search_progress
@@ -29,19 +30,20 @@ def called(*words: str) -> str:
 
 
 def test_without_options_everything_is_searched_on_all_cores() -> None:
-    assert called() == f"10 {Search(None, None, None, False)}"
+    assert called() == f"10 {Search(None, None, False)}"
 
 
 def test_options_of_a_search() -> None:
-    words = ["--workers", "3", "--cluster", "tcp://host:1", "--budget", "5m", "--fresh", "-n", "7"]
-    assert called(*words) == f"7 {Search(3, 'tcp://host:1', 300.0, True)}"
+    words = ["--workers", "3", "--cluster", "tcp://host:1", "--fresh", "-n", "7"]
+    assert called(*words) == f"7 {Search(3, 'tcp://host:1', True)}"
 
 
 @pytest.mark.parametrize(
     "text, seconds", [("90", 90.0), ("90s", 90.0), ("5m", 300.0), ("1h", 3600.0), ("1.5m", 90.0), ("0.2s", 0.2)]
 )
 def test_times(text: str, seconds: float) -> None:
-    assert called("--budget", text) == f"10 {Search(None, None, seconds, False)}"
+    assert called("--budget", text) == f"10 {Search(None, None, False)}"
+    assert clock.budget == seconds
 
 
 @pytest.mark.parametrize("text", ["", "0", "0s", "-1", "5 m", "5d", "m", "1e3", "1m30s", "nan", "٣"])
@@ -86,7 +88,7 @@ def test_a_search_from_options_to_its_summary(monkeypatch: pytest.MonkeyPatch, t
     case = Case("case", ("1", "2"), expected=Expected(b"4\n"))
     subject = subject_from_sources([source], [], [case], DEFAULT_LIMITS)
     for _ in range(2):
-        with open_work(subject, run_all(subject), Search(1, None, 60.0, False)) as work:
+        with open_work(subject, run_all(subject), Search(1, None, False)) as work:
             (observed,) = work.observe([case])
             sites = subject.alter_plan.sites[observed.events["site"]]
             stores = sites["role"] == Role.STORE

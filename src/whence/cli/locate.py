@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -169,15 +170,12 @@ class Diagnosis:
             story, recording, symptom = self.story, self.recording, self.base.symptom
             if search is not None and story is not None and recording is not None and symptom is not None:
                 seconds = min(REASONING * clock.left, TREE)
-                self.take(
-                    "cause tree",
-                    "looking for causes",
-                    lambda: cause_tree(story, symptom, recording, seconds),
-                    seconds + LATE,
-                )
+                tree = partial(cause_tree, story, symptom, recording, seconds)
+                self.take("cause tree", "looking for causes", tree, seconds + LATE)
             if self.runs.passing:
                 seconds = min(COMPARING * clock.left, COMPARING_MOST)
-                self.take("invariants", "comparing values", lambda: self.compare(recorder, seconds), seconds + LATE)
+                compare = partial(compare_values, self.subject, self.runs, self.rows, recorder, seconds)
+                self.take("invariants", "comparing values", compare, seconds + LATE)
             if search is not None:
                 self.alter(search, recorder)
             if story is not None:
@@ -207,24 +205,6 @@ class Diagnosis:
             self.rows = [row, *(other for other in self.rows if other != row)]
             self.publish()
 
-    def compare(self, recorder: Recorder, seconds: float) -> Findings:
-        """The ranking by values and ways that failing runs have and passing ones have not."""
-        from whence.techniques.invariants.collect import collect
-        from whence.techniques.invariants.diagnosis import Options as Wanted
-        from whence.techniques.invariants.diagnosis import diagnose
-        from whence.techniques.invariants.runs import Observer
-
-        observer = Observer(self.subject, recorder)
-        with progress("comparing values", 0) as report:
-            end = time.monotonic() + seconds / 2
-            found = collect(observer, self.runs, self.rows, FAILING, deadline=end, progress=report)
-        findings = diagnose(observer, found.failing, found.good, Wanted())
-        findings.summary = [
-            f"compared the values of {len(found.failing)} failing and {len(found.good)} passing runs",
-            *findings.summary,
-        ]
-        return findings
-
     def alter(self, search: Search, recorder: Recorder) -> None:
         """Add what altered runs and formulas of the failing cases show; the last summary tells how much was run."""
         from whence.alter.work import INTERRUPT
@@ -241,7 +221,7 @@ class Diagnosis:
                             if not work.stopped:
                                 self.take(name, doing, step, _left(work) + LATE)
                 if self.story is not None and not work.stopped:
-                    sets = lambda: correction_sets(self.subject, self.runs, self.rows, recorder, work)  # noqa: E731
+                    sets = partial(correction_sets, self.subject, self.runs, self.rows, recorder, work)
                     self.take("formulas", "solving formulas", sets, _left(work) + LATE)
             self.attempts.stopped |= work.stopped == INTERRUPT
             return Findings("alter", self.subject.name, summary=search_summary(work))
@@ -271,6 +251,28 @@ class Diagnosis:
                 finally:
                     report(done, len(near))
         return stories
+
+
+def compare_values(subject: Subject, runs: Runs, rows: list[int], recorder: Recorder, seconds: float) -> Findings:
+    """The ranking by values and ways that failing runs have and passing ones have not.
+
+    Half of the ``seconds`` is for recording the runs.
+    """
+    from whence.techniques.invariants.collect import collect
+    from whence.techniques.invariants.diagnosis import Options as Wanted
+    from whence.techniques.invariants.diagnosis import diagnose
+    from whence.techniques.invariants.runs import Observer
+
+    observer = Observer(subject, recorder)
+    with progress("comparing values", 0) as report:
+        end = time.monotonic() + seconds / 2
+        found = collect(observer, runs, rows, FAILING, deadline=end, progress=report)
+    findings = diagnose(observer, found.failing, found.good, Wanted())
+    findings.summary = [
+        f"compared the values of {len(found.failing)} failing and {len(found.good)} passing runs",
+        *findings.summary,
+    ]
+    return findings
 
 
 def _left(work: Work) -> float:
