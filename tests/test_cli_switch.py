@@ -146,7 +146,7 @@ def suite(name: str) -> Done:
 def test_a_case_of_a_suite_cannot_be_altered():
     done = suite("switch-suite")
     assert done.status == 2
-    assert "case sub runs a command: only a case that runs the program itself can be altered" in done.err
+    assert "case sub: it runs a command: only a case that runs the program itself can be altered" in done.err
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,8 @@ def _show_groups(step: _Step, groups: Sequence[Mapping[str, Run]]) -> None:
     for number, group in enumerate(groups, 1):
         title = f"group {number} of {len(groups)}, which seems to have one cause: {_cases(list(group))}"
         ranking = entries(ranked(group, step.version), group)
-        findings = Findings(f"faults, group {number}", step.subject.name, ranking, summary=["", title])
+        click.echo(f"\n{title}\n")
+        findings = Findings(f"faults, group {number}", step.subject.name, ranking)
         show(step.subject.folder, findings, replace(step.options, html=None))
 
 

@@ -220,7 +220,7 @@ class _Watch:
         from whence.cli.options import show
 
         findings, options, folder = self._best
-        findings.summary.append(f"stopped early: {why}")
+        findings.warnings.append(f"stopped early: {why}")
         return show(folder, findings, options)
 
     def _why(self, number: int) -> str:
