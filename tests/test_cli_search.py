@@ -83,6 +83,7 @@ def test_a_search_from_options_to_its_summary(monkeypatch: pytest.MonkeyPatch, t
     from whence.subject.runs import run_all
     from whence.subject.subject import subject_from_sources
 
+    clock.start(600.0)
     monkeypatch.setattr("whence.alter.work.found_folder", lambda: tmp_path)
     source = subject_folder("search", p_c=PROGRAM) / "p.c"
     case = Case("case", ("1", "2"), expected=Expected(b"4\n"))
