@@ -21,7 +21,7 @@ MAGIC = b"WHNCALT1"
 WORDS = """
     mode way flags continuations changes offsets results order order_count
     expected expected_length expected_error expected_error_length expected_status
-    budget patience unaltered_patience events events_limit outputs outputs_limit capture output_limit time_limit
+    budget endless patience unaltered_patience events events_limit outputs outputs_limit capture output_limit time_limit
     stops stop_count blocks block_count
     stop done events_count outputs_used refusal refusal_clock finished
 """.split()  # noqa: SIM905
@@ -63,13 +63,15 @@ class Expectation:
 class RunLimits:
     """What the runtime holds runs to; 0: nothing.
 
-    ``budget`` in clock ticks and ``patience`` in ms are a continuation's; ``unaltered_patience`` (ms) is that of the
+    ``budget`` in clock ticks and ``patience`` in ms are a continuation's, from the run's start; where that does not end
+    and counts as ``endless`` after so many ticks, from the first change. ``unaltered_patience`` (ms) is that of the
     unaltered run from one point of change to the next. ``capture``: bytes that are kept of a stream; a continuation
     that writes more is ended. ``output_limit``: bytes that a stream may have at all; ``time_limit``: ms that a run may
     sleep.
     """
 
     budget: int = 0
+    endless: int = 0
     patience: int = 0
     unaltered_patience: int = 0
     capture: int = 0

@@ -39,8 +39,11 @@ EVENTS = 1 << 22
 PATIENCE = 2000  # ms that one continuation may take at least, however few hooks it meets
 BUDGET = 10.0  # how many times the longer of the unaltered run and the longest passing one an altered run may take
 LEAST_BUDGET = 10_000  # clock ticks, so that very short runs may grow
-ENDLESS = 1 << 20  # clock ticks that count as the length of a run that does not end, where no passing one is known
-HANGING = 1 << 14  # the least that counts as that where one is known
+ENDLESS = 1 << 20  # clock ticks of a run that does not end that are looked at, at least
+HANGING = (
+    1 << 14
+)  # clock ticks that count as the length of such a run, at least; without a passing one ENDLESS / BUDGET
+GOING_ROUND = 1 << 19  # instances of it that are kept: later ones are like those
 OUTPUTS = 64 << 20  # bytes kept of a part of a batch
 CAPTURE = 1 << 20  # bytes kept of a stream at least; more where more is expected
 LONGER = 4  # times as long as is expected an output may be before its continuation is ended
@@ -126,6 +129,7 @@ class Session:
 
     def observe(self, limit: int = EVENTS) -> Observed:
         """The unaltered run with the first ``limit`` instances of all sites. Raises Unusable where there is none."""
+        limit = min(limit, GOING_ROUND) if self._hangs else limit
         observed, ending = self._observe(limit)
         if observed.refusal or self.way is Way.RESTART:
             watched, ending = self._watch(limit)
@@ -137,7 +141,7 @@ class Session:
     def _observe(self, limit: int) -> tuple[Observed, Ending]:
         """The unaltered run in a session."""
         runner = self._runner(Variant.ALTER)
-        with self._file(Mode.OBSERVE, Batch.of([]), events=limit, budget=self._endless) as file:
+        with self._file(Mode.OBSERVE, Batch.of([]), events=limit) as file:
             with _limits(runner, time=0.0):
                 result = self._job(runner, file)
             if not file.head["finished"] and not file.head["refusal"]:
@@ -157,7 +161,7 @@ class Session:
         """The unaltered run from the start, as the program runs by itself."""
         kind = self._restarting()
         runner = self._runner(kind)
-        with self._file(Mode.WATCH, Batch.of([]), events=limit, budget=self._endless) as file:
+        with self._file(Mode.WATCH, Batch.of([]), events=limit) as file:
             with _limits(runner, time=self._whole):
                 result = self._job(runner, file, kind is Variant.REPLAY)
             record, events = np.array(file.head["unaltered"]), file.events()
@@ -175,10 +179,12 @@ class Session:
 
     @property
     def _endless(self) -> int:
-        """Clock ticks after which the unaltered run of a program that hangs counts as endless; 0: it ends by itself."""
-        if not self._hangs:
-            return 0
-        return int(max(self._reach, HANGING) * BUDGET) if self._reach else ENDLESS
+        """Clock ticks after which an unaltered run that hangs counts as endless; 0: it ends by itself."""
+        if self._hangs:
+            return max(ENDLESS, int(self._reach * BUDGET))
+        if self._baseline is not None and self._baseline.result["verdict"] == Verdict.TIMEOUT:
+            return max(self._baseline.length, 1)
+        return 0
 
     @property
     def _whole(self) -> float:
@@ -192,7 +198,7 @@ class Session:
         assert self._baseline is not None
         if self._baseline.result["verdict"] != Verdict.TIMEOUT:
             return self._baseline.length
-        return HANGING if self._reach else min(self._baseline.length, ENDLESS)
+        return HANGING if self._reach else int(ENDLESS / BUDGET)
 
     def _restarts(self) -> bool:
         """Whether every altered run has to start from the beginning."""
@@ -408,7 +414,7 @@ class Session:
         capture = most if is_open else min(most, max(CAPTURE, LONGER * len(self._expectation.stdout)))
         whole = int(self._whole * 1000)
         sleep = int(limits.time * 1000)
-        return RunLimits(budget, self._patience, whole, capture if keeps else 0, limits.output, sleep)
+        return RunLimits(budget, self._endless, self._patience, whole, capture if keeps else 0, limits.output, sleep)
 
     def _job(self, runner: Runner, file: SessionFile, threads: bool = False) -> RunResult:
         """One run in the session of a file."""

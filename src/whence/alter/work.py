@@ -63,10 +63,9 @@ class Work:
     stop (of ``time.monotonic``). ``progress`` is called with the continuations done and asked for so far. With
     ``fresh`` what earlier searches kept is thrown away.
 
-    ``stopped`` says why the search ended early ("budget", "interrupt"), else it is empty. Of the continuations,
-    ``done`` were run, ``known`` were kept from before, ``left_out`` were NOT_RUN and ``lost`` took their process down.
-    ``unusable`` tells by the names of cases that were asked for why their altered runs would prove nothing; nothing is
-    run for these.
+    Of the continuations, ``done`` were run, ``known`` were kept from before, ``left_out`` were NOT_RUN and ``lost``
+    took their process down. ``unusable`` tells by the names of cases that were asked for why their altered runs would
+    prove nothing; nothing is run for these.
     """
 
     def __init__(
@@ -85,13 +84,14 @@ class Work:
         self.subject, self.deadline, self.fresh = subject, deadline, fresh
         self.unusable: dict[str, str] = {}
         self._runs = runs
-        self.stopped = ""
+        self._stopped = ""
         self.cut_short = self._at_once = False
         self.done = self.known = self.left_out = self.lost = 0
         self._count, self._cluster, self._way, self._opener = workers, cluster, way, opener
         self._progress = progress
         self._token = uuid.uuid4().hex
         self._begun = time.monotonic()
+        self._is_open = False
         self._asked = 0
         self._keys: dict[int, tuple[Case, str]] = {}  # by identity; the case is held so that it stays the same
         self._kept: dict[str, Kept] = {}
@@ -105,10 +105,19 @@ class Work:
             stack.callback(self._workers.close, self._token)
             stack.enter_context(self._interrupts())
             self._stack = stack.pop_all()
+        self._is_open = True
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._is_open = False
         self._stack.close()
+
+    @property
+    def stopped(self) -> str:
+        """Why the search is over before its end ("budget", "interrupt"); empty as long as it goes on."""
+        if not self._stopped and self.deadline is not None and self._is_open and time.monotonic() >= self.deadline:
+            self._stopped = BUDGET
+        return self._stopped
 
     @property
     def seconds(self) -> float:
@@ -224,7 +233,7 @@ class Work:
         """
         flying: dict[Future[Any], _Job] = {}
         try:
-            while not self._is_over():
+            while not self.stopped:
                 while len(flying) < self._workers.ahead and (job := next_job()):
                     flying[self._workers.executor.submit(job.function, *job.arguments)] = job
                 if not flying:
@@ -264,11 +273,6 @@ class Work:
             else:
                 job.collect(result)
 
-    def _is_over(self) -> bool:
-        if not self.stopped and self.deadline is not None and time.monotonic() >= self.deadline:
-            self.stopped = BUDGET
-        return bool(self.stopped)
-
     @contextmanager
     def share(self, part: float) -> Iterator[None]:
         """Inside, the search may take this part of the time that is left; what it did not use is there for the next.
@@ -282,9 +286,9 @@ class Work:
             yield
         finally:
             self.deadline = whole
-            if self.stopped == BUDGET:
+            if self._stopped == BUDGET:
                 self.cut_short = True
-                self.stopped = "" if whole is not None and time.monotonic() < whole else BUDGET
+                self._stopped = "" if whole is not None and time.monotonic() < whole else BUDGET
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
@@ -307,7 +311,7 @@ class Work:
             return
 
         def stop(_: int, __: object) -> None:
-            again, self.stopped = bool(self.stopped), INTERRUPT
+            again, self._stopped = bool(self._stopped), INTERRUPT
             if again or self._at_once:
                 raise KeyboardInterrupt
 

@@ -117,7 +117,7 @@ class Subject:
         with _BUILDING:
             if not is_sealed(str(out)):
                 out.parent.mkdir(parents=True, exist_ok=True)
-                build_variant(self.capture, kind, list(self._texts(kind)), self._runtime(), out, progress=self.progress)
+                build_variant(self.capture, kind, list(self._texts(kind)), self._runtime, out, progress=self.progress)
         return out
 
     def has_variant(self, kind: Variant) -> bool:
@@ -132,7 +132,7 @@ class Subject:
         digest = hashlib.sha256(f"{probes_version()} {kind} {self.capture.link}".encode())
         for module in self.capture.modules:
             digest.update(module.hash.encode())
-        for item in self._runtime():
+        for item in self._runtime:
             digest.update(str(item).encode())
         return digest.hexdigest()[:32]
 
@@ -148,6 +148,7 @@ class Subject:
     def _wrapped(self) -> list[str]:
         return wrapped(musl="musl" in self.program.modules[0].triple)
 
+    @cached_property
     def _runtime(self) -> list[Path]:
         has_main = any(ref.name == "main" for ref in self.program.functions)
         return runtime_objects(with_main=has_main)

@@ -26,12 +26,13 @@ static uint64_t next_stop(void)
     return stop;
 }
 
-void whence_begin_changes(const struct whence_change *changes, uint64_t count, uint64_t budget)
+void whence_begin_changes(const struct whence_change *changes, uint64_t count, const struct whence_session *file)
 {
     whence_state.doing = DOING_CONTINUATION;
     whence_state.changes = changes;
     whence_state.count = count;
-    whence_state.budget = budget;
+    whence_state.budget = file->endless ? file->endless : file->budget;
+    whence_state.more = file->endless ? file->budget : 0;
     whence_state.reached = whence_state.applied = 0;
     if (whence_state.is_armed) /* by the search, for other continuations */
         memset(__whence_armed, 0, __whence_armed_bytes);
@@ -42,10 +43,10 @@ void whence_begin_changes(const struct whence_change *changes, uint64_t count, u
     __whence_stop = next_stop();
 }
 
-void whence_begin_observing(uint64_t budget)
+void whence_begin_observing(uint64_t ticks)
 {
     whence_state.doing = DOING_OBSERVE;
-    whence_state.budget = budget;
+    whence_state.budget = ticks;
     __whence_stop = 0;
 }
 
@@ -255,7 +256,10 @@ static int is_made(const struct whence_change *change, const struct whence_point
         return 0;
     if (change->clock != WHENCE_EVERY && (change->clock + 1 != point->clock || whence_state.is_forked))
         return 0;
-    whence_state.reached++;
+    if (!whence_state.reached++ && whence_state.more) {
+        whence_state.budget = point->clock + whence_state.more;
+        __whence_stop = next_stop();
+    }
     if (whence_state.whole)
         whence_state.whole->spare = 1;
     return !(change->flags & CHANGE_GUARDED) || change->guard == point->value;

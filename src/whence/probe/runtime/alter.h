@@ -80,7 +80,8 @@ struct whence_session {
     uint64_t order, order_count; /* whence_place: all changes by clock and site */
     uint64_t expected, expected_length, expected_error, expected_error_length;
     int64_t expected_status;
-    uint64_t budget;   /* clock ticks from the run's start that a continuation may take; 0: any number */
+    uint64_t budget;   /* clock ticks that a continuation may take; 0: any number */
+    uint64_t endless;  /* 0, or clock ticks after which the unaltered run counts as one that does not end */
     uint64_t patience; /* milliseconds that a continuation may take, however few hooks it meets */
     uint64_t unaltered_patience; /* the same of the unaltered run, between two points of change */
     uint64_t events, events_limit, outputs, outputs_limit;
@@ -113,6 +114,7 @@ struct whence_state {
     int is_armed;                        /* whether there are armed blocks */
     const struct whence_change *changes; /* of the continuation */
     uint64_t count, budget;
+    uint64_t more;             /* 0, or the budget from the first change on */
     uint32_t reached, applied; /* how often it came to a place of change, and how often a change was made */
     struct whence_result *whole; /* of a run from the start: where both are noted at once, however it ends */
     int is_forked;               /* it is a child of the subject's own, whose instances have no clock */
@@ -129,10 +131,11 @@ struct whence_point {
     int is_computed, is_call; /* of a call, the value is the function's address */
 };
 uint64_t whence_altered(const struct whence_point *point);
-/* Activates a continuation's changes. */
-void whence_begin_changes(const struct whence_change *changes, uint64_t count, uint64_t budget);
+/* Activates a continuation's changes. Its budget counts from the run's start; where the unaltered run does not end, which
+   says nothing of how long a run should take, from its first change. */
+void whence_begin_changes(const struct whence_change *changes, uint64_t count, const struct whence_session *file);
 /* From now on all instances of sites are observed, for so many clock ticks (0: any number). */
-void whence_begin_observing(uint64_t budget);
+void whence_begin_observing(uint64_t ticks);
 
 /* Called on the hook's stack when the run gets to a site where something may be done (session.c). */
 uint64_t whence_visit(const struct whence_point *point);

@@ -203,7 +203,7 @@ static void note_whole(struct whence_result *result)
 void whence_watch(void)
 {
     note_whole(&whence_control->file->unaltered);
-    whence_begin_observing(whence_control->file->budget);
+    whence_begin_observing(whence_control->file->endless);
 }
 
 void whence_apply(void)
@@ -211,7 +211,7 @@ void whence_apply(void)
     uint64_t count;
     const struct whence_change *changes = whence_changes_of(whence_control->index, &count);
     note_whole(whence_result_of(whence_control->index));
-    whence_begin_changes(changes, count, whence_control->file->budget);
+    whence_begin_changes(changes, count, whence_control->file);
 }
 
 void whence_out_of_budget(void)
@@ -231,7 +231,7 @@ static void go(uint64_t continuation, const struct whence_point *point)
 {
     uint64_t count;
     const struct whence_change *changes = whence_changes_of(continuation, &count);
-    whence_begin_changes(changes, count, whence_control->file->budget);
+    whence_begin_changes(changes, count, whence_control->file);
     whence_control->is_running = 1;
     whence_hook_stack = (char *)(((uintptr_t)__builtin_frame_address(0) - BELOW) & -(uintptr_t)64); /* what lies above waits */
     whence_resume(whence_altered(point));

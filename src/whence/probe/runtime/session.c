@@ -129,7 +129,7 @@ static void observe(const struct whence_point *point)
     if (file->events_count < file->events_limit)
         events[file->events_count] = (struct whence_event){point->clock - 1, point->is_call ? 0 : point->value, point->site, 0};
     else
-        __whence_stop = file->budget ? file->budget + 1 : UINT64_MAX;
+        __whence_stop = file->endless ? file->endless + 1 : UINT64_MAX;
     file->events_count++;
 }
 
@@ -162,7 +162,7 @@ uint64_t whence_next_stop(uint64_t clock)
     const uint64_t *stops = FILE_AT(file->stops);
     while (whence_control->next_stop < file->stop_count && stops[whence_control->next_stop] + 1 <= clock)
         whence_control->next_stop++;
-    uint64_t end = file->budget ? file->budget + 1 : UINT64_MAX;
+    uint64_t ticks = file->endless ? file->endless : file->budget, end = ticks ? ticks + 1 : UINT64_MAX;
     uint64_t next = whence_control->next_stop < file->stop_count ? stops[whence_control->next_stop] + 1 : UINT64_MAX;
     return next < end ? next : end;
 }
@@ -223,7 +223,7 @@ static void begin_session(char *stack)
     struct itimerval ticks = {{0, TICK_MS * 1000}, {0, TICK_MS * 1000}};
     whence_hook_stack = HOOK_STACK_START;
     if (file->mode == SESSION_OBSERVE)
-        whence_begin_observing(file->budget);
+        whence_begin_observing(file->endless);
     else
         start_search();
     whence_allow(file->unaltered_patience);

@@ -1,0 +1,109 @@
+"""How long altered runs may get: as long as passing ones do, however short or endless the failing run is."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from altering import WAYS, change, instances, session, site_at, sites_at
+from snippets import Snippet, snippet
+
+from whence.alter.changes import Batch, Op, Verdict, Way
+from whence.alter.faithful import Ending
+from whence.alter.session import ENDLESS, HANGING, Session
+from whence.alter.streams import Request
+from whence.alter.work import Work
+from whence.probe.sites import Role
+from whence.run.cases import Case
+from whence.run.outcome import Expected, Kind
+from whence.subject.runs import run_all
+from whence.subject.subject import with_cases
+
+EARLY = r"""
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    long count = atoi(argv[1]) * 20000L, sum = 0;
+    if (argc > 2) // wrong
+        return 1;
+    for (long i = 0; i < count; i++)
+        sum += i & 3;
+    printf("%ld\n", sum);
+    return 0;
+}
+"""
+
+ENDING_LATE = r"""
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    long last = atoi(argv[1]), i = 0;
+    while (i != last)
+        i = i + 2; // odd numbers are passed over
+    printf("%ld\n", i);
+    return 0;
+}
+"""
+HANGS = Ending(Kind.TIMEOUT)
+
+
+@pytest.fixture(scope="module")
+def early() -> Snippet:
+    return snippet(EARLY)
+
+
+@pytest.fixture(scope="module")
+def hanging() -> Snippet:
+    return snippet(ENDING_LATE)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_that_ended_early_may_take_as_long_as_a_passing_one(early: Snippet, way: Way) -> None:
+    case = Case("case", ("2", "x"), expected=Expected(b"60000\n"))
+    batch = Batch.single(change(early.subject, site_at(early, 7, Role.BRANCH), Op.SET, 0))
+    for reach, verdict in ((0, Verdict.TIMEOUT), (60000, Verdict.PASS)):
+        with Session(early.subject, case, way, reach=reach) as opened:
+            assert opened.run(batch).records["verdict"].tolist() == [verdict]
+
+
+def test_the_lengths_of_passing_runs_are_learned_from_their_coverage(early: Snippet) -> None:
+    cases = [
+        Case("fails", ("2", "x"), expected=Expected(b"60000\n")),
+        Case("passes", ("1",), expected=Expected(b"30000\n")),
+    ]
+    subject = with_cases(early.subject, cases)
+    batch = Batch.single(change(subject, site_at(early, 7, Role.BRANCH), Op.SET, 0))
+    for runs, verdict in ((None, Verdict.TIMEOUT), (run_all(subject), Verdict.PASS)):
+        with Work(subject, runs, workers=1, fresh=True) as work:
+            (found,) = work.run([Request(cases[0], batch)])
+        assert found.records["verdict"].tolist() == [verdict]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_that_does_not_end_can_be_mended_late_and_is_given_up_soon(hanging: Snippet, way: Way) -> None:
+    case = Case("case", ("7",), expected=Expected(b"7\n"))
+    with Session(hanging.subject, case, way, HANGS, reach=100) as opened:
+        begun = time.monotonic()
+        observed = opened.observe()
+        assert time.monotonic() - begun < hanging.subject.limits.time / 2  # it is not waited for
+        assert observed.result["verdict"] == Verdict.TIMEOUT and not observed.unusable
+        assert ENDLESS <= observed.length <= ENDLESS + 1
+        (site,) = sites_at(hanging, 8, Role.STORE)
+        late = instances(observed, site)[-1]
+        assert late > 20 * HANGING
+        changes = [change(hanging.subject, site, Op.SET, value, clock=late) for value in (7, 8)]
+        always = change(hanging.subject, site, Op.SET, 7), change(hanging.subject, site, Op.ADD, 2)
+        found = opened.run(Batch.of([*changes, *always])).records
+    assert found["verdict"].tolist() == [Verdict.PASS, Verdict.TIMEOUT, Verdict.PASS, Verdict.TIMEOUT]
+    assert late + 10 * HANGING <= found["length"][1] <= late + 10 * HANGING + 2
+    assert found["length"][3] < 10 * HANGING + 20
+
+
+def test_one_that_ends_only_in_the_variant_is_not_altered(hanging: Snippet) -> None:
+    with session(hanging, Case("case", ("8",), expected=Expected(b"9\n"))) as opened:
+        assert opened.observe(0).result["verdict"] == Verdict.WRONG_OUTPUT
+    case = Case("case", ("8",), expected=Expected(b"9\n"))
+    with Session(hanging.subject, case, plain=HANGS) as opened:
+        assert "timeout in the program, but wrong output" in opened.observe(0).unusable
