@@ -246,6 +246,7 @@ class Session:
             self._drive(file, results)
         refused = np.flatnonzero(results.records["verdict"] == Verdict.REFUSED)
         if self.way is Way.AUTO and len(refused):
+            results.records["verdict"][refused] = Verdict.NOT_RUN
             self._restart(batch, refused, ticks, results, seconds)
         return results
 
@@ -274,7 +275,7 @@ class Session:
                 verdict = Verdict.REFUSED if file.head["refusal"] else Verdict.NOT_REACHED
                 _settle(file, verdict)
                 left = file.start_over()
-            if left == before:  # it ends before its first point, and not by a continuation's fault
+            if left == before and not file.head["stop"]:  # it ends before its first point by its own fault
                 _settle(file, Verdict.LOST)
                 break
         results.records[:] = file.results

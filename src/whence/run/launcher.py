@@ -42,6 +42,7 @@ def main() -> None:
     _default_signals()
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
+    _supervise(control)
     _prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     with contextlib.suppress(OSError):  # where allowed: it must get its turn among thousands of a fork bomb's processes
         os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
@@ -58,6 +59,21 @@ def _default_signals() -> None:
     for number in signal.valid_signals() - set(INTERPRETERS_OWN):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+
+
+def _supervise(control: socket.socket) -> None:
+    """Go on in a child, the server. A program may kill that, its parent; this process, which it does not know, is there
+    to end what has been left behind then.
+    """
+    _prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    child = os.fork()
+    if child == 0:
+        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        return
+    control.close()
+    os.waitpid(child, 0)
+    _reap_orphans()
+    os._exit(0)
 
 
 def _receive(control: socket.socket, size: int) -> bytes | None:
@@ -164,6 +180,7 @@ def _await_end(control: socket.socket, pid: int, job: Job) -> int:
                 return flags
             if events:
                 _kill_group(pid)
+                _reap_orphans()
                 os._exit(1)
             if left <= 0:
                 flags = flags or protocol.TIMED_OUT

@@ -330,6 +330,21 @@ static int has_ended(pid_t pid)
     return !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == pid;
 }
 
+/* Ends and collects whatever the run left behind: orphans come to this process, which is their subreaper. */
+static void reap_orphans(void)
+{
+    for (int tries = 0; tries < REAP_TRIES; tries++) {
+        pid_t pid;
+        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+            continue;
+        if (pid < 0)
+            return;
+        if (tries && !count_processes(1, getpid(), 1))
+            return;
+        usleep(200);
+    }
+}
+
 /* Waits until the child has ended, or ends it; the child stays a zombie, so that its group can be addressed. When
    the other side of the socket is gone, there is nobody to serve. */
 static uint32_t await_end(pid_t pid, const struct job *job)
@@ -351,25 +366,11 @@ static uint32_t await_end(pid_t pid, const struct job *job)
             pause.tv_nsec = left * 1000;
         if (ppoll(&control, 1, &pause, &server.unblocked) > 0) {
             kill_group(pid);
+            reap_orphans();
             _exit(1);
         }
     }
     return flags;
-}
-
-/* Ends and collects whatever the run left behind: orphans come to this process, which is their subreaper. */
-static void reap_orphans(void)
-{
-    for (int tries = 0; tries < REAP_TRIES; tries++) {
-        pid_t pid;
-        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-            continue;
-        if (pid < 0)
-            return;
-        if (tries && !count_processes(1, getpid(), 1))
-            return;
-        usleep(200);
-    }
 }
 
 /* ---- A job ---------------------------------------------------------------------------------------------------- */
@@ -536,9 +537,27 @@ static void block_signals(void)
     sigprocmask(SIG_BLOCK, &child, &server.unblocked);
 }
 
+/* Goes on in a child, the server. A program may kill that, its parent; this process, which it does not know, is there to end
+   what has been left behind then. */
+static void supervise(int control)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    pid_t child = fork();
+    if (child == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (child <= 0)
+        return;
+    close(control);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    reap_orphans();
+    _exit(0);
+}
+
 int whence_serve(int control, whence_entry entry)
 {
     struct hello hello = {{'W', 'H', 'N', 'C', 'S', 'R', 'V', '1'}, 2, 0, 0};
+    supervise(control);
     server.control = control;
     server.entry = entry;
     server.job = map_pages(MESSAGE_MAX, MAP_PRIVATE);
