@@ -227,6 +227,9 @@ def main() -> int:
     parser.add_argument("--budget", default="3s", help="of each command that has one")
     parser.add_argument("--commands", default=",".join(COMMANDS), help="only these")
     parser.add_argument("--busy", action="store_true", help="keep two cores busy with other work")
+    parser.add_argument(
+        "--turns", type=int, metavar="N", default=1, help="of each subject's commands only each N-th, in turn"
+    )
     parser.add_argument("--for", dest="lasting", type=float, help="start no further subject after so many seconds")
     parser.add_argument("--table", action="store_true", help="only print what is known")
     arguments = parser.parse_args()
@@ -241,7 +244,8 @@ def main() -> int:
         for seed in [] if arguments.table else arguments.seeds:
             if time.monotonic() > until:
                 break
-            for row in soak.run(seed, commands):
+            chosen = [name for k, name in enumerate(commands) if (seed + k) % arguments.turns == 0]
+            for row in soak.run(seed, chosen):
                 print("\n".join(tell(row)), end="\n" if row["violations"] else "", flush=True)
     rows = [row for row in soak.rows() if row["seed"] in arguments.seeds and row["command"] in commands]
     print(f"\n{table(rows)}\n\n{len({row['seed'] for row in rows})} subjects, {len(rows)} calls")

@@ -7,11 +7,10 @@ from pathlib import Path
 from bench.soak.subjects import Laid
 from whence.cli import COMMANDS
 
-ALONE = ("init", "doctor")  # commands without a subject's cases
-WITHOUT_BUDGET = (*ALONE, "record", "spectrum", "slice")  # which bounds they keep is told by the limits of runs
+ALONE = ("init", "doctor")  # commands without a subject's cases, and without a budget
 VARIATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
     "locate": ((), ("--html", "{scratch}/page.html"), ("--fresh", "--workers", "1"), ("--no-alter",)),
-    "slice": ((), ("--implicit", "--budget", "{budget}"), ("--data-only",), ("--window", "1M")),
+    "slice": ((), ("--implicit",), ("--data-only",), ("--window", "1M")),
     "rules": ((), ("--pairs",), ("--everywhere",)),
     "values": ((), ("--sets",), ("--full",), ("--plain",)),
     "switch": ((), ("--order", "last"), ("--first",)),
@@ -32,9 +31,9 @@ def words_for(command: str, laid: Laid, budget: str, scratch: Path) -> list[str]
         return [command, str(scratch / "fresh")]
     seed = laid.generated.seed
     choices = VARIATIONS.get(command, ((),))
-    places = {"scratch": str(scratch), "budget": budget, "reference": str(laid.reference)}
+    places = {"scratch": str(scratch), "reference": str(laid.reference)}
     words = [command, *(word.format(**places) for word in choices[seed // 7 % len(choices)])]
-    words += [] if command in WITHOUT_BUDGET else ["--budget", budget]
+    words += ["--budget", budget]
     words += ["--state", str(scratch / "state.json")] if command == "faults" else []
     words += [] if is_text(command, seed) else ["--json"]
     return [*words, *laid.words]
