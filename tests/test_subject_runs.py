@@ -5,6 +5,7 @@ import pytest
 from stories import subject_of
 
 from whence.errors import SubjectError
+from whence.run import runner
 from whence.run.outcome import Kind
 from whence.subject.runs import blocks_executed, counters, coverage, run_all
 from whence.subject.subject import with_cases
@@ -70,3 +71,30 @@ def test_progress_goes_up_to_its_total():
 def test_no_cases():
     with pytest.raises(SubjectError, match="no cases"):
         run_all(with_cases(subject(), []))
+
+
+TO_ITS_PARENT = """\
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int signal = atoi(argv[1]);
+    if (signal && getppid() > 1)
+        kill(getppid(), signal);
+    return signal != 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("number", "did"), [("9", "ended"), ("19", "stopped")])
+def test_a_case_that_ends_or_stops_its_server_is_left_out_alone(monkeypatch, number, did):
+    monkeypatch.setattr(runner, "PATIENCE", 2.0)
+    found = run_all(subject_of(TO_ITS_PARENT, "0", number, "00", time=0.5))
+    assert [t.outcome.kind for t in found.tested] == [Kind.PASS, Kind.PASS]
+    assert found.left_out == [f"{number}: the fork server was {did} by the program it ran"]
+
+
+def test_nothing_but_cases_that_end_their_server():
+    with pytest.raises(SubjectError, match="no case can be used: 9: the fork server was ended"):
+        run_all(subject_of(TO_ITS_PARENT, "9"))

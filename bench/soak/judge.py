@@ -75,8 +75,10 @@ def _ill_formed(ran: Ran) -> Iterator[str]:
         elif not HELP.search(ran.err):
             yield f"complaint: no help: {ran.err.strip()[:300]}"
     elif status in (0, 1):
-        if not ran.out.strip():
+        if not ran.out.strip() and not (status == 1 and COMPLAINT.search(ran.err) and HELP.search(ran.err)):
             yield f"empty: nothing printed with status {status}"
+        elif not ran.out.strip():
+            return
         elif not ran.text:
             yield from _wrong_json(ran)
 

@@ -43,7 +43,6 @@ BATCH = 64  # candidates that a worker runs between two looks at the clock
 IN_FLIGHT = 64 << 20  # bytes of candidates in one batch of all workers
 PATIENCE = 20  # a candidate may take this many times as long as the failing case ...
 LEAST, MOST = 1.0, 2.0  # ... but at least, and where that does not end at most, so many seconds
-LEAST_LEFT = 0.05  # seconds that a run gets when no time is left
 REPEATS = 2  # further runs of a failing case that ends, to see whether it is flaky
 REMEMBERED = 512  # good inputs, and failing ones, that are kept as they turn up
 SMALL = 64 << 10  # bytes of an input that is kept
@@ -314,31 +313,23 @@ class Judge:
 
     def _answers(self, seat: _Seat, cases: list[Case]) -> Iterator[Answer]:
         """Run cases on the program, and on the reference those that it has to decide, until it is late."""
-        runs = list(takewhile(lambda _: not self._is_late(), self._timed(seat.runner, cases)))
+        until = self._last_moment
+        runs = list(takewhile(lambda _: self.stopped != INTERRUPTED, seat.runner.iterate(cases, deadline=until)))
         rights: Iterator[RunResult] = iter(())
         if seat.reference is not None:
             asked = [case for case, run in zip(cases, runs, strict=False) if not self._ends_otherwise(run)]
-            rights = self._timed(seat.reference, asked)
+            rights = seat.reference.iterate(asked, deadline=until)
         for case, run in zip(cases, runs, strict=False):
-            if self._is_late():
+            if self.stopped == INTERRUPTED:
                 return
             if seat.reference is None or not self._ends_otherwise(run):
-                yield self._answer(case, run, next(rights, None))
+                right = next(rights, None)
+                if right is None and seat.reference is not None:
+                    return  # no time was left for it
+                yield self._answer(case, run, right)
             else:
                 verdict = Verdict.OTHER if run.signal or run.timed_out else Verdict.REJECTED
                 yield Answer(verdict, case, run, Outcome(Kind.SKIPPED, f"exit status {run.code}"))
-
-    def _timed(self, runner: Runner, cases: list[Case]) -> Iterator[RunResult]:
-        """The runs of cases, none of which may take longer than there is time: what is cut short by that is late."""
-        limits = runner.limits
-        try:
-            for run in runner.iterate(cases):
-                yield run
-                if self._last_moment != math.inf:
-                    left = max(self._last_moment - time.monotonic(), LEAST_LEFT)
-                    runner.limits = replace(limits, time=min(limits.time or math.inf, left))
-        finally:
-            runner.limits = limits
 
     def _is_late(self) -> bool:
         """Whether no further run counts: after Ctrl-C, or when the time is over."""

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     Counters = NDArray[np.uint32]
 
 AHEAD = 16  # jobs in flight
+PATIENCE = 15.0  # seconds beyond a run's limit after which a server that does not answer counts as lost
 AHEAD_SUITE = 2  # each of them takes a copy of a whole folder
 SHELL = Path("/bin/sh")
 HISTORY = shutil.ignore_patterns(".git", ".hg", ".svn")  # large, and no part of a program
@@ -59,7 +60,7 @@ class Cancelled(Exception):
 
 
 class ServerLost(SubjectError):
-    """The fork server has ended while it ran something: what it ran has killed it, or it was killed with it."""
+    """The fork server has ended or was stopped while it ran something, by what it ran; or it was killed with it."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -99,6 +100,7 @@ class _Batch:
     matrix: Counters | None = None
     matrix_path: Path | None = None
     flights: deque[_Flight] = field(default_factory=deque)
+    is_hanging: bool = False  # the server does not answer
 
 
 class Runner:
@@ -214,7 +216,9 @@ class Runner:
         except EOFError as error:
             self._check_cancelled()
             case = batch.flights[0].case if batch.flights else requests[0].case
-            raise ServerLost(f"case {case.name}: the fork server was ended by the program it ran") from error
+            did = "stopped" if batch.is_hanging else "ended"
+            hint = "what it does to its parent process cannot be looked at"
+            raise ServerLost(f"case {case.name}: the fork server was {did} by the program it ran", hint) from error
         except OSError as error:  # of files and folders of the sandbox, which the program can get at
             case = batch.flights[0].case if batch.flights else requests[0].case
             raise SubjectError(f"case {case.name}: cannot run it: {error}") from error
@@ -345,7 +349,7 @@ class Runner:
 
     def _land(self, batch: _Batch, deadline: float) -> RunResult:
         """Wait for the oldest job and return its result. Raises TimeoutError when it does not come in time."""
-        reply = batch.server.receive(deadline)
+        reply = self._reply(batch, deadline)
         flight = batch.flights.popleft()
         if reply.stage:
             raise self._failed_start(flight, reply)
@@ -369,6 +373,17 @@ class Runner:
         if reply.flags & protocol.SPARE_USED and not _goes_on(flight.case):
             remove_tree(flight.slot.spare)
         return result
+
+    def _reply(self, batch: _Batch, deadline: float) -> Reply:
+        """The reply to the oldest job. A server that does not answer, since it was stopped, counts as lost."""
+        patience = time.monotonic() + self.limits.time + PATIENCE if self.limits.time else math.inf
+        try:
+            return batch.server.receive(min(patience, deadline))
+        except TimeoutError as error:
+            if patience > deadline:
+                raise
+            batch.is_hanging = batch.server.is_lost = True
+            raise EOFError from error
 
     def _failed_start(self, flight: _Flight, reply: Reply) -> WhenceError:
         if reply.error == errno.ENOSPC:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from whence.run.compare import EXACT
 from whence.run.oracle import judge
 from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
-from whence.run.runner import Runner
+from whence.run.runner import Runner, ServerLost
 from whence.subject.subject import Subject
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def run_all(subject: Subject, progress: Progress | None = None, deadline: float 
         repeated = batches.run(cover, differing, deadline)
         again = batches.run(runner, sorted({*failing, *differing}), deadline)
     unstable = {row for row, result in repeated.items() if _verdict(result) is not _verdict(covered[row])}
-    return _judged(subject, plain, covered, again, unstable)
+    return _judged(subject, plain, covered, again, unstable, batches.lost)
 
 
 def _long_enough(subject: Subject, covered: Results) -> float:
@@ -110,14 +110,19 @@ def _verdict(result: RunResult) -> Kind:
     return judge(result.case, result).kind
 
 
-def _judged(subject: Subject, plain: Results, covered: Results, again: Results, unstable: set[int]) -> Runs:
-    """The runs that count, and why the others do not; two runs of the variant differ for the ``unstable`` cases."""
+def _judged(
+    subject: Subject, plain: Results, covered: Results, again: Results, unstable: set[int], lost: Mapping[int, str]
+) -> Runs:
+    """The runs that count, and why the others do not; two runs of the variant differ for the ``unstable`` cases.
+
+    ``lost`` tells by their numbers why cases cannot be run.
+    """
     import numpy as np
 
     tested, rows, left_out, unlike = [], [], [], []
     for row, case in enumerate(subject.cases):
-        if row not in covered:
-            left_out.append(f"{case.name}: not run, since the time was over")
+        if row in lost or row not in covered:
+            left_out.append(f"{case.name}: {lost.get(row, 'not run, since the time was over')}")
             continue
         outcome = judge(case, plain[row])
         reason = _why_not(outcome, plain[row], again.get(row, plain[row]), covered[row])
@@ -135,7 +140,7 @@ def _judged(subject: Subject, plain: Results, covered: Results, again: Results, 
         case = subject.cases[row]
         tested.append(Tested(case, plain[row], judge(case, plain[row])))
         rows.append(covered[row].coverage)
-    if not covered:
+    if not covered and not lost:
         raise NoTime("the time was over before the cases had been run", "more time: --budget 5m")
     if not tested:
         raise SubjectError(f"no case can be used: {left_out[0]}", "\n".join(f"nor {other}" for other in left_out[1:6]))
@@ -165,16 +170,28 @@ class _Batches:
 
     def __init__(self, cases: Sequence[Case], progress: Progress | None) -> None:
         self._cases, self._progress, self._done = cases, progress, 0
+        self.lost: dict[int, str] = {}  # by the case's number why it cannot be run
 
     def run(self, runner: Runner, rows: Iterable[int], deadline: float) -> Results:
-        """The results of the cases with these numbers, of as many as there is time for."""
-        rows = list(rows)
-        results: list[RunResult] = []
-        for result in runner.iterate([self._cases[row] for row in rows], deadline=deadline):
-            results.append(result)
-            self._tell(len(results), 0)
+        """The results of the cases with these numbers, of as many as there is time for.
+
+        A case that ends or stops its fork server has none; it is in ``lost``, and the others go on with another server.
+        """
+        rows = [row for row in rows if row not in self.lost]
+        results: Results = {}
+        while waiting := [row for row in rows if row not in results and row not in self.lost]:
+            try:
+                for row, result in zip(waiting, self._iterate(runner, waiting, deadline), strict=False):
+                    results[row] = result
+                    self._tell(len(results), 0)
+                break
+            except ServerLost as error:
+                self.lost[next(row for row in waiting if row not in results)] = str(error).partition(": ")[2]
         self._done += len(rows)
-        return dict(zip(rows, results, strict=False))
+        return results
+
+    def _iterate(self, runner: Runner, rows: list[int], deadline: float) -> Iterator[RunResult]:
+        return runner.iterate([self._cases[row] for row in rows], deadline=deadline)
 
     def _tell(self, done: int, _: int) -> None:
         total = 2 * len(self._cases)

@@ -28,7 +28,7 @@ from whence.program.program import Program
 from whence.program.reader import read_module
 from whence.run.cases import Case, load_cases
 from whence.run.config import SubjectConfig
-from whence.run.runner import Runner, learn_expected
+from whence.run.runner import Runner, ServerLost, learn_expected
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
 from whence.subject.places import Places
 
@@ -277,9 +277,17 @@ def _is_open(case: Case) -> bool:
 
 def _closed(case: Case, runner: Runner) -> Case:
     """The case with a final newline expected, if the program prints one."""
-    if case.expected is None or case.expected.stdout is None or not runner.run_case(case).stdout.endswith(b"\n"):
+    if case.expected is None or case.expected.stdout is None or not _ends_a_line(case, runner):
         return case
     return replace(case, expected=replace(case.expected, stdout=case.expected.stdout + b"\n"))
+
+
+def _ends_a_line(case: Case, runner: Runner) -> bool:
+    """Whether what the program prints ends with a line; not where it does not let itself be run."""
+    try:
+        return runner.run_case(case).stdout.endswith(b"\n")
+    except ServerLost:
+        return False
 
 
 def with_cases(subject: Subject, cases: list[Case]) -> Subject:
