@@ -34,6 +34,7 @@ class Suite:
     folder: Path
     program: str | None  # relative path of the program in the folder
     fresh: bool = True  # whether each case gets a copy of its own; else one copy serves all, one after another
+    process: str | None = None  # name of the processes whose recordings count, where not all do
 
 
 @dataclass(slots=True, frozen=True)
@@ -280,6 +281,7 @@ def _cases_of_command(settings: CasesConfig, config: SubjectConfig) -> list[Case
         config.folder,
         str(program.relative_to(config.folder)) if program is not None and inside else None,
         settings.copy == "each",
+        settings.process,
     )
     return [
         Case(

@@ -50,6 +50,7 @@ class CasesConfig:
     verdict: str = "status"
     skip: tuple[int, ...] = (77,)
     copy: str = "each"
+    process: str | None = None
     files: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
 
@@ -177,6 +178,7 @@ KEYS: dict[str, dict[str, Callable[[Any], Any]]] = {
         "verdict": _one_of("status", "tap", "automake"),
         "skip": _statuses,
         "copy": _one_of("each", "once"),
+        "process": _string,
         "files": _strings,
         "environment": _variables,
     },
@@ -208,6 +210,7 @@ BELONGS = {
     "verdict": "command",
     "skip": "command",
     "copy": "command",
+    "process": "command",
 }
 
 

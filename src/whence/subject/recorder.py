@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -15,13 +16,13 @@ from whence.run.oracle import judge
 from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
 from whence.run.runner import Runner, TraceRequest
+from whence.subject.processes import candidates, open_best, processes_in
 from whence.subject.subject import Subject
 from whence.trace.trace import FULL, LIMIT_REACHED, Header, Trace, open_units, read_header
 
 SLOWER = 10  # a recorded run may take this many times as long as the time limit says
 ENDLESS = 16 << 20  # bytes kept of a run that does not end: enough to see what goes round
 WORK = 16  # bytes of memory that analysing takes for each byte of a trace
-PROCESSES = 16  # runs of the program within a case that are looked at
 SHARE = 0.75  # of the memory that is free
 TOGETHER = 8  # altered runs that are asked for at once; their working files have names of one length
 
@@ -46,7 +47,8 @@ class ChangedOutcome(SubjectError):
 class Recording:
     """A recorded run: its result and outcome on the record variant, and the decoded trace.
 
-    ``is_cut``: the trace holds only the beginning of a run that did not end.
+    ``is_cut``: the trace holds only the beginning of a run that did not end. ``process`` tells which of a command's
+    processes was recorded.
     """
 
     case: Case
@@ -54,6 +56,7 @@ class Recording:
     outcome: Outcome
     trace: Trace
     is_cut: bool = False
+    process: str = ""
 
 
 class Recorder:
@@ -116,13 +119,23 @@ class Recorder:
             outcome = judge(case, result)
             if expected is not None and outcome.kind is not expected.kind:
                 raise ChangedOutcome(case, expected, outcome)
-            traces = [self._open(file, limit, endless) for file in (_candidates(path) if path.is_dir() else [path])]
-            trace = max(reversed(traces), key=worth) if worth and len(traces) > 1 else traces[-1]
+            open_trace = partial(self._open, limit=limit, endless=endless)
+            is_command = path.is_dir()
+            process, trace = self._of_command(case, path, open_trace, worth) if is_command else ("", open_trace(path))
             if keep is not None:
                 _copy(trace.path, keep)
         finally:
             _remove(path)  # what is used of it stays mapped
-        return Recording(case, result, outcome, trace, bool(trace.header.flags & LIMIT_REACHED))
+        return Recording(case, result, outcome, trace, bool(trace.header.flags & LIMIT_REACHED), process)
+
+    def _of_command(
+        self, case: Case, folder: Path, open_trace: Callable[[Path], Trace], worth: Worth | None
+    ) -> tuple[str, Trace]:
+        """The trace of one of a command's processes, and words for that process."""
+        ran = processes_in(folder)
+        name = case.suite.process if case.suite else None
+        process, trace = open_best(candidates(ran, name), open_trace, worth)
+        return process.text + (f" (one of {len(ran)} that ran)" if len(ran) > 1 else ""), trace
 
     def record_altered(self, case: Case, sessions: Sequence[bytes]) -> list[Recording | None]:
         """Record altered runs of a case, the beginning of long ones; None for those whose trace cannot be read."""
@@ -209,12 +222,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def _candidates(folder: Path) -> list[Path]:
-    """The traces to choose from where a command ran the program: the one that a signal ended last, or the last ones."""
-    traces = sorted(folder.iterdir(), key=lambda p: p.stat().st_mtime_ns)
-    if not traces:
-        raise SubjectError("the command did not run the program", "see `program` in docs/configuration.md")
-    crashed = [t for t in traces if read_header(open_units(t)).end == "signal"]
-    return crashed[-1:] or traces[-PROCESSES:]

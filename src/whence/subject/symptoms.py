@@ -19,6 +19,7 @@ from whence.run.outcome import Kind, Outcome
 from whence.run.point import statement_of
 from whence.run.result import RunResult
 from whence.run.symptom import find_symptom
+from whence.subject.processes import has_crashed
 from whence.subject.recorder import Recording
 from whence.trace.columns import N_OUT
 
@@ -34,6 +35,8 @@ def symptom_of(recording: Recording, folder: Path) -> Symptom:
         raise SubjectError(f"case {recording.case.name}: the recorded run did not fail ({recording.outcome.kind})")
     symptom = _find(recording, folder)
     symptom.details["stderr"] = errors_of(recording.result.stderr)
+    if recording.process:
+        symptom.details["process"] = recording.process
     if recording.trace.segments:
         symptom.details["stack"] = stack_at(Evidence(recording.trace), symptom.event, folder)
     return symptom
@@ -49,7 +52,7 @@ def _find(recording: Recording, folder: Path) -> Symptom:
     trace, result, outcome = recording.trace, recording.result, recording.outcome
     if recording.case.command is None or outcome.kind is Kind.TIMEOUT:
         return find_symptom(trace, result, outcome, folder)
-    if trace.header.end == "signal":
+    if has_crashed(trace.header):
         number = trace.header.code
         assertion = find_assertion(result.stderr) if number == SIGABRT else None
         kind = Kind.ASSERTION if assertion else Kind.CRASH

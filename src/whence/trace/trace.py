@@ -25,7 +25,8 @@ ADDRESS_BYTES = 8
 HEADER_UNITS = 1024  # a page
 REGISTERS_AT = 17  # word of the header
 MOST_THREADS = 4096  # as in probe/runtime/threads.c
-LIMIT_REACHED, RING, CHILD, THREADS, FULL = 1, 2, 4, 8, 16
+LIMIT_REACHED, RING, CHILD, THREADS, FULL, FORKED = 1, 2, 4, 8, 16, 32
+NAMES = slice(512, HEADER_UNITS)  # units of the header: the executable and the arguments of a command's process
 END_KINDS = {0: "killed", 1: "exit", 2: "signal"}
 
 
@@ -43,6 +44,8 @@ class Header:
     fingerprint: int
     threads: int
     fault: Fault | None = None
+    executable: str = ""  # of a command's process
+    arguments: tuple[str, ...] = ()
 
 
 def open_units(path: Path) -> NDArray[np.uint32]:
@@ -67,10 +70,13 @@ def open_units(path: Path) -> NDArray[np.uint32]:
 def read_header(units: NDArray[np.uint32]) -> Header:
     """The header of an opened trace."""
     row = [int(w) for w in units[: 2 * (REGISTERS_AT + len(REGISTERS))].view(np.uint64)]
-    end = END_KINDS.get(row[5], "killed")
-    code = b"".join(word.to_bytes(8, "little") for word in row[15:17])
-    fault = Fault(row[12], row[13], row[7], row[14], code, tuple(row[REGISTERS_AT:])) if row[12] else None
-    return Header(row[2], row[3], row[4], end, row[6], row[7], row[8], row[9], max(1, row[10]), fault)
+    chunks, limit, flags, end, code, address, thread, fingerprint, threads = row[2:11]
+    bytes_there = b"".join(word.to_bytes(8, "little") for word in row[15:17])
+    fault = Fault(row[12], row[13], address, row[14], bytes_there, tuple(row[REGISTERS_AT:])) if row[12] else None
+    names = units[NAMES].tobytes().rstrip(b"\0").decode(errors="replace").split("\0")
+    kind = END_KINDS.get(end, "killed")
+    most, arguments = max(1, threads), tuple(names[1:])
+    return Header(chunks, limit, flags, kind, code, address, thread, fingerprint, most, fault, names[0], arguments)
 
 
 def _chunk_starts(units: NDArray[np.uint32], header: Header, path: Path) -> NDArray[np.int64]:

@@ -112,13 +112,10 @@ static void stop(const char *what, const char *path)
 
 static void start_recording(const char *path, const char *limit, const char *ring)
 {
-    char own[4096];
     size_t length = strlen(path);
-    if (length && path[length - 1] == '/') {
-        snprintf(own, sizeof own, "%s%ld", path, (long)getpid());
-        path = own;
-    }
-    if (whence_record_start(path, limit ? strtoull(limit, NULL, 10) : 0, ring && *ring == '1'))
+    int (*start)(const char *, uint64_t, int) =
+        length && path[length - 1] == '/' ? whence_record_in_folder : whence_record_start;
+    if (start(path, limit ? strtoull(limit, NULL, 10) : 0, ring && *ring == '1'))
         stop("record into", path);
 }
 

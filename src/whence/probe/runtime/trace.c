@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <ucontext.h>
@@ -31,15 +32,17 @@
 #define CHUNK_HEADER_UNITS 8
 #define EFFECT_UNITS 8192
 #define SIGNAL_STACK 65536
+#define FOLLOWED 128ull /* chunks; a forked child whose parent has written more is not recorded */
 #define KIND_EFFECT (1u << 30)
 #define KIND_THREAD (2u << 30)
 #define KIND_START (3u << 30)
 #define TRACE_DESCRIPTOR 987 /* high, so that the subject's own descriptors keep their numbers */
 
-enum { FLAG_LIMIT = 1, FLAG_RING = 2, FLAG_CHILD = 4, FLAG_THREADS = 8, FLAG_FULL = 16 };
+enum { FLAG_LIMIT = 1, FLAG_RING = 2, FLAG_CHILD = 4, FLAG_THREADS = 8, FLAG_FULL = 16, FLAG_FORKED = 32 };
 enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END_THREAD, FINGERPRINT, THREADS, USED,
        FAULT_TRAP, FAULT_ERROR, FAULT_TOP, FAULT_BYTES, FAULT_REGISTERS = FAULT_BYTES + 2 };
 enum { CODE_BYTES = 16 }; /* of the instruction that faulted; the longest has 15 */
+enum { NAMES = 2048 };    /* byte of the header from which on the executable and the arguments stand, where asked for */
 enum { END_EXIT = 1, END_SIGNAL = 2 };
 
 extern const uint64_t __whence_fingerprint __attribute__((weak));
@@ -58,6 +61,7 @@ static struct stat file;
 static _Atomic uint64_t sequence;
 static uint32_t scratch[CHUNK_UNITS];
 static uint64_t used_before; /* chunks that an earlier run left in the file: they are cleared when taken */
+static int is_in_folder;     /* the traces of a command's processes: those of forked ones, too */
 
 int whence_recording(void) { return header != NULL; }
 
@@ -292,20 +296,103 @@ static void catch_signals(void)
             sigaction(fatal[i], &action, NULL);
 }
 
+/* ---- Forked processes ----------------------------------------------------------------------------------------- */
+
+/* A child's trace is a copy of its parent's, which goes on from there. A ring may be written over meanwhile. */
+static int can_follow(void)
+{
+    return header && is_in_folder && !whence_scheduling && sequence <= FOLLOWED && !(header[FLAGS] & FLAG_RING);
+}
+
 static void on_fork(void)
 {
-    if (header)
+    if (header && !can_follow())
         atomic_fetch_or(&header[FLAGS], FLAG_CHILD);
 }
 
-/* A forked child shares the mapping with its parent: it must not write there. */
+static int copy_bytes(int from, off_t offset, size_t length)
+{
+    if (lseek(descriptor, offset, SEEK_SET) != offset)
+        return 0;
+    while (length) {
+        ssize_t done = sendfile(descriptor, from, &offset, length);
+        if (done <= 0)
+            return 0;
+        length -= (size_t)done;
+    }
+    return 1;
+}
+
+static int map_file(void *place, off_t offset, size_t length)
+{
+    int flags = MAP_SHARED | MAP_FIXED;
+    return mmap(place, length, PROT_READ | PROT_WRITE, flags, descriptor, offset) != MAP_FAILED;
+}
+
+/* Names the file after this process; the end of the name is its number. */
+static void name_own_file(void)
+{
+    char *number = strrchr(file_path, '/') + 1;
+    snprintf(number, sizeof file_path - (size_t)(number - file_path), "%ld", (long)getpid());
+}
+
+/* What the parent writes after the fork stands behind the cursor of its last chunk, and in further chunks. */
+static int copy_trace(void)
+{
+    int parent = descriptor;
+    uint64_t chunks = sequence, last = chunks ? chunks - 1 : 0;
+    size_t length = HEADER_BYTES + chunks * CHUNK_BYTES;
+    name_own_file();
+    if (open_file(O_CREAT) < 0 || ftruncate(descriptor, (off_t)(HEADER_BYTES + header[LIMIT] * CHUNK_BYTES)) ||
+        !copy_bytes(parent, 0, length) || fstat(descriptor, &file))
+        return 0;
+    if (!map_file((void *)header, 0, HEADER_BYTES) ||
+        (chunks && !map_file(windows + last % 2 * CHUNK_BYTES, (off_t)(HEADER_BYTES + last * CHUNK_BYTES), CHUNK_BYTES)))
+        return 0;
+    close(parent);
+    if (chunk && __whence_cursor) {
+        ((uint64_t *)chunk)[2] = 0;
+        memset(__whence_cursor, 0, (size_t)((char *)(chunk + CHUNK_UNITS) - (char *)__whence_cursor));
+    }
+    header[CHUNKS] = chunks;
+    header[END_KIND] = 0;
+    atomic_fetch_or(&header[FLAGS], FLAG_FORKED);
+    return 1;
+}
+
+/* Without a file of its own a child must not write: it shares the mapping with its parent. */
 static void on_fork_in_child(void)
 {
-    if (!header)
-        return;
-    header = NULL;
-    chunk = NULL;
-    use_scratch(0);
+    int saved = errno;
+    if (header && !(can_follow() && copy_trace())) {
+        header = NULL;
+        chunk = NULL;
+        use_scratch(0);
+    }
+    errno = saved;
+}
+
+/* What tells one of a command's processes from the others: its executable, then its arguments, each ended by a NUL. */
+static void note_names(void)
+{
+    char *names = (char *)header + NAMES;
+    ssize_t length = readlink("/proc/self/exe", names, (HEADER_BYTES - NAMES) / 2);
+    int opened = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    names += length > 0 ? length + 1 : 1;
+    if (opened >= 0 && read(opened, names, (size_t)((char *)header + HEADER_BYTES - 1 - names)) < 0)
+        *names = 0;
+    close(opened);
+}
+
+int whence_record_in_folder(const char *folder, uint64_t limit, int ring)
+{
+    char path[sizeof file_path];
+    snprintf(path, sizeof path, "%s%ld", folder, (long)getpid());
+    if (whence_record_start(path, limit, ring))
+        return -1;
+    is_in_folder = 1;
+    note_names();
+    return 0;
 }
 
 /* Keeps the path; returns 0 where it is too long. */
