@@ -1,11 +1,12 @@
-"""Compare the verdicts of the programs' own tests: built with gcc, and with the record variant in place.
+"""Compare the verdicts of the programs' own tests: built with gcc, and with the cover and the record variant in place.
 
-    python -m bench.real.check --work FOLDER [PROGRAM ...]
+    python -m bench.real.check --work FOLDER [--any-state] [PROGRAM ...]
 
 Each program is built twice, with gcc and with ``whence-cc``. In the second tree the executables are replaced
-by their record variants, every run of which writes a trace (into a ring, so that long runs stay small; a
-trace is removed once its process has ended). Prints a line for each program, and each test whose verdict
-differs; the status is 1 if there is one.
+by a variant of them. Every run of the record variant writes a trace (into a ring, so that long runs stay small; a
+trace is removed once its process has ended). Prints a Markdown table with a line for each program, and each test whose
+verdict differs; the status is 1 if there is one. What was found is kept in ``verdicts/`` of the work folder for the
+state of Whence's own code, so that a run that was stopped goes on where it was; ``--any-state`` takes it of any.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ import shutil
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bench.common import memory_folder, options, work_folder
+from bench.common import markdown, memory_folder, options, work_folder
+from bench.real.locate import state
 from bench.real.programs import Recipe, check, chosen_recipes, ensure_built, make
 from whence.errors import WhenceError
 from whence.probe.instrument import Variant
@@ -29,33 +33,49 @@ SWEEP_SECONDS = 0.5
 Verdicts = dict[str, str]
 
 
-def reference_verdicts(recipe: Recipe, work: Path) -> tuple[Verdicts, float]:
-    """Return gcc's verdicts and the seconds of that check; kept in ``work/verdicts`` for the next time."""
-    kept = work / "verdicts" / f"{recipe.name}.json"
-    if not kept.exists():
-        found = check(recipe, ensure_built(recipe, work, "gcc", "gcc"))
-        kept.parent.mkdir(exist_ok=True)
-        kept.write_text(json.dumps(found, indent=1), encoding="utf-8")
-    verdicts, seconds = json.loads(kept.read_text(encoding="utf-8"))
-    return verdicts, seconds
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One run of a program's tests: the verdict by test, the seconds, the traces written, and the state of Whence."""
+
+    verdicts: Verdicts
+    seconds: float
+    traces: int = 0
+    state: str = ""
 
 
-def recorded_verdicts(recipe: Recipe, work: Path) -> tuple[Verdicts, float, int]:
-    """Return the verdicts with record variants in place, the seconds of the check, and the traces written."""
+def reference_verdicts(recipe: Recipe, work: Path) -> Checked:
+    """Run the tests of the program built with gcc."""
+    return Checked(*check(recipe, ensure_built(recipe, work, "gcc", "gcc")))
+
+
+def variant_verdicts(recipe: Recipe, work: Path, kind: Variant) -> Checked:
+    """Run the tests with a variant in place of each executable."""
     tree = ensure_built(recipe, work, "whence", "whence-cc")
     plain = {tree / name: (tree / name).with_suffix(".plain") for name in recipe.executables}
     make(recipe, tree)
     try:
         for executable, kept in plain.items():
             executable.rename(kept)
-            shutil.copy(Subject(tree, kept, []).variant(Variant.RECORD), executable)
+            shutil.copy(Subject(tree, kept, []).variant(kind), executable)
         with Traces() as traces:
-            verdicts, seconds = check(recipe, tree, traces.environment)
-        return verdicts, seconds, traces.count
+            verdicts, seconds = check(recipe, tree, traces.environment if kind is Variant.RECORD else None)
+        return Checked(verdicts, seconds, traces.count, state())
     finally:
         for executable, kept in plain.items():
             if kept.exists():
                 kept.replace(executable)
+
+
+def kept(path: Path, any_state: bool, run: Callable[[], Checked]) -> Checked:
+    """What an earlier run found, if it is of this state (or of any, or Whence has no part in it); else run."""
+    if path.exists():
+        found = Checked(**json.loads(path.read_text(encoding="utf-8")))
+        if any_state or found.state in ("", state()):
+            return found
+    found = run()
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(asdict(found), indent=1), encoding="utf-8")
+    return found
 
 
 class Traces:
@@ -97,33 +117,54 @@ class Traces:
                 self.count += 1
 
 
-def differences(reference: Verdicts, recorded: Verdicts) -> list[str]:
+def differences(reference: Verdicts, other: Verdicts, name: str) -> list[str]:
     """Return a line for each test whose verdict differs or that ran on one side only."""
     return [
-        f"  {name}: gcc {reference.get(name, 'not run')}, recorded {recorded.get(name, 'not run')}"
-        for name in sorted(reference.keys() | recorded.keys())
-        if reference.get(name) != recorded.get(name)
+        f"- {test}: gcc {reference.get(test, 'not run')}, {name} {other.get(test, 'not run')}"
+        for test in sorted(reference.keys() | other.keys())
+        if reference.get(test) != other.get(test)
     ]
+
+
+HEAD = ["program", "tests", "differing: cover", "record", "traces", "seconds: gcc", "cover", "record"]
 
 
 def main() -> int:
     """Check the programs named and print the table."""
     parser = options("compare the verdicts of the programs' own tests")
+    parser.add_argument("--any-state", action="store_true", help="take what other states of the code gave, too")
     parser.add_argument("programs", nargs="*")
     arguments = parser.parse_args()
     work = work_folder(arguments.work)
-    wrong = 0
-    print("program    tests  differ  traces  gcc s  recorded s")
+    rows, lines = [], list[str]()
     for recipe in chosen_recipes(arguments.programs):
         if recipe.verdicts == "none":
             continue
-        reference, plain_seconds = reference_verdicts(recipe, work)
-        recorded, seconds, traces = recorded_verdicts(recipe, work)
-        lines = differences(reference, recorded)
-        wrong += len(lines)
-        figures = f"{len(lines):7} {traces:7} {plain_seconds:6.0f} {seconds:11.0f}"
-        print(f"{recipe.name:10} {len(reference):5} {figures}", *lines, sep="\n", flush=True)
-    return 1 if wrong else 0
+        try:
+            row, found = compared(recipe, work, arguments.any_state)
+        except WhenceError as error:  # the table goes on: the other programs are independent
+            lines.append(f"- {recipe.name}: not checked: {error}")
+            continue
+        rows.append(row)
+        lines += found
+        print(" | ".join(row), *found, sep="\n", file=sys.stderr, flush=True)
+    print(markdown(HEAD, rows), "", *lines, sep="\n")
+    return 1 if lines else 0
+
+
+def compared(recipe: Recipe, work: Path, any_state: bool) -> tuple[list[str], list[str]]:
+    """A program's line of the table, and its tests that differ."""
+
+    def found(name: str, run: Callable[[], Checked]) -> Checked:
+        return kept(work / "verdicts" / f"{recipe.name}.{name}.json", any_state, run)
+
+    plain = found("gcc", lambda: reference_verdicts(recipe, work))
+    cover = found("cover", lambda: variant_verdicts(recipe, work, Variant.COVER))
+    record = found("record", lambda: variant_verdicts(recipe, work, Variant.RECORD))
+    wrong = [differences(plain.verdicts, run.verdicts, name) for run, name in ((cover, "cover"), (record, "record"))]
+    seconds = [f"{run.seconds:.0f}" for run in (plain, cover, record)]
+    counts = [f"{len(plain.verdicts)}", *(f"{len(lines)}" for lines in wrong), f"{record.traces}"]
+    return [recipe.name, *counts, *seconds], [line for lines in wrong for line in lines]
 
 
 if __name__ == "__main__":
