@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -151,6 +152,12 @@ def planted(fault: Fault, tree: Path) -> Iterator[float]:
             path.write_bytes(content)
 
 
+def end_cleanly() -> None:
+    """From now on SIGTERM and SIGINT (also in the background) raise, so that the sources are put right again."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+
+
 def _fault(table: Mapping[str, Any]) -> Fault:
     shared = table.get("files", {})
     edits = tuple(Edit(**edit) for edit in table["edits"])
@@ -210,6 +217,7 @@ def verify(fault: Fault, work: Path, cflags: str) -> list[str]:
 
 def main() -> int:
     """Verify the faults named, at -O0 and as the programs are built by default, or with the flags given."""
+    end_cleanly()
     parser = options("verify the planted faults with gcc")
     parser.add_argument("--cflags", nargs=1, action="extend", help="may be repeated")
     parser.add_argument("faults", nargs="*")

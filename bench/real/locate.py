@@ -19,7 +19,6 @@ import re
 import resource
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -31,7 +30,7 @@ from typing import Any
 
 import whence
 from bench.common import markdown, options, work_folder
-from bench.real.faults import ENVIRONMENT, Case, Fault, Outcome, chosen_faults, planted
+from bench.real.faults import ENVIRONMENT, Case, Fault, Outcome, chosen_faults, end_cleanly, planted
 from bench.real.programs import ensure_built
 from bench.real.repairs import Repair, suggestions, tried
 from whence.errors import WhenceError
@@ -297,8 +296,7 @@ def _within(rows: Sequence[Row], ranking: str) -> str:
 
 def main() -> int:
     """Measure the faults named and print the tables."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # also in the background: the sources are put right at the end
-        signal.signal(number, signal.default_int_handler)
+    end_cleanly()
     parser = options("locate the planted faults")
     parser.add_argument("--budget", type=lambda text: float(text.removesuffix("s")), default=60.0, help="seconds")
     parser.add_argument("--any-state", action="store_true", help="take figures of other states of the code, too")
