@@ -8,7 +8,8 @@ told apart; then ``whence spectrum --formula op2`` and ``whence locate`` run. A 
 ends in an error, or says that a part of it did. Suggested changes are made in the source (``bench.real.repairs``).
 
 Figures are kept in ``results/`` of the work folder, for each fault, budget and state of Whence's own code: a run that
-was stopped goes on where it was. ``--any-state`` takes those of other states too. Prints Markdown.
+was stopped goes on where it was. ``--any-state`` takes those of other states too. The reports themselves are kept in
+``reports/``. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -107,6 +108,9 @@ def measure(fault: Fault, work: Path, budget: float) -> Row:
     if counted:
         row.op2 = rank_of(fault, counted)
     if located:
+        reports = work / "reports"
+        reports.mkdir(exist_ok=True)
+        (reports / _path(fault, work, budget).name).write_text(json.dumps(located, indent=1), encoding="utf-8")
         read(row, fault, located)
         row.repairs = tried(fault, work, suggestions(located))
     return row
@@ -283,7 +287,9 @@ def summary(rows: Sequence[Row], budget: float) -> str:
         f"In the slice {sum(row.in_slice for row in rows)}, "
         f"in the cause tree {sum(row.level is not None for row in rows)}.",
         f"{sum(len(row.repairs) for row in rows)} suggested changes tried in the source, "
-        f"{sum(len(row.false) for row in rows)} of them do not hold.",
+        f"{sum(len(row.false) for row in rows)} of them do not hold; of those that the report calls confirmed, "
+        f"{sum(repair.confirmed is True for row in rows for repair in row.false)} of "
+        f"{sum(repair.confirmed is True for row in rows for repair in row.repairs)}.",
     ]
     return "\n".join(f"- {line}" for line in lines)
 

@@ -42,7 +42,8 @@ class Repair:
         """One line."""
         found = "does not compile" if self.found is None else f"mends {self.found[0]}, breaks {self.found[1]}"
         said = f"said to mend {self.said[0]} and break {self.said[1]}"
-        return f"{self.place}: `{self.before}` -> `{self.after}`: {said}; {found}"
+        known = {True: "confirmed", False: "refuted", None: "not tried"}[self.confirmed]
+        return f"{self.place}: `{self.before}` -> `{self.after}` ({known}): {said}; {found}"
 
 
 def suggestions(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
