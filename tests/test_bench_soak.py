@@ -125,6 +125,7 @@ REFUSED = "whence: no case fails\n  help: give one\n"
         ("ended by the watchdog", {"ended": "too long", "status": -15}, "x", ""),
         ("complaint", {"status": 2}, "", "whence: one\nwhence: two\n  help: none\n"),
         ("complaint", {"status": 2}, "", "whence: no help\n"),
+        ("complaint", {"status": 1}, "", "whence: one\n  help: more\nwhence: two\n  help: more\n"),
         ("empty", {"status": 1}, "", ""),
     ],
 )
@@ -139,8 +140,10 @@ def test_ill_formed_json(kind: str, out: str) -> None:
     assert found[:1] == [kind]
 
 
-def test_nothing_wrong() -> None:
-    assert not list(violations(Ran("locate", 3.0, 2.0, True, "", REFUSED, QUIET | {"status": 2, "seconds": 5.2})))
+@pytest.mark.parametrize("status", [1, 2])
+def test_nothing_wrong(status: int) -> None:
+    """A complaint is a reason why nothing is shown."""
+    assert not list(violations(Ran("locate", 3.0, 2.0, True, "", REFUSED, QUIET | {"status": status, "seconds": 5.2})))
 
 
 # ---- The soak --------------------------------------------------------------------------------------------------------

@@ -68,17 +68,15 @@ def _line_of(text: str, place: int) -> str:
 
 def _ill_formed(ran: Ran) -> Iterator[str]:
     """What is wrong with the form of what was printed."""
-    status = ran.answer["status"]
-    if status == 2:
-        if len(COMPLAINT.findall(ran.err)) != 1 or ran.out:
+    status, complaints = ran.answer["status"], len(COMPLAINT.findall(ran.err))
+    if status == 2 or (status == 1 and complaints and not ran.out):
+        if complaints != 1 or ran.out:
             yield f"complaint: not one line: {(ran.out + ran.err)[:300]!r}"
         elif not HELP.search(ran.err):
             yield f"complaint: no help: {ran.err.strip()[:300]}"
     elif status in (0, 1):
-        if not ran.out.strip() and not (status == 1 and COMPLAINT.search(ran.err) and HELP.search(ran.err)):
+        if not ran.out.strip():
             yield f"empty: nothing printed with status {status}"
-        elif not ran.out.strip():
-            return
         elif not ran.text:
             yield from _wrong_json(ran)
 
