@@ -109,6 +109,7 @@ static int end(const char *mode, const char *text)
     if (is(mode, "crash")) *(volatile int *)8 = 1;
     if (is(mode, "signal")) raise(atoi(text));
     if (is(mode, "kill-group")) kill(0, SIGKILL);
+    if (is(mode, "kill-parent")) { close(creat("left", 0600)); kill(getppid(), SIGKILL); sleep(100); }
     if (is(mode, "sleep")) sleep(100);
     if (is(mode, "spin")) for (volatile int i = 0;; i++) hit(3);
     if (is(mode, "print-for-ever")) for (;;) puts("and again");

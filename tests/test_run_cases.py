@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.errors import SubjectError, UsageError
-from whence.run.cases import cases_from_options, load_cases, natural_key, split_line
+from whence.run.cases import _files_named, cases_from_options, load_cases, natural_key, split_line
 from whence.run.config import read_config
 from whence.run.outcome import Expected, Rule
 
@@ -209,3 +209,17 @@ def test_command_for_names_that_fails(load):
 def test_natural_order():
     names = ["t10", "t2", "a", "10", "9", "t2b", ""]
     assert sorted(names, key=natural_key) == ["", "9", "10", "a", "t2", "t2b", "t10"]
+
+
+@given(
+    st.lists(st.text(max_size=40) | st.sampled_from(["a" * 300, "~", "/" * 5000, "x=" + "b" * 5000, "a\0b", "\ud800"]))
+)
+def test_any_argument_may_be_no_name_of_a_file(arguments):
+    assert _files_named(arguments, Path("/nowhere")) == []
+
+
+def test_a_long_argument_is_an_argument():
+    (case,) = cases_from_options(["a" * 5000], [None], [])
+    assert case.arguments == ("a" * 5000,) and not case.files
+    with pytest.raises(UsageError, match="no such input file"):
+        cases_from_options(["x < " + "a" * 5000], [None], [])

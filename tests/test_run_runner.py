@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from whence.run.cases import Case, Suite
 from whence.run.oracle import judge
 from whence.run.outcome import Expected, Kind, Rule
 from whence.run.result import RunResult
-from whence.run.runner import Interrupted, Runner, TraceRequest, find_flaky, learn_expected
+from whence.run.runner import Cancelled, Interrupted, Runner, ServerLost, TraceRequest, find_flaky, learn_expected
 from whence.run.sandbox import Limits
 
 PATIENCE = 60.0  # seconds for something to come, on a machine that does something else
@@ -278,6 +279,53 @@ def test_arguments_beyond_the_limit(served):
     with pytest.raises(SubjectError, match="case case: arguments and environment take"):
         run(served, "echo", "x" * (5 << 20))
     assert run(served, "echo").status == 0
+
+
+def test_an_argument_that_cannot_be_passed_on(runner):
+    for argument, told in (("a\0b", "cannot hold a NUL byte"), ("\ud800", "cannot be passed on")):
+        with pytest.raises(SubjectError, match=f"case case: .*{told}"):
+            run(runner, "echo", argument)
+    assert run(runner, "echo").status == 0
+
+
+def test_a_run_that_kills_its_server_leaves_nothing_to_the_next(runner):
+    with pytest.raises(ServerLost, match="case case: the fork server was ended by the program it ran"):
+        run(runner, "kill-parent")
+    assert list(runner.sandbox.work.iterdir()) == []
+    assert run(runner, "echo").status == 0
+    assert not list(runner.sandbox.root.glob("*.spare"))
+
+
+def test_a_run_that_removes_the_files_around_it_is_read_all_the_same(tmp_path):
+    """The file that is read is the one that was written, though its name may have gone, and another one have come."""
+    script = tmp_path / "script"
+    script.write_text('#!/bin/sh\necho "$1"\n[ "$1" = stay ] || rm -rf ../*.out ../*.err ../work/* .\n')
+    script.chmod(0o755)
+    with Runner(script) as runner:
+        cases = [Case("case", (text,)) for text in ("one", "stay", "two", "stay", "stay")]
+        for _ in range(2):
+            found = [runner.run_case(case).stdout.decode() for case in cases]
+            assert found == [f"{case.arguments[0]}\n" for case in cases]
+
+
+def test_cancelling_from_another_thread_ends_the_call_and_all_later_ones():
+    with Runner(subject(SERVED), Limits(time=PATIENCE)) as runner:
+        begun = time.monotonic()
+        timer = threading.Timer(0.5, runner.cancel)
+        timer.start()
+        with pytest.raises(Cancelled):
+            run(runner, "sleep")
+        timer.join()
+        assert time.monotonic() - begun < PATIENCE / 2
+        with pytest.raises(Cancelled):
+            run(runner, "echo")
+
+
+def test_a_runner_that_was_cancelled_before_starts_nothing():
+    with Runner(subject(PLAIN)) as runner:
+        runner.cancel()
+        with pytest.raises(Cancelled):
+            run(runner, "sleep")
 
 
 def test_missing_program():

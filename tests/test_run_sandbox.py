@@ -88,6 +88,24 @@ def test_folders_without_permission_are_removed(tmp_path):
     remove_tree(tmp_path / "top")
 
 
+def test_a_folder_of_more_levels_than_python_descends_is_removed(tmp_path):
+    top = tmp_path / "top"
+    script = "import os\nfor _ in range(1500):\n    os.mkdir('d')\n    os.chdir('d')\nopen('file', 'w').close()"
+    top.mkdir()
+    subprocess.run([sys.executable, "-c", script], cwd=top, check=True)
+    remove_tree(top)
+    assert not top.exists()
+
+
+def test_what_stands_in_a_folders_place_is_removed_but_not_what_it_leads_to(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "other")
+    (tmp_path / "file").touch()
+    remove_tree(tmp_path / "link")
+    remove_tree(tmp_path / "file")
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
+
+
 def test_copies_keep_modes_and_times(tmp_path):
     script = tmp_path / "script"
     script.write_text("x")
