@@ -66,6 +66,7 @@ def _implicit(
     subject: Subject, story: Story, recording: Recording, start: Start, symptom: Symptom | None
 ) -> Findings:
     """The findings of a slice grown along implicit dependences."""
+    from whence.alter.faithful import Ending, Unusable
     from whence.alter.session import Session
     from whence.cli.steps import build_variant
     from whence.probe.instrument import Variant
@@ -76,8 +77,17 @@ def _implicit(
     for kind in (Variant.ALTER, Variant.REPLAY):
         build_variant(subject, kind)
     plain = compute(story.trace, start.references)
-    with Session(subject, recording.case) as session, search_progress("switching branches") as report:
-        growth = grow(story, start, session, symptom, deadline=clock.deadline, progress=report)
+    by_itself = Ending.of(recording.case, recording.result)
+    try:
+        with (
+            Session(subject, recording.case, plain=by_itself) as session,
+            search_progress("switching branches") as report,
+        ):
+            growth = grow(story, start, session, symptom, deadline=clock.deadline, progress=report)
+    except Unusable as error:
+        findings, _ = slice_findings(story, subject.name, start)
+        findings.summary.append(f"implicit dependences were not looked for: {error}")
+        return findings
     findings, _ = slice_findings(story, subject.name, start, found=growth.found)
     add_to(findings, story, growth, plain)
     return findings
