@@ -37,6 +37,13 @@ int whence_record_start(const char *path, uint64_t limit, int ring)
     return 0;
 }
 
+int whence_record_in_folder(const char *folder, uint64_t limit, int ring)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s%ld", folder, (long)getpid());
+    return whence_record_start(path, limit, ring);
+}
+
 uint32_t *whence_coverage(size_t *sites)
 {
     *sites = counters ? 4 : 0;
