@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 from stories import record, subject_of
@@ -53,6 +54,41 @@ def test_endless_run_is_cut(subject):
     with Recorder(subject, limit=1 << 20) as recorder:
         recording = recorder.record(ENDLESS, Outcome(Kind.TIMEOUT))
     assert recording.is_cut and recording.trace.bytes_used <= (1 << 20) + 4096
+
+
+PHASES = """\
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    long sum = 0;
+    for (int i = 0; i < atoi(argv[1]); i++) /* first */
+        sum += i;
+    while (sum >= 0) /* second */
+        sum &= 1023;
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("rounds", [10, 100_000])
+def test_endless_run_is_recorded_until_its_loop_is_seen(rounds):
+    """It is not waited for, however long its time limit; and a long loop before the endless one is not taken for it."""
+    subject = subject_of(PHASES, time=60.0)
+    case = Case("endless", (str(rounds),), expected=Expected())
+    began = time.monotonic()
+    with Recorder(subject) as recorder:
+        recording = recorder.record(case, Outcome(Kind.TIMEOUT, "still running after 60.0 s"))
+    assert time.monotonic() - began < 50 and recording.result.wall < 10
+    assert recording.is_cut and recording.outcome.text == "still running after 60.0 s"
+    symptom = symptom_of(recording, subject.folder)
+    assert symptom.statement.line == next(n for n, x in enumerate(PHASES.splitlines(), 1) if "/* second */" in x)
+
+
+def test_run_that_waits_is_recorded_until_its_time_is_over():
+    subject = subject_of("#include <unistd.h>\nint main(void) { pause(); return 0; }\n", time=0.5)
+    with Recorder(subject) as recorder:
+        recording = recorder.record(Case("waits", expected=Expected()), Outcome(Kind.TIMEOUT))
+    assert recording.outcome.kind is Kind.TIMEOUT and not recording.is_cut
 
 
 def test_changed_verdict(subject):

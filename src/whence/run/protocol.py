@@ -34,7 +34,7 @@ VERSION = 2
 MESSAGE_MAX = 4 << 20  # as in server.c
 STRINGS_MAX = (1 << 16) - 16
 
-PREPARED, RING = 1, 2  # flags of a job
+PREPARED, RING, END_AT_LIMIT = 1, 2, 4  # flags of a job; the last: when the trace is full, the run ends
 TIMED_OUT, SPARE_USED, TOO_MANY_PROCESSES = 1, 2, 4  # flags of a reply
 START_FAILED = 125  # exit status of a child that could not be set up, as in server.h
 

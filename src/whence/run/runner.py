@@ -53,6 +53,7 @@ class TraceRequest:
     path: Path
     limit: int  # bytes
     ring: bool = False  # keep the end rather than the beginning
+    end_at_limit: bool = False  # no command: the run need not go on when its trace has reached the limit
 
 
 class Cancelled(Exception):
@@ -309,7 +310,7 @@ class Runner:
             memory=limits.memory,
             output=limits.output,
             processes=limits.processes,
-            flags=protocol.RING if trace and trace.ring else 0,
+            flags=_kept(trace) if trace else 0,
             trace_limit=trace.limit if trace else 0,
         )
 
@@ -404,6 +405,11 @@ class Runner:
         counters = np.fromfile(path, dtype=np.uint32)
         path.unlink()
         return counters
+
+
+def _kept(trace: TraceRequest) -> int:
+    """The flags of a job that say what of a long trace is kept."""
+    return (protocol.RING if trace.ring else 0) | (protocol.END_AT_LIMIT if trace.end_at_limit else 0)
 
 
 def _goes_on(case: Case) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +13,7 @@ from pathlib import Path
 from whence.errors import SubjectError, TraceError
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
+from whence.run.evidence import Evidence
 from whence.run.oracle import judge
 from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
@@ -21,7 +23,8 @@ from whence.subject.subject import Subject
 from whence.trace.trace import FULL, LIMIT_REACHED, Header, Trace, open_units, read_header
 
 SLOWER = 10  # a recorded run may take this many times as long as the time limit says
-ENDLESS = 16 << 20  # bytes kept of a run that does not end: enough to see what goes round
+ENDLESS = 16 << 20  # bytes kept of an altered run that may not end
+GROWING = (2 << 20, 16 << 20, 128 << 20)  # the same of a run that does not end, until what goes round is seen twice
 WORK = 16  # bytes of memory that analysing takes for each byte of a trace
 SHARE = 0.75  # of the memory that is free
 TOGETHER = 8  # altered runs that are asked for at once; their working files have names of one length
@@ -109,23 +112,58 @@ class Recorder:
         when the outcome is not ``expected``, TraceError where the trace reached its limit.
         """
         endless = may_be_cut or (expected is not None and expected.kind is Kind.TIMEOUT)
-        limit = self._endless if endless else self._limit
         limits = self.subject.limits
         self._runner.limits = limits if endless else replace(limits, time=limits.time * SLOWER)
+        if expected is not None and expected.kind is Kind.TIMEOUT and case.command is None and not self._ring:
+            recording = self._record_endless(case, expected, session)
+        else:
+            request = self._request(self._endless if endless else self._limit)
+            recording = self._record(case, request, session, expected, worth, endless)
+        if keep is not None:
+            _copy(recording.trace, keep)
+        return recording
+
+    def _record_endless(self, case: Case, expected: Outcome, session: bytes) -> Recording:
+        """Record the beginning of a run that does not end: more of it, until two recordings show the same loop at work.
+
+        Such a run ends where its trace is full, so that none of it waits for the time limit.
+        """
+        most, seen = min(self._limit, GROWING[-1]), -1
+        for size in GROWING:
+            request = replace(self._request(min(size, most)), end_at_limit=True)
+            recording = self._record(case, request, session, expected, None, True)
+            branch = Evidence(recording.trace).endless_branch()
+            site = recording.trace.site(branch) if branch >= 0 else -1
+            if not recording.is_cut or site == seen or size >= most:
+                break
+            seen = site
+        return recording
+
+    def _request(self, limit: int) -> TraceRequest:
         path = self._runner.sandbox.new_path(f"trace{next(self._numbers):06}")  # argv lies behind it
-        result = self._runner.run_case(case, TraceRequest(path, limit, self._ring), session)
-        path = result.trace or path
+        return TraceRequest(path, limit, self._ring)
+
+    def _record(
+        self,
+        case: Case,
+        request: TraceRequest,
+        session: bytes,
+        expected: Outcome | None,
+        worth: Worth | None,
+        endless: bool,
+    ) -> Recording:
+        """Record one run; its trace is decoded, and stays mapped when its file is removed."""
+        result = self._runner.run_case(case, request, session)
+        path = result.trace or request.path
         try:
-            outcome = judge(case, result)
+            open_trace = partial(self._open, limit=request.limit, endless=endless)
+            outcome = expected if expected and _was_full(request, result) else judge(case, result)
             if expected is not None and outcome.kind is not expected.kind:
                 raise ChangedOutcome(case, expected, outcome)
-            open_trace = partial(self._open, limit=limit, endless=endless)
             is_command = path.is_dir()
             process, trace = self._of_command(case, path, open_trace, worth) if is_command else ("", open_trace(path))
-            if keep is not None:
-                _copy(trace.path, keep)
         finally:
-            _remove(path)  # what is used of it stays mapped
+            _remove(path)
         return Recording(case, result, outcome, trace, bool(trace.header.flags & LIMIT_REACHED), process)
 
     def _of_command(
@@ -208,9 +246,16 @@ def _size(number: int) -> str:
     return f"{number >> 20} MiB" if number >= 1 << 20 else f"{number:,} bytes"
 
 
-def _copy(trace: Path, target: Path) -> None:
+def _was_full(request: TraceRequest, result: RunResult) -> bool:
+    """Whether a run was ended because its trace was full."""
+    is_killed = request.end_at_limit and result.signal == signal.SIGKILL and not result.timed_out
+    return is_killed and bool(read_header(open_units(request.path)).flags & LIMIT_REACHED)
+
+
+def _copy(trace: Trace, target: Path) -> None:
+    """Write what a trace's file held, which is gone, but is mapped still."""
     try:
-        shutil.copyfile(trace, target)
+        trace.units[: trace.bytes_used // trace.units.itemsize].tofile(target)
     except OSError as error:
         if target.is_file():
             target.unlink()  # half a trace is of no use

@@ -48,7 +48,7 @@ struct job {
     int64_t row;
     uint32_t arguments, variables;
 };
-enum { JOB_PREPARED = 1, JOB_RING = 2 };
+enum { JOB_PREPARED = 1, JOB_RING = 2, JOB_END_AT_LIMIT = 4 };
 enum text { WORK, SPARE, INPUT, OUTPUT, ERRORS, TRACE, MATRIX, SESSION, TEXTS };
 
 struct reply {
@@ -113,9 +113,9 @@ static void stop(const char *what, const char *path)
 static void start_recording(const char *path, const char *limit, const char *ring)
 {
     size_t length = strlen(path);
-    int (*start)(const char *, uint64_t, int) =
+    int (*start)(const char *, uint64_t, enum whence_keep) =
         length && path[length - 1] == '/' ? whence_record_in_folder : whence_record_start;
-    if (start(path, limit ? strtoull(limit, NULL, 10) : 0, ring && *ring == '1'))
+    if (start(path, limit ? strtoull(limit, NULL, 10) : 0, ring && *ring == '1' ? WHENCE_KEEP_LAST : WHENCE_KEEP_FIRST))
         stop("record into", path);
 }
 
@@ -208,6 +208,13 @@ static void restore_signals(void)
     sigprocmask(SIG_SETMASK, &server.unblocked, NULL);
 }
 
+static enum whence_keep kept_by(const struct job *job)
+{
+    if (job->flags & JOB_RING)
+        return WHENCE_KEEP_LAST;
+    return job->flags & JOB_END_AT_LIMIT ? WHENCE_END_AT_LIMIT : WHENCE_KEEP_FIRST;
+}
+
 static uint64_t open_session(const char *text)
 {
     size_t size = *text ? whence_session_open(text) : 0;
@@ -229,7 +236,7 @@ static void run_child(const struct job *job)
     redirect(STDERR_FILENO, texts[ERRORS], O_WRONLY | O_CREAT | O_TRUNC, AT_ERRORS);
     environ = arguments + job->arguments + 1;
     name_program(arguments[0]);
-    if (*texts[TRACE] && whence_record_start(texts[TRACE], job->trace_limit, (job->flags & JOB_RING) != 0))
+    if (*texts[TRACE] && whence_record_start(texts[TRACE], job->trace_limit, kept_by(job)))
         fail(AT_TRACE);
     set_limits(job, OWN_MEMORY + open_session(texts[SESSION]));
     restore_signals();

@@ -61,6 +61,7 @@ static struct stat file;
 static _Atomic uint64_t sequence;
 static uint32_t scratch[CHUNK_UNITS];
 static uint64_t used_before; /* chunks that an earlier run left in the file: they are cleared when taken */
+static int ends_at_limit;
 static int is_in_folder;     /* the traces of a command's processes: those of forked ones, too */
 
 int whence_recording(void) { return header != NULL; }
@@ -77,6 +78,8 @@ static void stop_recording(uint64_t flag)
     if (header)
         atomic_fetch_or(&header[FLAGS], flag);
     header = NULL;
+    if (ends_at_limit && flag == FLAG_LIMIT)
+        kill(getpid(), SIGKILL);
 }
 
 static void close_chunk(void)
@@ -384,11 +387,11 @@ static void note_names(void)
     close(opened);
 }
 
-int whence_record_in_folder(const char *folder, uint64_t limit, int ring)
+int whence_record_in_folder(const char *folder, uint64_t limit, enum whence_keep keep)
 {
     char path[sizeof file_path];
     snprintf(path, sizeof path, "%s%ld", folder, (long)getpid());
-    if (whence_record_start(path, limit, ring))
+    if (whence_record_start(path, limit, keep))
         return -1;
     is_in_folder = 1;
     note_names();
@@ -405,7 +408,7 @@ static int absolute_path(const char *path)
     return snprintf(file_path, sizeof file_path, "%s%s%s", folder, *folder ? "/" : "", path) < (int)sizeof file_path;
 }
 
-int whence_record_start(const char *path, uint64_t limit, int ring)
+int whence_record_start(const char *path, uint64_t limit, enum whence_keep keep)
 {
     if (!absolute_path(path) || open_file(O_CREAT) < 0)
         return -1;
@@ -426,7 +429,8 @@ int whence_record_start(const char *path, uint64_t limit, int ring)
     memcpy(page, "WHNCTRC1", 8);
     words[FORMAT] = VERSION | CHUNK_UNITS << 32;
     words[LIMIT] = chunks;
-    words[FLAGS] = ring ? FLAG_RING : 0;
+    words[FLAGS] = keep == WHENCE_KEEP_LAST ? FLAG_RING : 0;
+    ends_at_limit = keep == WHENCE_END_AT_LIMIT;
     words[FINGERPRINT] = &__whence_fingerprint ? __whence_fingerprint : 0;
     sequence = 0;
     header = words;

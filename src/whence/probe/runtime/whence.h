@@ -28,11 +28,12 @@ void whence_effect_end(void);
 int whence_recording(void);
 
 /* What the fork server asks of the recorder, in the child, before the subject's main runs. `path` names the trace
-   file to make, `limit` its size in bytes; `ring` keeps the last chunks only. Returns 0, or -1 with errno set. */
-int whence_record_start(const char *path, uint64_t limit, int ring);
+   file to make, `limit` its size in bytes, `keep` what is kept of a longer run. Returns 0, or -1 with errno set. */
+enum whence_keep { WHENCE_KEEP_FIRST, WHENCE_KEEP_LAST, WHENCE_END_AT_LIMIT /* the first, and the run ends there */ };
+int whence_record_start(const char *path, uint64_t limit, enum whence_keep keep);
 /* The same for one of several processes, whose traces go into one folder (its path ends with a slash), and for those that
    it forks. */
-int whence_record_in_folder(const char *folder, uint64_t limit, int ring);
+int whence_record_in_folder(const char *folder, uint64_t limit, enum whence_keep keep);
 
 /* Coverage counters of the cover variant: one 32-bit counter a site, in one array shared between parent and children.
    Null and 0 in other variants. */
