@@ -48,7 +48,7 @@ def causes(options: Options, depth: int, fine: tuple[str, ...], correct: tuple[s
     with first_use():
         findings = find_causes(story, symptom_of(recording, subject.folder), recording, chosen)
     findings.summary[:0] = summary(subject, runs, recording)
-    status = show(subject.folder, findings, options)
+    status = show(subject, findings, options)
     if not options.json:
         _print_tree(subject, findings, depth)
     return status

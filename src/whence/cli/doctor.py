@@ -167,6 +167,31 @@ def check_running() -> str:
     return f"a program compiles and links; a run in the fork server takes {wall / len(cases) * 1e6:.0f} µs"
 
 
+def check_analysis() -> str:
+    """Record a run and slice it, which compiles the analysis where that has not been done."""
+    from whence.build.toolchain import whence_home
+    from whence.run.cases import Case
+    from whence.run.outcome import Expected
+    from whence.run.sandbox import DEFAULT_LIMITS
+    from whence.subject.recorder import Recorder
+    from whence.subject.story import Story
+    from whence.subject.subject import subject_from_sources
+    from whence.subject.symptoms import symptom_of
+    from whence.techniques.locate import symptom_start
+    from whence.techniques.slicing import compute
+
+    source = Path(whence_home(), "doctor", "hello.c")
+    source.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text(HELLO)
+    case = Case("hello", ("you",), expected=Expected(b"hello me\n"))
+    subject = subject_from_sources([source], [], [case], DEFAULT_LIMITS)
+    with Recorder(subject) as recorder:
+        recording = recorder.record(case)
+    start = symptom_start(symptom_of(recording, subject.folder))
+    found = compute(Story(subject, recording.trace).trace, start.references)
+    return f"a run is recorded and sliced: {len(found.events)} of its {recording.trace.events} events led to its output"
+
+
 def _compile(folder: Path, name: str, more: list[str]) -> Path:
     from whence.build.toolchain import find_toolchain
     from whence.build.variant import run
@@ -200,4 +225,5 @@ CHECKS: dict[str, Callable[[], str]] = {
     "addresses": check_addresses,
     "running": check_running,
     "kernels": check_kernels,
+    "analysis": check_analysis,
 }

@@ -178,7 +178,7 @@ def _all_pass(step: _Step, path: Path) -> int:
     found.summary.append("no case fails any more" if lists else "no case fails: there is nothing to locate")
     if lists:
         found.summary[-1] += f": this search is at its end after {_count(lists, 'list')}"
-    return show(step.subject.folder, found, step.options)
+    return show(step.subject, found, step.options)
 
 
 def _show(step: _Step, threshold: float | None) -> int:
@@ -195,7 +195,7 @@ def _show(step: _Step, threshold: float | None) -> int:
         runs = {case: run for case, run in step.list.runs.items() if case in step.version.failing}
         groups = clusters(runs, step.version, threshold)
         found.parts["clusters"] = clusters_part(groups, step.version)
-    status = show(step.subject.folder, found, step.options)
+    status = show(step.subject, found, step.options)
     if not step.options.json:
         _show_groups(step, groups)
     return status
@@ -211,7 +211,7 @@ def _show_groups(step: _Step, groups: Sequence[Mapping[str, Run]]) -> None:
         ranking = entries(ranked(group, step.version), group)
         click.echo(f"\n{title}\n")
         findings = Findings(f"faults, group {number}", step.subject.name, ranking)
-        show(step.subject.folder, findings, replace(step.options, html=None))
+        show(step.subject, findings, replace(step.options, html=None))
 
 
 def _findings(step: _Step) -> Findings:

@@ -67,7 +67,7 @@ def formula(options: Options, search: Search, failing: int, size: int, method: s
             found = localise(subject, runs, rows, prepared, work, size, method)
     found.summary[:0] = summary(subject, runs)
     found.summary += search_summary(work)
-    return show(subject.folder, found, options)
+    return show(subject, found, options)
 
 
 def localise(

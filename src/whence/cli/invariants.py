@@ -92,7 +92,7 @@ def invariants(
         found = collect(observer, runs, rows, number, close=close, deadline=clock.within(RECORDING), progress=report)
         findings = diagnose(observer, found.failing, found.good, _wanted(paper, kinds, promote, training, number))
     findings.summary = [*lines, *found.left_out, *findings.summary]
-    return show(subject.folder, findings, options)
+    return show(subject, findings, options)
 
 
 def _wanted(paper: bool, kinds: tuple[str, ...], promote: bool, training: str | None, number: int) -> Wanted:

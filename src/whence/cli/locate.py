@@ -46,8 +46,9 @@ MAKING = 0.3  # of the time that is left, for making inputs
 RECORDING = 0.5  # of it, for recording the failing run
 COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
 REASONING = 0.1  # of it, for the cause tree
-SEARCHING = 0.95  # of it, for altered runs and formulas; the rest is for values of passing runs
+SEARCHING = 0.8  # of it, for altered runs and formulas
 ALTERING = 0.7  # of that, for altered runs
+CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
 VALUES_OF = 50  # ranked statements whose values are gathered
 
@@ -68,7 +69,7 @@ def locate(options: Options, search: Search, formula: str, alter: bool, generate
     diagnosis.run(generate)
     if diagnosis.can_compare():
         diagnosis.explain(search if alter else None)
-    return show(diagnosis.subject.folder, diagnosis.findings(), options)
+    return show(diagnosis.subject, diagnosis.findings(), options)
 
 
 @dataclass(slots=True)
@@ -87,6 +88,7 @@ class Diagnosis:
     recording: Recording | None = None
     story: Story | None = None
     passing: list[Story] = field(default_factory=list)
+    confirmed: Findings | None = None  # all of it joined, the changes compiled in the source
 
     # ---- The ranking so far ------------------------------------------------------------------------------------------
 
@@ -96,7 +98,7 @@ class Diagnosis:
         from whence.techniques.fusion import fuse
         from whence.techniques.locate import values_part
 
-        findings = fuse(self.base, self.found)
+        findings = self.confirmed or fuse(self.base, self.found)
         if self.story is not None:
             findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], self.story, self.passing)
         lines = summary(self.subject, self.runs, self.recording)
@@ -112,7 +114,10 @@ class Diagnosis:
 
     def publish(self) -> None:
         """Make the findings known as the best so far."""
-        line.best(self.findings(), self.options, self.subject.folder)
+        from whence.techniques.stale import without_changed
+
+        findings = without_changed(self.findings(), self.subject.places.changed_files())
+        line.best(findings, self.options, self.subject.folder)
 
     # ---- Runs --------------------------------------------------------------------------------------------------------
 
@@ -178,6 +183,7 @@ class Diagnosis:
                 self.take("invariants", "comparing values", compare, seconds + LATE)
             if search is not None:
                 self.alter(search, recorder)
+                self.confirm()
             if story is not None:
                 self.passing = self.attempts.take(
                     "values of passing runs", "recording passing runs", lambda: self.nearest(recorder)
@@ -227,6 +233,16 @@ class Diagnosis:
             return Findings("alter", self.subject.name, summary=search_summary(work))
 
         self.take("altered runs", "altering runs", searched, float("inf"))
+
+    def confirm(self) -> None:
+        """Compile the changes that the first statements have, and drop what does not hold in the source."""
+        from whence.techniques.confirmation import confirm
+        from whence.techniques.fusion import fuse
+
+        end = clock.within(CONFIRMING)
+        confirmed = partial(confirm, self.subject, self.runs, fuse(self.base, self.found), end)
+        self.confirmed = self.attempts.take("changes not compiled", "compiling changes", confirmed)
+        self.publish()
 
     def nearest(self, recorder: Recorder) -> list[Story]:
         """Record the passing cases nearest to the failing one, for the values that their statements had.

@@ -276,13 +276,21 @@ def source_texts(folder: Path, findings: Findings) -> dict[str, str]:
     return texts
 
 
-def show(folder: Path, findings: Findings, options: Options, sliced: bool = False) -> int:
+def show(subject: Subject, findings: Findings, options: Options, sliced: bool = False) -> int:
+    """Show findings as the options say, without what stands in files that were changed; the exit status."""
+    from whence.techniques.stale import without_changed
+
+    found = without_changed(findings, subject.places.changed_files())
+    line.best(found, options, subject.folder)
+    return present(subject.folder, found, options, sliced)
+
+
+def present(folder: Path, findings: Findings, options: Options, sliced: bool = False) -> int:
     """Write the HTML page, print findings as the options say, and return the exit status.
 
     ``folder`` is what their files are relative to. The page comes first: what reads the text may stop reading
     (``| head``), which ends the command.
     """
-    line.best(findings, options, folder)
     line.showing()
     texts = source_texts(folder, findings)
     if options.html:
@@ -349,6 +357,7 @@ def first_use() -> Iterator[None]:
         return
     from rich.console import Console
 
+    line.busy("compiling the analysis at its first use, which `whence doctor` does ahead of time")
     with Console(stderr=True).status("compiling the analysis, at its first use only (about half a minute)"):
         yield
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whence.cli.clock import clock
 from whence.cli.options import CaseCommand, Options, Search, open_subject, search_options, shared_options, show
+from whence.cli.supervisor import line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
     from whence.techniques.rules.candidates import Pair
 
+SEARCHING = 0.8  # of the time, for altered runs; the rest is for compiling changes
 FAMILIES = (
     "branch",
     "value",
@@ -66,6 +69,7 @@ def rules(
     failing case pass are tried on passing cases too.
     """
     from whence.cli.steps import failing_rows, open_work, run_cases, search_summary, summary
+    from whence.techniques.confirmation import confirm
     from whence.techniques.rules.candidates import Family
     from whence.techniques.rules.rules import rules as find_rules
     from whence.techniques.rules.trials import Settings
@@ -74,11 +78,13 @@ def rules(
     runs = run_cases(subject)
     rows = failing_rows(subject, runs, options)
     settings = Settings(frozenset(Family[name.upper()] for name in families), failing, passing, everywhere)
-    with open_work(subject, runs, search, "trying rules") as work:
+    with open_work(subject, runs, search, "trying rules", SEARCHING) as work:
         found = _pairs(subject, runs, rows[:failing], work) if pairs else ()
         findings = find_rules(subject, runs, work, settings, among=rows, pairs=found)
+    line.busy("compiling changes")
+    findings = confirm(subject, runs, findings, clock.deadline)
     findings.summary = [*summary(subject, runs), *findings.summary, *search_summary(work)]
-    return show(subject.folder, findings, options)
+    return show(subject, findings, options)
 
 
 def _pairs(subject: Subject, runs: Runs, rows: Sequence[int], work: Work) -> Iterator[Pair]:

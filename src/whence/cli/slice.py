@@ -59,7 +59,7 @@ def slice_(
         findings, _ = slice_findings(story, subject.name, start, forward, not data_only)
     findings.symptom = symptom
     findings.summary[:0] = summary(subject, runs, recording)
-    return show(subject.folder, findings, options, sliced=True)
+    return show(subject, findings, options, sliced=True)
 
 
 def _implicit(

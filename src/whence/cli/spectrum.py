@@ -26,4 +26,4 @@ def spectrum(options: Options, formula: str, level: Literal["statement", "branch
     covered = coverage(subject, runs)
     findings = rank_statements(covered, formula=formula, level=level, exponent=exponent, subject=subject.name)
     findings.summary[:0] = summary(subject, runs)
-    return show(subject.folder, findings, options)
+    return show(subject, findings, options)

@@ -187,7 +187,6 @@ def summary(subject: Subject, runs: Runs, recording: Recording | None = None) ->
             "a longer input, another one, or building with -O0 may help"
         )
     lines += _named("not captured: ", subject.capture.uncaptured)
-    lines += _named("changed since the program was built, so lines may be wrong: ", subject.places.changed_files())
     if recording is not None:
         kind = "failing" if recording.outcome.failed else "passing"
         lines.append(f"recorded the {kind} case `{recording.case.name}`" + _cut(recording))

@@ -217,11 +217,11 @@ class _Watch:
             if not self._stop:
                 print(f"  help: {self._hint()}", file=sys.stderr)
             return 128 + self._stop if self._stop else 1 if self._ended else INTERNAL
-        from whence.cli.options import show
+        from whence.cli.options import present
 
         findings, options, folder = self._best
         findings.warnings.append(f"stopped early: {why}")
-        return show(folder, findings, options)
+        return present(folder, findings, options)
 
     def _why(self, number: int) -> str:
         doing = f" while it was {self._busy}" if self._busy else ""

@@ -51,7 +51,7 @@ def switch(options: Options, search: Search, failing: int, order: str, first: bo
     findings = switch_findings(subject.name, searched, suspects.ranking)
     findings.parts["cases"] = suspects.parts["cases"]
     findings.summary = [*summary(subject, runs), *findings.summary, *search_summary(work)]
-    status = show(subject.folder, findings, options)
+    status = show(subject, findings, options)
     return status if findings.parts["predicates"] else 1
 
 

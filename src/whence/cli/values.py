@@ -58,4 +58,4 @@ def values(
         searched = search_pairs(subject, chosen, others, work, settings)
         findings = rank_statements(subject, searched, coverage(subject, runs), ties, plain)
     findings.summary = [*summary(subject, runs), *findings.summary, *search_summary(work)]
-    return show(subject.folder, findings, options)
+    return show(subject, findings, options)
