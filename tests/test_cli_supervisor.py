@@ -120,7 +120,8 @@ def test_a_signal_gives_the_best_so_far(tmp_path, number):
 
 
 def test_the_second_signal_ends_it_at_once(tmp_path):
-    with started(tmp_path, "    found(600)\n    say('begun')\n    stubborn(600)") as process:
+    body = "    found(600)\n    try:\n        say('begun')\n        stubborn(600)\n"
+    with started(tmp_path, body + "    except KeyboardInterrupt:\n        stubborn(600)") as process:
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
         time.sleep(0.5)
@@ -160,3 +161,11 @@ def test_what_a_killed_child_had_in_memory_is_removed(tmp_path):
     root = Path(output.strip())
     assert not root.exists() or (root / "work").stat().st_ctime > time.time() - 1  # another one's by now
     assert root.name.startswith("whence-")
+
+
+def test_of_a_command_that_has_shown_all_nothing_more_is_said(tmp_path):
+    """Removing what it made may take it longer than it has."""
+    body = "    clock.start(0.5)\n    line.showing()\n    print('a complaint', file=sys.stderr)\n    line.shown(2)\n"
+    with started(tmp_path, body + "    os.kill(os.getpid(), 9)") as process:
+        assert process.communicate(timeout=PATIENCE) == ("", "a complaint\n")
+        assert process.returncode == 2

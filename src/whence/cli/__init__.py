@@ -10,6 +10,7 @@ import sys
 
 import click
 
+from whence.cli.supervisor import line, supervise
 from whence.errors import BuildError, WhenceError
 
 COMMANDS = {
@@ -71,8 +72,6 @@ def whence() -> None:
 
 def main() -> None:
     """The console script ``whence``, which ends with the exit status of ``run``."""
-    from whence.cli.supervisor import supervise
-
     sys.exit(supervise(run))
 
 
@@ -91,7 +90,7 @@ def run() -> int:
     except (KeyboardInterrupt, click.Abort) as stop:
         status = _interrupted(stop)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _stop_printing()
         status = 0
     except OSError as error:
         status = _complain(_of_the_system(error))
@@ -99,7 +98,17 @@ def run() -> int:
         status = _complain(WhenceError("out of memory", "record less: --window 64M, or a lower --trace-limit"))
     except Exception as error:
         status = _report_bug(error)
-    return status if isinstance(status, int) else 0
+    status = status if isinstance(status, int) else 0
+    try:
+        line.shown(status)
+    except BrokenPipeError:
+        _stop_printing()
+    return status
+
+
+def _stop_printing() -> None:
+    """Nobody reads standard output any more: what is left of it goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _exit_on_signals() -> None:
@@ -137,6 +146,7 @@ def _remedy(error: OSError) -> str:
 
 def _complain(error: WhenceError) -> int:
     """Show an expected error: what is wrong, then what to do; what a compiler said comes first and as it is."""
+    line.showing()
     if isinstance(error, BuildError) and str(error) in error.hint:
         print(f"{error.hint}\nwhence: the program does not build: {error}", file=sys.stderr)
         return error.exit_status
@@ -151,6 +161,7 @@ def _interrupted(stop: BaseException) -> int:
     """Say that the command was stopped before there was a result, by the user or since its time was over."""
     from whence.cli.clock import OutOfTime
 
+    line.showing()
     if isinstance(stop, OutOfTime):
         print("whence: nothing was found in the time that there was", file=sys.stderr)
         print("  help: more time: --budget 5m", file=sys.stderr)
@@ -166,6 +177,7 @@ def _report_bug(error: Exception) -> int:
     if os.environ.get("WHENCE_DEBUG"):
         raise error
     path = save_bug(error, "command")
+    line.showing()
     print(f"whence: internal error: {type(error).__name__}: {error}", file=sys.stderr)
     print(f"  help: this is a bug of whence; please report it with {path}", file=sys.stderr)
     return INTERNAL

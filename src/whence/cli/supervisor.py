@@ -62,6 +62,12 @@ class Line:
         """The child has begun to show its result, and needs only a moment."""
         self._tell("showing")
 
+    def shown(self, status: int) -> None:
+        """All has been shown; the exit status. What comes after that is of no concern to the user."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self._tell("shown", status)
+
     def _tell(self, *message: Any) -> None:
         if self._fd < 0:
             return
@@ -115,7 +121,8 @@ class _Watch:
         self._budget = 0.0
         self._busy = ""
         self._best: tuple[Findings, Options, Path] | None = None
-        self._is_shown = False
+        self._is_showing = False
+        self._status: int | None = None  # of a child that has shown all
         self._stop: signal.Signals | None = None  # what the user has sent
         self._ended = ""  # why the child was ended
 
@@ -163,9 +170,11 @@ class _Watch:
         elif kind == "best":
             self._best = tuple(values)
         elif kind == "showing":
-            self._is_shown = True
+            self._is_showing = True
             if self._end is not None:
                 self._end = time.monotonic() + max(SHOWING_LEAST, SHOWING * self._budget)
+        elif kind == "shown":
+            self._status = values[0]
 
     def _kill(self, why: str) -> None:
         """End the child and what it has started, except for programs under diagnosis, which end with their servers."""
@@ -209,7 +218,9 @@ class _Watch:
     def _show(self, number: int) -> int:
         """Show the best findings of a child that a signal has ended; the exit status."""
         why = self._why(number)
-        if self._is_shown:
+        if self._status is not None:
+            return self._status
+        if self._is_showing:
             print(f"whence: the result may be cut short: {why}", file=sys.stderr)
             return INTERNAL
         if self._best is None:
