@@ -87,6 +87,7 @@ WRONG = [
     (PROGRAM + CASES + "[limits]\ntime = -1\n", 6, "negative was expected, not -1"),
     (PROGRAM + CASES + "[limits]\ntime = true\n", 6, "was expected, not true"),
     (PROGRAM + CASES + "[limits]\nmemory = '12 XB'\n", 6, 'a size, such as "512 MiB"'),
+    (PROGRAM + CASES + "[limits]\npattern = 255\n", 6, '"zero" or a byte from 0 to 254'),
     (PROGRAM + CASES + "[limits]\nprocesses = 1.5\n", 6, "a whole number"),
     (PROGRAM + CASES + "limits.time = []\n", 5, "unknown key limits in [cases]"),
     ("limits.time = []\n" + PROGRAM + CASES, 1, "time: a number"),

@@ -116,13 +116,14 @@ class CommandLine:
         """Arguments that compile ``source`` of this call into unoptimised bitcode at ``output``.
 
         The user's preprocessor and language flags are kept. Optimisation, debug, dependency, instrumentation
-        and linker flags are not: they would change the IR or write a second file.
+        and linker flags are not: they would change the IR or write a second file. The stack protector's are: that it
+        ends a program is part of what the program does.
         """
         kept: list[str] = []
         for first, last in self.options:
             kept += _ir_option(self.arguments[first:last])
         language = "cpp-output" if source.language == "cpp-output" or source.path.endswith(".i") else "c"
-        return [*kept, *IR_FLAGS, "-o", output, "-x", language, source.path]
+        return ["-fno-stack-protector", *kept, *IR_FLAGS, "-o", output, "-x", language, source.path]
 
     def object_arguments(self, source: Input, output: str) -> list[str]:
         """Arguments that make of ``source`` of this call, which has no IR, the object that the call itself makes."""
@@ -135,10 +136,27 @@ class CommandLine:
         return [*kept, "-w", "-Qunused-arguments", "-c", "-o", output, *language, source.path]
 
 
+    def source_arguments(self, source: Input, output: str) -> list[str]:
+        """Arguments that compile ``source`` of this call as it was, into ``output``, and write no second file."""
+        kept: list[str] = []
+        for first, last in self.options:
+            words = self.arguments[first:last]
+            name, _ = split_option(words)
+            if name not in _IR_DROPPED_NAMES and not words[0].startswith(("-M", "-save-temps", "-Wp,", "-Wl,", "-Wa,")):
+                kept += words
+        return [*kept, "-o", output, source.path]
+
+
+def is_optimised(arguments: list[str]) -> bool:
+    """Whether a compiler call asks for optimisation; the last option counts."""
+    levels = [word for word in arguments if word.startswith("-O")]
+    return bool(levels) and levels[-1] != "-O0"
+
+
 # DESIGN.md, decision 1. Warnings are silent here, since the plain compile shows them.
 IR_FLAGS = (
     *("-g", "-O0", "-Xclang", "-disable-O0-optnone", "-fno-discard-value-names", "-ffp-contract=off"),
-    *("-fno-sanitize=all", "-fno-stack-protector", "-w", "-Qunused-arguments", "-emit-llvm", "-c"),
+    *("-fno-sanitize=all", "-w", "-Qunused-arguments", "-emit-llvm", "-c"),
 )
 
 _IR_DROPPED_WORDS = (
@@ -148,7 +166,7 @@ _IR_DROPPED_NAMES = frozenset(_IR_DROPPED_WORDS.split())
 _IR_DROPPED_STARTS_WORDS = (
     "-O -M -Wl, -Wa, -Werror -save-temps -fsanitize -fprofile -fcoverage --coverage -ftest-coverage "
     "-finstrument-functions -flto -fstack-usage -fsave-optimization-record -ftime-trace -ftime-report "
-    "-fdebug-prefix-map -fdebug-compilation-dir -fstack-protector -fdiagnostics-color -fxray "
+    "-fdebug-prefix-map -fdebug-compilation-dir -fdiagnostics-color -fxray "
     "-serialize-diagnostics --serialize-diagnostics -dependency-file"
 )
 _IR_DROPPED_STARTS = tuple(_IR_DROPPED_STARTS_WORDS.split())

@@ -25,7 +25,7 @@ Progress = Callable[[int, int], None]
 
 # The IR has said already what the program means; unused flags of the driver are nobody's concern here.
 _IR_FLAGS = ("-fPIC", "-w", "-Qunused-arguments")
-_RUNTIME_FLAGS = ("-O2", "-g0", "-fPIC", "-std=gnu17")
+_RUNTIME_FLAGS = ("-O2", "-g0", "-fPIC", "-std=gnu17", "-include", "sections.h")
 # What is linked from elsewhere may have debug information, and valgrind gives up on clang's. (Zig would take the
 # symbols too.)
 _WITHOUT_DEBUG = {"clang": ("-Wl,--strip-debug",), "zig": ()}

@@ -83,6 +83,17 @@ def duration(_: click.Context, parameter: click.Parameter, text: str | None) -> 
     return seconds
 
 
+def _pattern(_: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """A byte, or the word zero."""
+    from whence.run.sandbox import MOST_PATTERN
+
+    if text is None or text == "zero":
+        return None if text is None else 0
+    if not (text.isascii() and text.isdigit()) or int(text) > MOST_PATTERN:
+        raise click.BadParameter(f"'{text}' is neither zero nor a byte up to {MOST_PATTERN}", param=parameter)
+    return int(text)
+
+
 @dataclass(slots=True)
 class Options:
     """The values of the shared options."""
@@ -94,6 +105,7 @@ class Options:
     passes: tuple[str, ...]
     cflags: str
     timeout: float | None
+    pattern: int | None
     case: str | None
     trace_limit: int | None
     window: int | None
@@ -118,6 +130,7 @@ class Options:
         for text in self.passes:
             words += ["--passes", text]
         settings = {"--cflags": self.cflags, "--timeout": self.timeout, "--case": self.case}
+        settings["--pattern"] = None if self.pattern is None else self.pattern or "zero"
         settings |= {"--trace-limit": self.trace_limit, "--window": self.window}
         for name, value in settings.items():
             words += [name, f"{value:g}" if isinstance(value, float) else str(value)] if value else []
@@ -139,6 +152,9 @@ _SHARED: list[Callable[[Any], Any]] = [
     click.option("--passes", multiple=True, metavar="ARGS", help="Arguments of a passing case; its output is right."),
     click.option("--cflags", default="", metavar="FLAGS", help="Flags to compile SOURCES with."),
     click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Time limit of a run."),
+    click.option(
+        "--pattern", callback=_pattern, metavar="zero|BYTE", help="What fresh memory holds [what happens to be there]."
+    ),
     click.option("--case", metavar="NAME", help="The failing case to record [the shortest run]."),
     click.option(
         "--trace-limit", callback=_size, metavar="SIZE", help="Most bytes a trace may take [4G, or what memory allows]."
@@ -214,7 +230,7 @@ def open_subject(options: Options) -> Subject:
     _check(options)
     cases = _option_cases(options)
     if options.sources:
-        limits = replace(DEFAULT_LIMITS, time=options.timeout or DEFAULT_LIMITS.time)
+        limits = replace(DEFAULT_LIMITS, time=options.timeout or DEFAULT_LIMITS.time, pattern=options.pattern)
         with clock.standing():
             subject = built_from_sources(list(options.sources), _flags(options.cflags), limits)
         line.busy("running cases to learn what is right")
@@ -228,6 +244,8 @@ def open_subject(options: Options) -> Subject:
         subject = built_from_config(config)
     if options.timeout:
         subject.limits = replace(subject.limits, time=options.timeout)
+    if options.pattern is not None:
+        subject.limits = replace(subject.limits, pattern=options.pattern)
     line.busy("running cases to learn what is right")
     subject = learned(subject)
     return with_cases(subject, [*subject.cases, *settle(subject, cases)]) if cases else subject

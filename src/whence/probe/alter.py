@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from whence.probe.behind import BEHIND
 from whence.probe.defined import defined
 from whence.probe.layout import Layout
 from whence.probe.sites import TYPES, Finder, Form, Point, Role
@@ -210,7 +211,7 @@ def _place(instruction: Instruction) -> str:
 def armed_blocks(blocks: int) -> str:
     """The array of the blocks in which something is to happen (one byte each, 0 or not), and its size."""
     size = -(-max(blocks, 1) // BLOCKS_ALIGNED) * BLOCKS_ALIGNED
-    array = f"@__whence_armed = hidden global [{size} x i8] zeroinitializer, align {BLOCKS_ALIGNED}"
+    array = f"@__whence_armed = hidden global [{size} x i8] zeroinitializer, align {BLOCKS_ALIGNED} {BEHIND}"
     return f"{array}\n@__whence_armed_bytes = hidden constant i64 {size}"
 
 

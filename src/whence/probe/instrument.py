@@ -1,22 +1,27 @@
 """Makes the text of a program's variants: for each module, the IR with its probes.
 
-Definitions that exist once in a program (the fingerprint, the counters) go into the first module.
+Definitions that exist once in a program (the fingerprint, the counters) go into the last module, and variables into a
+section behind all those of the program, so that the program's own keep their neighbours.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
+from whence.build import memory as plain_memory
+from whence.build.memory import UNKNOWN, Memory
 from whence.probe import alter
 from whence.probe.bare import without_debug
+from whence.probe.behind import BEHIND, BEHIND_GROUP, placed
 from whence.probe.cover import PAGE_COUNTERS, counters_of, covered_lines
 from whence.probe.defined import without_promises
+from whence.probe.frame import Framing
 from whence.probe.plan import Numbering
-from whence.probe.record import FRAME_ADDRESS, HOOKS, Recorder
+from whence.probe.record import FRAME_ADDRESS, HOOKS, Recorder, registers
 from whence.probe.sites import AlterPlan, Finder
 from whence.probe.symbols import Renaming, program_renaming
 from whence.program.model import Function, Module
@@ -36,72 +41,85 @@ class Variant(StrEnum):
 def probes_version() -> str:
     """A hash of the code that makes variants' texts and says what they record: variants of another one are stale."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in (*sorted(Path(__file__).parent.glob("*.py")), Path(plain_memory.__file__)):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
+COUNTED_ELSEWHERE = "@__whence_counters = external hidden global [0 x i32]"
 OPENERS = ("open", "open64", "fopen", "fopen64")  # to show the same list of mappings in every run (runtime/mappings.c)
 ENDERS = ("exit", "atexit", "on_exit")  # to end continuations quickly (runtime/exits.c)
 
-FunctionLines = Callable[[Function], Iterable[str]]
+# What a variant makes of a function: its text, and the locals that it keeps in registers.
+FunctionLines = Callable[[Function], tuple[Iterable[str], Container[str]]]
 
 
-def record_texts(program: Program, numbering: Numbering, wrapped: Iterable[str]) -> Iterator[str]:
-    """The modules' texts for the record variant; library functions in ``wrapped`` are redirected to the runtime."""
+def record_texts(
+    program: Program, numbering: Numbering, wrapped: Iterable[str], memory: Sequence[Memory] = ()
+) -> Iterator[str]:
+    """The modules' texts for the record variant; library functions in ``wrapped`` are redirected to the runtime.
+
+    ``memory`` tells for each module where the plain program keeps its variables, for this and all other variants.
+    """
     names = program_renaming(_defined(program), wrapped)
     numbers = iter(range(len(program.functions)))
 
-    def lines(function: Function) -> Iterable[str]:
+    def lines(_: Function) -> tuple[Iterable[str], Container[str]]:
         number = next(numbers)
-        return Recorder(numbering.layouts[number], numbering.first_segment[number]).lines()
+        layout = numbering.layouts[number]
+        return Recorder(layout, numbering.first_segment[number]).lines(), registers(layout)
 
     for index, module in enumerate(program.modules):
         extra = _record_extra(module)
-        if index == 0:
+        if module is program.modules[-1]:
             extra.append(_fingerprint(program))
-        yield _rewrite(module, lines, Renaming(names), extra)
+        yield _rewrite(module, lines, Renaming(names), extra, _of(memory, index))
 
 
-def cover_texts(program: Program) -> Iterator[str]:
+def cover_texts(program: Program, memory: Sequence[Memory] = ()) -> Iterator[str]:
     """The modules' texts for the cover variant."""
     names = program_renaming(_defined(program), ())
     total = sum(counters_of(ref.function) for ref in program.functions)
     first = 0
 
-    def lines(function: Function) -> Iterable[str]:
+    def lines(function: Function) -> tuple[Iterable[str], Container[str]]:
         nonlocal first
         start, first = first, first + counters_of(function)
-        return covered_lines(function, start)
+        return covered_lines(function, start), ()
 
     for index, module in enumerate(program.modules):
-        counters = _counters(total) if index == 0 else "@__whence_counters = external hidden global [0 x i32]"
-        extra = [counters, _fingerprint(program)] if index == 0 else [counters]
-        yield _rewrite(module, lines, Renaming(names), extra)
+        last = module is program.modules[-1]
+        extra = [_counters(total), _fingerprint(program)] if last else [COUNTED_ELSEWHERE]
+        yield _rewrite(module, lines, Renaming(names), extra, _of(memory, index))
 
 
-def alter_texts(program: Program, plan: AlterPlan) -> Iterator[str]:
+def alter_texts(program: Program, plan: AlterPlan, memory: Sequence[Memory] = ()) -> Iterator[str]:
     """The modules' texts for the alter variant, with the sites of ``plan``."""
     names = program_renaming(_defined(program), (*OPENERS, *ENDERS))
     functions = iter(_altered_functions(program, plan))
+
+    def lines(_: Function) -> tuple[Iterable[str], Container[str]]:
+        return alter.altered_lines(next(functions)), ()
+
     for index, module in enumerate(program.modules):
-        extra = _alter_extra(program, index)
-        yield _rewrite(module, lambda _: alter.altered_lines(next(functions)), Renaming(names), extra)
+        yield _rewrite(module, lines, Renaming(names), _alter_extra(program, index), _of(memory, index))
 
 
-def replay_texts(program: Program, numbering: Numbering, plan: AlterPlan, wrapped: Iterable[str]) -> Iterator[str]:
+def replay_texts(
+    program: Program, numbering: Numbering, plan: AlterPlan, wrapped: Iterable[str], memory: Sequence[Memory] = ()
+) -> Iterator[str]:
     """The modules' texts for the variant that alters as ``alter_texts`` does and records what comes of it."""
     names = program_renaming(_defined(program), wrapped)
     functions = enumerate(_altered_functions(program, plan))
 
-    def lines(_: Function) -> Iterable[str]:
+    def lines(_: Function) -> tuple[Iterable[str], Container[str]]:
         number, function = next(functions)
         layout = alter.altered_layout(numbering.layouts[number], function)
-        return Recorder(layout, numbering.first_segment[number]).lines()
+        return Recorder(layout, numbering.first_segment[number]).lines(), registers(layout)
 
     for index, module in enumerate(program.modules):
         extra = [*_record_extra(module), *_alter_extra(program, index)]
-        yield _rewrite(module, lines, Renaming(names), extra)
+        yield _rewrite(module, lines, Renaming(names), extra, _of(memory, index))
 
 
 def _altered_functions(program: Program, plan: AlterPlan) -> Iterator[Function]:
@@ -113,8 +131,8 @@ def _altered_functions(program: Program, plan: AlterPlan) -> Iterator[Function]:
 
 
 def _alter_extra(program: Program, module: int) -> list[str]:
-    """What the hooks need in a module; the first one defines what all share."""
-    if module:
+    """What the hooks need in a module; the last one defines what all share."""
+    if module < len(program.modules) - 1:
         return [alter.HOOKS, alter.ARMED_ELSEWHERE]
     return [alter.HOOKS, alter.armed_blocks(program.block_count), _fingerprint(program)]
 
@@ -137,16 +155,22 @@ def _fingerprint(program: Program) -> str:
 def _counters(total: int) -> str:
     """The counters, in whole pages that a shared file can take the place of, and their size in bytes."""
     padded = -(-max(total, 1) // PAGE_COUNTERS) * PAGE_COUNTERS
-    array = f"@__whence_counters = hidden global [{padded} x i32] zeroinitializer, align 4096"
+    array = f"@__whence_counters = hidden global [{padded} x i32] zeroinitializer, align 4096 {BEHIND}"
     return f"{array}\n@__whence_counter_bytes = hidden constant i64 {4 * padded}"
 
 
-def _rewrite(module: Module, lines: FunctionLines, names: Renaming, extra: list[str]) -> str:
+def _of(memory: Sequence[Memory], module: int) -> Memory:
+    """A module's memory; nothing is known of it where the variant need not be laid out like the program."""
+    return memory[module] if memory else UNKNOWN
+
+
+def _rewrite(module: Module, lines: FunctionLines, names: Renaming, extra: list[str], memory: Memory) -> str:
     """A module's text with every function rewritten, without debug information, symbols renamed, ``extra`` added."""
     text: list[str] = []
+    framing = Framing(module, memory.frames)
     for chunk in module.chunks:
         if isinstance(chunk, Function):
-            text += lines(chunk)
+            text += framing.lines(chunk, *lines(chunk))
         else:
-            text.append(without_promises(chunk))
-    return "\n".join([*map(names.line, without_debug(text)), *extra, ""])
+            text.append(without_promises(placed(chunk, memory.variables)))
+    return "\n".join([*map(names.line, without_debug(text)), *extra, BEHIND_GROUP, ""])

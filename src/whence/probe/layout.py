@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from whence.program.model import Block, Function, Instruction, Module, Operand
-from whence.program.types import size_of
+from whence.program.types import holds_array, size_of
 
 MAX_SEGMENT_SITES = 1000  # keeps a segment far below a chunk of the trace file
 RETURNS_TWICE = frozenset({"@setjmp", "@_setjmp", "@sigsetjmp", "@__sigsetjmp", "@vfork"})
@@ -148,6 +148,15 @@ def private_locals(function: Function) -> dict[str, str]:
     return found
 
 
+_VA_LIST = "[1 x %struct.__va_list_tag]"
+
+
+def has_array(function: Function, module: Module) -> bool:
+    """Whether one of the function's locals is an array, or holds one."""
+    allocas = (i for i in function.instructions() if i.opcode == "alloca" and i.element_type != _VA_LIST)
+    return any(i.operands or holds_array(i.element_type, module) for i in allocas)
+
+
 def _plain_pointer(instruction: Instruction) -> Operand | None:
     """The pointer operand of an ordinary load or store."""
     if instruction.volatile or instruction.opcode not in {"load", "store"}:
@@ -165,7 +174,9 @@ class _Cutter:
         self._is_defined = is_defined
         self.returns_twice = any(i.callee in RETURNS_TWICE for i in function.instructions() if i.opcode == "call")
         # After a longjmp, what a local holds depends on whether it lived in memory: there all stay in memory.
-        private = private_locals(function) if has_private and not self.returns_twice else {}
+        # What runs over the end of an array may write to, and read, any other local.
+        in_registers = has_private and not self.returns_twice and not has_array(function, module)
+        private = private_locals(function) if in_registers else {}
         self.slots = {name: slot for slot, name in enumerate(private)}
 
     def cut(self, block: Block, number: int) -> Iterator[Segment]:

@@ -271,6 +271,11 @@ class Recorder:
 FLOAT_BITS = {"half": 16, "bfloat": 16, "x86_fp80": 80, "fp128": 128}
 
 
+def registers(layout: Layout) -> frozenset[str]:
+    """The private locals that are written before anything else: what memory holds in their place is never seen."""
+    return frozenset(layout.slots) & _first_written(layout.function.blocks[0])
+
+
 def _safe_pointers(function: Function) -> frozenset[str]:
     """Registers that surely point to memory: the entry's allocas."""
     return frozenset(i.result for i in function.blocks[0].instructions if i.opcode == "alloca" and i.result)

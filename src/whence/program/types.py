@@ -76,6 +76,14 @@ def member_offset(type_text: str, index: int, module: Module) -> int:
     raise ProgramError(f"{module.name}: {type_text} has no member {index}")
 
 
+def holds_array(type_text: str, module: Module) -> bool:
+    """Whether a type is an array, or a struct with one in it."""
+    body = module.types.get(type_text, type_text)
+    if body.startswith("["):
+        return True
+    return any(holds_array(member, module) for member in struct_members(body) or ())
+
+
 def _layout(text: str, module: Module) -> Layout:
     if text in _SCALARS:
         return _SCALARS[text]

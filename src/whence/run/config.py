@@ -17,7 +17,7 @@ from typing import Any
 
 from whence.errors import UsageError
 from whence.run.compare import EXACT, Comparison
-from whence.run.sandbox import DEFAULT_LIMITS, Limits
+from whence.run.sandbox import DEFAULT_LIMITS, MOST_PATTERN, Limits
 
 FILE_NAME = "whence.toml"
 
@@ -120,6 +120,14 @@ def _count(value: Any) -> int:
     return value
 
 
+def _pattern(value: Any) -> int:
+    if value == "zero":
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_PATTERN:
+        raise _Wrong(f'"zero" or a byte from 0 to {MOST_PATTERN}')
+    return value
+
+
 def _statuses(value: Any) -> tuple[int, ...]:
     values = value if isinstance(value, list) else [value]
     if not all(isinstance(v, int) and not isinstance(v, bool) and 0 <= v <= 255 for v in values):
@@ -182,7 +190,8 @@ KEYS: dict[str, dict[str, Callable[[Any], Any]]] = {
         "files": _strings,
         "environment": _variables,
     },
-    "limits": {"time": _number, "memory": _size, "output": _size, "processes": _count, "trace": _size},
+    "limits": {"time": _number, "memory": _size, "output": _size, "processes": _count, "trace": _size}
+    | {"pattern": _pattern},
     "compare": {
         "status_only": _boolean,
         "white_space": _boolean,

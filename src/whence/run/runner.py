@@ -304,7 +304,7 @@ class Runner:
         return Job(
             paths,
             [os.fsencode(word) for word in words],
-            self.sandbox.environment({**case.environment, **settings}),
+            self.sandbox.environment({**limits.variables(), **case.environment, **settings}),
             wall_ms=math.ceil(limits.time * 1000) or (1 << 32) - 1,
             cpu_s=math.ceil(limits.time) + 1 if limits.time else 0,
             memory=limits.memory,

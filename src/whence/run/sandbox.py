@@ -31,12 +31,13 @@ SWEEPS, SWEEP = 10, 0.05  # times that a folder is tried to be removed, and seco
 ROOTS_MAX = 1000  # a search keeps a session open for each case and worker
 
 PINNED = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"}
+MOST_PATTERN = 254  # the C library does not fill memory with 255
 
 
 @dataclass(slots=True, frozen=True)
 class Limits:
     """What one run may use: seconds, bytes of address space, bytes a file, processes, bytes of trace; 0 is no
-    limit.
+    limit. ``pattern`` is what each byte of fresh memory holds; None: what happens to be there.
     """
 
     time: float = 10.0
@@ -44,6 +45,14 @@ class Limits:
     output: int = 16 << 20
     processes: int = 256
     trace: int = 4 << 30
+    pattern: int | None = None
+
+    def variables(self) -> dict[str, str]:
+        """The environment that fills fresh memory: the C library's, which the runtime of variants reads for the stack.
+
+        The C library fills what it allocates with the complement of this byte, and does not for 0.
+        """
+        return {} if self.pattern is None else {"MALLOC_PERTURB_": str(self.pattern ^ 0xFF)}
 
 
 DEFAULT_LIMITS = Limits()

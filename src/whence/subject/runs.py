@@ -27,6 +27,7 @@ Progress = Callable[[int, int], None]
 Results = dict[int, RunResult]  # by the case's number
 
 ENDLESS, ENDLESS_LEAST = 5.0, 2.0  # times the longest run that ends, and seconds, for the coverage of one that does not
+PATTERNS = (0, 0xAA)  # what fresh memory is made to hold, to see whether a verdict depends on it
 SLOWER = 2  # the cover variant may take this many times as long as the time limit says
 
 
@@ -95,9 +96,10 @@ def run_all(subject: Subject, progress: Progress | None = None, deadline: float 
         differing = [row for row in covered if _verdict(plain[row]) is not _verdict(covered[row])]
         cover.limits = replace(cover.limits, time=subject.limits.time * SLOWER)
         repeated = batches.run(cover, differing, deadline)
+        filled = _filled(batches, cover, differing, deadline)
         again = batches.run(runner, sorted({*failing, *differing}), deadline)
     unstable = {row for row, result in repeated.items() if _verdict(result) is not _verdict(covered[row])}
-    return _judged(subject, plain, covered, again, unstable, batches.lost)
+    return _judged(subject, plain, covered, again, unstable, filled, batches.lost)
 
 
 def _long_enough(subject: Subject, covered: Results) -> float:
@@ -106,12 +108,29 @@ def _long_enough(subject: Subject, covered: Results) -> float:
     return min(max(ENDLESS_LEAST, ENDLESS * longest), subject.limits.time or float("inf"))
 
 
+def _filled(batches: _Batches, cover: Runner, rows: list[int], deadline: float) -> dict[int, list[Kind]]:
+    """The verdicts of some cases in the cover variant when fresh memory holds each of ``PATTERNS``."""
+    found: dict[int, list[Kind]] = {row: [] for row in rows}
+    limits = cover.limits
+    for pattern in PATTERNS if rows else ():
+        cover.limits = replace(limits, pattern=pattern)
+        for row, result in batches.run(cover, rows, deadline).items():
+            found[row].append(_verdict(result))
+    return found
+
+
 def _verdict(result: RunResult) -> Kind:
     return judge(result.case, result).kind
 
 
 def _judged(
-    subject: Subject, plain: Results, covered: Results, again: Results, unstable: set[int], lost: Mapping[int, str]
+    subject: Subject,
+    plain: Results,
+    covered: Results,
+    again: Results,
+    unstable: set[int],
+    filled: dict[int, list[Kind]],
+    lost: Mapping[int, str],
 ) -> Runs:
     """The runs that count, and why the others do not; two runs of the variant differ for the ``unstable`` cases.
 
@@ -125,12 +144,12 @@ def _judged(
             left_out.append(f"{case.name}: {lost.get(row, 'not run, since the time was over')}")
             continue
         outcome = judge(case, plain[row])
-        reason = _why_not(outcome, plain[row], again.get(row, plain[row]), covered[row])
+        reason = _why_not(outcome, plain[row], again.get(row, plain[row]), covered[row], filled.get(row, []))
         if row in unstable:
             reason = f"flaky: {outcome.kind} in one run, another verdict in the next"
         if reason:
             left_out.append(f"{case.name}: {reason}")
-            if outcome.failed and reason == _unlike(outcome, covered[row]):
+            if outcome.failed and _unlike(outcome, covered[row]) in reason:
                 unlike.append(row)
         else:
             tested.append(Tested(case, plain[row], outcome))
@@ -199,8 +218,10 @@ class _Batches:
             self._progress(min(self._done + done, total), total)
 
 
-def _why_not(outcome: Outcome, plain: RunResult, again: RunResult, covered: RunResult) -> str:
-    """Why a case does not count; empty when it does."""
+def _why_not(
+    outcome: Outcome, plain: RunResult, again: RunResult, covered: RunResult, filled: Sequence[Kind] = ()
+) -> str:
+    """Why a case does not count; empty when it does. ``filled`` are its verdicts with each of ``PATTERNS``."""
     case = plain.case
     second, instrumented = judge(case, again), judge(case, covered)
     if outcome.kind is not second.kind:
@@ -209,12 +230,20 @@ def _why_not(outcome: Outcome, plain: RunResult, again: RunResult, covered: RunR
         return "flaky: two runs print different wrong outputs"
     if outcome.kind is Kind.SKIPPED:
         return f"skipped: {outcome.text}"
-    return _unlike(outcome, covered) if outcome.kind is not instrumented.kind else ""
+    return _depends(_unlike(outcome, covered), filled) if outcome.kind is not instrumented.kind else ""
 
 
 def _unlike(outcome: Outcome, covered: RunResult) -> str:
     """What is said of a case whose verdict the variant changes."""
     return f"{outcome.kind} in the program, but {_verdict(covered)} in its instrumented variant"
+
+
+def _depends(differs: str, filled: Sequence[Kind]) -> str:
+    """That a verdict hangs on what C leaves open; and how, where the content of fresh memory changes it."""
+    if len(set(filled)) < 2:
+        return f"depends on uninitialised memory or layout: {differs}"
+    ways = " and ".join(f"{kind} where fresh memory holds {byte}" for byte, kind in zip(PATTERNS, filled, strict=True))
+    return f"depends on uninitialised memory: {differs} ({ways}; --pattern says what it holds)"
 
 
 def counters(subject: Subject) -> list[Counter]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from whence.build.capture import Capture, read_executable
 from whence.build.ir import canonical_text
+from whence.build.memory import Memory, read_memory
 from whence.build.quick import build_sources
 from whence.build.store import is_sealed
 from whence.build.toolchain import whence_home
@@ -66,6 +67,11 @@ class Subject:
     def program(self) -> Program:
         """The program model of all captured modules."""
         return Program([read_module(canonical_text(m.bitcode.read_bytes())) for m in self.capture.modules])
+
+    @cached_property
+    def memory(self) -> list[Memory]:
+        """Where the plain program keeps its variables, module by module."""
+        return read_memory(self.capture)
 
     @cached_property
     def places(self) -> Places:
@@ -131,19 +137,20 @@ class Subject:
         """What a variant's executable depends on: modules, link, runtime and probes."""
         digest = hashlib.sha256(f"{probes_version()} {kind} {self.capture.link}".encode())
         for module in self.capture.modules:
-            digest.update(module.hash.encode())
+            digest.update(f"{module.hash} {module.arguments}".encode())  # a frame depends on the flags
         for item in self._runtime:
             digest.update(str(item).encode())
         return digest.hexdigest()[:32]
 
     def _texts(self, kind: Variant) -> Iterable[str]:
+        memory = self.memory
         if kind is Variant.COVER:
-            return cover_texts(self.program)
+            return cover_texts(self.program, memory)
         if kind is Variant.ALTER:
-            return alter_texts(self.program, self.alter_plan)
+            return alter_texts(self.program, self.alter_plan, memory)
         if kind is Variant.REPLAY:
-            return replay_texts(self.program, self.replay_numbering, self.alter_plan, self._wrapped())
-        return record_texts(self.program, self.numbering, self._wrapped())
+            return replay_texts(self.program, self.replay_numbering, self.alter_plan, self._wrapped(), memory)
+        return record_texts(self.program, self.numbering, self._wrapped(), memory)
 
     def _wrapped(self) -> list[str]:
         return wrapped(musl="musl" in self.program.modules[0].triple)

@@ -101,7 +101,11 @@ struct whence_session {
 /* ---- alter.c: what hooks ask ------------------------------------------------------------------------------- */
 
 /* The state of the runtime that is part of the subject's lies together, so that it takes one hot page. */
-#define WHENCE_HOT __attribute__((section("whence_hot")))
+#if defined(__x86_64__)
+#define WHENCE_HOT __attribute__((section(".ldata.whence_hot"), model("small")))
+#else
+#define WHENCE_HOT __attribute__((section(".ldata.whence_hot")))
+#endif
 
 extern uint64_t __whence_clock, __whence_stop;
 extern uint8_t __whence_armed[] __attribute__((weak));

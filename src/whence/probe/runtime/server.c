@@ -10,6 +10,9 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -33,7 +36,7 @@
 
 extern char **environ;
 
-enum { MESSAGE_MAX = 4 << 20, POINTERS_MAX = 1 << 16, DEAD_STACK = 32 << 10, WATCH_MS = 20, REAP_TRIES = 1000 };
+enum { MESSAGE_MAX = 4 << 20, POINTERS_MAX = 1 << 16, DEAD_STACK = 32 << 10, PATTERN_STACK = 512 << 10, WATCH_MS = 20, REAP_TRIES = 1000 };
 
 /* Address space for the server and the recorder, beside what the program may use. */
 #define OWN_MEMORY (UINT64_C(128) << 20)
@@ -82,6 +85,7 @@ static struct {
     struct job *job;
     char **pointers; /* the job's strings: TEXTS paths, arguments, null, variables, null */
     volatile struct failure *failure;
+    int pattern; /* of fresh memory */
 } server;
 
 /* ---- Starting without a server -------------------------------------------------------------------------------- */
@@ -186,11 +190,24 @@ static void set_limits(const struct job *job, uint64_t own_memory)
         limit(RLIMIT_AS, job->memory + own_memory);
 }
 
-/* What the server left below the stack pointer must not be what the program reads from uninitialised variables. */
-static __attribute__((noinline)) void clear_dead_stack(void)
+/* MALLOC_PERTURB_ makes the C library fill what it allocates with the complement of a byte (0: it does not). This process
+   has started long ago, so the C library is told of it here; the stack is filled in the same way. */
+static void take_pattern(void)
 {
-    char area[DEAD_STACK];
-    memset(area, 0, sizeof area);
+    const char *text = getenv("MALLOC_PERTURB_");
+    int setting = text ? (int)strtol(text, NULL, 0) & 255 : 0;
+    server.pattern = setting ? ~setting & 255 : 0;
+#ifdef M_PERTURB
+    if (setting)
+        mallopt(M_PERTURB, setting);
+#endif
+}
+
+/* What the server left below the stack pointer must not be what the program reads from uninitialised variables. */
+__attribute__((noinline)) void whence_fill_stack(void)
+{
+    char area[server.pattern ? PATTERN_STACK : DEAD_STACK];
+    memset(area, server.pattern, sizeof area);
     __asm__ volatile("" : : "r"(area) : "memory");
 }
 
@@ -240,12 +257,13 @@ static void run_child(const struct job *job)
         fail(AT_TRACE);
     set_limits(job, OWN_MEMORY + open_session(texts[SESSION]));
     restore_signals();
+    take_pattern();
     errno = 0; /* as a program starts; waiting for the run before has left its own */
     if (*texts[SESSION])
         whence_session_run(server.entry, (int)job->arguments, arguments, environ);
     if (*texts[TRACE])
         whence_run_as_session(server.entry, (int)job->arguments, arguments, environ);
-    clear_dead_stack();
+    whence_fill_stack();
     exit(server.entry((int)job->arguments, arguments, environ));
 }
 

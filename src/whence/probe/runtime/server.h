@@ -14,4 +14,7 @@ int whence_start(void);
 /* Serves jobs from the socket until it is closed, each as a call of `entry` in a child process. Does not return. */
 int whence_serve(int control, whence_entry entry);
 
+/* Fills what lies below the stack pointer with what fresh memory is to hold, 0 by default. */
+void whence_fill_stack(void);
+
 #endif

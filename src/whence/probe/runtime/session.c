@@ -171,6 +171,7 @@ uint64_t whence_next_stop(uint64_t clock)
 
 static void run_subject(void)
 {
+    whence_fill_stack();
     __whence_lib_exit(program.entry(program.argc, program.argv, program.envp));
 }
 
@@ -237,23 +238,34 @@ static void begin_session(char *stack)
     whence_call_on(stack, run_subject);
 }
 
-static void prepare(int (*entry)(int, char **, char **), int argc, char **argv, char **envp)
+static size_t room_of(char **strings)
+{
+    size_t room = sizeof *strings;
+    for (; *strings; strings++)
+        room += sizeof *strings + strlen(*strings) + 1;
+    return room;
+}
+
+/* Returns where the stack starts. A program's own has arguments, environment and the C library's frames above that of
+   main: what writes over the end of main's frame must find as much room here. */
+static char *prepare(int (*entry)(int, char **, char **), int argc, char **argv, char **envp)
 {
     if (!map_at(STACK_PLACE, STACK_BYTES, MAP_PRIVATE, -1))
         _exit(WHENCE_START_FAILED);
     program.entry = entry, program.argc = argc, program.argv = argv, program.envp = envp;
+    size_t room = room_of(argv) + room_of(envp) + ABOVE_MAIN;
+    return STACK_START - (room < STACK_BYTES / 2 ? room / 16 * 16 : STACK_BYTES / 2);
 }
 
 void whence_run_as_session(int (*entry)(int, char **, char **), int argc, char **argv, char **envp)
 {
-    prepare(entry, argc, argv, envp);
-    whence_call_on(STACK_START, run_subject);
+    whence_call_on(prepare(entry, argc, argv, envp), run_subject);
 }
 
 void whence_session_run(int (*entry)(int, char **, char **), int argc, char **argv, char **envp)
 {
-    prepare(entry, argc, argv, envp);
+    char *stack = prepare(entry, argc, argv, envp);
     if (whence_control->file->mode >= SESSION_APPLY)
-        begin_whole(STACK_START);
-    begin_session(STACK_START);
+        begin_whole(stack);
+    begin_session(stack);
 }

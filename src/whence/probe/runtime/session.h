@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-enum { HOOK_STACK = 1 << 20, SIGNAL_STACK_BYTES = 256 << 10, UNDO_MAX = 512, TICK_MS = 10, STACK_BYTES = 8 << 20, AREAS = 8, TRIES = 256 };
+enum { HOOK_STACK = 1 << 20, SIGNAL_STACK_BYTES = 256 << 10, UNDO_MAX = 512, TICK_MS = 10, STACK_BYTES = 8 << 20, AREAS = 8, TRIES = 256, ABOVE_MAIN = 1024 };
 enum { NEAR = 1024, KEPT_MAX = 32, KEPT_PATH = 1024 };
 
 /* Where a session's own memory lies: far from the subject's, so that what runs out of an array ends before, and behind its
