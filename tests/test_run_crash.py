@@ -97,14 +97,14 @@ SMASHED = r"""
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-static void by_strcpy(const char *s) { char text[16]; strcpy(text, s); } /* strcpy */
+static const char *letters; static void by_strcpy(const char *s) { char text[16]; strcpy(text, s); } /* strcpy */
 static void by_sprintf(const char *s) { char text[16]; sprintf(text, "<%s>", s); } /* sprintf */
 static void by_memcpy(const char *s, size_t n) { char text[16]; memcpy(text, s, n); } /* memcpy */
-static void by_loop(const char *s, int n)
+static void by_loop(void)
 {
-    char text[16];
-    for (int i = 0; i < n; i++)
-        text[i] = s[i % 8]; /* store */
+    char text[16]; /* what lies behind it is not needed in the loop */
+    for (int i = 0; i < 400; i++)
+        text[i] = letters[i % 8]; /* store */
 } /* loop */
 static void by_read(void) { char text[16]; read(0, text, 400); } /* read */
 static void copy(char *to, const char *from)
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
     if (!strcmp(mode, "memcpy"))
         by_memcpy(s, 400);
     if (!strcmp(mode, "loop"))
-        by_loop(s, 400);
+        letters = s, by_loop();
     if (!strcmp(mode, "read"))
         by_read();
     if (!strcmp(mode, "callee"))
@@ -139,7 +139,7 @@ WRITTEN = {
     "strcpy": "`strcpy(text, s)` on line 6 had written over it, beyond `text` (16 bytes)",
     "sprintf": '`sprintf(text, "<%s>", s)` on line 7 had written over it, beyond `text` (16 bytes)',
     "memcpy": "`memcpy(text, s, n)` on line 8 had written over it, beyond `text` (16 bytes)",
-    "loop": "`text[i] = s[i % 8]` on line 13 had written over it, beyond `text` (16 bytes)",
+    "loop": "`text[i] = letters[i % 8]` on line 13 had written over it, beyond `text` (16 bytes)",
     "read": "`read(0, text, 400)` on line 15 had written over it, beyond `text` (16 bytes)",
     "callee": "on line 19 had written over it; its arrays: `text` (16 bytes)",
 }
