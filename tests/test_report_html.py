@@ -203,3 +203,14 @@ def test_highlighting_knows_c() -> None:
     line = highlight(['if (n > 10) return "x"; // why'])[0]
     for part in ('<span class="k">if</span>', '<span class="n">10</span>', '<span class="c">// why</span>'):
         assert part in line
+
+
+def test_reasons_are_told_one_by_one_warnings_first_and_what_was_done_last() -> None:
+    findings = sample()
+    reasons = [{"technique": "rules", "text": "`<=` instead of `<`"}, {"technique": "locate", "text": "was 3"}]
+    findings.ranking[0].evidence = {"reasons": reasons, "text": "`<=` instead of `<`; was 3"}
+    findings.warnings, findings.remarks = ["src/deck.c was changed"], ["a remark"]
+    text = render_html(findings, sources())
+    assert text.index("src/deck.c was changed") < text.index('class="symptom"') < text.index("a remark")
+    entry = json.loads(re.search(r'id="data"[^>]*>(.*?)</script>', text, re.S)[1])["entries"][0]
+    assert entry["reasons"] == ["`<=` instead of `<`", "was 3"]

@@ -38,6 +38,7 @@ CAUSE_LINES = 12
 WHOLE_FILE = 1500  # lines of a file up to which it is shown entirely
 FILE_LINES = 4000  # lines shown of one longer file
 ALL_LINES = 20_000  # lines shown of all files
+REASONS = 10  # for the place of one statement
 TEXT = 600  # characters of a sentence
 SOURCE = 400  # characters of a source line
 HEAT_STEPS = 9
@@ -149,12 +150,19 @@ def _entries(page: Page, findings: Findings) -> list[dict[str, Any]]:
                 "rank": page.ranks[entry.statement],
                 "score": score_text(entry.score),
                 "heat": page.heat[entry.statement],
-                "text": clip(visible(str(evidence.get("text", ""))), TEXT),
+                "reasons": _reasons(evidence),
                 "counts": [evidence[k] for k in COUNTS] if evidence.keys() >= set(COUNTS) else None,
                 "more": others,
             }
         )
     return shown
+
+
+def _reasons(evidence: dict[str, Any]) -> list[str]:
+    """Why a statement stands where it does, the strongest reason first."""
+    text = str(evidence.get("text", ""))
+    reasons = evidence.get("reasons", [{"text": text}] if text else [])
+    return [clip(visible(str(reason["text"])), TEXT) for reason in reasons[:REASONS]]
 
 
 def _slice(page: Page, findings: Findings) -> dict[str, dict[str, Any]]:

@@ -93,7 +93,7 @@ function item(place, lead, under, why) {
 
 function rankedItem(entry) {
   const under = element("span", "score", [entry.score, meter(entry.heat / 9)]);
-  return item(placeOf(entry), entry.rank, under, entry.text);
+  return item(placeOf(entry), entry.rank, under, entry.reasons[0]);
 }
 
 function sliceItem(place) {
@@ -110,7 +110,7 @@ function matches(place, query, ...texts) {
 function showList() {
   const query = find.value.trim().toLowerCase();
   const places = mode === "slice" ? sliceOrder : [...entryAt.keys()];
-  const wanted = places.filter((place) => !query || matches(place, query, entryAt.get(place)?.text ?? ""));
+  const wanted = places.filter((place) => !query || matches(place, query, (entryAt.get(place)?.reasons ?? []).join(" ")));
   const items = wanted.map((place) => (mode === "slice" ? sliceItem(place) : rankedItem(entryAt.get(place))));
   shown = wanted;
   if (query) {
@@ -227,7 +227,7 @@ function showDetail(place) {
     element("h2", "", place),
     facts(place, entry, at),
     code ? element("pre", "", code) : null,
-    entry?.text ? element("p", "", prose(entry.text)) : null,
+    ...(entry?.reasons ?? []).map((reason) => element("p", "", prose(reason))),
     entry?.counts ? caseMeters(entry.counts) : null,
     ...changeParts(place),
     entry && Object.keys(entry.more).length ? rowsTable([], Object.entries(entry.more)) : null,
