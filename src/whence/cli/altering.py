@@ -34,7 +34,7 @@ def searches(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Record
     """
     rows = list(rows)[:FAILING]
     return (
-        Step("rules", "trying rules", SHARE, lambda: _rules(subject, runs, work)),
+        Step("rules", "trying rules", SHARE, lambda: _rules(subject, runs, rows, work)),
         Step("switch", "switching branches", SHARE, lambda: _switches(subject, runs, rows, recorder, work)),
         Step("values", "replacing values", 1.0, lambda: _values(subject, runs, rows, work)),
     )
@@ -45,16 +45,16 @@ def rules_and_values(subject: Subject, runs: Runs, rows: Sequence[int], work: Wo
     found = []
     if not work.stopped:
         with work.share(SHARE):
-            found.append(_rules(subject, runs, work))
+            found.append(_rules(subject, runs, rows, work))
     if not work.stopped:
         found.append(_values(subject, runs, list(rows)[:FAILING], work))
     return found
 
 
-def _rules(subject: Subject, runs: Runs, work: Work) -> Findings:
+def _rules(subject: Subject, runs: Runs, rows: Sequence[int], work: Work) -> Findings:
     from whence.techniques.rules.rules import rules
 
-    return rules(subject, runs, work)
+    return rules(subject, runs, work, among=rows)
 
 
 def _switches(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder, work: Work) -> Findings:

@@ -44,6 +44,7 @@ LONGEST_PASSING = 1_000_000  # blocks of a passing run that is recorded for its 
 FAILING = 5  # failing runs whose values are compared with those of passing ones
 MAKING = 0.3  # of the time that is left, for making inputs
 RECORDING = 0.5  # of it, for recording the failing run
+ALIKE = 0.1  # of it, for finding failing runs that fail in the same way
 COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
 REASONING = 0.1  # of it, for the cause tree
 SEARCHING = 0.8  # of it, for altered runs and formulas
@@ -98,7 +99,8 @@ class Diagnosis:
         from whence.techniques.fusion import fuse
         from whence.techniques.locate import values_part
 
-        findings = self.confirmed or fuse(self.base, self.found)
+        joined = self.confirmed or fuse(self.base, self.found)
+        findings = replace(joined, parts=dict(joined.parts))  # which is added to
         if self.story is not None:
             findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], self.story, self.passing)
         lines = summary(self.subject, self.runs, self.recording)
@@ -193,6 +195,7 @@ class Diagnosis:
     def slice(self, recorder: Recorder) -> None:
         """Record the first failing case that can be recorded, and rank by what led to its failure."""
         from whence.cli.steps import record_failing
+        from whence.subject.alike import failing_alike
         from whence.subject.runs import coverage
         from whence.subject.story import Story
         from whence.subject.symptoms import symptom_of
@@ -209,6 +212,9 @@ class Diagnosis:
         if found is not None:
             row, self.recording, self.story, self.base = found
             self.rows = [row, *(other for other in self.rows if other != row)]
+            alike = partial(failing_alike, self.runs, self.rows, recorder)
+            doing, seconds = "recording failing runs", ALIKE * clock.left
+            self.rows = self.attempts.take("runs that fail alike", doing, alike, seconds) or [row]
             self.publish()
 
     def alter(self, search: Search, recorder: Recorder) -> None:

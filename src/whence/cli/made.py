@@ -50,7 +50,8 @@ def make_close(
 def told(case: Case, made: CloseInputs) -> list[str]:
     """What was made, in sentences."""
     size = f"its input reduced to {len(made.base.data):,} bytes, " if made.reduction is not None else ""
-    line = f"`{case.name}`: {size}{len(made.good)} good and {len(made.failing)} failing inputs made close to it"
+    counts = [f"{len(some) or 'no'} {kind}" for kind, some in (("good", made.good), ("failing", made.failing))]
+    line = f"`{case.name}`: {size}{' and '.join(counts)} inputs made close to it"
     return [f"{line} ({made.tried:,} tried, {made.rejected:,} rejected)", *made.notes]
 
 

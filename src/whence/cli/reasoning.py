@@ -19,7 +19,6 @@ FAILING = 5  # failing runs of which formulas are made, the shortest
 SECONDS = 15.0  # that formulas may take
 TREE = 5.0  # seconds that a cause tree may take
 LEVELS = 4  # of a tree
-TAKEN = ("not in the formulas: ", "taken as recorded: ")  # what only the commands of their own tell
 
 
 def correction_sets(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder, work: Work) -> Findings:
@@ -39,17 +38,11 @@ def correction_sets(subject: Subject, runs: Runs, rows: Sequence[int], recorder:
         if not prepared.failing:
             return Findings("formula", subject.name)
         found = solve(prepared, runs, work, size=1)
-    return briefly(findings(subject.name, found, prepared.suspects, (), prepared.symptom))
+    return findings(subject.name, found, prepared.suspects, (), prepared.symptom)
 
 
 def cause_tree(story: Story, symptom: Symptom, recording: Recording, seconds: float) -> Findings:
     """The lines of a failing run's cause tree, by level. Raises SubjectError where the symptom has no place."""
     from whence.techniques.causes.causes import Options, causes
 
-    return briefly(causes(story, symptom, recording, Options(depth=LEVELS, budget=seconds)))
-
-
-def briefly(found: Findings) -> Findings:
-    """Findings without what only the commands of their own tell."""
-    found.summary = [line for line in found.summary if not line.startswith(TAKEN)]
-    return found
+    return causes(story, symptom, recording, Options(depth=LEVELS, budget=seconds))

@@ -76,9 +76,7 @@ def print_findings(
     standard output, ``console_width`` columns wide.
     """
     page = _Page(console or make_console(console_width), source_lookup)
-    for text in findings.warnings:
-        page.wrapped("warning: ", text, "bold red")
-        page.line()
+    _print_warnings(page, findings)
     if findings.symptom:
         _print_symptom(page, findings.symptom)
         page.line()
@@ -98,6 +96,7 @@ def print_slice(
 ) -> None:
     """Print the ``limit`` lines of ``parts["slice"]`` nearest to the criterion, with values and edges."""
     page = _Page(console or make_console(console_width), source_lookup)
+    _print_warnings(page, findings)
     for text in findings.summary:
         page.line((text, ""))
     lines = sorted(findings.parts.get("slice", []), key=lambda at: (at["depth"], at["file"], at["line"]))
@@ -203,6 +202,12 @@ class _Page:
     def _fit(self, text: str) -> str:
         encoding = self.console.encoding
         return visible(text).encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _print_warnings(page: _Page, findings: Findings) -> None:
+    for text in findings.warnings:
+        page.wrapped("warning: ", text, "bold red")
+        page.line()
 
 
 def _print_symptom(page: _Page, symptom: Symptom) -> None:
