@@ -45,7 +45,10 @@ def test_terminal():
     done = whence(prices(), "rules", "prices.c", *CASES, "-n", "1")
     assert done.status == 0
     shown = done.out[done.out.index("suggested changes, the best one of a statement, all 1:") :]
-    assert f"prices.c:{fault_line(PRICES)}  repairs 2 of 2 failing cases; no passing case to check it on" in shown
+    assert (
+        f"prices.c:{fault_line(PRICES)}  repairs 2 of 2 failing cases, breaks none of 2 passing; compiled and" in shown
+    )
+    assert "run on all 4 cases: all pass" in shown
     assert f"    + {FIXED}" in shown
 
 
@@ -64,7 +67,10 @@ def test_families_can_be_chosen():
 
 def test_one_failing_case():
     done = whence(prices(), "rules", "prices.c", *CASES, "--case", "fails 2", "--json")
-    assert {name for rule in done.json["rules"] for name in rule["cases"]} == {"fails 2"}
+    rules = done.json["rules"]
+    assert {name for rule in rules if "confirmed" not in rule for name in rule["cases"]} <= {"fails 2"}
+    confirmed = next(rule for rule in rules if rule.get("confirmed"))
+    assert (set(confirmed["cases"]), confirmed["failing"]) == ({"fails 1", "fails 2"}, 2)  # compiled, it runs on all
 
 
 def test_pairs_become_guarded_rules():

@@ -141,7 +141,7 @@ def test_the_figures_of_all_cases_take_the_place_of_those_of_altered_runs(pay: t
     some = rule(TRUE, "* 9", "* 10 + (hours > 50)", cases=["45"], f2p=1, failing=1)
     found = confirmed(pay, combined(some))
     (row,) = found.parts["rules"]
-    assert (row["f2p"], row["failing"], row["checked"], row["score"]) == (1, 2, 3, 0.707107)
+    assert (row["f2p"], row["failing"], row["checked"], row["score"]) == (1, 2, 3, 1.0)
     assert row["confirmation"] == "compiled and run on all 5 cases: 1 of 2 failing ones still fail"
     assert found.ranking[0].evidence["rules"] == row["score"]
 
