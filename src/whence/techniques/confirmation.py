@@ -94,7 +94,7 @@ class _Confirmation:
         if not holds:
             self._rules.remove(rule)
             return
-        # By the failing cases that it was tried on: rules that are not settled know no others, which may fail otherwise.
+        # By the failing cases that it was tried on: rules that are not settled know no others.
         rule["score"] = round(rule["f2p"] / sqrt(rule["failing"] * (rule["f2p"] + len(broken))), 6)
         rule |= {"cases": repaired, "broken": broken, "f2p": len(repaired), "p2f": len(broken), "unknown": 0}
         rule |= {"failing": self._failing, "checked": self._passing}
