@@ -94,6 +94,9 @@ int main(void)
     if (way == 13) printf("%d", system("exit 7") >> 8);
     if (way == 14) { close(1); puts("lost"); }
     if (way == 15) _exit(9);
+    if (way == 16) printf("%d%d%d%d", kill(-1, 0), kill(1, 0), kill(2, 0), kill(-2, 0));
+    if (way == 17) printf("%d%d%d", kill(0, 0), kill(getpid(), 0), kill(-getpgrp(), 0));
+    if (way == 18) { int c = fork(); if (!c) for (;;) pause(); kill(c, SIGKILL); wait(&c); printf("%d", c); }
     puts("right");
     return 0;
 }
@@ -143,6 +146,14 @@ def test_sockets_are_refused_and_there_is_no_terminal(nasty):
     changes = [change(made.subject, site, Op.SET, number) for number in (9, 10)]
     results, _ = altered(made, case_of(expected=b"right\n"), changes, Way.AUTO)
     assert [out for out, _ in results.outputs or []] == [b"1right\n", b"1right\n"]
+
+
+def test_signals_stay_within_the_run(nasty):
+    """A number of a process that is altered (0 to -1) must not end all that the user has."""
+    made, site = nasty
+    changes = [change(made.subject, site, Op.SET, number) for number in (16, 17, 18)]
+    results, _ = altered(made, case_of(expected=b"right\n"), changes, Way.RESTART)
+    assert [out for out, _ in results.outputs or []] == [b"-1-1-1-1right\n", b"000right\n", b"9right\n"]
 
 
 def test_no_process_is_left(nasty):
