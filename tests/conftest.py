@@ -8,6 +8,8 @@ import hashlib
 import os
 from pathlib import Path
 
+from hypothesis import HealthCheck, settings
+
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / ".cache" / hashlib.sha256(os.fsencode(ROOT)).hexdigest()[:8]
 
@@ -18,3 +20,7 @@ for _name in ("WHENCE_CLANG", "WHENCE_DEBUG", "NUMBA_CACHE_DIR"):
 # Also for tests with a home of their own: zig builds its run-time library once, 20 s that belong to none of them.
 for _name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"):
     os.environ[_name] = str(HOME / "zig")
+
+# How long an example takes says more about what else the machine does than about the example.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")

@@ -117,7 +117,8 @@ def test_a_variant_carries_no_debug_information(project: Project, tmp_path: Path
         main_c=MAIN.replace("int twice(int);", "inline int twice(int x) { return 2 * x; }"),
         twice_c=TWICE,
     )
-    project.cc("-O2 -g -c main.c twice.c")
+    project.cc("-O2 -g -c main.c")
+    project.plain("-O2 -g -c twice.c")
     project.run(["ar", "rcs", "libx.a", "twice.o"])
     project.cc("main.o -L. -lx -o prog")
     capture = read_executable(project.folder / "prog")
@@ -126,6 +127,36 @@ def test_a_variant_carries_no_debug_information(project: Project, tmp_path: Path
     assert project.output(variant) == "42\n"
     assert ".debug_info" in project.run(["readelf", "-SW", "prog"]).stdout
     assert ".debug_info" not in project.run(["readelf", "-SW", str(variant)]).stdout
+
+
+@pytest.mark.parametrize("strip", [False, True])
+@pytest.mark.parametrize("kind", ["rcs", "rcsT"])
+def test_members_that_only_a_variant_needs_are_captured(project: Project, kind: str, strip: bool) -> None:
+    project.write(
+        main_c=MAIN.replace("int twice(int);", "inline int twice(int x) { return 2 * x; }"),
+        twice_c="int same(int);\nint twice(int x) { return 2 * same(x); }\n",
+        same_c="int same(int x) { return x; }\n",
+        other_c="int other(void) { return 1; }\n",
+    )
+    project.cc("-O2 -c main.c twice.c same.c other.c")
+    project.run(["ar", kind, "libx.a", "twice.o", "other.o", "same.o"])
+    project.cc(f"{'-s' if strip else ''} main.o -L. -lx -o prog")
+    assert names(check_variants(project, "prog")) == ["main.c", "twice.c", "same.c"]
+
+
+def test_an_archives_members_of_captured_and_other_parts(project: Project) -> None:
+    project.write(
+        main_c=MAIN.replace("twice(argc", "two(argc").replace("int twice", "int twice(int), two"),
+        twice_c=TWICE,
+        two_c="int twice(int);\nint two(int x) { return twice(x); }\n",
+    )
+    project.cc("-c main.c twice.c")
+    project.plain("-c two.c")
+    project.run(["ld", "-r", "twice.o", "two.o", "-o", "part.o"])
+    project.run(["ar", "rcs", "libx.a", "part.o"])
+    for link in ("main.o libx.a", "main.o -L. -lx", "main.o -Wl,--whole-archive libx.a -Wl,--no-whole-archive"):
+        project.cc(f"{link} -o prog")
+        assert names(check_variants(project, "prog")) == ["main.c", "twice.c"]
 
 
 @pytest.mark.parametrize("linker", ["ld -r", "wrapper"])

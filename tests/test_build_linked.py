@@ -59,7 +59,7 @@ def test_the_program_is_linked_with_what_it_was_linked_with(project: Project) ->
 
 
 @pytest.mark.parametrize("kind", ["rcs", "rcsT"])
-@pytest.mark.parametrize("link", ["main.o sub/libx.a", "main.o -Lsub -lx", "main.o -Wl,-L,sub,-lx", "main.o -L{} -lx"])
+@pytest.mark.parametrize("link", ["main.o sub/libx.a", "main.o -Lsub/ -lx", "main.o -Wl,-L,sub,-lx", "main.o -L{} -lx"])
 def test_archives_also_thin_ones(project: Project, kind: str, link: str) -> None:
     (project.folder / "sub").mkdir()
     project.run(["ar", kind, "sub/libx.a", "twice.o", "half.o"])

@@ -5,14 +5,12 @@ A comment ``/* name */`` marks the line at which the failure of that name must b
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
+from snippets import Snippet
 
-from whence.build.quick import build_sources
-from whence.build.toolchain import whence_home
 from whence.findings import Symptom
 from whence.probe.layout import Kind
 from whence.program.model import Module
@@ -189,18 +187,10 @@ def line_of(mark: str) -> int:
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    folder = tmp_path_factory.mktemp("symptom")
-    with pytest.MonkeyPatch.context() as patch:
-        cache = os.environ.get("ZIG_GLOBAL_CACHE_DIR") or f"{whence_home()}/zig"
-        patch.setenv("ZIG_GLOBAL_CACHE_DIR", cache)
-        patch.setenv("ZIG_LOCAL_CACHE_DIR", cache)
-        patch.setenv("WHENCE_HOME", str(folder / "home"))
-        (folder / "subject.c").write_text(SOURCE)
-        executable = build_sources([folder / "subject.c"], [], folder / "out")
-        subject = Subject(folder, executable, [], Limits(time=3.0))
-        with Recorder(subject) as recorder:
-            yield Bench(subject, recorder)
+def bench() -> Iterator[Bench]:
+    subject = Snippet({"subject.c": SOURCE}, (), Limits(time=60.0)).subject
+    with Recorder(subject) as recorder:
+        yield Bench(subject, recorder)
 
 
 def places(symptom: Symptom) -> tuple[str, str, int]:
@@ -260,7 +250,7 @@ def test_end(bench: Bench, arguments: str, kind: str, mark: str) -> None:
 
 def test_timeout_leads_to_the_outer_loop(bench: Bench) -> None:
     """Only the end of the run is kept: an endless run fills any trace."""
-    with Recorder(bench.subject, window=16 << 20) as recorder:
+    with Recorder(replace(bench.subject, limits=Limits(time=0.5)), window=16 << 20) as recorder:
         recording = Bench(bench.subject, recorder).record("endless", Expected())
     symptom = find_symptom(recording.trace, recording.result, recording.outcome, bench.subject.folder)
     assert places(symptom) == ("timeout", "subject.c", line_of("endless"))

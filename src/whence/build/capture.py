@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from whence.build.flags import CommandLine
+from whence.build.members import wanted_members
 from whence.build.mend import kept_bitcode
 from whence.build.records import Record, read_records
 from whence.build.store import Store
@@ -78,13 +79,15 @@ def read_executable(path: Path | str, store: Store | None = None) -> Capture:
     store = store or Store()
     executable = real_executable(Path(path))
     records = _records(executable)
-    named = [r for r in records if r.kind == "module"]
+    named = [record for record in records if record.kind == "module"]
     uncaptured = [f"{r.path}: {r.key}" for r in records if r.kind == "missing"]
     if not named:
         reason = f" ({uncaptured[0]})" if uncaptured else ""
         raise BuildError(f"{path} holds no captured IR{reason}", _HOW_TO)
     link = _link_record(path, records, store)
-    modules = [_module(r, store, link.toolchain) for r in named]
+    modules = [_module(record, store, link.toolchain) for record in named]
+    needed = wanted_members(executable, link.directory, link.files, named, store)
+    modules += [_module(record, store, link.toolchain) for record in needed]
     _make_unique(modules)
     return Capture(executable, modules, link, uncaptured + _foreign_objects(link, store))
 

@@ -19,6 +19,20 @@ def canonical_text(bitcode: bytes) -> str:
         raise ProgramError(f"LLVM cannot read the captured IR: {_first_line(error)}") from error
 
 
+def global_names(bitcode: bytes) -> tuple[set[str], set[str]]:
+    """The functions and variables that a module names without defining them, and those that it defines for others."""
+    import llvmlite.binding as llvm
+
+    try:
+        module = llvm.parse_bitcode(bitcode, llvm.create_context())
+    except RuntimeError as error:
+        raise ProgramError(f"LLVM cannot read the captured IR: {_first_line(error)}") from error
+    values = [*module.functions, *module.global_variables]
+    named = {value.name for value in values if value.is_declaration}
+    local = (llvm.Linkage.internal, llvm.Linkage.private)
+    return named, {v.name for v in values if not v.is_declaration and v.linkage not in local}
+
+
 def verify(text: str) -> None:
     """Raise ``ProgramError`` with LLVM's message unless the text is a well-formed module."""
     parse(text)

@@ -142,11 +142,11 @@ def _names(line: CommandLine) -> Iterator[str]:
             (libraries if word.name == "-l" else folders).append(word.value)
         elif word.reads:
             yield word.value
-    for folder in folders:
-        for library in libraries:
-            yield from (os.path.join(folder, file) for file in library_files(library))
+    for library in libraries:
+        yield from library_files(folders, library)
 
 
-def library_files(library: str) -> tuple[str, ...]:
-    """The names of files that ``-l`` looks for."""
-    return (library[1:],) if library.startswith(":") else (f"lib{library}.so", f"lib{library}.a")
+def library_files(folders: list[str], library: str) -> list[str]:
+    """The names of files that ``-l`` looks for in these folders, in order."""
+    names = [library[1:]] if library.startswith(":") else [f"lib{library}.so", f"lib{library}.a"]
+    return [os.path.join(folder, name) for folder in folders for name in names]

@@ -6,8 +6,8 @@ Sources and objects that were captured are left out; what was not captured stays
 archive stays too: it is searched for what is still undefined, which a captured member never provides, since its variant
 has defined that already. Two things need care, because the linker would take a captured definition twice: archives
 under ``--whole-archive`` (replaced by their members that are not captured), and what ``ld -r`` or ``objcopy`` made of
-captured and other parts, seen by a symbol that no variant object defines (replaced by a copy in which every definition
-is weak, so that the variant's wins; a captured constructor would run twice there).
+captured and other parts, also within archives, seen by a symbol that no variant object defines (replaced by a copy in
+which every definition is weak, so that the variant's wins; a captured constructor would run twice there).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from whence.build.linked import (
     takes_next,
 )
 from whence.build.mend import kept_file
-from whence.build.records import read_records
+from whence.build.records import names_whole_module, read_records
 from whence.build.store import Store
 from whence.build.symbols import defined_globals, weakened
 from whence.errors import BuildError
@@ -127,8 +127,8 @@ class _Relink:
             return self._folder(value)
         if name == "-T":
             return ["-T", self._word(value)]
-        if name == "-l" and self.whole:
-            return self._whole_library(words, value)
+        if name == "-l":
+            return self._library(words, value)
         if name == "-B":
             return ["-B" + os.path.join(self.link.directory, value)]  # noqa: PTH118 (a prefix, not a folder)
         # Zig strips what is linked for size.
@@ -148,8 +148,8 @@ class _Relink:
             return []
         if word.name == "-L":
             return self._folder(word.value)
-        if word.name == "-l" and self.whole:
-            return self._whole_library(["-l" + word.value], word.value)
+        if word.name == "-l":
+            return self._library(["-l" + word.value], word.value)
         if not word.name:
             return self._file(word.value)
         if word.reads:
@@ -186,25 +186,38 @@ class _Relink:
 
     def _object(self, name: str) -> list[str]:
         content = self._content(name)
-        if not _is_captured(content):
+        kept = self._foreign(content)
+        if kept == content:
             return [self._word(name)]
-        if defined_globals(content) <= self.defined:
-            return []
-        return [self._copy(Path(name).name, weakened(content))]
+        return [self._copy(Path(name).name, kept)] if kept else []
 
-    def _whole_library(self, words: list[str], library: str) -> list[str]:
-        names = [f"{folder}/{file}" for folder in self.search for file in library_files(library)]
-        found = next((n for n in names if n in self.link.files and is_archive(self._placed(n))), None)
-        return words if found is None else self._archive(found, words)
+    def _library(self, words: list[str], library: str) -> list[str]:
+        found = next((name for name in library_files(self.search, library) if name in self.link.files), None)
+        return self._archive(found, words) if found and is_archive(self._placed(found)) else words
 
     def _archive(self, name: str, words: list[str]) -> list[str]:
         """An archive: itself, unless the linker might take something of its captured members twice."""
-        path = self._placed(name)
-        if self.whole:
-            contents = [(member.name, member.read()) for member in members(path)]
-            kept = [(name, content) for name, content in contents if not _is_captured(content)]
-            return words if len(kept) == len(contents) else [self._copy(*member) for member in kept]
-        return words
+        own = [(member, member.read()) for member in members(self._placed(name))]
+        if self.whole and any(_is_captured(content) for _, content in own):
+            return [self._copy(member.name, kept) for member, content in own if (kept := self._foreign(content))]
+        mixed = [(member, content) for member, content in own if self._is_mixed(content)]
+        if not mixed or mixed[0][0].path != self._placed(name):  # a thin archive has no members to be changed
+            return words
+        patched = bytearray(self._content(name))
+        for member, content in mixed:
+            patched[member.start : member.start + member.size] = weakened(content)
+        return [self._copy(Path(name).name, bytes(patched))]
+
+    def _foreign(self, content: bytes) -> bytes:
+        """What is needed of an object beside the variant's: all, nothing, or what gives way to it."""
+        if not _is_captured(content):
+            return content
+        return weakened(content) if self._is_mixed(content) else b""
+
+    def _is_mixed(self, content: bytes) -> bool:
+        """Whether an object has captured parts and others."""
+        is_whole = names_whole_module(io.BytesIO(content))
+        return not is_whole and _is_captured(content) and not defined_globals(content) <= self.defined
 
     def _copy(self, name: str, content: bytes) -> str:
         self.copies += 1

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from whence.build.records import Elf
 
 _SYMBOL = struct.Struct("<IBBHQQ")  # Elf64_Sym
-_SYMTAB = 2
+_SYMTAB, _DYNSYM = 2, 11
 _GLOBAL, _WEAK = 1, 2
 _UNDEFINED, _COMMON = 0, 0xFFF2
 
@@ -21,6 +21,14 @@ def defined_globals(content: bytes) -> set[str]:
     object.
     """
     return {name for _, name in _strong(content)}
+
+
+def mentioned(content: bytes) -> set[str]:
+    """All names of symbols in an executable, its own and those of others."""
+    elf = Elf(io.BytesIO(content))
+    tables = [elf.sections[section[6]] for section in elf.sections if section[1] in (_SYMTAB, _DYNSYM)]
+    texts = [content[table[4] : table[4] + table[5]] for table in tables]
+    return {name.decode(errors="surrogateescape") for text in texts for name in text.split(b"\0")}
 
 
 def weakened(content: bytes) -> bytes:
