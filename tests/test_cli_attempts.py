@@ -116,18 +116,6 @@ def test_cleaning_up_after_an_alarm_is_not_disturbed():
     assert done
 
 
-def test_a_kernel_that_is_compiled_is_finished_first():
-    from numba.core.compiler_lock import global_compiler_lock
-
-    done = False
-    with pytest.raises(OutOfTime), alarm(0.05):
-        with global_compiler_lock:
-            time.sleep(0.3)
-            done = True
-        time.sleep(5)
-    assert done
-
-
 def test_the_time_for_building_does_not_count():
     clock.start(10.0)
     before = clock.left

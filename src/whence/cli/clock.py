@@ -79,7 +79,8 @@ clock = Clock()
 def alarm(seconds: float) -> Iterator[None]:
     """Inside, OutOfTime is raised once so many seconds are over, as soon as Python code runs; in the main thread only.
 
-    A kernel that is being compiled is finished first. An alarm that was set before goes off when it would have.
+    A kernel that is being compiled is finished first (``trace/undisturbed.py``). An alarm that was set before goes off
+    when it would have.
     """
     if threading.current_thread() is not threading.main_thread() or seconds == float("inf"):
         yield
@@ -99,15 +100,9 @@ def alarm(seconds: float) -> Iterator[None]:
 
 
 def _ring(_: int, __: object) -> None:
-    """Raise OutOfTime, unless it is under way already, or would leave half a kernel; then it rings again."""
-    if not isinstance(sys.exception(), OutOfTime) and not _is_compiling():
+    """Raise OutOfTime, unless it is under way already."""
+    if not isinstance(sys.exception(), OutOfTime):
         raise OutOfTime
-
-
-def _is_compiling() -> bool:
-    """Whether numba is at work in this thread."""
-    module = sys.modules.get("numba.core.compiler_lock")
-    return module is not None and bool(module.global_compiler_lock.is_locked())
 
 
 def _unraisable(hook: Callable[[sys.UnraisableHookArgs], object], what: sys.UnraisableHookArgs) -> None:

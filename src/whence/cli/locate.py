@@ -130,25 +130,23 @@ class Diagnosis:
         """
         from whence.cli.made import with_made_cases
         from whence.cli.steps import failing_rows, run_cases
-        from whence.findings import Symptom
         from whence.subject.runs import coverage
+        from whence.subject.symptoms import unrecorded_symptom
         from whence.techniques.spectrum import spectrum
 
         self.runs = run_cases(self.subject)
         self.rows = failing_rows(self.subject, self.runs, self.options)
         if generate and not self.runs.passing and self.runs.tested[self.rows[0]].case.command is None:
             end = clock.within(MAKING)
-            first = self.rows[0]
-            made = self.attempts.take(
-                "inputs", "making inputs", lambda: with_made_cases(self.subject, self.runs, first, end)
-            )
+            make = partial(with_made_cases, self.subject, self.runs, self.rows[0], end)
+            made = self.attempts.take("inputs", "making inputs", make)
             if made is not None:
                 self.subject, self.runs, self.made = made
                 others = failing_rows(self.subject, self.runs, self.options)
                 self.rows = [*self.rows, *(row for row in others if row not in self.rows)]  # the user's first
-        outcome = self.runs.tested[self.rows[0]].outcome
+        first = self.runs.tested[self.rows[0]]
         suspects = spectrum(coverage(self.subject, self.runs), formula=self.formula, subject=self.subject.name)
-        symptom = Symptom(outcome.kind.value.replace(" ", "-"), outcome.text)
+        symptom = unrecorded_symptom(first.result, first.outcome)
         self.base = replace(suspects, technique="locate", symptom=symptom)
         self.publish()
 

@@ -92,9 +92,10 @@ def run_all(subject: Subject, progress: Progress | None = None, deadline: float 
         covered = batches.run(cover, others, deadline)
         cover.limits = replace(cover.limits, time=_long_enough(subject, covered))
         covered |= batches.run(cover, endless, deadline)
+        cover.limits = replace(cover.limits, time=subject.limits.time * SLOWER)
+        covered |= batches.run(cover, [row for row in endless if _is_empty(covered.get(row))], deadline)
         failing = [row for row in others if _verdict(plain[row]) not in (Kind.PASS, Kind.SKIPPED)]
         differing = [row for row in covered if _verdict(plain[row]) is not _verdict(covered[row])]
-        cover.limits = replace(cover.limits, time=subject.limits.time * SLOWER)
         repeated = batches.run(cover, differing, deadline)
         filled = _filled(batches, cover, differing, deadline)
         again = batches.run(runner, sorted({*failing, *differing}), deadline)
@@ -117,6 +118,11 @@ def _filled(batches: _Batches, cover: Runner, rows: list[int], deadline: float) 
         for row, result in batches.run(cover, rows, deadline).items():
             found[row].append(_verdict(result))
     return found
+
+
+def _is_empty(result: RunResult | None) -> bool:
+    """Whether a run was ended before it had executed anything, as on a machine that does a lot else."""
+    return result is not None and (result.coverage is None or not result.coverage.any())
 
 
 def _verdict(result: RunResult) -> Kind:

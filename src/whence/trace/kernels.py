@@ -23,6 +23,7 @@ from numba.core.caching import IndexDataCacheFile
 from whence.build.store import is_sealed, sealed
 from whence.build.toolchain import whence_home
 from whence.probe import layout, plan
+from whence.trace.undisturbed import defer_signals
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,6 +38,7 @@ def _sources_hash() -> str:
 
 CACHE = Path(whence_home()) / "kernels" / _sources_hash()
 numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
+defer_signals()
 
 
 _CacheFile: Any = IndexDataCacheFile  # has no types
