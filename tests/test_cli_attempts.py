@@ -11,6 +11,7 @@ import pytest
 from whence.cli.attempts import Attempts
 from whence.cli.clock import OutOfTime, alarm, clock
 from whence.errors import SubjectError
+from whence.run.runner import Interrupted
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +71,20 @@ def test_what_overruns_its_share_is_ended():
     assert time.monotonic() - began < 5
     assert attempts.lines == ["rules: not done in its share of the time, 0.2 s: --budget 5m"]
     assert attempts.take("switch", "switching", lambda: 4) == 4
+
+
+def test_what_an_alarm_has_become_on_its_way_is_no_interrupt():
+    """A batch of runs that is interrupted raises an error of its own, with the runs that were done."""
+
+    def step() -> None:
+        try:
+            raise OutOfTime
+        except KeyboardInterrupt as stop:
+            raise Interrupted([]) from stop
+
+    attempts = Attempts()
+    assert attempts.take("invariants", "comparing values", step) is None
+    assert attempts.lines[0].startswith("invariants: not done in its share") and not attempts.stopped
 
 
 def test_after_an_interrupt_no_step_is_taken():

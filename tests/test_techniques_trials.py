@@ -21,7 +21,7 @@ class MadeUp:
     """Stands for ``Work``: the verdict of each run is what a function of case and rule's value says."""
 
     def __init__(self, verdict, stop_after=1 << 30):
-        self.stopped, self.asked = "", []
+        self.stopped, self.asked, self.unusable = "", [], {}
         self._verdict, self._stop_after = verdict, stop_after
 
     def run(self, requests):

@@ -16,6 +16,7 @@ from whence.run.outcome import Kind
 from whence.run.result import RunResult
 
 VARIANT = "the variant whose runs are altered"
+HELP = "`whence locate` still compares runs; [limits] pattern, another input or building with -O0 may help"
 LINE = 256  # bytes of a wrong line that are compared
 TOLD = 40  # of them that a sentence shows
 

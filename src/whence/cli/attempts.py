@@ -40,9 +40,10 @@ class Attempts:
         try:
             with alarm(seconds):
                 return step()
-        except OutOfTime:
-            self.lines.append(f"{name}: not done in its share of the time, {seconds:.1f} s: --budget 5m")
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
+            if _is_late(stop):
+                self.lines.append(f"{name}: not done in its share of the time, {seconds:.1f} s: --budget 5m")
+                return None
             self.stopped = True
             self.lines.append(f"interrupted while {doing}; what would have followed was left out")
         except WhenceError as error:
@@ -54,6 +55,11 @@ class Attempts:
                 raise
             self.lines.append(f"{name}: internal error ({type(error).__name__}), see {save_bug(error, name)}")
         return None
+
+
+def _is_late(stop: BaseException | None) -> bool:
+    """Whether an interrupt, or one that it came of, was an alarm's."""
+    return stop is not None and (isinstance(stop, OutOfTime) or _is_late(stop.__cause__))
 
 
 def save_bug(error: BaseException, name: str) -> Path:

@@ -54,12 +54,12 @@ def formula(options: Options, search: Search, failing: int, size: int, method: s
     is possible. Branches are sent the other way in altered runs, and repairs are tried in them. Where formulas do not
     say it all (loops, floating point, time), values are forced and rules tried in altered runs, too.
     """
-    from whence.cli.steps import failing_rows, open_work, record_failing, run_cases, search_summary, summary
+    from whence.cli.steps import open_work, record_failing, rows_alike, run_cases, search_summary, summary
     from whence.subject.recorder import Recorder
 
     subject = open_subject(options)
     runs = run_cases(subject)
-    rows = failing_rows(subject, runs, options)[:failing]
+    rows = rows_alike(subject, runs, options, failing)
     with Recorder(subject, options.trace_limit, options.window) as recorder:
         record_failing(subject, runs, recorder, rows)  # at the first use what that compiles is not part of the search
         with open_work(subject, runs, search, "altered runs") as work:

@@ -63,7 +63,7 @@ def invariants(
     run is told with the range of the good runs.
     """
     from whence.cli.made import told
-    from whence.cli.steps import failing_rows, run_cases, summary
+    from whence.cli.steps import rows_alike, run_cases, summary
     from whence.subject.recorder import Recorder
     from whence.techniques.invariants.collect import collect
     from whence.techniques.invariants.diagnosis import diagnose
@@ -71,7 +71,7 @@ def invariants(
 
     subject = open_subject(options)
     runs = run_cases(subject)
-    rows = failing_rows(subject, runs, options)
+    rows = rows_alike(subject, runs, options, number)
     case = runs.tested[rows[0]].case
     few = len(runs.passing) < number and case.command is None
     lines, close = summary(subject, runs), None

@@ -51,6 +51,7 @@ SEARCHING = 0.8  # of it, for altered runs and formulas
 ALTERING = 0.7  # of that, for altered runs
 CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
+LONGEST_WORDS = 500  # characters of a command line that are repeated
 VALUES_OF = 50  # ranked statements whose values are gathered
 
 
@@ -210,10 +211,10 @@ class Diagnosis:
         if found is not None:
             row, self.recording, self.story, self.base = found
             self.rows = [row, *(other for other in self.rows if other != row)]
+            self.publish()
             alike = partial(failing_alike, self.runs, self.rows, recorder)
             doing, seconds = "recording failing runs", ALIKE * clock.left
             self.rows = self.attempts.take("runs that fail alike", doing, alike, seconds) or [row]
-            self.publish()
 
     def alter(self, search: Search, recorder: Recorder) -> None:
         """Add what altered runs and formulas of the failing cases show; the last summary tells how much was run."""
@@ -312,6 +313,7 @@ def nearest_passing(runs: Runs, row: int) -> list[int]:
 def next_commands(findings: Findings, options: Options) -> list[dict[str, str]]:
     """Commands worth trying next, with why."""
     words = options.subject_words()
+    words = words if len(words) <= LONGEST_WORDS else "... # the program and its cases as before"
     wanted = [("slice", "every line that led to the failure, with its values")]
     if findings.ranking:
         first = findings.ranking[0].statement

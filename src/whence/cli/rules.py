@@ -68,7 +68,7 @@ def rules(
     Each rule is one small change of one place, such as `<=` for `<`, that holds during a whole run. Those that make a
     failing case pass are tried on passing cases too.
     """
-    from whence.cli.steps import failing_rows, open_work, run_cases, search_summary, summary
+    from whence.cli.steps import open_work, rows_alike, run_cases, search_summary, summary
     from whence.techniques.confirmation import confirm
     from whence.techniques.rules.candidates import Family
     from whence.techniques.rules.rules import rules as find_rules
@@ -76,10 +76,10 @@ def rules(
 
     subject = open_subject(options)
     runs = run_cases(subject)
-    rows = failing_rows(subject, runs, options)
+    rows = rows_alike(subject, runs, options, failing)
     settings = Settings(frozenset(Family[name.upper()] for name in families), failing, passing, everywhere)
     with open_work(subject, runs, search, "trying rules", SEARCHING) as work:
-        found = _pairs(subject, runs, rows[:failing], work) if pairs else ()
+        found = _pairs(subject, runs, rows, work) if pairs else ()
         findings = find_rules(subject, runs, work, settings, among=rows, pairs=found)
     line.busy("compiling changes")
     findings = confirm(subject, runs, findings, clock.deadline)

@@ -69,6 +69,21 @@ def failing_rows(subject: Subject, runs: Runs, options: Options) -> list[int]:
     return named
 
 
+def rows_alike(subject: Subject, runs: Runs, options: Options, most: int) -> list[int]:
+    """The rows of failing cases, at most so many: the shortest run, and others that fail in the same way.
+
+    Raises what ``failing_rows`` raises.
+    """
+    from whence.subject.alike import failing_alike
+    from whence.subject.recorder import Recorder
+
+    rows = failing_rows(subject, runs, options)
+    if any(runs.tested[row].case.command is not None for row in rows):
+        return rows[:most]
+    with Recorder(subject, options.trace_limit, options.window) as recorder, first_use():
+        return failing_alike(runs, rows, recorder, most)
+
+
 def _none_fails(runs: Runs) -> str:
     """That no case fails, of how many; those that were left out may have."""
     which = "it" if len(runs.tested) == 1 else "all of them"

@@ -30,6 +30,7 @@ def switch(options: Options, search: Search, failing: int, order: str, first: bo
     Every branch instance of a failing run is switched, each in a run of its own; those nearest to the failure come
     first, by dependence or by time.
     """
+    from whence.alter.faithful import HELP
     from whence.cli.steps import open_work, run_cases, search_summary, summary
     from whence.errors import SubjectError, UsageError
     from whence.subject.runs import coverage
@@ -47,7 +48,7 @@ def switch(options: Options, search: Search, failing: int, order: str, first: bo
         searched = switch_branches(work, chosen, order, first)
     if not searched:
         names = ", ".join(run.case.name for run in chosen)
-        raise SubjectError(f"no failing run can be altered: {names} pass in the altered variant")
+        raise SubjectError(f"no failing run can be altered: {names} pass in the altered variant", HELP)
     findings = switch_findings(subject.name, searched, suspects.ranking)
     findings.parts["cases"] = suspects.parts["cases"]
     findings.summary = [*summary(subject, runs), *findings.summary, *search_summary(work)]
@@ -61,7 +62,7 @@ def _record(subject: Subject, runs: Runs, options: Options, failing: int) -> lis
     Raises the last one's error where none can.
     """
     from whence.alter.session import Session
-    from whence.cli.steps import failing_rows, record_failing
+    from whence.cli.steps import record_failing, rows_alike
     from whence.errors import WhenceError
     from whence.subject.recorder import Recorder
     from whence.subject.story import Story
@@ -69,7 +70,7 @@ def _record(subject: Subject, runs: Runs, options: Options, failing: int) -> lis
     from whence.techniques.branches.switching import Failing
     from whence.techniques.locate import symptom_start
 
-    rows = failing_rows(subject, runs, options)[:failing]
+    rows = rows_alike(subject, runs, options, failing)
     found: list[Failing] = []
     with Recorder(subject, options.trace_limit) as recorder:
         for row in rows:

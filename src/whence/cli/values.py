@@ -42,7 +42,7 @@ def values(
     Each failing run is run again thousands of times, each time with one value replaced by one that it had in another
     case, or another time.
     """
-    from whence.cli.steps import failing_rows, open_work, run_cases, search_summary, summary
+    from whence.cli.steps import open_work, rows_alike, run_cases, search_summary, summary
     from whence.subject.runs import coverage
     from whence.techniques.replacement.pairs import Settings
     from whence.techniques.replacement.values import search as search_pairs
@@ -50,7 +50,7 @@ def values(
 
     subject = open_subject(options)
     runs = run_cases(subject)
-    rows = failing_rows(subject, runs, options)[:failing]
+    rows = rows_alike(subject, runs, options, failing)
     chosen = [runs.tested[row].case for row in rows]
     others = [tested.case for row, tested in enumerate(runs.tested) if row not in rows]
     settings = Settings(full=full, neighbours=neighbours and not full and not plain, prunes=prune, sets=sets)

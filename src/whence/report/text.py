@@ -90,4 +90,6 @@ def change_outcome(rule: dict[str, Any]) -> str:
         text += "; no passing case to check it on"
     else:
         text += f", breaks {rule['p2f'] or 'none'} of {rule['checked']:,} passing"
+    if rule.get("unknown"):
+        text += f", but {plural(rule['unknown'], 'run')} of it {'was' if rule['unknown'] == 1 else 'were'} not made"
     return f"{text}; {rule['confirmation']}" if rule.get("confirmation") else text

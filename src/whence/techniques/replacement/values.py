@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import Observed, Verdict
 from whence.alter.describe import Describer
+from whence.alter.faithful import HELP
 from whence.alter.profile import Profile
 from whence.errors import SubjectError, WhenceError
 from whence.findings import Entry, Findings, Statement, rank
@@ -68,7 +69,7 @@ def search(
             Target(plan, case, run, wrong_output(recorder, case, run)) for run, case in chosen if not _why_not(run)
         ]
     if not targets:
-        raise SubjectError(f"no failing run can be altered: {'; '.join(left_out)}")
+        raise SubjectError(f"no failing run can be altered: {'; '.join(left_out)}", HELP)
     if seen.sets is not None:
         searched = SetSearch(targets, profile, work, settings, seen.sets).run()
     else:

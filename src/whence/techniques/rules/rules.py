@@ -112,6 +112,8 @@ def _doubt(trial: Trial, sites: NDArray[np.void]) -> str:
     """
     if trial.broken:
         return f"it breaks {_count(len(trial.broken), 'passing case')}"
+    if trial.unknown:
+        return f"there was no time for {_count(trial.unknown, 'run')} with it"
     if trial.rule.guard is not None:
         return "it fits one value alone"
     return "it forces one case of a switch" if sites["role"][trial.rule.site] == Role.SWITCH else ""
@@ -191,9 +193,11 @@ def _summary(suite: Suite, trials: Sequence[Trial], wanted: int) -> str:
     found = f"{len(repairs):,} {'repairs' if len(repairs) == 1 else 'repair'}"
     if not repairs:
         return f"{text}: none repairs {'it' if len(suite.failing) == 1 else 'any'}"
+    untried = sum(bool(trial.unknown) for trial in repairs)
+    rest = f"; {untried:,} of these had no time to be tried on every case" if untried else ""
     if len(suite.failing) == 1:
-        return f"{text}: {found} it, {clean or 'none'} of them without breaking a passing one"
-    return f"{text}: {found} at least one, {clean or 'none'} of them all without breaking a passing one"
+        return f"{text}: {found} it, {clean or 'none'} of them without breaking a passing one{rest}"
+    return f"{text}: {found} at least one, {clean or 'none'} of them all without breaking a passing one{rest}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.alter.changes import Batch, Verdict
+from whence.alter.faithful import HELP
 from whence.alter.streams import Request
 from whence.errors import SubjectError
 from whence.subject.runs import blocks_executed, counters
@@ -92,7 +93,7 @@ class Suite:
         usable = [row for row in self.failing if names[row] not in unusable]
         if not usable:
             reasons = "; ".join(f"{names[row]}: {unusable[names[row]]}" for row in self.failing)
-            raise SubjectError(f"no failing run can be altered: {reasons}")
+            raise SubjectError(f"no failing run can be altered: {reasons}", HELP)
         self.failing = usable
         self.passing = [row for row in self.passing if names[row] not in unusable]
 
