@@ -13,6 +13,8 @@ from whence.subject.recorder import Recorder
 from whence.techniques.invariants.kinds import Invariants, Kind, Settings, allowed_kinds, check, learn
 from whence.techniques.invariants.runs import Failing, Observer, Run
 
+WRONG = 99  # a status that no bad run ends with, so that each of them fails
+
 
 def case_of(line: str, expected: Expected | None = None) -> Case:
     """The case with these arguments; without an expectation a status of 0 is right."""
@@ -27,7 +29,7 @@ class Runs:
         with Recorder(self.subject) as recorder:
             self.observer = Observer(self.subject, recorder)
             self.good: list[Run] = [self.observer.passing(case_of(line)) for line in good]
-            self.bad: list[Failing] = [self.observer.failing(case_of(line)) for line in bad]
+            self.bad: list[Failing] = [self.observer.failing(case_of(line, Expected(status=WRONG))) for line in bad]
 
     def learned(self, runs: Sequence[Run] | None = None) -> Invariants:
         """The invariants of the good runs, or of these."""

@@ -27,21 +27,21 @@ STAND_IN = r"""
 
 static uint32_t *counters;
 
-int whence_record_start(const char *path, uint64_t limit, int ring)
+int whence_record_start(const char *path, uint64_t limit, enum whence_keep keep)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (fd < 0)
         return -1;
-    dprintf(fd, "limit %llu ring %d", (unsigned long long)limit, ring);
+    dprintf(fd, "limit %llu ring %d", (unsigned long long)limit, keep);
     close(fd);
     return 0;
 }
 
-int whence_record_in_folder(const char *folder, uint64_t limit, int ring)
+int whence_record_in_folder(const char *folder, uint64_t limit, enum whence_keep keep)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s%ld", folder, (long)getpid());
-    return whence_record_start(path, limit, ring);
+    return whence_record_start(path, limit, keep);
 }
 
 uint32_t *whence_coverage(size_t *sites)

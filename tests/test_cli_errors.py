@@ -167,8 +167,8 @@ def test_verdict_that_the_content_of_fresh_memory_changes_is_named():
         folder / "whence.toml", '[program]\nsources = ["fresh.c"]\n[cases]\nfolder = "cases"\n[limits]\npattern = 170\n'
     )
     done = whence(folder, "locate")
-    assert "a: depends on uninitialised memory: wrong status in the program, but pass in its" in done.err, done.err
-    assert "(wrong status where fresh memory holds 0 and pass where fresh memory holds 170" in done.err, done.err
+    assert "a: depends on uninitialised memory: wrong status in the program, but pass in its" in done.out, done.out
+    assert "(wrong status where fresh memory holds 0 and pass where fresh memory holds 170" in done.out, done.out
 
 
 def test_changed_source_is_told():

@@ -15,13 +15,15 @@ import pytest
 
 PRELUDE = """
 import ctypes, os, signal, sys, time
+from dataclasses import fields
 from pathlib import Path
 from whence.cli.clock import clock
 from whence.cli.options import Options
 from whence.cli.supervisor import line, supervise
 from whence.findings import Findings, Statement, Symptom, rank
 
-options = Options((), Path(), (), (), (), "", None, None, None, None, 1.0, False, None, 10)
+names = dict.fromkeys(field.name for field in fields(Options))
+options = Options(**(names | {"sources": (), "folder": Path(), "json": False, "limit": 10}))
 findings = Findings("locate", "p", rank({Statement("p.c", 1): 1.0}), Symptom("crash", "it crashed"), ["ran 2 cases"])
 stubborn = ctypes.PyDLL(None).sleep  # holds the interpreter: no signal handler and no other thread runs meanwhile
 

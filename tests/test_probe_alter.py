@@ -305,8 +305,9 @@ def shape(segment: Segment) -> tuple[object, ...]:
 def replayed(made: Snippet, change: str = "") -> Path:
     """The replay variant with every hook asking, or with a change in the making from the start."""
     subject = made.subject
-    body = f"static const struct whence_change change = {{{change}}};\n" if change else ""
-    begin = "whence_begin_changes(&change, 1, 0);" if change else "__whence_stop = 0;"
+    body = f"static const struct whence_change change = {{{change}}};\nstatic const struct whence_session none;\n"
+    body = body if change else ""
+    begin = "whence_begin_changes(&change, 1, &none);" if change else "__whence_stop = 0;"
     text = f"{body}__attribute__((constructor)) static void begin(void) {{ {begin} }}\n"
     header = (RUNTIME / "alter.h").read_text()
     folder = made.folder / "changes" / hashlib.sha256((text + header).encode()).hexdigest()[:16]

@@ -174,6 +174,7 @@ def configuration(found: Survey) -> str:
             '# output = "16 MiB"     # each of standard output and standard error',
             "# processes = 256",
             '# trace = "4 GiB"       # the recording of one run',
+            '# pattern = "zero"      # what fresh memory holds, or a byte such as 170; as it comes by default',
             "",
             "[compare]",
             "# status_only = false   # true: outputs are not compared",

@@ -86,10 +86,11 @@ def value_text(value: str | float | bool | None, limit: int = 80) -> str:
 def change_outcome(rule: dict[str, Any]) -> str:
     """What a suggested change did: ``repairs 2 of 2 failing cases, breaks none of 3 passing ones``."""
     text = f"repairs {rule['f2p']} of {plural(rule['failing'], 'failing case')}"
+    tried = rule["checked"] - rule.get("unknown", 0)
     if not rule["checked"]:
         text += "; no passing case to check it on"
+    elif tried <= 0:
+        text += "; no time to try it on passing cases"
     else:
-        text += f", breaks {rule['p2f'] or 'none'} of {rule['checked']:,} passing"
-    if rule.get("unknown"):
-        text += f", but {plural(rule['unknown'], 'run')} of it {'was' if rule['unknown'] == 1 else 'were'} not made"
+        text += f", breaks {rule['p2f'] or 'none'} of {tried:,} passing"
     return f"{text}; {rule['confirmation']}" if rule.get("confirmation") else text

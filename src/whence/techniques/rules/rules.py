@@ -156,9 +156,12 @@ def sentence(row: dict[str, Any], passing: int) -> str:
         return f"{text}, and there is no passing case to check it on"
     if not row["checked"]:
         return f"{text}, and no passing case comes there"
-    broken, all_ = row["p2f"], _count(row["checked"], "passing case")
-    text += f", and {broken or 'none'} of {all_} that come there {'fails' if broken < 2 else 'fail'}"
-    return text + (f" ({_count(row['unknown'], 'run')} not made)" if row["unknown"] else "")
+    tried, broken = max(row["checked"] - row["unknown"], 0), row["p2f"]
+    if not tried:
+        return f"{text}, but there was no time to try it on passing cases"
+    text += f", and {broken or 'none'} of {_count(tried, 'passing case')} that come there "
+    text += "fails" if broken < 2 else "fail"
+    return text + (f" ({_count(row['unknown'], 'run')} more not made)" if row["unknown"] else "")
 
 
 def _row(trial: Trial, suite: Suite, suggestions: Suggestions, sites: NDArray[np.void]) -> dict[str, Any]:
