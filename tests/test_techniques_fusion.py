@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from whence.findings import Findings, Statement, rank
-from whence.techniques.fusion import fuse, ordered
+from whence.techniques.fusion import AROUND, fuse, ordered
 
 A, B, C, D = (Statement("a.c", line) for line in (1, 2, 3, 4))
 
@@ -42,6 +42,19 @@ def test_rules_speak_before_switches_and_values(base):
         ],
     )
     assert order(found) == [4, 3, 2, 1]
+
+
+def test_where_no_output_is_known_to_be_right_what_leads_round_the_failure_says_little(base):
+    found = [
+        findings("values", {B: {"pairs": 5, "consistent": True}}),
+        findings("switch", {C: {"critical": 5}}),
+        findings("rules", {C: {"doubtful_score": 0.7}}),
+        findings("causes", {A: {"level": 1}, D: {"level": 0}}),
+    ]
+    assert order(fuse(base, found, AROUND)) == [4, 1, 3, 2]
+    assert order(fuse(base, found)) == [3, 2, 1, 4]
+    clean = findings("rules", {B: {"rule_score": 0.1}})
+    assert order(fuse(base, [*found, clean], AROUND))[0] == 2
 
 
 def test_later_techniques_break_ties_of_earlier_ones(base):

@@ -97,10 +97,9 @@ class Diagnosis:
     def findings(self) -> Findings:
         """The ranking that joins all that was found, with what was done and what failed."""
         from whence.cli.steps import summary
-        from whence.techniques.fusion import fuse
         from whence.techniques.locate import values_part
 
-        joined = self.confirmed or fuse(self.base, self.found)
+        joined = self.confirmed or self.joined()
         findings = replace(joined, parts=dict(joined.parts))  # which is added to
         if self.story is not None:
             findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], self.story, self.passing)
@@ -108,6 +107,16 @@ class Diagnosis:
         findings.summary = [*self.made, *lines, *findings.summary, *self.attempts.lines]
         findings.parts["next"] = next_commands(findings, self.options)
         return findings
+
+    def joined(self) -> Findings:
+        """What was found, in one ranking."""
+        from whence.run.outcome import Kind
+        from whence.techniques.fusion import AROUND, VOICES, fuse
+
+        failing = self.runs.tested[self.rows[0]]
+        expected, is_wrong = failing.case.expected, failing.outcome.kind in (Kind.WRONG_OUTPUT, Kind.WRONG_STATUS)
+        is_open = not is_wrong and (expected is None or expected.stdout is None)
+        return fuse(self.base, self.found, AROUND if is_open else VOICES)
 
     def take(self, name: str, doing: str, step: Callable[[], Findings], seconds: float) -> None:
         """Add what a step finds, and make that known as the best so far."""
@@ -242,10 +251,9 @@ class Diagnosis:
     def confirm(self) -> None:
         """Compile the changes that the first statements have, and drop what does not hold in the source."""
         from whence.techniques.confirmation import confirm
-        from whence.techniques.fusion import fuse
 
         end = clock.within(CONFIRMING)
-        confirmed = partial(confirm, self.subject, self.runs, fuse(self.base, self.found), end)
+        confirmed = partial(confirm, self.subject, self.runs, self.joined(), end)
         self.confirmed = self.attempts.take("changes not compiled", "compiling changes", confirmed)
         self.publish()
 

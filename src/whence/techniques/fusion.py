@@ -6,7 +6,12 @@ statement that a solver found to make all runs right at once; then a value that 
 one. Only then come rules that break passing cases, or that fit the values of the failing runs alone (another case of a
 switch for one value). Then how far what the statement did in failing runs is unlike what it did in passing ones; then
 the ranking of ``locate``, and last the level in the cause tree. Statements are compared by these in turn, each
-technique deciding only where all before it see no difference. Techniques share findings, not code: what they found is
+technique deciding only where all before it see no difference.
+
+Of a failure without a right output (a crash, say, of which nothing else is known) any change that leads round its place
+makes the run pass. There the level in the cause tree and what passing runs never did come before switches and values.
+
+Techniques share findings, not code: what they found is
 read from their rankings' evidence.
 """
 
@@ -96,8 +101,28 @@ def _near(entry: Entry) -> float:
 LAST = Voice("causes", _near, NEAR)  # which decides where nothing else sees a difference
 
 
+AROUND = (
+    *(voice for voice in VOICES if voice.name in ("rules", "separates", "doubtful_rules")),
+    Voice("causes", _near, "around_causes"),
+    Voice("invariants", _unlike, "around_invariants"),
+    Voice("formula", _repairs, "around_formula", explains=True),
+    Voice("switch", _flips, "around_switch"),
+    Voice("values", _consistent, "around_values"),
+)  # where a run passes as soon as it goes round the place of its failure: a switch that leads there says little
+_LATE = ("doubtful_rules", "invariants")  # of VOICES, behind what only AROUND has
+ORDER = (
+    *(voice.name for voice in VOICES if voice.name not in _LATE),
+    *(voice.name for voice in AROUND if voice.name.startswith("around_")),
+    *_LATE,
+    BASE,
+    NEAR,
+)
+
+
 def fuse(base: Findings, found: Sequence[Findings], voices: Sequence[Voice] = VOICES) -> Findings:
     """The base's findings with the combined ranking; sentences of the techniques that speak come first.
+
+    ``voices`` are AROUND where nothing is known of the right output: then a run passes that does not come to its crash.
 
     ``base`` ranks by its scores, ``found`` holds findings of any of the voices' techniques. Scores are places in the
     order, from 1 down to 0. The evidence keeps what each voice said, so that ``ordered`` can rank again.
@@ -108,17 +133,16 @@ def fuse(base: Findings, found: Sequence[Findings], voices: Sequence[Voice] = VO
     for statement in {*entries, *(s for heard in by_technique.values() for s in heard)}:
         heard = [(voice, by_technique.get(voice.technique, {}).get(statement)) for voice in (*voices, LAST)]
         spoken[statement] = _evidence(entries.get(statement), heard)
-    ranking = ordered(spoken, voices)
+    ranking = ordered(spoken)
     summary = [*base.summary, *(line for findings in found for line in findings.summary)]
     remarks = [*base.remarks, *(line for findings in found for line in findings.remarks)]
     parts = _parts(base, found, ranking)
     return replace(base, ranking=ranking, parts=parts, summary=summary, remarks=remarks, brief=True)
 
 
-def ordered(spoken: Mapping[Statement, dict[str, Any]], voices: Sequence[Voice] = VOICES) -> list[Entry]:
+def ordered(spoken: Mapping[Statement, dict[str, Any]]) -> list[Entry]:
     """Statements ranked by the strengths that their evidence has of each voice, in turn."""
-    names = [*(voice.name for voice in voices), BASE, LAST.name]
-    keys = {s: tuple(float(evidence.get(name, 0.0)) for name in names) for s, evidence in spoken.items()}
+    keys = {s: tuple(float(evidence.get(name, 0.0)) for name in ORDER) for s, evidence in spoken.items()}
     return rank(_places(keys), dict(spoken))
 
 

@@ -21,6 +21,7 @@ from whence.formula.terms import Term, Terms
 from whence.techniques.correction.formula import TraceFormula
 from whence.techniques.correction.right import DISTANCES
 
+FAR = 1 << 31  # a constant that nobody would write: what it mends are addresses
 COMPARISONS = {"slt": ("slt", "sle"), "sle": ("slt", "sle"), "eq": ("slt", "sle"), "ult": ("ult", "ule")}
 COMPARISONS["ule"] = COMPARISONS["ult"]
 ARITHMETIC = {"add": "+", "sub": "-", "mul": "*"}
@@ -90,7 +91,7 @@ class Templates:
             if 0 not in map(self._terms.value, conditions) and solver.check(conditions)[0] is Status.SATISFIABLE:
                 uses = any(constant in set(self._terms.symbols([condition])) for condition in conditions)
                 value = self._least(solver, conditions, constant) if uses else 0
-                if value is not None:
+                if value is not None and abs(value) < FAR:
                     yield template.text.format(f"{'+' if value >= 0 else '-'} {abs(value)}")
 
     def _least(self, solver: Satisfiability, conditions: list[Term], constant: Term) -> int | None:
