@@ -132,6 +132,20 @@ def test_time_limit(kind, how):
         assert judge(result.case, result).kind is Kind.TIMEOUT
 
 
+@pytest.mark.parametrize("kind", [SERVED, PLAIN])
+def test_a_run_that_has_to_wait_for_a_processor_gets_its_time(kind):
+    """Four others want the processors; what takes 0.4 s of one does not end within 0.6 s, and has a limit of that."""
+    spinning = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        with Runner(subject(kind), Limits(time=0.6)) as runner:
+            results = [run(runner, "compute") for _ in range(3)]
+    finally:
+        for process in spinning:
+            process.kill()
+            process.wait()
+    assert [(result.timed_out, result.status) for result in results] == [(False, 0)] * 3
+
+
 def test_memory_limit(runner):
     assert run(runner, "eat").stdout == b"1\n"
 

@@ -26,6 +26,8 @@ from whence.run.protocol import Job, Reply
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 WATCH_MS = 20
+MOST_WAITING, SLEEPING, LITTLE = 4, 20, 0.75  # as in server.c
+CPUCLOCK_SCHED = 2  # of the number that the system has for a process' clock of processor time
 REAP_TRIES = 1000
 OWN_MEMORY = 128 << 20  # address space for the recorder, as in server.c
 TRACE_HEADER = 4096
@@ -163,9 +165,20 @@ def _set_limits(job: Job) -> None:
 # ---- Waiting ---------------------------------------------------------------------------------------------------------
 
 
+def _was_kept_waiting(pid: int, job: Job, start: float) -> bool:
+    """Whether a run whose time is over has had too little of it, as in ``server.c``."""
+    limit, passed = job.wall_ms / 1000, time.monotonic() - start
+    try:
+        computed = time.clock_gettime((~pid << 3) | CPUCLOCK_SCHED)
+    except OSError:
+        return False
+    return passed < MOST_WAITING * limit and computed * SLEEPING >= passed and computed < LITTLE * limit
+
+
 def _await_end(control: socket.socket, pid: int, job: Job) -> int:
     """Wait until the child has ended, or end it; it stays a zombie, so that its group can be addressed."""
-    deadline = time.monotonic() + job.wall_ms / 1000
+    start = time.monotonic()
+    deadline = start + job.wall_ms / 1000
     tasks = _tasks_of_system()
     flags = 0
     end = os.pidfd_open(pid)
@@ -182,7 +195,9 @@ def _await_end(control: socket.socket, pid: int, job: Job) -> int:
                 _kill_group(pid)
                 _reap_orphans()
                 os._exit(1)
-            if left <= 0:
+            if not flags and left <= 0 and _was_kept_waiting(pid, job, start):
+                deadline = time.monotonic() + WATCH_MS / 1000
+            elif left <= 0:
                 flags = flags or protocol.TIMED_OUT
             elif _too_many_processes(pid, job, tasks):
                 flags = flags or protocol.TOO_MANY_PROCESSES
