@@ -137,7 +137,8 @@ class Sandbox:
         return self._slots[:count]
 
     def _new_slot(self, number: int) -> Slot:
-        paths = [self.root / f"{number}.{kind}" for kind in ("out", "err", "spare")]
+        # Names of one length: a program without a server gets one in its environment, which lies above its stack.
+        paths = [self.root / f"{number:03}.{kind}" for kind in ("out", "err", "spare")]
         fds = [_open_output(path) for path in paths[:2]]
         return Slot(paths[0], paths[1], paths[2], fds[0], fds[1])
 
