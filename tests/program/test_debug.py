@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-from test_program_reader import compile_ir
 
+from tests.program.test_reader import compile_ir
 from whence.program import read_module
 from whence.program.debug import CType, DebugInfo
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from invariant_runs import Runs, line_of
-from test_invariants_kinds import EXECUTED, RANGES, SIMPLE
 
+from tests.techniques.test_invariants_kinds import EXECUTED, RANGES, SIMPLE
 from whence.techniques.invariants.candidates import Step, candidates
 from whence.techniques.invariants.feedback import Candidate, Feedback
 from whence.techniques.invariants.kinds import Kind, Settings

@@ -22,7 +22,7 @@ from whence.formula.floats import bits_of, is_nan
 from whence.formula.integers import OPERATIONS
 from whence.formula.terms import Term, Terms
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 Sets = frozenset[frozenset[int]]
 
 

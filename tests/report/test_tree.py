@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from test_report_html import EVIL
 
+from tests.report.test_html import EVIL
 from whence.findings import Findings, Statement, rank
 from whence.report.html import render_html
 from whence.report.page import CAUSES, build_page

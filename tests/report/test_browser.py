@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from report_sample import sample, sources
-from test_report_html import EVIL, evil_findings
 
+from tests.report.test_html import EVIL, evil_findings
 from whence.findings import Findings, Statement, rank
 from whence.report.html import write_html
 from whence.report.text import visible

@@ -16,7 +16,7 @@ from elftools.elf.elffile import ELFFile
 
 from whence.probe.library import FUNCTIONS, names, numbers, wrapped
 
-RUNTIME = Path(__file__).parent.parent / "src/whence/probe/runtime"
+RUNTIME = Path(__file__).parents[2] / "src/whence/probe/runtime"
 NATIVE, MUSL = "native", "x86_64-linux-musl"
 
 STUB = r"""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from cli_tool import Done, subject_folder, whence
-from test_techniques_causes import AUCTION, TOLL
+
+from tests.techniques.test_causes import AUCTION, TOLL
 
 CASES = ("--fails", "3 0", "--expect", "fee 17\n", "--passes", "5 0")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cli_tool import Done, whence
 
-DEMO = Path(__file__).resolve().parents[1] / "demo"
+DEMO = Path(__file__).resolve().parents[2] / "demo"
 FAULT = "(invoice->articles + delivery) * invoice->percent"  # the coupon is for the articles alone
 
 

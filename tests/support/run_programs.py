@@ -13,7 +13,7 @@ from pathlib import Path
 
 from whence.build.toolchain import find_toolchain, whence_home
 
-RUNTIME = Path(__file__).parents[1] / "src/whence/probe/runtime"
+RUNTIME = Path(__file__).parents[2] / "src/whence/probe/runtime"
 
 STAND_IN = r"""
 #include <errno.h>

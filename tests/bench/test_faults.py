@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 BENCHES = ("corpus", "effect", "rules", "values", "invariants", "causes", "formula", "formula_paths", "implicit")
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_techniques_several import CASES, Searcher, lines, searched, version
 
+from tests.techniques.test_several import CASES, Searcher, lines, searched, version
 from whence.errors import UsageError
 from whence.findings import Statement
 from whence.run.cases import Case

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from snippets import Snippet, Trace, program, programs, snippet
-from test_transparency import as_case, shown
 
 from corpus import corpus
+from tests.probe.test_transparency import as_case, shown
 from whence.build.toolchain import find_toolchain
 from whence.build.variant import RUNTIME, build_variant, compile_c, runtime_objects
 from whence.probe.alter import altered, altered_layout

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from test_techniques_several import lines, searched, told, version
 
+from tests.techniques.test_several import lines, searched, told, version
 from whence.techniques.several.clusters import clusters, most_suspicious, similarity
 from whence.techniques.several.several import Run, ranked
 

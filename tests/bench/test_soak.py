@@ -28,7 +28,7 @@ WILD = ("null_read", "flood", "demon", "group_killed", "thread_loops", "folder_c
 def test_seed_tells_all() -> None:
     """A seed's subject is the same in another process."""
     code = "from bench.soak.generate import generate; print([generate(seed) for seed in range(20)])"
-    folder = Path(__file__).parents[1]
+    folder = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
     assert done.stdout == f"{[generate(seed) for seed in range(20)]}\n"
 

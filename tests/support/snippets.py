@@ -36,7 +36,7 @@ from whence.trace.slicing import Slice, backward_slice, forward_slice
 from whence.trace.trace import Trace
 
 LIMITS = Limits(time=20.0, trace=1 << 30)
-C = Path(__file__).parent / "c"
+C = Path(__file__).parents[1] / "c"
 PACKAGES = (Path(package.__file__ or "").parent for package in (whence.build, whence.probe))
 BUILD_CODE = [path for folder in PACKAGES for path in sorted(folder.glob("*.py"))]
 

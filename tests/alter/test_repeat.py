@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from snippets import Snippet, snippet
-from test_transparency import as_case
 
 from corpus import corpus
+from tests.probe.test_transparency import as_case
 from whence.alter.changes import EVENT, RESULT, Observed, Way
 from whence.alter.repeat import NONE, first_difference
 from whence.alter.session import Session

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from test_report_browser import browser, pytestmark, visit  # noqa: F401
-from test_report_tree import SOURCE, small
+from tests.report.test_browser import browser, pytestmark, visit  # noqa: F401
+from tests.report.test_tree import SOURCE, small
 
 
 def test_causes_lead_to_their_lines(visit: Any) -> None:  # noqa: F811
