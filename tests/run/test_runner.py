@@ -18,7 +18,16 @@ from whence.run.cases import Case, Suite
 from whence.run.oracle import judge
 from whence.run.outcome import Expected, Kind, Rule
 from whence.run.result import RunResult
-from whence.run.runner import Cancelled, Interrupted, Runner, ServerLost, TraceRequest, find_flaky, learn_expected
+from whence.run.runner import (
+    Cancelled,
+    Interrupted,
+    RunLost,
+    Runner,
+    ServerLost,
+    TraceRequest,
+    find_flaky,
+    learn_expected,
+)
 from whence.run.sandbox import Limits
 
 PATIENCE = 60.0  # seconds for something to come, on a machine that does something else
@@ -95,6 +104,20 @@ def test_files_are_private_copies(runner, tmp_path):
     assert run(runner, "write", "sub/data", files=files).stdout == b"ok\n"
     assert source.read_text() == "mine"
     assert run(runner, "list", files=files).stdout == b"sub\n"
+
+
+def test_a_folder_replaced_by_a_link_leaves_the_next_run_and_what_it_leads_to_alone(runner, tmp_path):
+    tmp_path.chmod(0o755)
+    for target in (tmp_path, tmp_path / "nowhere"):
+        assert run(runner, "replace-folder", str(target)).status == 0
+        assert run(runner, "list").stdout == b""
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_run_that_removes_the_whole_sandbox_is_lost_alone(runner):
+    with pytest.raises(RunLost, match="case case: cannot enter the working folder"):
+        run(runner, "lose-folder")
+    assert run(runner, "list").stdout == b""
 
 
 def test_every_run_has_the_same_folder_and_addresses(runner, tmp_path):

@@ -98,3 +98,20 @@ def test_a_case_that_ends_or_stops_its_server_is_left_out_alone(monkeypatch, num
 def test_nothing_but_cases_that_end_their_server():
     with pytest.raises(SubjectError, match="no case can be used: 9: the fork server was ended"):
         run_all(subject_of(TO_ITS_PARENT, "9"))
+
+
+IN_ITS_FOLDER = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    FILE *file = fopen("here", "w");
+    return !file || (*argv[1] == '1' && system("rm -rf -- \\"${PWD%/work}\\""));
+}
+"""
+
+
+def test_a_case_that_removes_the_folder_around_it_is_left_out_alone():
+    found = run_all(subject_of(IN_ITS_FOLDER, "0", "1", "00"))
+    assert [t.case.name for t in found.tested if t.outcome.passed] == ["0", "00"]
+    assert [line.partition(":")[0] for line in found.left_out] == ["1"]

@@ -163,6 +163,8 @@ static int files(const char *mode, const char *name)
     if (is(mode, "write")) { fputs("written", file); puts("ok"); chmod(".", 0500); }
     if (is(mode, "read")) puts(file && fgets(text, sizeof text, file) ? text : "nothing");
     if (is(mode, "folder")) puts(getcwd(text, sizeof text));
+    if (is(mode, "replace-folder") && getcwd(text, sizeof text) && rmdir(text) == 0) return symlink(name, text);
+    if (is(mode, "lose-folder")) return system("rm -rf -- \"${PWD%/work}\"");
     if (is(mode, "list")) return system("ls -A");
     if (is(mode, "copy")) while (fgets(text, sizeof text, stdin)) fputs(text, stdout);
     if (is(mode, "environment")) for (char **v = environ; *v; v++) puts(*v);

@@ -29,7 +29,7 @@ from whence.run.compare import first_difference
 from whence.run.oracle import judge
 from whence.run.outcome import Kind, Rule
 from whence.run.result import RunResult
-from whence.run.runner import Cancelled, Runner, ServerLost, TraceRequest
+from whence.run.runner import Cancelled, RunLost, Runner, TraceRequest
 from whence.subject.recorder import Recorder, Recording
 
 if TYPE_CHECKING:
@@ -323,7 +323,7 @@ class Session:
         ):
             waiting = deque(chosen.tolist())
             while waiting and not file.head["stop"]:
-                with suppress(ServerLost):
+                with suppress(RunLost):
                     self._whole_runs(runner, file, waiting, kind is Variant.REPLAY, results)
                     break
                 results.records[waiting.popleft()]["verdict"] = Verdict.LOST  # and the server with it
@@ -333,7 +333,7 @@ class Session:
     ) -> None:
         """Runs from the start, each with the changes of one continuation, until all are done or the session is stopped.
 
-        What is ``waiting`` has not been run. Raises ServerLost where the first of those has ended the server.
+        What is ``waiting`` has not been run. Raises RunLost where the first of those has ended the server.
         """
         sessions = [bytes(file.path) + b":%d" % index for index in waiting]
         with suppress(Cancelled), closing(self._traced(runner, sessions, threads)) as runs:
@@ -498,7 +498,7 @@ def _surviving(file: SessionFile) -> Iterator[None]:
     Where the session is cancelled, nothing was lost: what was running has not been run.
     """
     try:
-        with suppress(ServerLost):
+        with suppress(RunLost):
             yield
     except Cancelled:
         file.head["stop"] = 1

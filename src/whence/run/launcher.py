@@ -5,7 +5,7 @@ in the child. It runs in an interpreter of its own that has imported next to not
 fork grows with the memory of the process that forks.
 """
 
-# ruff: noqa: PTH101, PTH102, PTH104, PTH106, PTH208
+# ruff: noqa: PTH101, PTH102, PTH104, PTH106, PTH114, PTH208
 
 from __future__ import annotations
 
@@ -272,8 +272,9 @@ def _leave_folder(job: Job) -> int:
         os.rmdir(job.paths.work)
     except FileNotFoundError:  # the run removed its own folder: there is nothing to leave
         pass
-    except OSError:  # it is not empty
-        os.chmod(job.paths.work, 0o700)
+    except OSError:  # it is not empty, or something else has its place
+        if not os.path.islink(job.paths.work):
+            os.chmod(job.paths.work, 0o700)
         os.rename(job.paths.work, job.paths.spare)
         flags = protocol.SPARE_USED
     os.mkdir(job.paths.work, 0o700)

@@ -41,6 +41,8 @@ AHEAD = 16  # jobs in flight
 PATIENCE = 15.0  # seconds beyond a run's limit after which a server that does not answer counts as lost
 AHEAD_SUITE = 2  # each of them takes a copy of a whole folder
 SHELL = Path("/bin/sh")
+OF_THE_SANDBOX = (protocol.AT_FOLDER, protocol.AT_INPUT, protocol.AT_OUTPUT, protocol.AT_ERRORS, protocol.AT_MATRIX)
+HARMED = "what a program does to the folder that it runs in, and around it, cannot always be undone"
 HISTORY = shutil.ignore_patterns(".git", ".hg", ".svn")  # large, and no part of a program
 
 Progress = Callable[[int, int], None]
@@ -60,7 +62,14 @@ class Cancelled(Exception):
     """The runner was cancelled (``Runner.cancel``) while it ran something, or before."""
 
 
-class ServerLost(SubjectError):
+class RunLost(SubjectError):
+    """A run could not be made, or not to its end: what it ran, or what ran before, has harmed what is around it.
+
+    The next run has a new server and an empty folder.
+    """
+
+
+class ServerLost(RunLost):
     """The fork server has ended or was stopped while it ran something, by what it ran; or it was killed with it."""
 
 
@@ -222,7 +231,7 @@ class Runner:
             raise ServerLost(f"case {case.name}: the fork server was {did} by the program it ran", hint) from error
         except OSError as error:  # of files and folders of the sandbox, which the program can get at
             case = batch.flights[0].case if batch.flights else requests[0].case
-            raise SubjectError(f"case {case.name}: cannot run it: {error}") from error
+            raise RunLost(f"case {case.name}: cannot run it: {error}", HARMED) from error
         finally:
             if batch.flights or batch.server.is_lost:  # nothing may go on running, nor be left to the next run
                 self._stop_servers()
@@ -351,7 +360,7 @@ class Runner:
     def _land(self, batch: _Batch, deadline: float) -> RunResult:
         """Wait for the oldest job and return its result. Raises TimeoutError when it does not come in time."""
         reply = self._reply(batch, deadline)
-        flight = batch.flights.popleft()
+        flight = batch.flights[0]  # until its result is there: what fails on the way is this case's
         if reply.stage:
             raise self._failed_start(flight, reply)
         self.sandbox.check_room()
@@ -373,6 +382,7 @@ class Runner:
             raise TraceError(f"case {flight.case.name}: {stderr.decode(errors='replace').splitlines()[0][8:]}")
         if reply.flags & protocol.SPARE_USED and not _goes_on(flight.case):
             remove_tree(flight.slot.spare)
+        batch.flights.popleft()
         return result
 
     def _reply(self, batch: _Batch, deadline: float) -> Reply:
@@ -390,8 +400,10 @@ class Runner:
         if reply.error == errno.ENOSPC:
             return self.sandbox.full_disk()
         what = protocol.STAGES[reply.stage]
-        kind = TraceError if reply.stage == protocol.AT_TRACE else SubjectError
-        return kind(f"case {flight.case.name}: cannot {what}: {os.strerror(reply.error)}")
+        told = f"case {flight.case.name}: cannot {what}: {os.strerror(reply.error)}"
+        if reply.stage in OF_THE_SANDBOX:
+            return RunLost(told, HARMED)
+        return TraceError(told) if reply.stage == protocol.AT_TRACE else SubjectError(told)
 
     def _coverage(self, batch: _Batch, flight: _Flight) -> Counters | None:
         if batch.matrix is not None:

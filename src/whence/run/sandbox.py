@@ -147,6 +147,7 @@ class Sandbox:
         with self.full_disk_is_clear():
             for path in (self.work, *(slot.spare for slot in self._slots)):
                 remove_tree(path)
+            self.root.mkdir(0o700, exist_ok=True)  # which a program can remove as well
             self.work.mkdir(0o700)
 
     def input_path(self, data: bytes) -> Path:

@@ -16,7 +16,7 @@ from whence.run.compare import EXACT
 from whence.run.oracle import judge
 from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
-from whence.run.runner import Runner, ServerLost
+from whence.run.runner import RunLost, Runner
 from whence.subject.subject import Subject
 
 if TYPE_CHECKING:
@@ -200,7 +200,8 @@ class _Batches:
     def run(self, runner: Runner, rows: Iterable[int], deadline: float) -> Results:
         """The results of the cases with these numbers, of as many as there is time for.
 
-        A case that ends or stops its fork server has none; it is in ``lost``, and the others go on with another server.
+        A case that ends or stops its fork server, or cannot be run in its sandbox, has none; it is in ``lost``, and the
+        others go on with another server and an empty folder.
         """
         rows = [row for row in rows if row not in self.lost]
         results: Results = {}
@@ -210,7 +211,7 @@ class _Batches:
                     results[row] = result
                     self._tell(len(results), 0)
                 break
-            except ServerLost as error:
+            except RunLost as error:
                 self.lost[next(row for row in waiting if row not in results)] = str(error).partition(": ")[2]
         self._done += len(rows)
         return results

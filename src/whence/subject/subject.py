@@ -29,7 +29,7 @@ from whence.program.program import Program
 from whence.program.reader import read_module
 from whence.run.cases import Case, load_cases
 from whence.run.config import SubjectConfig
-from whence.run.runner import Runner, ServerLost, learn_expected
+from whence.run.runner import RunLost, Runner, learn_expected
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
 from whence.subject.places import Places
 
@@ -293,7 +293,7 @@ def _ends_a_line(case: Case, runner: Runner) -> bool:
     """Whether what the program prints ends with a line; not where it does not let itself be run."""
     try:
         return runner.run_case(case).stdout.endswith(b"\n")
-    except ServerLost:
+    except RunLost:
         return False
 
 

@@ -423,17 +423,27 @@ static void enter_folder(const struct job *job)
     }
 }
 
+static int is_link(const char *path)
+{
+    struct stat about;
+    return !lstat(path, &about) && S_ISLNK(about.st_mode);
+}
+
 /* Leaves an empty working folder for the next run; what this one wrote goes to the spare folder. */
 static uint32_t leave_folder(const struct job *job)
 {
     const char *work = server.pointers[WORK], *spare = server.pointers[SPARE];
     uint32_t flags = 0;
     if ((job->flags & JOB_PREPARED) || rmdir(work)) {
-        chmod(work, 0700);
+        if (!is_link(work))
+            chmod(work, 0700);
         if (!rename(work, spare))
             flags = SPARE_USED;
     }
-    mkdir(work, 0700);
+    if (mkdir(work, 0700)) {
+        server.failure->error = errno;
+        server.failure->stage = AT_FOLDER;
+    }
     return flags;
 }
 
