@@ -106,6 +106,12 @@ def test_files_are_private_copies(runner, tmp_path):
     assert run(runner, "list", files=files).stdout == b"sub\n"
 
 
+def test_what_a_run_writes_over_shared_memory_is_not_taken_for_a_failed_start(served):
+    """Altered runs write anywhere."""
+    assert run(served, "scribble").status == 0
+    assert run(served, "echo").status == 0
+
+
 def test_a_folder_replaced_by_a_link_leaves_the_next_run_and_what_it_leads_to_alone(runner, tmp_path):
     tmp_path.chmod(0o755)
     for target in (tmp_path, tmp_path / "nowhere"):

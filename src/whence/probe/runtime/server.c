@@ -241,6 +241,14 @@ static uint64_t open_session(const char *text)
     return size;
 }
 
+/* The set-up is over, and nothing else may be told for it: a program that writes where it should not, as altered runs do,
+   crashes there. */
+static void close_failure(void)
+{
+    if (mprotect((void *)server.failure, sizeof *server.failure, PROT_NONE))
+        fail(AT_LIMITS);
+}
+
 static void run_child(const struct job *job)
 {
     char **texts = server.pointers, **arguments = texts + TEXTS;
@@ -257,6 +265,7 @@ static void run_child(const struct job *job)
     if (*texts[TRACE] && whence_record_start(texts[TRACE], job->trace_limit, kept_by(job)))
         fail(AT_TRACE);
     set_limits(job, OWN_MEMORY + open_session(texts[SESSION]));
+    close_failure();
     restore_signals();
     take_pattern();
     errno = 0; /* as a program starts; waiting for the run before has left its own */
