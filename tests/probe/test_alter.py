@@ -309,7 +309,7 @@ def replayed(made: Snippet, change: str = "") -> Path:
     body = body if change else ""
     begin = "whence_begin_changes(&change, 1, &none);" if change else "__whence_stop = 0;"
     text = f"{body}__attribute__((constructor)) static void begin(void) {{ {begin} }}\n"
-    header = (RUNTIME / "alter.h").read_text()
+    header = (RUNTIME / "alter/alter.h").read_text()
     folder = made.folder / "changes" / hashlib.sha256((text + header).encode()).hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "alter.h").write_text(header)

@@ -21,7 +21,7 @@ NATIVE, MUSL = "native", "x86_64-linux-musl"
 
 STUB = r"""
 #define _GNU_SOURCE
-#include "whence.h"
+#include "record/record.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -484,8 +484,8 @@ def build(target: str, folder: Path) -> Path:
     calls = "\n".join(f'if (!strcmp(arguments[2], "{c.name}")) return run_{c.name}();' for c in cases)
     text = STUB + prototypes() + HELPERS + "".join(map(function, cases)) + MAIN % calls
     (folder / "cases.c").write_text(text)
-    schedule = [RUNTIME / "threads.c", RUNTIME / "pauses.c"]
-    sources = [folder / "cases.c", *schedule, *sorted(RUNTIME.glob("library_*.c"))]
+    schedule = [RUNTIME / "record/threads.c", RUNTIME / "record/pauses.c"]
+    sources = [folder / "cases.c", *schedule, *sorted(RUNTIME.glob("library/*.c"))]
     zig(target, "-w", f"-I{RUNTIME}", *sources, "-lm", "-Wl,--no-gc-sections", "-o", folder / "cases")
     return folder / "cases"
 

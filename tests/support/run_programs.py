@@ -22,8 +22,9 @@ STAND_IN = r"""
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "alter.h"
-#include "whence.h"
+#include "alter/alter.h"
+#include "record/coverage.h"
+#include "record/record.h"
 
 static uint32_t *counters;
 
@@ -202,9 +203,10 @@ def subject(kind: str) -> Path:
     sources = {"subject.c": SUBJECT}
     flags = ["-g", "-O0", "-Wall", "-Wextra", "-o", "program"]
     if kind != PLAIN:
-        names = ["server.c", "alter.h", "server.h", "whence.h", *(["main.c"] if kind == SERVED else [])]
-        sources |= {"stand_in.c": STAND_IN} | {name: (RUNTIME / name).read_text() for name in names}
-        flags += ["-DINSTRUMENTED", *(["-DSERVER"] if kind == SERVED else [])]
+        runtime = [*RUNTIME.rglob("*.h"), *RUNTIME.glob("base/*.c"), *RUNTIME.glob("server/*.c")]
+        runtime.remove(RUNTIME / "server" / ("without_main.c" if kind == SERVED else "main.c"))
+        sources |= {"stand_in.c": STAND_IN} | {str(p.relative_to(RUNTIME)): p.read_text() for p in sorted(runtime)}
+        flags += ["-I.", "-DINSTRUMENTED", *(["-DSERVER"] if kind == SERVED else [])]
     key = hashlib.sha256(repr((sources, flags)).encode()).hexdigest()[:24]
     target = Path(whence_home()) / "tests" / key
     if not target.exists():
@@ -217,6 +219,7 @@ def _compile(sources: dict[str, str], flags: list[str], target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         for name, text in sources.items():
+            Path(folder, name).parent.mkdir(exist_ok=True)
             Path(folder, name).write_text(text)
         command = toolchain.call([*flags, *(name for name in sources if name.endswith(".c"))])
         subprocess.run(command, cwd=folder, env=toolchain.environment(), check=True)

@@ -1,8 +1,8 @@
 """A session: one case of one subject, run again with changes as often as one likes.
 
 The unaltered run goes to each point of change once, and every continuation starts from there
-(``probe/runtime/session.c``). What cannot be altered in place - threads, other processes, files that are written - is
-run again from the start, with the same changes, under the ordinary runner.
+(``probe/runtime/alter/session.c``). What cannot be altered in place - threads, other processes, files that are
+written - is run again from the start, with the same changes, under the ordinary runner.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ Progress = Callable[[int, int], None]
 
 # The IR has said already what the program means; unused flags of the driver are nobody's concern here.
 _IR_FLAGS = ("-fPIC", "-w", "-Qunused-arguments")
-_RUNTIME_FLAGS = ("-O2", "-g0", "-fPIC", "-std=gnu17", "-include", "sections.h")
+_RUNTIME_FLAGS = ("-O2", "-g0", "-fPIC", "-std=gnu17", "-include", "base/sections.h")
 # What is linked from elsewhere may have debug information, and valgrind gives up on clang's. (Zig would take the
 # symbols too.)
 _WITHOUT_DEBUG = {"clang": ("-Wl,--strip-debug",), "zig": ()}
@@ -88,18 +88,22 @@ def _compile_text(toolchain: Toolchain, text: str, name: str, optimise: str) -> 
     return _object(toolchain, (optimise, *_IR_FLAGS), text.encode(errors="surrogateescape"), ".ll", write)
 
 
-def compile_c(toolchain: Toolchain, source: Path, flags: Sequence[str], out: Path | None = None) -> Path:
-    """Compile a C file of Whence's own into an object; stored by the content of its folder's C files and
-    headers.
+def compile_c(
+    toolchain: Toolchain, source: Path, flags: Sequence[str], out: Path | None = None, *, root: Path | None = None
+) -> Path:
+    """Compile a C file of Whence's own into an object; stored by its content and that of all headers below ``root``
+    (its folder, where none is given), which it includes by their paths from there.
 
     The object is also copied to ``out`` if that is given. Raises ``BuildError`` with clang's first message.
     """
-    parts = [source.name.encode(), *(p.read_bytes() for p in sorted(source.parent.glob("*.[ch]")))]
+    root = root or source.parent
+    name = source.relative_to(root).as_posix()
+    parts = [name.encode(), *(p.read_bytes() for p in (source, *sorted(root.rglob("*.h"))))]
 
     def write(copy: Path) -> None:
-        copy.write_bytes(f'#include "{source.name}"\n'.encode())
+        copy.write_bytes(f'#include "{name}"\n'.encode())
 
-    found = _object(toolchain, (*flags, f"-I{source.parent}"), b"\0".join(parts), ".c", write)
+    found = _object(toolchain, (*flags, f"-I{root}"), b"\0".join(parts), ".c", write)
     if out is not None:
         out.write_bytes(found.read_bytes())
         return out
@@ -107,15 +111,16 @@ def compile_c(toolchain: Toolchain, source: Path, flags: Sequence[str], out: Pat
 
 
 def runtime_objects(toolchain: Toolchain | None = None, *, with_main: bool = True) -> list[Path]:
-    """The objects of Whence's runtime (``probe/runtime/*.c``), without ``main.c`` for programs whose ``main``
-    is foreign.
+    """The objects of Whence's runtime (``probe/runtime``): with its ``main.c``, or for programs whose ``main`` is
+    foreign with ``without_main.c``.
 
     Raises ``BuildError`` with clang's first message if one does not compile.
     """
     chosen = toolchain or find_toolchain("bundled")
-    sources = [p for p in sorted(RUNTIME.glob("*.c")) if with_main or p.name != "main.c"]
+    unused = "without_main.c" if with_main else "main.c"
+    sources = [p for p in sorted(RUNTIME.rglob("*.c")) if p.name != unused]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return list(pool.map(lambda source: compile_c(chosen, source, _RUNTIME_FLAGS), sources))
+        return list(pool.map(lambda source: compile_c(chosen, source, _RUNTIME_FLAGS, root=RUNTIME), sources))
 
 
 def _object(

@@ -1,6 +1,7 @@
 """Variables that lie behind all those of the program, whose own keep the neighbours that they have without probes.
 
-The sections bear names that linkers put at the end; the runtime's variables lie there as well (runtime/sections.h).
+The sections bear names that linkers put at the end; the runtime's variables lie there as well
+(runtime/base/sections.h).
 """
 
 from __future__ import annotations

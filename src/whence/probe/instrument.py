@@ -47,8 +47,8 @@ def probes_version() -> str:
 
 
 COUNTED_ELSEWHERE = "@__whence_counters = external hidden global [0 x i32]"
-OPENERS = ("open", "open64", "fopen", "fopen64")  # to show the same list of mappings in every run (runtime/mappings.c)
-ENDERS = ("exit", "atexit", "on_exit")  # to end continuations quickly (runtime/exits.c)
+OPENERS = ("open", "open64", "fopen", "fopen64")  # to show the same mappings in every run (runtime/alter/mappings.c)
+ENDERS = ("exit", "atexit", "on_exit")  # to end continuations quickly (runtime/alter/exits.c)
 
 # What a variant makes of a function: its text, and the locals that it keeps in registers.
 FunctionLines = Callable[[Function], tuple[Iterable[str], Container[str]]]

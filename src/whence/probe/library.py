@@ -1,6 +1,6 @@
-"""What Whence knows about functions of the C library, read from ``runtime/library_table.h``.
+"""What Whence knows about functions of the C library, read from ``runtime/library/table.h``.
 
-The same file gives the wrappers in ``runtime/library_*.c`` their numbers, so the two sides cannot disagree. A
+The same file gives the wrappers in ``runtime/library`` their numbers, so the two sides cannot disagree. A
 function that is not in the table is unknown: its result and all memory that it could reach depend on all its
 arguments.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-DEFINITIONS = Path(__file__).with_name("runtime") / "library_table.h"
+DEFINITIONS = Path(__file__).with_name("runtime") / "library" / "table.h"
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ENTRY = re.compile(r"(WRAPPED|PURE|SAME)\((\w+)((?:, *[\w=]+)*)\)")
 

@@ -1,6 +1,6 @@
 """The fork server for programs that hold none: plain executables, and the commands of test suites.
 
-The twin of ``probe/runtime/server.c``: the same protocol, limits, process groups and clean-up, with an exec
+The twin of ``probe/runtime/server/server.c``: the same protocol, limits, process groups and clean-up, with an exec
 in the child. It runs in an interpreter of its own that has imported next to nothing, because the cost of a
 fork grows with the memory of the process that forks.
 """
@@ -26,10 +26,10 @@ from whence.run.protocol import Job, Reply
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 WATCH_MS = 20
-MOST_WAITING, SLEEPING, LITTLE = 4, 20, 0.75  # as in server.c
+MOST_WAITING, SLEEPING, LITTLE = 4, 20, 0.75  # as in server/processes.c
 CPUCLOCK_SCHED = 2  # of the number that the system has for a process' clock of processor time
 REAP_TRIES = 1000
-OWN_MEMORY = 128 << 20  # address space for the recorder, as in server.c
+OWN_MEMORY = 128 << 20  # address space for the recorder, as in server/child.c
 TRACE_HEADER = 4096
 FAILURE = struct.Struct("<ii")
 INTERPRETERS_OWN = (signal.SIGPIPE, signal.SIGINT, signal.SIGXFSZ)  # Python has chosen what they do
@@ -166,7 +166,7 @@ def _set_limits(job: Job) -> None:
 
 
 def _was_kept_waiting(pid: int, job: Job, start: float) -> bool:
-    """Whether a run whose time is over has had too little of it, as in ``server.c``."""
+    """Whether a run whose time is over has had too little of it, as in ``server/processes.c``."""
     limit, passed = job.wall_ms / 1000, time.monotonic() - start
     try:
         computed = time.clock_gettime((~pid << 3) | CPUCLOCK_SCHED)

@@ -1,6 +1,6 @@
 """How jobs travel to a fork server: the messages that ``server.py`` sends and both servers answer.
 
-There are two servers with one protocol: ``probe/runtime/server.c``, linked into instrumented programs, where
+There are two servers with one protocol: ``probe/runtime/server/server.c``, linked into instrumented programs, where
 a job is a fork, and ``launcher.py``, for everything else, where a job is a fork and an exec. The parent
 writes jobs ahead (pipelining); the server runs them one at a time, in order, and answers each. All numbers
 are little endian.
@@ -31,7 +31,7 @@ REPLY = struct.Struct("<IIiiiIQQ")
 MAGIC = b"WHNCSRV1"
 VERSION = 2
 
-MESSAGE_MAX = 4 << 20  # as in server.c
+MESSAGE_MAX = 4 << 20  # as in server/server.c
 STRINGS_MAX = (1 << 16) - 16
 
 PREPARED, RING, END_AT_LIMIT = 1, 2, 4  # flags of a job; the last: when the trace is full, the run ends

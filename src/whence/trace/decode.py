@@ -49,7 +49,7 @@ CELL_COPY, CELL_SET, CELL_VARIADIC, CELL_BYVAL, CELL_CALL = (
 GENERAL_AREA, REGISTER_AREA = 48, 176  # bytes of the general, and of all registers in a variadic function's save area
 GENERAL, VECTOR, BY_COPY, WAY_MASK = int(Way.GENERAL), int(Way.VECTOR), int(Way.COPY), (1 << WAY_BITS) - 1
 KIND_SHIFT, IDENTITY, EFFECT, SWITCH = 30, (1 << 30) - 1, 1, 2
-THREAD_STATE = 4096  # as in probe/runtime/library.h
+THREAD_STATE = 4096  # as in probe/runtime/library/library.h
 
 ACTIVE = np.dtype(
     [

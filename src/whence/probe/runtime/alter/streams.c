@@ -1,0 +1,202 @@
+/* Standard streams of a program in a session: input is read from memory, and output is compared there as it is written,
+   so how far both have come is part of the state that a continuation goes back to. */
+#define _GNU_SOURCE
+#include "alter/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+WHENCE_HOT struct whence_streams whence_streams = {0};
+
+void whence_streams_start(void)
+{
+    struct stat about;
+    void *got = MAP_FAILED;
+    if (!fstat(0, &about) && S_ISREG(about.st_mode) && about.st_size)
+        got = mmap(INPUT_PLACE, (size_t)about.st_size, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, 0, 0);
+    whence_control->input = got == MAP_FAILED ? NULL : got;
+    whence_control->input_length = got == MAP_FAILED ? 0 : (uint64_t)about.st_size;
+    whence_streams.first_wrong = whence_streams.first_wrong_error = WHENCE_NOWHERE;
+}
+
+/* ---- Input ---------------------------------------------------------------------------------------------------- */
+
+static long take_input(char *target, uint64_t length, uint64_t at)
+{
+    uint64_t left = at < whence_control->input_length ? whence_control->input_length - at : 0;
+    uint64_t taken = length < left ? length : left;
+    return taken ? whence_copy(target, whence_control->input + at, taken) : 0;
+}
+
+static long read_input(char *target, uint64_t length)
+{
+    long got = take_input(target, length, whence_streams.input_at);
+    if (got > 0)
+        whence_streams.input_at += (uint64_t)got;
+    return got;
+}
+
+/* ---- Output --------------------------------------------------------------------------------------------------- */
+
+/* Where bytes written at `at` first differ from what is expected there, or NOWHERE. */
+static uint64_t first_difference(const char *bytes, uint64_t length, uint64_t at, uint64_t expected, uint64_t size)
+{
+    const char *right = FILE_AT(expected);
+    uint64_t compared = at >= size ? 0 : size - at < length ? size - at : length;
+    if (compared && memcmp(bytes, right + at, compared)) {
+        while (*bytes == right[at])
+            bytes++, at++;
+        return at;
+    }
+    return compared < length ? at + compared : WHENCE_NOWHERE;
+}
+
+static void compare(int stream, const char *bytes, uint64_t length)
+{
+    const struct whence_session *file = whence_control->file;
+    struct whence_streams *streams = &whence_streams;
+    uint64_t at = streams->written[stream];
+    if (stream == 1 && (file->flags & JUDGE_OUTPUT) && streams->first_wrong == WHENCE_NOWHERE)
+        streams->first_wrong = first_difference(bytes, length, at, file->expected, file->expected_length);
+    if (stream == 2 && (file->flags & JUDGE_ERROR) && streams->first_wrong_error == WHENCE_NOWHERE)
+        streams->first_wrong_error = first_difference(bytes, length, at, file->expected_error, file->expected_error_length);
+}
+
+static void keep(int stream, const char *bytes, uint64_t length)
+{
+    uint64_t at = whence_streams.written[stream], size = whence_control->file->capture;
+    uint64_t room = at < size ? size - at : 0;
+    if (room)
+        memcpy(whence_control->capture[stream - 1] + at, bytes, length < room ? length : room);
+}
+
+static int is_wrong_already(void)
+{
+    return whence_streams.first_wrong != WHENCE_NOWHERE || whence_streams.first_wrong_error != WHENCE_NOWHERE;
+}
+
+/* A continuation ends at its first wrong byte; where its output is kept, when it is longer than what is kept. */
+static void end_where_wrong(int stream)
+{
+    const struct whence_session *file = whence_control->file;
+    if (!whence_in_continuation())
+        return;
+    if ((file->flags & KEEP_OUTPUT) && whence_streams.written[stream] > file->capture)
+        whence_end((struct whence_ending){VERDICT_UNJUDGED, 0, 0});
+    if (!(file->flags & KEEP_OUTPUT) && is_wrong_already())
+        whence_end((struct whence_ending){VERDICT_WRONG_OUTPUT, 0, 0});
+}
+
+/* How much of a write the limit for files lets pass; none: the signal for that. */
+static uint64_t within_limit(int stream, uint64_t length)
+{
+    uint64_t limit = whence_control->file->output_limit, at = whence_streams.written[stream];
+    if (!limit || !length || at + length <= limit)
+        return length;
+    if (at >= limit)
+        whence_meet_signal(SIGXFSZ);
+    return limit > at ? limit - at : 0;
+}
+
+static long write_output(int stream, const char *bytes, uint64_t length)
+{
+    char page[1024];
+    uint64_t done = 0, wanted = length;
+    length = within_limit(stream, wanted);
+    if (wanted && !length)
+        return -EFBIG;
+    while (done < length) {
+        uint64_t part = length - done < sizeof page ? length - done : sizeof page;
+        if (whence_copy(page, bytes + done, part) < 0)
+            return done ? (long)done : -EFAULT;
+        compare(stream, page, part);
+        if (whence_control->file->flags & KEEP_OUTPUT)
+            keep(stream, page, part);
+        whence_streams.written[stream] += part;
+        done += part;
+        end_where_wrong(stream);
+    }
+    return (long)length;
+}
+
+/* ---- Calls ---------------------------------------------------------------------------------------------------- */
+
+static long each_part(const struct whence_call *call)
+{
+    struct iovec part;
+    long sum = 0;
+    for (long i = 0; i < call->c; i++) {
+        if (whence_copy(&part, (const struct iovec *)call->b + i, sizeof part) < 0)
+            return sum ? sum : -EFAULT;
+        long done = call->a ? write_output((int)call->a, part.iov_base, part.iov_len) : read_input(part.iov_base, part.iov_len);
+        if (done < 0)
+            return sum ? sum : done;
+        sum += done;
+        if ((size_t)done < part.iov_len)
+            break;
+    }
+    return sum;
+}
+
+static long seek(const struct whence_call *call)
+{
+    uint64_t *at = call->a ? &whence_streams.written[call->a] : &whence_streams.input_at;
+    long end = call->a ? (long)*at : (long)whence_control->input_length;
+    long target = call->b + (call->c == SEEK_SET ? 0 : call->c == SEEK_CUR ? (long)*at : end);
+    if ((call->c != SEEK_SET && call->c != SEEK_CUR && call->c != SEEK_END) || target < 0)
+        return -EINVAL;
+    if (call->a && target != (long)*at)
+        whence_refuse(call->number); /* writing over what was written */
+    *at = (uint64_t)target;
+    return target;
+}
+
+static long control(const struct whence_call *call)
+{
+    if (call->number == SYS_ioctl && (call->b == TCGETS || call->b == TIOCGWINSZ))
+        return -ENOTTY;
+    if (call->number == SYS_fcntl && (call->b == F_GETFD || call->b == F_GETFL))
+        return whence_pass(call);
+    whence_refuse(call->number); /* it duplicates a stream, or does something else that is not followed here */
+}
+
+int whence_is_closed(long descriptor)
+{
+    const struct whence_streams *streams = &whence_streams;
+    if ((unsigned long)descriptor >= CLOSABLE)
+        return 0;
+    return streams->closed[descriptor / 64] >> (descriptor % 64) & 1;
+}
+
+void whence_mark_closed(long descriptor)
+{
+    whence_streams.closed[descriptor / 64] |= UINT64_C(1) << (descriptor % 64);
+    whence_streams.is_any_closed = 1;
+}
+
+long whence_on_stream(const struct whence_call *call)
+{
+    int stream = (int)call->a;
+    switch (call->number) {
+    case SYS_read: return stream ? -EBADF : read_input((char *)call->b, (uint64_t)call->c);
+    case SYS_pread64: return stream ? -EBADF : take_input((char *)call->b, (uint64_t)call->c, (uint64_t)call->d);
+    case SYS_write: return stream ? write_output(stream, (const char *)call->b, (uint64_t)call->c) : -EBADF;
+    case SYS_writev: return stream ? each_part(call) : -EBADF;
+    case SYS_readv: return stream ? -EBADF : each_part(call);
+    case SYS_lseek: return seek(call);
+    case SYS_close: whence_mark_closed(call->a); return 0;
+    case SYS_fstat: return whence_pass_writing(call, call->b, sizeof(struct stat));
+    case SYS_getdents64: return -ENOTDIR;
+    case SYS_fsync:
+    case SYS_fdatasync:
+    case SYS_fadvise64: return 0;
+    default: return control(call);
+    }
+}

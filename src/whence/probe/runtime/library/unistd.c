@@ -1,0 +1,412 @@
+/* Wrappers of unistd.h, fcntl.h, sys/stat.h, dirent.h and sys/wait.h: descriptors, files, directories, processes.
+   What stands in the file system is one hidden state: changes of names and attributes write it, questions read it. */
+#include "library/library.h"
+#include "alter/mappings.h"
+#include "record/schedule.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/select.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static size_t positive(ssize_t length) { return length > 0 ? (size_t)length : 0; }
+
+/* Descriptors. */
+
+LIBRARY(ssize_t, read, int descriptor, void *to, size_t size)
+{
+    int before = errno;
+    if (whence_scheduling)
+        whence_await_descriptor(descriptor, POLLIN);
+    ssize_t length = read(descriptor, to, size);
+    EFFECTS_ERRNO(read, before)
+    {
+        descriptor_in(descriptor, positive(length));
+        write_bytes(to, positive(length));
+    }
+    return length;
+}
+
+LIBRARY(ssize_t, pread, int descriptor, void *to, size_t size, off_t offset)
+{
+    int before = errno;
+    ssize_t length = pread(descriptor, to, size, offset);
+    EFFECTS_ERRNO(pread, before)
+    {
+        descriptor_in(descriptor, 0);
+        whence_effect(WHENCE_IN, (unsigned)descriptor & 0xFF, 2, (uint64_t)offset, positive(length), 0);
+        write_bytes(to, positive(length));
+    }
+    return length;
+}
+LIBRARY_SAME(pread64, pread);
+
+LIBRARY(ssize_t, write, int descriptor, const void *from, size_t size)
+{
+    int before = errno;
+    if (whence_scheduling)
+        whence_await_descriptor(descriptor, POLLOUT);
+    ssize_t length = write(descriptor, from, size);
+    EFFECTS_ERRNO(write, before)
+    {
+        if (length > 0) {
+            descriptor_out(descriptor, (size_t)length);
+            piece(1, 0, (size_t)length);
+            read_bytes(from, (size_t)length);
+        }
+    }
+    return length;
+}
+
+LIBRARY(ssize_t, writev, int descriptor, const struct iovec *parts, int count)
+{
+    int before = errno;
+    ssize_t length = writev(descriptor, parts, count);
+    EFFECTS_ERRNO(writev, before)
+    {
+        read_bytes(parts, (size_t)count * sizeof *parts);
+        if (length > 0)
+            descriptor_out(descriptor, (size_t)length);
+        size_t offset = 0;
+        for (int i = 0; i < count && offset < positive(length); offset += parts[i++].iov_len) {
+            piece(1, offset, parts[i].iov_len);
+            read_bytes(parts[i].iov_base, parts[i].iov_len);
+        }
+    }
+    return length;
+}
+
+LIBRARY(off_t, lseek, int descriptor, off_t offset, int whence)
+{
+    int before = errno;
+    off_t position = lseek(descriptor, offset, whence);
+    EFFECTS_ERRNO(lseek, before) { descriptor_moved(descriptor); }
+    return position;
+}
+LIBRARY_SAME(lseek64, lseek);
+
+/* A call by a path, which gave a descriptor (or -1). */
+static void descriptor_from_path(const char *path, int descriptor)
+{
+    read_string(path);
+    state(STATE_BOTH, FILE_SYSTEM_STATE);
+    descriptor_opened(descriptor);
+}
+
+/* The mode is there only where a file may be made; taking it in other cases reads an undefined register, no more. */
+#define OPEN(name, call, ...) \
+    LIBRARY(int, name, __VA_ARGS__, ...) \
+    { \
+        int before = errno; \
+        va_list list; \
+        va_start(list, flags); \
+        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? (mode_t)va_arg(list, int) : 0; \
+        va_end(list); \
+        int descriptor = call; \
+        EFFECTS_ERRNO(name, before) { descriptor_from_path(path, descriptor); } \
+        return descriptor; \
+    }
+
+static int open_path(const char *path, int flags, mode_t mode)
+{
+    char here;
+    if (whence_calls_are_seen() || !path || !whence_is_mappings(path))
+        return open(path, flags, mode);
+    long descriptor = whence_open_mappings((uintptr_t)&here);
+    if (descriptor < 0)
+        errno = (int)-descriptor;
+    return descriptor < 0 ? -1 : (int)descriptor;
+}
+
+OPEN(open, open_path(path, flags, mode), const char *path, int flags)
+OPEN(openat, openat(folder, path, flags, mode), int folder, const char *path, int flags)
+LIBRARY_SAME(open64, open);
+LIBRARY_SAME(openat64, openat);
+
+LIBRARY(int, creat, const char *path, mode_t mode)
+{
+    int before = errno;
+    int descriptor = creat(path, mode);
+    EFFECTS_ERRNO(creat, before) { descriptor_from_path(path, descriptor); }
+    return descriptor;
+}
+LIBRARY_SAME(creat64, creat);
+
+LIBRARY(int, mkstemp, char *path)
+{
+    int before = errno;
+    int descriptor = mkstemp(path);
+    EFFECTS_ERRNO(mkstemp, before)
+    {
+        descriptor_from_path(path, descriptor);
+        write_bytes(path, strlen(path));
+    }
+    return descriptor;
+}
+LIBRARY_SAME(mkstemp64, mkstemp);
+
+LIBRARY(char *, mkdtemp, char *path)
+{
+    int before = errno;
+    char *result = mkdtemp(path);
+    EFFECTS_ERRNO(mkdtemp, before)
+    {
+        read_string(path);
+        state(STATE_BOTH, FILE_SYSTEM_STATE);
+        write_bytes(path, strlen(path));
+    }
+    return result;
+}
+
+LIBRARY(int, close, int descriptor)
+{
+    int before = errno;
+    int result = close(descriptor);
+    EFFECTS_ERRNO(close, before) { descriptor_opened(descriptor); }
+    return result;
+}
+
+LIBRARY(int, dup, int descriptor)
+{
+    int before = errno;
+    int copy = dup(descriptor);
+    EFFECTS_ERRNO(dup, before) { descriptor_opened(copy); }
+    return copy;
+}
+
+LIBRARY(int, dup2, int descriptor, int wanted)
+{
+    int before = errno;
+    int copy = dup2(descriptor, wanted);
+    EFFECTS_ERRNO(dup2, before) { descriptor_opened(copy); }
+    return copy;
+}
+
+LIBRARY(int, pipe, int ends[2])
+{
+    int before = errno;
+    int result = pipe(ends);
+    EFFECTS_ERRNO(pipe, before)
+    {
+        if (!result) {
+            write_bytes(ends, 2 * sizeof *ends);
+            descriptor_opened(ends[0]);
+            descriptor_opened(ends[1]);
+        }
+    }
+    return result;
+}
+
+LIBRARY(int, select, int count, fd_set *in, fd_set *out, fd_set *other, struct timeval *timeout)
+{
+    int before = errno;
+    fd_set *sets[] = {in, out, other};
+    EFFECTS(select)
+    {
+        for (int i = 0; i < 3; i++)
+            read_bytes(sets[i], sets[i] ? sizeof(fd_set) : 0);
+        read_bytes(timeout, timeout ? sizeof *timeout : 0);
+    }
+    int result = select(count, in, out, other, timeout);
+    EFFECTS_ERRNO(select, before)
+    {
+        for (int i = 0; i < 3; i++)
+            write_bytes(sets[i], sets[i] ? sizeof(fd_set) : 0);
+        write_bytes(timeout, timeout ? sizeof *timeout : 0);
+    }
+    return result;
+}
+
+LIBRARY(int, poll, struct pollfd *all, nfds_t count, int timeout)
+{
+    int before = errno;
+    int result = poll(all, count, timeout);
+    EFFECTS_ERRNO(poll, before)
+    {
+        read_bytes(all, count * sizeof *all);
+        for (nfds_t i = 0; i < count; i++)
+            write_bytes(&all[i].revents, sizeof all[i].revents);
+    }
+    return result;
+}
+
+/* Questions to the file system, answered in a struct stat. */
+
+static void status_answered(const char *path, struct stat *status, int result)
+{
+    if (path)
+        read_string(path);
+    state(STATE_READ, FILE_SYSTEM_STATE);
+    write_bytes(status, result ? 0 : sizeof *status);
+}
+
+#define STATUS(name, path, call, ...) \
+    LIBRARY(int, name, __VA_ARGS__, struct stat *status) \
+    { \
+        int before = errno; \
+        int result = call; \
+        EFFECTS_ERRNO(name, before) { status_answered(path, status, result); } \
+        return result; \
+    }
+
+STATUS(stat, path, stat(path, status), const char *path)
+STATUS(lstat, path, lstat(path, status), const char *path)
+STATUS(fstat, NULL, fstat(descriptor, status), int descriptor)
+LIBRARY_SAME(stat64, stat);
+LIBRARY_SAME(lstat64, lstat);
+LIBRARY_SAME(fstat64, fstat);
+#ifdef __GLIBC__ /* the names behind stat() before version 2.33 */
+REAL_WEAK(int, __xstat, int, const char *, struct stat *);
+REAL_WEAK(int, __lxstat, int, const char *, struct stat *);
+REAL_WEAK(int, __fxstat, int, int, struct stat *);
+STATUS(__xstat, path, real___xstat(version, path, status), int version, const char *path)
+STATUS(__lxstat, path, real___lxstat(version, path, status), int version, const char *path)
+STATUS(__fxstat, NULL, real___fxstat(version, descriptor, status), int version, int descriptor)
+LIBRARY_SAME(__xstat64, __xstat);
+LIBRARY_SAME(__lxstat64, __lxstat);
+LIBRARY_SAME(__fxstat64, __fxstat);
+#endif
+
+LIBRARY(int, fstatat, int folder, const char *path, struct stat *status, int flags)
+{
+    int before = errno;
+    int result = fstatat(folder, path, status, flags);
+    EFFECTS_ERRNO(fstatat, before) { status_answered(path, status, result); }
+    return result;
+}
+LIBRARY_SAME(fstatat64, fstatat);
+
+/* Calls that take a path and change or ask the file system. */
+
+#define BY_PATH(name, access, call, ...) \
+    LIBRARY(int, name, __VA_ARGS__) \
+    { \
+        int before = errno; \
+        int result = call; \
+        EFFECTS_ERRNO(name, before) \
+        { \
+            read_string(path); \
+            state(access, FILE_SYSTEM_STATE); \
+        } \
+        return result; \
+    }
+
+BY_PATH(access, STATE_READ, access(path, mode), const char *path, int mode)
+BY_PATH(unlink, STATE_BOTH, unlink(path), const char *path)
+BY_PATH(rmdir, STATE_BOTH, rmdir(path), const char *path)
+BY_PATH(mkdir, STATE_BOTH, mkdir(path, mode), const char *path, mode_t mode)
+BY_PATH(chdir, STATE_BOTH, chdir(path), const char *path)
+BY_PATH(chmod, STATE_BOTH, chmod(path, mode), const char *path, mode_t mode)
+BY_PATH(chown, STATE_BOTH, chown(path, user, group), const char *path, uid_t user, gid_t group)
+BY_PATH(truncate, STATE_BOTH, truncate(path, length), const char *path, off_t length)
+LIBRARY_SAME(truncate64, truncate);
+
+LIBRARY(int, ftruncate, int descriptor, off_t length)
+{
+    int before = errno;
+    int result = ftruncate(descriptor, length);
+    EFFECTS_ERRNO(ftruncate, before) { descriptor_moved(descriptor); }
+    return result;
+}
+LIBRARY_SAME(ftruncate64, ftruncate);
+
+LIBRARY(ssize_t, readlink, const char *path, char *to, size_t size)
+{
+    int before = errno;
+    ssize_t length = readlink(path, to, size);
+    EFFECTS_ERRNO(readlink, before)
+    {
+        read_string(path);
+        state(STATE_READ, FILE_SYSTEM_STATE);
+        write_bytes(to, positive(length));
+    }
+    return length;
+}
+
+LIBRARY(char *, getcwd, char *to, size_t size)
+{
+    int before = errno;
+    char *path = getcwd(to, size);
+    EFFECTS_ERRNO(getcwd, before)
+    {
+        state(STATE_READ, FILE_SYSTEM_STATE);
+        if (path && !to)
+            block_allocated(path, size ? size : strlen(path) + 1);
+        write_bytes(path, path ? strlen(path) + 1 : 0);
+    }
+    return path;
+}
+
+LIBRARY(int, gethostname, char *to, size_t size)
+{
+    int before = errno;
+    int result = gethostname(to, size);
+    EFFECTS_ERRNO(gethostname, before) { write_bytes(to, result ? 0 : strnlen(to, size)); }
+    return result;
+}
+
+/* Directories. */
+
+LIBRARY(DIR *, opendir, const char *path)
+{
+    int before = errno;
+    DIR *folder = opendir(path);
+    EFFECTS_ERRNO(opendir, before)
+    {
+        read_string(path);
+        state(STATE_READ, FILE_SYSTEM_STATE);
+        state(STATE_WRITE, (uintptr_t)folder);
+    }
+    return folder;
+}
+
+LIBRARY(struct dirent *, readdir, DIR *folder)
+{
+    int before = errno;
+    struct dirent *entry = readdir(folder);
+    EFFECTS_ERRNO(readdir, before)
+    {
+        state(STATE_BOTH, (uintptr_t)folder);
+        if (entry)
+            write_bytes(entry, offsetof(struct dirent, d_name) + strlen(entry->d_name) + 1);
+    }
+    return entry;
+}
+LIBRARY_SAME(readdir64, readdir);
+
+LIBRARY(int, closedir, DIR *folder)
+{
+    int before = errno;
+    int result = closedir(folder);
+    EFFECTS_ERRNO(closedir, before) { state(STATE_WRITE, (uintptr_t)folder); }
+    return result;
+}
+
+LIBRARY(void, rewinddir, DIR *folder)
+{
+    rewinddir(folder);
+    EFFECTS(rewinddir) { state(STATE_WRITE, (uintptr_t)folder); }
+}
+
+/* Children. */
+
+LIBRARY(pid_t, waitpid, pid_t child, int *status, int options)
+{
+    int before = errno;
+    pid_t ended = waitpid(child, status, options);
+    EFFECTS_ERRNO(waitpid, before) { write_bytes(status, status && ended > 0 ? sizeof *status : 0); }
+    return ended;
+}
+
+LIBRARY(pid_t, wait, int *status)
+{
+    int before = errno;
+    pid_t ended = wait(status);
+    EFFECTS_ERRNO(wait, before) { write_bytes(status, status && ended > 0 ? sizeof *status : 0); }
+    return ended;
+}
