@@ -154,7 +154,7 @@ class _Measured:
     def figures(self, depth: int, budget: float, variants: dict[str, Sequence[str]]) -> Figures:
         import numpy as np
 
-        from whence.techniques.causes.influence import Influence
+        from whence.dependence.critical_conditions import Influence
         from whence.trace.slicing import backward_slice
 
         trace, start = self.story.trace, list(self.symptom.details.get("criteria", []))

@@ -84,3 +84,8 @@ def rank(scores: dict[Statement, float], evidence: dict[Statement, dict[str, Any
             entries.append(Entry(statement, scores[statement], start + 1, end, notes))
         start = end
     return entries
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 case``, ``2,000 cases``, as sentences about findings have it."""
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"

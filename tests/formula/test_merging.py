@@ -10,6 +10,7 @@ from cause_trees import failing
 from merged_runs import branching, expanded, values_with
 
 from whence.alter.session import Session
+from whence.dependence.predicates import Predicates
 from whence.formula.encoder import Encoder
 from whence.formula.encoding import Instance
 from whence.formula.memory import UNKNOWN, Memory
@@ -18,7 +19,6 @@ from whence.formula.terms import Terms
 from whence.probe.layout import Kind
 from whence.subject.story import Story
 from whence.subject.subject import Subject
-from whence.techniques.branches.predicates import Predicates
 from whence.techniques.correction.merged import MergedRun
 
 SEEDS = (1, 4, 7)

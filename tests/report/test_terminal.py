@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from report_sample import at, sample, sources
 from rich.console import Console
 
-from whence.findings import Findings, Statement, Symptom, rank
+from whence.findings import Findings, Statement, Symptom, plural, rank
 from whence.report.heat import heats
 from whence.report.terminal import make_console, print_findings, print_slice, progress
-from whence.report.text import clip, plural, score_text, source_line, value_text, visible
+from whence.report.text import clip, score_text, source_line, value_text, visible
 
 
 def lookup(file: str, line: int) -> str | None:

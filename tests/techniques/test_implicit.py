@@ -11,9 +11,11 @@ from cli_programs import line_of
 from switched import HEAD, Failed, failed
 
 from whence.alter.session import Session
+from whence.dependence.last_writes import NEVER, NO_READ, last_written
+from whence.dependence.slices import by_line, compute
 from whence.findings import Statement
-from whence.techniques.branches.implicit import NEVER, NO_READ, Growth, add_to, grow, last_written
-from whence.techniques.slicing import by_line, compute, slice_findings
+from whence.techniques.branches.implicit import Growth, add_to, grow
+from whence.techniques.slicing import slice_findings
 
 
 def main(body: str, before: str = "") -> str:

@@ -6,18 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stories import story_of
 
+from whence.dependence import slices
+from whence.dependence.slices import by_line, compute
 from whence.errors import UsageError
 from whence.findings import Statement
 from whence.techniques import slicing
-from whence.techniques.slicing import (
-    Criterion,
-    by_line,
-    compute,
-    line_values,
-    parse_criterion,
-    slice_findings,
-    start_at,
-)
+from whence.techniques.slicing import Criterion, line_values, parse_criterion, slice_findings, start_at
 
 PROGRAM = """\
 #include <stdio.h>
@@ -100,7 +94,7 @@ def test_by_line_is_what_each_event_says(story):
         assert depth == min(d for d, _, _ in every)
         sites = [site for _, _, site in every]
         assert instances == max(sites.count(site) for site in set(sites))
-        depths = sorted(d for d, _, _ in every)[: slicing.EVENTS_A_LINE]
+        depths = sorted(d for d, _, _ in every)[: slices.EVENTS_A_LINE]
         assert sorted((found.event_depth[events] - 1).tolist()) == depths
         assert np.all(np.diff(events) > 0)
 

@@ -10,12 +10,12 @@ from whence.cli.clock import clock
 from whence.cli.options import CaseCommand, Options, open_subject, shared_options, show
 
 if TYPE_CHECKING:
+    from whence.dependence.slices import Start
     from whence.findings import Findings, Symptom
     from whence.subject.recorder import Recording
     from whence.subject.runs import Runs
     from whence.subject.story import Story
     from whence.subject.subject import Subject
-    from whence.techniques.slicing import Start
 
 
 @click.command("slice", cls=CaseCommand)
@@ -62,17 +62,16 @@ def slice_(
     return show(subject, findings, options, sliced=True)
 
 
-def _implicit(
-    subject: Subject, story: Story, recording: Recording, start: Start, symptom: Symptom | None
-) -> Findings:
+def _implicit(subject: Subject, story: Story, recording: Recording, start: Start, symptom: Symptom | None) -> Findings:
     """The findings of a slice grown along implicit dependences."""
     from whence.alter.faithful import Ending, Unusable
     from whence.alter.session import Session
     from whence.cli.steps import build_variant
+    from whence.dependence.slices import compute
     from whence.probe.instrument import Variant
     from whence.report.terminal import search_progress
     from whence.techniques.branches.implicit import add_to, grow
-    from whence.techniques.slicing import compute, slice_findings
+    from whence.techniques.slicing import slice_findings
 
     for kind in (Variant.ALTER, Variant.REPLAY):
         build_variant(subject, kind)

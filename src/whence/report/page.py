@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from whence.findings import Findings, Statement
+from whence.findings import Findings, Statement, plural
 from whence.report.excerpt import Stretch, excerpt
 from whence.report.heat import heats
 from whence.report.text import (
@@ -19,7 +19,6 @@ from whence.report.text import (
     clip,
     edge_text,
     joined,
-    plural,
     rank_range,
     score_text,
     source_line,

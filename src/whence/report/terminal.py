@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from whence.findings import Entry, Findings, Statement, Symptom
+from whence.findings import Entry, Findings, Statement, Symptom, plural
 from whence.report.heat import heats
 from whence.report.text import (
     call_text,
     change_outcome,
     edge_text,
     joined,
-    plural,
     rank_range,
     score_text,
     source_line,

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from whence.findings import plural
+
 TAB_WIDTH = 4
 
 
@@ -34,11 +36,6 @@ def clip(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     return f"{text[:limit]}... ({len(text) - limit} more characters)"
-
-
-def plural(count: int, noun: str) -> str:
-    """``1 case``, ``2,000 cases``."""
-    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def rank_range(best: int, worst: int) -> str:

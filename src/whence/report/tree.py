@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from whence.findings import Statement
+from whence.findings import Statement, plural
 from whence.report.terminal import DIM, PLACE, STRONG, SourceLookup, _Page, make_console
-from whence.report.text import plural
 
 LINES_SHOWN = 5  # of one cause
 STEP = "  "  # of indentation a level

@@ -14,11 +14,10 @@ from dataclasses import replace
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from whence.findings import Entry, Findings, Statement, rank
+from whence.findings import Entry, Findings, Statement, plural, rank
 from whence.subject.edited import Edit, Editing, Tried
 from whence.techniques.fusion import in_order, ordered, told
 from whence.techniques.rules.rules import SCALE, sentence
-from whence.techniques.slicing import plural
 
 if TYPE_CHECKING:
     from whence.subject.runs import Runs

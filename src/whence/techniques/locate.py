@@ -2,7 +2,7 @@
 
 Suspiciousness (Op2 by default, the best formula for a single fault) is raised by a bonus for statements in the slice of
 the symptom, since something led from them to the failure in the recorded run, and for tests that may have skipped what
-mattered (``omission``). The bonus is small: what a slice cannot show, such as missing code, must not fall behind
+mattered (``omitted``). The bonus is small: what a slice cannot show, such as missing code, must not fall behind
 everything that it does show. Among equals the distance from the symptom in dependence edges decides.
 """
 
@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from whence.dependence.potential import omitted
+from whence.dependence.slices import Start, by_line, compute
 from whence.findings import Entry, Findings, Statement, Symptom, rank
 from whence.probe.layout import Kind
 from whence.subject.coverage import Coverage
 from whence.subject.story import Story
-from whence.techniques.omission import omitted
-from whence.techniques.slicing import Start, by_line, compute, criterion_part, line_values, slice_part
+from whence.techniques.slicing import criterion_part, line_values, slice_part
 from whence.techniques.spectrum import spectrum
 from whence.trace.slicing import Slice
 

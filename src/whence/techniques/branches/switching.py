@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import NOWHERE, RESULT, Batch, Observed, Verdict
 from whence.alter.streams import Request
-from whence.findings import Entry, Findings, Statement, rank
+from whence.dependence.predicates import OUTSIDE, Predicates
+from whence.dependence.slices import compute
+from whence.findings import Entry, Findings, Statement, plural, rank
 from whence.run.cases import Case
 from whence.subject.story import Story
-from whence.techniques.branches.predicates import OUTSIDE, Predicates
-from whence.techniques.slicing import compute, plural
 
 if TYPE_CHECKING:
     from whence.alter.work import Work

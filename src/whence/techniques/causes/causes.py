@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.dependence.critical_conditions import Influence
 from whence.errors import SubjectError
 from whence.findings import Findings, Statement, Symptom, rank
 from whence.formula.decide import Decider
@@ -19,7 +20,6 @@ from whence.probe.layout import Kind
 from whence.subject.recorder import Recording
 from whence.subject.story import Story
 from whence.techniques.causes.goals import Goals
-from whence.techniques.causes.influence import Influence
 from whence.techniques.causes.path import Path
 from whence.techniques.causes.precondition import Preconditions
 from whence.techniques.causes.told import Line, Told

@@ -14,13 +14,13 @@ from functools import cached_property
 from operator import add, mul, sub
 from pathlib import Path as FilePath
 
+from whence.dependence.places import AccessedPlaces
 from whence.findings import Statement
 from whence.formula.encoding import SymbolKind
 from whence.formula.terms import Term
 from whence.probe.layout import Kind
 from whence.program.debug import CType, Member, Variable
 from whence.subject.story import Story
-from whence.techniques.branches.potential import PlacesOf
 from whence.techniques.causes.path import Path
 
 ARITHMETIC: dict[str, Callable[[int, int], int]] = {"add": add, "sub": sub, "mul": mul}
@@ -32,7 +32,7 @@ class Declarations:
 
     def __init__(self, story: Story, path: Path) -> None:
         self._story, self._path = story, path
-        self._members = PlacesOf(story.subject)
+        self._members = AccessedPlaces(story.subject)
         self._elements: dict[tuple[str, int], list[int]] = {}
 
     def behind(self, event: int, unwritten: bool) -> tuple[Statement, str] | None:

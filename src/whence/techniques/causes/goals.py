@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 
+from whence.dependence.critical_conditions import Influence
 from whence.findings import Symptom
 from whence.formula.floats import bits_of, number_of
 from whence.formula.terms import Term
@@ -18,7 +19,6 @@ from whence.probe.layout import Kind
 from whence.run.evidence import Evidence
 from whence.subject.recorder import Recording
 from whence.subject.story import Story
-from whence.techniques.causes.influence import Influence
 from whence.techniques.causes.path import Path
 from whence.techniques.causes.precondition import Goal
 from whence.trace.blocks import Overrun

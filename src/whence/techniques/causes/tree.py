@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.dependence.critical_conditions import Influence, Reached
 from whence.findings import Statement
 from whence.techniques.causes.goals import Goals
-from whence.techniques.causes.influence import Influence, Reached
 from whence.techniques.causes.path import Path
 from whence.techniques.causes.precondition import Contradiction, Goal, Preconditions
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import CHANGE, Op
 from whence.alter.session import Session
+from whence.dependence.predicates import Branch, branch_of
 from whence.errors import SubjectError
 from whence.findings import Statement
 from whence.formula.decide import Status
@@ -33,7 +34,6 @@ from whence.formula.terms import Terms
 from whence.probe.layout import Kind
 from whence.run.cases import Case
 from whence.subject.recorder import Recording
-from whence.techniques.branches.predicates import Branch, branch_of
 from whence.techniques.correction.formula import CELLS, CUT, inputs_of
 from whence.techniques.correction.merged import MergedFormula, MergedRun, Place, Recorded
 from whence.techniques.correction.sets import Found, Groups, correction_sets

@@ -15,6 +15,7 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
+from whence.dependence.critical_conditions import Influence
 from whence.errors import SubjectError
 from whence.findings import Statement, Symptom
 from whence.formula.bitvectors import is_decidable
@@ -30,7 +31,6 @@ from whence.run.evidence import Evidence
 from whence.subject.recorder import Recording
 from whence.subject.story import Story
 from whence.techniques.causes.goals import Goals
-from whence.techniques.causes.influence import Influence
 from whence.techniques.causes.path import Path
 from whence.techniques.correction.right import Change, RightValues
 from whence.techniques.correction.sets import Found, Groups, correction_sets

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from whence.dependence.critical_conditions import Influence
 from whence.formula.decide import Status
 from whence.formula.encoding import Encoding, Instance
 from whence.formula.merging import Mark, Merged, Side
@@ -29,7 +30,6 @@ from whence.subject.recorder import Recording
 from whence.subject.story import Story
 from whence.subject.symptoms import symptom_of
 from whence.techniques.causes.goals import Goals
-from whence.techniques.causes.influence import Influence
 from whence.techniques.causes.path import Path
 from whence.techniques.correction.formula import MOST_PRINTED, FailingRun, TraceFormula
 from whence.techniques.correction.sets import Groups

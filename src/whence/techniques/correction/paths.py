@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from whence.errors import SubjectError
-from whence.findings import Statement
+from whence.findings import Statement, plural
 from whence.probe.layout import Kind
 from whence.techniques.correction.expansion import Bounds, Expanded, expand
 from whence.techniques.correction.forced import confirmed
@@ -21,7 +21,6 @@ from whence.techniques.correction.formula import FailingRun
 from whence.techniques.correction.localisation import EXPLAINED, Diagnosis, Search
 from whence.techniques.correction.merged import MergedRun
 from whence.techniques.correction.right import Change
-from whence.techniques.slicing import plural
 
 if TYPE_CHECKING:
     from whence.alter.work import Work

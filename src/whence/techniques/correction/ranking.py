@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from whence.findings import Entry, Findings, Statement, Symptom, rank
+from whence.findings import Entry, Findings, Statement, Symptom, plural, rank
 from whence.techniques.correction.localisation import BRANCH, UNKNOWN, Diagnosis, Search
 from whence.techniques.correction.told import tell, values_of
-from whence.techniques.slicing import plural
 
 LISTED = 200  # diagnoses in the findings
 REPAIRS = 2  # templates that are told

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.dependence.places import AccessedPlaces
 from whence.probe.layout import NO_SLOT, Kind
 from whence.program.types import member_offset, members, size_of
 from whence.subject.story import Story
-from whence.techniques.branches.potential import PlacesOf
 from whence.trace.blocks import Blocks, Overrun
 from whence.trace.columns import N_HEAP
 
@@ -64,7 +64,7 @@ class Neighbours:
 
     def __init__(self, story: Story, since: Integers) -> None:
         self._story, self._trace, self._since = story, story.trace, since
-        self._places = PlacesOf(story.subject)
+        self._places = AccessedPlaces(story.subject)
         self._parts: dict[int, _Part | None] = {}
         self._keys: dict[object, int] = {HEAP: 0}
         self._found: dict[int, list[int]] = {}

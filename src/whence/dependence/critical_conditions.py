@@ -14,14 +14,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.dependence.last_writes import NEVER, NO_READ, last_written
+from whence.dependence.neighbours import Neighbours
+from whence.dependence.potential import Candidates
+from whence.dependence.predicates import Predicates
 from whence.findings import Symptom
 from whence.probe.layout import Kind
 from whence.subject.recorder import Recording
 from whence.subject.story import Story
-from whence.techniques.branches.implicit import NEVER, NO_READ, last_written
-from whence.techniques.branches.potential import Candidates
-from whence.techniques.branches.predicates import Predicates
-from whence.techniques.causes.neighbours import Neighbours
 from whence.trace.columns import N_OUT
 from whence.trace.dependence import Edge
 from whence.trace.slicing import Slice, backward_slice, dependences

@@ -1,0 +1,90 @@
+"""Slices of a recorded run by statement, and where they start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.findings import Statement
+from whence.subject.story import Story
+from whence.trace.slicing import Slice, backward_slice, dependences, forward_slice
+from whence.trace.trace import Trace
+
+EVENTS_A_LINE = 40  # that are kept of a statement, the nearest ones
+HOPS = 8  # steps from an event without a place to one that has one
+
+
+@dataclass(slots=True, frozen=True)
+class Start:
+    """Where a slice starts: its references, the event that stands for them (-1: none), and words for people."""
+
+    references: Sequence[int]
+    event: int
+    text: str
+
+
+def compute(trace: Trace, criteria: Sequence[int], forward: bool = False, control: bool = True) -> Slice:
+    """The slice from some references; a forward slice leaves those out that are no events."""
+    references = np.unique(np.array(criteria, np.int64))
+    if forward:
+        return forward_slice(trace.plan, trace.columns, references[references > 0], control)
+    return backward_slice(trace.plan, trace.columns, references, control)
+
+
+@dataclass(slots=True)
+class Lines:
+    """A slice by statement: parallel over the statements in it, the nearest first.
+
+    ``depths`` are the least distances from the criterion, ``instances`` how often each line was executed there,
+    ``events`` its events nearest to the criterion, in order of time.
+    """
+
+    statements: list[Statement]
+    depths: NDArray[np.int64]
+    instances: NDArray[np.int64]
+    events: list[NDArray[np.int64]]
+
+
+def by_line(story: Story, found: Slice) -> Lines:
+    """Group a slice's events by statement."""
+    events = found.events
+    sites = story.sites(events)
+    numbers = story.statement_numbers[sites]
+    counts = np.zeros(len(story.statements) + 1, np.int64)
+    np.maximum.at(counts, story.statement_numbers, np.bincount(sites, minlength=len(story.statement_numbers)))
+    narrow = numbers.astype(np.int16) if len(story.statements) < 1 << 15 else numbers  # sorted in linear time
+    order = np.argsort(narrow, kind="stable")
+    kept, starts = np.unique(numbers[order], return_index=True)
+    groups = [events[part] for part in np.split(order, starts[1:])][: len(kept)]  # an empty slice has one empty part
+    rows = [_row(found, n, group) for n, group in zip(kept.tolist(), groups, strict=True) if n >= 0]
+    rows.sort(key=lambda row: row[:2])
+    return Lines(
+        [story.statements[number] for _, number, _ in rows],
+        np.array([depth for depth, _, _ in rows], np.int64),
+        counts[[number for _, number, _ in rows]],
+        [nearest for _, _, nearest in rows],
+    )
+
+
+def _row(found: Slice, number: int, events: NDArray[np.int64]) -> tuple[int, int, NDArray[np.int64]]:
+    """A statement's least depth, its number, and its nearest events."""
+    depths = found.depth_of(events)
+    if len(events) <= EVENTS_A_LINE:
+        return int(depths.min()), number, events
+    limit = np.partition(depths, EVENTS_A_LINE - 1)[EVENTS_A_LINE - 1]
+    nearer = np.flatnonzero(depths < limit)
+    level = np.flatnonzero(depths == limit)[: EVENTS_A_LINE - len(nearer)]
+    return int(depths.min()), number, events[np.sort(np.concatenate([nearer, level]))]
+
+
+def place_of(story: Story, event: int, hops: int = HOPS) -> Statement | None:
+    """The statement of an event; of one that has none, such as a return at a brace, that of what it depends on."""
+    place = story.statement(event)
+    if place is not None or hops == 0:
+        return place
+    targets = dependences(story.trace.plan, story.trace.columns, event + 1)
+    found = (place_of(story, target - 1, hops - 1) for target, _ in targets if target > 0)
+    return next((statement for statement in found if statement is not None), None)
