@@ -1,12 +1,13 @@
-"""Compare the verdicts of the programs' own tests: built with gcc, and with the cover and the record variant in place.
+"""Compare the verdicts of the programs' own tests: built with gcc, with ``whence-cc``, and with its variants in place.
 
     python -m bench.real.check --work FOLDER [--any-state] [PROGRAM ...]
 
-Each program is built twice, with gcc and with ``whence-cc``. In the second tree the executables are replaced
-by a variant of them. Every run of the record variant writes a trace (into a ring, so that long runs stay small; a
-trace is removed once its process has ended). Prints a Markdown table with a line for each program, and each test whose
-verdict differs; the status is 1 if there is one. What was found is kept in ``verdicts/`` of the work folder for the
-state of Whence's own code, so that a run that was stopped goes on where it was; ``--any-state`` takes it of any.
+Each program is built twice, with gcc and with ``whence-cc``. In the second tree the tests are run on what was built,
+and again with the cover and the record variant in place of the executables. Every run of the record variant writes a
+trace (into a ring, so that long runs stay small; a trace is removed once its process has ended). Prints a Markdown
+table with a line for each program, and each test whose verdict differs; the status is 1 if there is one. What was found
+is kept in ``verdicts/`` of the work folder for the state of Whence's own code, so that a run that was stopped goes on
+where it was; ``--any-state`` takes it of any.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from pathlib import Path
 
 from bench.common import markdown, memory_folder, options, work_folder
 from bench.real.locate import state
-from bench.real.programs import Recipe, check, chosen_recipes, ensure_built, make
-from whence.errors import WhenceError
+from bench.real.programs import Recipe, check, chosen_recipes, ensure_built, make, make_tested
+from whence.errors import BuildError, WhenceError
 from whence.probe.instrument import Variant
 from whence.subject.subject import Subject
 
@@ -44,21 +45,38 @@ class Checked:
 
 
 def reference_verdicts(recipe: Recipe, work: Path) -> Checked:
-    """Run the tests of the program built with gcc."""
-    return Checked(*check(recipe, ensure_built(recipe, work, "gcc", "gcc")))
+    """Run the tests of the program built with gcc; raises ``BuildError`` if there is none."""
+    found = Checked(*check(recipe, ready_to_check(recipe, work, "gcc", "gcc")))
+    if not found.verdicts:
+        raise BuildError(f"`{' '.join(recipe.check)}` gives no verdict")
+    return found
+
+
+def plain_verdicts(recipe: Recipe, work: Path) -> Checked:
+    """Run the tests of the program built with ``whence-cc``."""
+    return Checked(*check(recipe, ready_to_check(recipe, work, "whence", "whence-cc")), state=state())
+
+
+def ready_to_check(recipe: Recipe, work: Path, build: str, cc: str) -> Path:
+    """Return the tree of the build, in which all programs that are tested are made."""
+    tree = ensure_built(recipe, work, build, cc)
+    make(recipe, tree)
+    make_tested(recipe, tree)
+    return tree
 
 
 def variant_verdicts(recipe: Recipe, work: Path, kind: Variant) -> Checked:
     """Run the tests with a variant in place of each executable."""
-    tree = ensure_built(recipe, work, "whence", "whence-cc")
-    plain = {tree / name: (tree / name).with_suffix(".plain") for name in recipe.executables}
-    make(recipe, tree)
+    tree = ready_to_check(recipe, work, "whence", "whence-cc")
+    plain = {tree / name: (tree / name).with_suffix(".plain") for name in recipe.tested or recipe.executables}
     try:
         for executable, kept in plain.items():
             executable.rename(kept)
             shutil.copy(Subject(tree, kept, []).variant(kind), executable)
         with Traces() as traces:
             verdicts, seconds = check(recipe, tree, traces.environment if kind is Variant.RECORD else None)
+        if kind is Variant.RECORD and not traces.count:
+            raise BuildError(f"the tests run none of {', '.join(recipe.tested or recipe.executables)}")
         return Checked(verdicts, seconds, traces.count, state())
     finally:
         for executable, kept in plain.items():
@@ -120,13 +138,13 @@ class Traces:
 def differences(reference: Verdicts, other: Verdicts, name: str) -> list[str]:
     """Return a line for each test whose verdict differs or that ran on one side only."""
     return [
-        f"- {test}: gcc {reference.get(test, 'not run')}, {name} {other.get(test, 'not run')}"
+        f"{test}: gcc {reference.get(test, 'not run')}, {name} {other.get(test, 'not run')}"
         for test in sorted(reference.keys() | other.keys())
         if reference.get(test) != other.get(test)
     ]
 
 
-HEAD = ["program", "tests", "differing: cover", "record", "traces", "seconds: gcc", "cover", "record"]
+HEAD = ["program", "tests", "differing: plain", "cover", "record", "traces", "seconds: gcc", "plain", "cover", "record"]
 
 
 def main() -> int:
@@ -158,13 +176,16 @@ def compared(recipe: Recipe, work: Path, any_state: bool) -> tuple[list[str], li
     def found(name: str, run: Callable[[], Checked]) -> Checked:
         return kept(work / "verdicts" / f"{recipe.name}.{name}.json", any_state, run)
 
-    plain = found("gcc", lambda: reference_verdicts(recipe, work))
-    cover = found("cover", lambda: variant_verdicts(recipe, work, Variant.COVER))
-    record = found("record", lambda: variant_verdicts(recipe, work, Variant.RECORD))
-    wrong = [differences(plain.verdicts, run.verdicts, name) for run, name in ((cover, "cover"), (record, "record"))]
-    seconds = [f"{run.seconds:.0f}" for run in (plain, cover, record)]
-    counts = [f"{len(plain.verdicts)}", *(f"{len(lines)}" for lines in wrong), f"{record.traces}"]
-    return [recipe.name, *counts, *seconds], [line for lines in wrong for line in lines]
+    gcc = found("gcc", lambda: reference_verdicts(recipe, work))
+    ours = {
+        "plain": found("plain", lambda: plain_verdicts(recipe, work)),
+        "cover": found("cover", lambda: variant_verdicts(recipe, work, Variant.COVER)),
+        "record": found("record", lambda: variant_verdicts(recipe, work, Variant.RECORD)),
+    }
+    wrong = [differences(gcc.verdicts, run.verdicts, name) for name, run in ours.items()]
+    seconds = [f"{run.seconds:.0f}" for run in (gcc, *ours.values())]
+    counts = [f"{len(gcc.verdicts)}", *(f"{len(lines)}" for lines in wrong), f"{ours['record'].traces}"]
+    return [recipe.name, *counts, *seconds], [f"- {recipe.name}: {line}" for lines in wrong for line in lines]
 
 
 if __name__ == "__main__":

@@ -51,6 +51,8 @@ class Recipe:
     scripts: tuple[str, ...] = ()
     script_command: tuple[str, ...] = ()
     pattern: str = ""
+    make_tested: tuple[str, ...] = ()  # what builds programs that only the tests run
+    tested: tuple[str, ...] = ()  # the programs that the tests run, where these are not `executables`
     strip: int = 1  # leading folders of the archive's names
 
 
@@ -123,6 +125,12 @@ def build(recipe: Recipe, tree: Path, cc: str = "gcc", cflags: str = "-g -O2") -
 def make(recipe: Recipe, tree: Path) -> float:
     """Run the program's make in a configured tree and return the seconds it took."""
     return run_step(list(recipe.make), tree, _log(tree, "make"))
+
+
+def make_tested(recipe: Recipe, tree: Path) -> None:
+    """Make the programs that only the tests run, if the recipe has such."""
+    if recipe.make_tested:
+        run_step(list(recipe.make_tested), tree, _log(tree, "make_tested"))
 
 
 def ensure_built(recipe: Recipe, work: Path, build_name: str, cc: str, cflags: str = "-g -O2") -> Path:

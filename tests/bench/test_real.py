@@ -1,14 +1,17 @@
 """Faults planted in real programs: edits of the source, what a report's figures are, changes that hold or do not."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bench.real import locate, repairs
+from bench.real import check, locate, repairs
 from bench.real.faults import Case, Edit, Fault, chosen_faults, load_faults
 from bench.real.programs import Recipe, _log_verdicts, load_recipes
 from whence.errors import BuildError
+from whence.probe.instrument import Variant
 
+VERDICT = r"^ *(?P<name>\d+): .*? (?P<verdict>ok|FAILED)"
 TEXT = "int a = 1;\nint b = 1;\nint c = 1;\n"
 
 
@@ -88,8 +91,42 @@ def test_a_suggested_change_is_tried_in_the_source(tmp_path: Path, monkeypatch: 
 def test_verdicts_are_found_in_the_output(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("make: all\n 1: first ok\n 2: second FAILED (x)\ndone\n")
-    pattern = r"^ *(?P<name>\d+): .*? (?P<verdict>ok|FAILED)"
-    assert _log_verdicts(pattern, log) == {"1": "ok", "2": "FAILED"}
+    assert _log_verdicts(VERDICT, log) == {"1": "ok", "2": "FAILED"}
+
+
+COMPILERS_OWN = """#include <stdio.h>
+int main(int argc, char **argv) {
+#ifdef __clang__
+    argc++;
+#endif
+    printf("1: argument %s\\n2: arguments %s\\n", argv[1] ? "ok" : "FAILED", argc == 2 ? "ok" : "FAILED");
+}
+"""
+
+
+def test_a_verdict_that_differs_is_named_for_each_build(tmp_path: Path) -> None:
+    for build, compiler in ("gcc", "gcc"), ("whence", "whence-cc"):
+        tree = tmp_path / build / "prog"
+        tree.mkdir(parents=True)
+        (tree / "prog.c").write_text(COMPILERS_OWN)
+        (tree / "Makefile").write_text(f"prog: prog.c\n\t{compiler} -g -o prog prog.c\n")
+        (tree.parent / "prog.built").touch()
+    recipe = replace(_recipe(), make=("make",), check=("./prog", "a"), verdicts="log", pattern=VERDICT)
+    row, lines = check.compared(recipe, tmp_path, any_state=False)
+    assert row[:6] == ["prog", "2", "1", "1", "1", "1"]
+    assert lines == [f"- prog: 2: gcc ok, {name} FAILED" for name in ("plain", "cover", "record")]
+    with pytest.raises(BuildError, match="the tests run none of prog"):
+        check.variant_verdicts(replace(recipe, check=("echo", "1: a ok")), tmp_path, Variant.RECORD)
+    assert not (tmp_path / "whence/prog/prog.plain").exists()
+
+
+def test_a_check_without_a_verdict_is_refused(tmp_path: Path) -> None:
+    tree = tmp_path / "gcc/prog"
+    tree.mkdir(parents=True)
+    (tree.parent / "prog.built").touch()
+    recipe = replace(_recipe(), check=("echo", "1: none"), verdicts="log", pattern=VERDICT)
+    with pytest.raises(BuildError, match="`echo 1: none` gives no verdict"):
+        check.reference_verdicts(recipe, tmp_path)
 
 
 def _fault(
