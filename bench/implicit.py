@@ -80,8 +80,8 @@ def _measure(fault: corpus.Fault, folder: Path, row: Row, seconds: float) -> Non
     from whence.subject.runs import blocks_executed, run_all
     from whence.subject.story import Story
     from whence.subject.subject import subject_from_config
-    from whence.techniques.branches.implicit import grow
     from whence.techniques.locate import symptom_start
+    from whence.techniques.predicate_switching.implicit_dependences import grow
     from whence.trace.slicing import Slice
 
     corpus.prepare(fault, folder)

@@ -15,7 +15,8 @@ from report_sample import sample
 
 from whence.findings import Findings, Statement, Symptom, rank
 from whence.report.json import SCHEMA_PATH, to_json, to_text
-from whence.techniques.spectrum import Coverage, Level, Site, spectrum
+from whence.subject.coverage import Coverage, Site
+from whence.techniques.spectrum import Level, spectrum
 
 SCHEMA = json.loads(SCHEMA_PATH.read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)

@@ -14,7 +14,7 @@ from whence.alter.session import Session
 from whence.dependence.last_writes import NEVER, NO_READ, last_written
 from whence.dependence.slices import by_line, compute
 from whence.findings import Statement
-from whence.techniques.branches.implicit import Growth, add_to, grow
+from whence.techniques.predicate_switching.implicit_dependences import Growth, add_to, grow
 from whence.techniques.slicing import slice_findings
 
 

@@ -12,17 +12,9 @@ from hypothesis import strategies as st
 
 from whence.errors import SubjectError, UsageError
 from whence.findings import Statement
-from whence.techniques.spectrum import (
-    FORMULAS,
-    Counts,
-    Coverage,
-    Site,
-    branch_spectrum,
-    dstar,
-    spectrum,
-    statement_spectrum,
-    tie_ranks,
-)
+from whence.subject.coverage import Coverage, Site
+from whence.subject.suspiciousness import FORMULAS, Counts, branch_spectrum, dstar, statement_spectrum, tie_ranks
+from whence.techniques.spectrum import spectrum
 
 
 def line(number: int, file: str = "a.c") -> Statement:

@@ -15,9 +15,10 @@ from switched import HEAD, Failed, all_failed, failed, values
 from whence.alter.changes import NOWHERE, RESULT, Batch, Observed, Results, Verdict
 from whence.alter.session import Session
 from whence.alter.work import Work
+from whence.dependence.predicate_switching import Failing, Switched, corrected, first_patch, switch
 from whence.dependence.predicates import ALTERNATIVE, OUTSIDE, UNKNOWN, Predicates
 from whence.findings import Entry, Findings, Statement
-from whence.techniques.branches.switching import Failing, Switched, corrected, first_patch, switch, switch_findings
+from whence.techniques.predicate_switching.findings import switch_findings
 
 # From 20 on a parcel is heavy; the second test is right.
 PARCEL = (

@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from whence.alter.work import Work
+    from whence.dependence.predicate_switching import Failing
     from whence.findings import Findings
     from whence.subject.recorder import Recorder
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
-    from whence.techniques.branches.switching import Failing
 
 FAILING = 5  # failing cases, the shortest runs
 SHARE = 0.6  # of the time that is left, for each search but the last
@@ -58,8 +58,9 @@ def _rules(subject: Subject, runs: Runs, rows: Sequence[int], work: Work) -> Fin
 
 
 def _switches(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recorder, work: Work) -> Findings:
+    from whence.dependence.predicate_switching import switch
     from whence.subject.runs import coverage
-    from whence.techniques.branches.switching import switch, switch_findings
+    from whence.techniques.predicate_switching.findings import switch_findings
     from whence.techniques.spectrum import spectrum
 
     failing = [found for row in rows if (found := _failing(subject, runs, row, recorder))]
@@ -69,10 +70,10 @@ def _switches(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recor
 
 def _failing(subject: Subject, runs: Runs, row: int, recorder: Recorder) -> Failing | None:
     """A failing case with its recording; None where recording changes its verdict."""
+    from whence.dependence.predicate_switching import Failing
     from whence.errors import SubjectError
     from whence.subject.story import Story
     from whence.subject.symptoms import symptom_of
-    from whence.techniques.branches.switching import Failing
     from whence.techniques.locate import symptom_start
 
     tested = runs.tested[row]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from whence.run.cases import Case
     from whence.subject.subject import Subject
 
-FORMULAS = ("tarantula", "ochiai", "jaccard", "dstar", "barinel", "op2")  # as techniques/spectrum.py has them
+FORMULAS = ("tarantula", "ochiai", "jaccard", "dstar", "barinel", "op2")  # as subject/suspiciousness.py has them
 SIZES = {"K": 10, "M": 20, "G": 30}
 FIRST_IN_SLICE = 40  # lines of a slice that are shown at least
 

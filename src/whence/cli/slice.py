@@ -70,7 +70,7 @@ def _implicit(subject: Subject, story: Story, recording: Recording, start: Start
     from whence.dependence.slices import compute
     from whence.probe.instrument import Variant
     from whence.report.terminal import search_progress
-    from whence.techniques.branches.implicit import add_to, grow
+    from whence.techniques.predicate_switching.implicit_dependences import add_to, grow
     from whence.techniques.slicing import slice_findings
 
     for kind in (Variant.ALTER, Variant.REPLAY):

@@ -9,11 +9,11 @@ import click
 from whence.cli.options import CaseCommand, Options, Search, open_subject, search_options, shared_options, show
 
 if TYPE_CHECKING:
+    from whence.dependence.predicate_switching import Failing
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
-    from whence.techniques.branches.switching import Failing
 
-ORDERS = ("dependence", "last")  # as techniques/branches/switching.py has them
+ORDERS = ("dependence", "last")  # as techniques/predicate_switching/findings.py has them
 
 
 @click.command(cls=CaseCommand)
@@ -32,10 +32,10 @@ def switch(options: Options, search: Search, failing: int, order: str, first: bo
     """
     from whence.alter.faithful import HELP
     from whence.cli.steps import open_work, run_cases, search_summary, summary
+    from whence.dependence.predicate_switching import switch as switch_branches
     from whence.errors import SubjectError, UsageError
     from whence.subject.runs import coverage
-    from whence.techniques.branches.switching import switch as switch_branches
-    from whence.techniques.branches.switching import switch_findings
+    from whence.techniques.predicate_switching.findings import switch_findings
     from whence.techniques.spectrum import spectrum
 
     if options.window:
@@ -63,11 +63,11 @@ def _record(subject: Subject, runs: Runs, options: Options, failing: int) -> lis
     """
     from whence.alter.session import Session
     from whence.cli.steps import record_failing, rows_alike
+    from whence.dependence.predicate_switching import Failing
     from whence.errors import WhenceError
     from whence.subject.recorder import Recorder
     from whence.subject.story import Story
     from whence.subject.symptoms import symptom_of
-    from whence.techniques.branches.switching import Failing
     from whence.techniques.locate import symptom_start
 
     rows = rows_alike(subject, runs, options, failing)

@@ -5,7 +5,7 @@ on, and neither is in the slice. A read *potentially* depends on a branch instan
 could have written what was read, and nothing else has written it in between. (Gyimóthy, Beszédes and Forgács, "An
 efficient relevant slicing method for debugging", 1999.) What a side could write follows from the program's text alone
 (``writes``). Which of these dependences are real, only an altered run tells
-(``techniques/branches/implicit.py``).
+(``techniques/predicate_switching/implicit_dependences.py``).
 
 There are two answers: ``Candidates`` for branch instances and reads of a run, and ``omitted`` for statements, with
 places that are named as a whole, without calls through pointers and without the branch's own dependences, which keeps

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import CHANGE, Batch, Op
 from whence.alter.streams import Request
+from whence.dependence.predicate_switching import Failing, switch
 from whence.probe.layout import Kind
 from whence.probe.sites import Role
-from whence.techniques.branches.switching import Failing, switch
 from whence.techniques.correction.formula import Run
 from whence.techniques.correction.right import Change
 

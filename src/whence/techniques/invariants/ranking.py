@@ -19,11 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.subject.suspiciousness import Counts, ochiai
 from whence.techniques.invariants.filters import BROKEN, HOLDS, NOTHING, explained
 from whence.techniques.invariants.predicates import Form, Predicates, best_predicates
 from whence.techniques.invariants.readings import NUMBER
 from whence.techniques.invariants.runs import Failing, Observer, Run
-from whence.techniques.spectrum import Counts, ochiai
 
 EXECUTED, SLICED, PREDICATE, FIRST = 2.0, 0.5, 1.0, 0.2  # weights
 FEW = 3  # failing runs from which on passing ones keep their weight

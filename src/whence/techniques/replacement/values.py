@@ -27,11 +27,11 @@ from whence.errors import SubjectError, WhenceError
 from whence.findings import Entry, Findings, Statement, rank
 from whence.subject.coverage import Coverage
 from whence.subject.recorder import Recorder
+from whence.subject.suspiciousness import rank_by_coverage
 from whence.subject.symptoms import symptom_of
 from whence.techniques.replacement.pairs import ROUNDS, Search, Searched, Settings
 from whence.techniques.replacement.targets import Plan, Point, Target
 from whence.techniques.replacement.value_sets import SetSearch, ValueSets
-from whence.techniques.spectrum import spectrum
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
@@ -124,10 +124,9 @@ def values(
 
     ``plain``: by definitions 4 and 5 alone, without what goes beyond the source.
     """
-    suspects = spectrum(coverage, formula=ties, subject=subject.name)
     teller = Teller(subject, searched)
-    findings = Findings("values", subject.name, _ranking(suspects.ranking, teller, plain))
-    findings.parts = {"cases": suspects.parts["cases"], "pairs": list(teller.listed())}
+    findings = Findings("values", subject.name, _ranking(rank_by_coverage(coverage, ties), teller, plain))
+    findings.parts = {"cases": coverage.case_totals(), "pairs": list(teller.listed())}
     findings.summary = [what_was_found(searched)]
     findings.remarks = [*what_was_searched(searched), *_why_none(searched, ties)]
     return findings

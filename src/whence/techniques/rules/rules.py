@@ -21,10 +21,10 @@ from whence.alter.profile import Profile
 from whence.findings import Entry, Findings, Statement, rank
 from whence.probe.sites import Role
 from whence.subject.runs import coverage
+from whence.subject.suspiciousness import rank_by_coverage
 from whence.techniques.rules.candidates import Candidates, Pair, Rule, guarded
 from whence.techniques.rules.suggestions import Suggestions
 from whence.techniques.rules.trials import Search, Settings, Suite, Trial
-from whence.techniques.spectrum import spectrum
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
@@ -54,7 +54,7 @@ def rules(
     settings = settings or Settings()
     suite, describer = Suite(subject, runs, settings, among), Describer(subject)
     covered = coverage(subject, runs)
-    suspects = spectrum(covered, formula="op2", subject=subject.name).ranking
+    suspects = rank_by_coverage(covered, "op2")
     observed = work.observe([runs.tested[row].case for row in suite.observed], OBSERVED)
     suite.leave_out(work.unusable)
     profile = Profile.of(subject.alter_plan.sites, [run.events for run in observed])

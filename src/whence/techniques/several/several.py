@@ -28,7 +28,7 @@ import numpy as np
 
 from whence.findings import Entry, Statement, rank
 from whence.subject.coverage import Coverage
-from whence.techniques.spectrum import Counts, statement_spectrum, tarantula
+from whence.subject.suspiciousness import Counts, statement_spectrum, tarantula
 
 Key = TypeVar("Key", bound=Hashable)
 Statements = frozenset[Statement]

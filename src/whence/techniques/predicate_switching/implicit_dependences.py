@@ -27,13 +27,13 @@ from whence.alter.changes import Batch, Verdict
 from whence.alter.session import Session
 from whence.dependence.last_writes import NO_READ, last_written
 from whence.dependence.potential import Candidates
+from whence.dependence.predicate_switching import corrected
 from whence.dependence.predicates import Predicates
 from whence.dependence.slices import Start, by_line, compute, place_of
 from whence.errors import TraceError
 from whence.findings import Findings, Statement, Symptom, plural
 from whence.probe.layout import Kind
 from whence.subject.story import Story
-from whence.techniques.branches.switching import corrected
 from whence.trace.alignment import Regions, align, align_events
 from whence.trace.slicing import Slice
 from whence.trace.trace import Trace
