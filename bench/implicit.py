@@ -71,7 +71,7 @@ def measure(program: str, number: int, seconds: float) -> Row:
 def _measure(fault: corpus.Fault, folder: Path, row: Row, seconds: float) -> None:
     """Fill the row from the folder made for the fault."""
     from whence.alter.session import Session
-    from whence.dependence.slices import by_line, compute
+    from whence.dependence.slices import by_line, compute, symptom_start
     from whence.probe.instrument import Variant
     from whence.probe.layout import Kind
     from whence.run.config import read_config
@@ -80,7 +80,6 @@ def _measure(fault: corpus.Fault, folder: Path, row: Row, seconds: float) -> Non
     from whence.subject.runs import blocks_executed, run_all
     from whence.subject.story import Story
     from whence.subject.subject import subject_from_config
-    from whence.techniques.locate import symptom_start
     from whence.techniques.predicate_switching.implicit_dependences import grow
     from whence.trace.slicing import Slice
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from stories import subject_of
 
-from whence.dependence.slices import Start
+from whence.dependence.slices import Start, symptom_start
 from whence.findings import Symptom
 from whence.run.cases import Case
 from whence.run.outcome import Expected
@@ -17,7 +17,6 @@ from whence.subject.recorder import Recorder, Recording
 from whence.subject.story import Story
 from whence.subject.subject import Subject, with_cases
 from whence.subject.symptoms import symptom_of
-from whence.techniques.locate import symptom_start
 
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
 

@@ -11,11 +11,11 @@ from cause_trees import Failing, Tree, failing
 from whence.errors import SubjectError
 from whence.findings import Findings, Statement
 from whence.formula.encoder import encode
+from whence.formula.goals import Goal, Goals
 from whence.formula.smt import Smt
 from whence.probe.layout import Kind
 from whence.techniques.causes.causes import Options, build, causes
-from whence.techniques.causes.goals import Goals
-from whence.techniques.causes.precondition import Goal, Preconditions
+from whence.techniques.causes.precondition import Preconditions
 from whence.trace.dependence import Edge
 from whence.trace.slicing import dependences
 

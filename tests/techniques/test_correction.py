@@ -16,6 +16,7 @@ from whence.formula.rewriting import Rewriting
 from whence.formula.smt import script
 from whence.formula.terms import Terms
 from whence.techniques.correction.consistency import Consistency
+from whence.techniques.correction.correction_values import correction_values
 from whence.techniques.correction.formula import FailingRun, TraceFormula, branch_formula, symptom_formula
 from whence.techniques.correction.localisation import Options, search
 from whence.techniques.correction.ranking import findings
@@ -183,7 +184,7 @@ class Small:
         """What is told of each set of one statement."""
         found = formula.sets(1, [0.0] * len(formula.statements))
         return {
-            formula.statements[next(iter(groups))].line: tell(self.failing.story, formula.changes(groups))
+            formula.statements[next(iter(groups))].line: tell(self.failing.story, correction_values(formula, groups))
             for groups in found.sets
         }
 

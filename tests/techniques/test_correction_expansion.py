@@ -10,6 +10,7 @@ from whence.alter.work import Work
 from whence.errors import SubjectError
 from whence.findings import Statement
 from whence.techniques.correction.combined import of_run, of_runs
+from whence.techniques.correction.correction_values import correction_values
 from whence.techniques.correction.expansion import Expanded
 from whence.techniques.correction.forced import confirmed
 
@@ -294,7 +295,7 @@ def test_on_demand_gives_the_sets_of_all_paths_on_random_programs(seed: int) -> 
 def test_values_of_a_set_make_the_run_right_when_they_are_forced(seed: int) -> None:
     case = branching(seed)
     found, main = expanded(case), case.recording.trace.events
-    repairs = [found.formula.changes(groups) for groups in found.found.sets if len(groups) == 1]
+    repairs = [correction_values(found.formula, groups) for groups in found.found.sets if len(groups) == 1]
     own = [changes for changes in repairs if changes and all(change.event < main for change in changes)]
     with Work(case.subject, workers=1) as work:
         assert own and confirmed(work, found.formula.run, own) == [True] * len(own)

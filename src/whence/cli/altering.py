@@ -71,10 +71,10 @@ def _switches(subject: Subject, runs: Runs, rows: Sequence[int], recorder: Recor
 def _failing(subject: Subject, runs: Runs, row: int, recorder: Recorder) -> Failing | None:
     """A failing case with its recording; None where recording changes its verdict."""
     from whence.dependence.predicate_switching import Failing
+    from whence.dependence.slices import symptom_start
     from whence.errors import SubjectError
     from whence.subject.story import Story
     from whence.subject.symptoms import symptom_of
-    from whence.techniques.locate import symptom_start
 
     tested = runs.tested[row]
     try:

@@ -170,7 +170,7 @@ def check_running() -> str:
 def check_analysis() -> str:
     """Record a run and slice it, which compiles the analysis where that has not been done."""
     from whence.build.toolchain import whence_home
-    from whence.dependence.slices import compute
+    from whence.dependence.slices import compute, symptom_start
     from whence.run.cases import Case
     from whence.run.outcome import Expected
     from whence.run.sandbox import DEFAULT_LIMITS
@@ -178,7 +178,6 @@ def check_analysis() -> str:
     from whence.subject.story import Story
     from whence.subject.subject import subject_from_sources
     from whence.subject.symptoms import symptom_of
-    from whence.techniques.locate import symptom_start
 
     source = Path(whence_home(), "doctor", "hello.c")
     source.parent.mkdir(parents=True, exist_ok=True)

@@ -116,8 +116,8 @@ def _names(runs: Runs) -> list[str]:
 
 def _start_of(symptom: Symptom | None) -> Start:
     """The slice's start at the symptom; raises SubjectError where that has no place in the trace."""
+    from whence.dependence.slices import symptom_start
     from whence.errors import SubjectError
-    from whence.techniques.locate import symptom_start
 
     start = symptom_start(symptom) if symptom is not None else None
     if start is None or not start.references:

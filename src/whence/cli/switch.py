@@ -64,11 +64,11 @@ def _record(subject: Subject, runs: Runs, options: Options, failing: int) -> lis
     from whence.alter.session import Session
     from whence.cli.steps import record_failing, rows_alike
     from whence.dependence.predicate_switching import Failing
+    from whence.dependence.slices import symptom_start
     from whence.errors import WhenceError
     from whence.subject.recorder import Recorder
     from whence.subject.story import Story
     from whence.subject.symptoms import symptom_of
-    from whence.techniques.locate import symptom_start
 
     rows = rows_alike(subject, runs, options, failing)
     found: list[Failing] = []

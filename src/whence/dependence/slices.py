@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.findings import Statement
+from whence.findings import Statement, Symptom
 from whence.subject.story import Story
 from whence.trace.slicing import Slice, backward_slice, dependences, forward_slice
 from whence.trace.trace import Trace
@@ -24,6 +24,11 @@ class Start:
     references: Sequence[int]
     event: int
     text: str
+
+
+def symptom_start(symptom: Symptom) -> Start:
+    """The criterion that a symptom stands for."""
+    return Start(symptom.details.get("criteria", []), symptom.event, symptom.text)
 
 
 def compute(trace: Trace, criteria: Sequence[int], forward: bool = False, control: bool = True) -> Slice:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from whence.dependence.potential import omitted
-from whence.dependence.slices import Start, by_line, compute
+from whence.dependence.slices import by_line, compute, symptom_start
 from whence.findings import Entry, Findings, Statement, Symptom, rank
 from whence.probe.layout import Kind
 from whence.subject.coverage import Coverage
@@ -69,11 +69,6 @@ def locate(evidence: Evidence, subject: str, formula: str = "op2") -> Findings:
         tests = "1 more test" if len(skipping) == 1 else f"{len(skipping)} more tests"
         result.summary[-1] += f"; {tests} may have skipped what mattered"
     return result
-
-
-def symptom_start(symptom: Symptom) -> Start:
-    """The criterion that a symptom stands for."""
-    return Start(symptom.details.get("criteria", []), symptom.event, symptom.text)
 
 
 def _join(ranking: list[Entry], depth: dict[Statement, int], skipping: dict[Statement, int]) -> list[Entry]:

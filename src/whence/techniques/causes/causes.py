@@ -16,11 +16,11 @@ from whence.errors import SubjectError
 from whence.findings import Findings, Statement, Symptom, rank
 from whence.formula.decide import Decider
 from whence.formula.encoder import NOTHING, Inputs, encode
+from whence.formula.goals import Goals
+from whence.formula.path import Path
 from whence.probe.layout import Kind
 from whence.subject.recorder import Recording
 from whence.subject.story import Story
-from whence.techniques.causes.goals import Goals
-from whence.techniques.causes.path import Path
 from whence.techniques.causes.precondition import Preconditions
 from whence.techniques.causes.told import Line, Told
 from whence.techniques.causes.tree import INTERRUPT, Node, Settings, Tree

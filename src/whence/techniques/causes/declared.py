@@ -17,11 +17,11 @@ from pathlib import Path as FilePath
 from whence.dependence.places import AccessedPlaces
 from whence.findings import Statement
 from whence.formula.encoding import SymbolKind
+from whence.formula.path import Path
 from whence.formula.terms import Term
 from whence.probe.layout import Kind
 from whence.program.debug import CType, Member, Variable
 from whence.subject.story import Story
-from whence.techniques.causes.path import Path
 
 ARITHMETIC: dict[str, Callable[[int, int], int]] = {"add": add, "sub": sub, "mul": mul}
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|.', re.DOTALL)

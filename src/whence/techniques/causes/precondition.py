@@ -16,24 +16,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from whence.formula.decide import Decider, Status
+from whence.formula.goals import Goal
+from whence.formula.path import NEVER, Assumption, Path
 from whence.formula.terms import Term
-from whence.techniques.causes.path import NEVER, Assumption, Path
 
 MOST_CONDITIONS = 64  # of one pre-condition; a contradiction among more explains nothing to a person
 ALLOWED = 2.5  # times the limit of one question, for all questions of one goal
-
-
-@dataclass(slots=True, frozen=True)
-class Goal:
-    """What should have been: a term of one bit that was false in the run, at an event; ``text`` says it in words.
-
-    ``is_place``: it is about where the event's value went, not about the value.
-    """
-
-    event: int
-    term: Term
-    text: str
-    is_place: bool = False
 
 
 @dataclass(slots=True, frozen=True)

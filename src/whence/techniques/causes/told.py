@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.findings import Statement
+from whence.formula.path import Assumption
 from whence.probe.layout import Kind
 from whence.techniques.causes.declared import Declarations
-from whence.techniques.causes.path import Assumption
 from whence.techniques.causes.tree import Cause, Node, Tree
 from whence.trace.dependence import Edge
 from whence.trace.slicing import dependences

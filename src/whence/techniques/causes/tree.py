@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from whence.dependence.critical_conditions import Influence, Reached
 from whence.findings import Statement
-from whence.techniques.causes.goals import Goals
-from whence.techniques.causes.path import Path
-from whence.techniques.causes.precondition import Contradiction, Goal, Preconditions
+from whence.formula.goals import Goal, Goals
+from whence.formula.path import Path
+from whence.techniques.causes.precondition import Contradiction, Preconditions
 
 BUDGET, INTERRUPT = "budget", "interrupt"  # why a tree was not opened as far as was asked for
 REPRESENTATIVES = 3  # instances of a loop's branch whose causes are looked into: the first, the middle, the last

@@ -18,8 +18,8 @@ from whence.alter.streams import Request
 from whence.dependence.predicate_switching import Failing, switch
 from whence.probe.layout import Kind
 from whence.probe.sites import Role
+from whence.techniques.correction.correction_values import Change
 from whence.techniques.correction.formula import Run
-from whence.techniques.correction.right import Change
 
 if TYPE_CHECKING:
     from whence.alter.work import Work

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path as FilePath
+from typing import Protocol
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from whence.formula.bitvectors import is_decidable
 from whence.formula.decide import Decider, Status
 from whence.formula.encoder import NOTHING, Encoder, Inputs
 from whence.formula.encoding import Instance, SymbolKind
+from whence.formula.goals import Goals
+from whence.formula.path import Path
 from whence.formula.rewriting import Rewriting
 from whence.formula.satisfiability import Satisfiability
 from whence.formula.terms import Term
@@ -29,10 +32,7 @@ from whence.probe.layout import Kind
 from whence.run.cases import Case
 from whence.run.evidence import Evidence
 from whence.subject.recorder import Recording
-from whence.subject.story import Story
-from whence.techniques.causes.goals import Goals
-from whence.techniques.causes.path import Path
-from whence.techniques.correction.right import Change, RightValues
+from whence.subject.story import Observation, Spot, Story
 from whence.techniques.correction.sets import Found, Groups, correction_sets
 
 CUT = frozenset({Kind.STORE, Kind.BRANCH, Kind.ARG, Kind.RET})
@@ -50,14 +50,54 @@ def inputs_of(case: Case) -> Inputs:
     return Inputs(tuple(case.arguments), stdin or b"")
 
 
+class Events(Protocol):
+    """The events of an encoding as the trace has them."""
+
+    def site(self, event: int) -> int:
+        """The static site of an event."""
+        ...
+
+    def kind(self, event: int) -> Kind:
+        """What kind of event it is."""
+        ...
+
+    def clock(self, event: int) -> int:
+        """The clock of an event's block."""
+        ...
+
+
+class EventReader(Protocol):
+    """The events of an encoding in the user's words: those of one recorded run, or of several that were merged."""
+
+    @property
+    def trace(self) -> Events:
+        """The events themselves."""
+        ...
+
+    def statement(self, event: int) -> Statement | None:
+        """The statement that an event belongs to."""
+        ...
+
+    def spot(self, event: int) -> Spot:
+        """The static side of an event."""
+        ...
+
+    def named(self, event: int) -> Observation | None:
+        """The variable or expression of an event, with its value where it has one."""
+        ...
+
+
 class Run:
     """A recorded run encoded; ``references`` are where its outcome shows (see ``trace/columns.py``).
 
-    Raises SubjectError where too much led to the outcome.
+    ``events`` tells of the encoding's events. Raises SubjectError where too much led to the outcome.
     """
+
+    events: EventReader
 
     def __init__(self, story: Story, recording: Recording, references: Sequence[int], encoder: Encoder) -> None:
         self.story, self.recording, self.references = story, recording, list(references)
+        self.events = story
         trace, inputs = story.trace, inputs_of(recording.case)
         self.influence = Influence(story)
         self._slices: dict[tuple[int, ...], frozenset[int]] = {}
@@ -172,7 +212,7 @@ class TraceFormula:
         self.equations: dict[Statement, list[Term]] = {}
         for instance in self.chosen:
             meaning = rewriting.of(instance.meaning)
-            statement = self.run.story.statement(instance.event)
+            statement = self.run.events.statement(instance.event)
             if statement is None or self._is_given(instance):
                 rewriting.put(instance.term, meaning)
                 continue
@@ -334,13 +374,6 @@ class TraceFormula:
         kept = [group for group in range(len(self.statements)) if group not in dropped]
         status, core = self.solver.check([*(self.selectors[group] for group in kept), *also])
         return status, frozenset(kept[index] for index in core if index < len(kept))
-
-    def changes(self, dropped: Groups, deadline: float = float("inf"), also: Sequence[Term] = ()) -> list[Change]:
-        """What the instances of some groups, a correction set, had to be; as many as possible are as they were.
-
-        Empty where the solver does not answer in time, or the set is none with the conditions ``also``.
-        """
-        return RightValues(self, dropped).changes(deadline, also)
 
 
 # ---- Goals ---------------------------------------------------------------------------------------------------------

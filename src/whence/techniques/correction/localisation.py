@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from whence.findings import Statement
 from whence.techniques.correction.consistency import Consistency, Function
+from whence.techniques.correction.correction_values import Change, correction_values
 from whence.techniques.correction.forced import confirmed, mending_branches
 from whence.techniques.correction.formula import (
     FailingRun,
@@ -26,7 +27,6 @@ from whence.techniques.correction.formula import (
     same_formula,
     symptom_formula,
 )
-from whence.techniques.correction.right import Change
 from whence.techniques.correction.templates import Templates
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def _sets(
     most = max(sum(len(groups) == 1 for groups in sets.sets), EXPLAINED)
     for number, groups in enumerate(sets.sets):
         statements = tuple(formula.statements[group] for group in sorted(groups))
-        changes = formula.changes(groups, options.deadline) if number < most else []
+        changes = correction_values(formula, groups, options.deadline) if number < most else []
         yield Diagnosis(formula, statements, changes, way, switched)
 
 

@@ -19,18 +19,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whence.dependence.critical_conditions import Influence
+from whence.findings import Statement
 from whence.formula.decide import Status
 from whence.formula.encoding import Encoding, Instance
+from whence.formula.goals import Goals
 from whence.formula.merging import Mark, Merged, Side
+from whence.formula.path import Path
 from whence.formula.rewriting import Rewriting
 from whence.formula.terms import Term
 from whence.probe.layout import Kind
 from whence.run.evidence import Evidence
 from whence.subject.recorder import Recording
-from whence.subject.story import Story
+from whence.subject.story import Observation, Spot, Story
 from whence.subject.symptoms import symptom_of
-from whence.techniques.causes.goals import Goals
-from whence.techniques.causes.path import Path
 from whence.techniques.correction.formula import MOST_PRINTED, FailingRun, TraceFormula
 from whence.techniques.correction.sets import Groups
 from whence.trace.columns import N_OUT
@@ -101,13 +102,11 @@ class SidePath(Path):
         return frozenset(e for e, i in self._known.items() if i.kind is Kind.BRANCH and i.value is not None)
 
 
-class SideTraces:
-    """The events of all sides, by their numbers in the encoding: what techniques ask a ``Trace``."""
+class MergedTrace:
+    """The events of all sides, by their numbers in the encoding."""
 
     def __init__(self, sides: Sequence[Side]) -> None:
         self._sides, self._bases = sides, [side.base for side in sides]
-        main = sides[0].trace
-        self.plan, self.program = main.plan, main.program
 
     def of(self, event: int) -> tuple[Side, int]:
         """The side of an event, and its number in that side's trace."""
@@ -130,28 +129,35 @@ class SideTraces:
         return side.trace.clock(own)
 
 
-class SideStories:
-    """The events of all sides in the user's words: what techniques ask a ``Story``."""
+class MergedReader:
+    """The events of all sides in the user's words."""
 
     def __init__(self, sides: Sequence[Side], recorded: dict[Side, Recorded]) -> None:
-        self.trace = SideTraces(sides)
-        self._recorded = recorded
-        self.subject = recorded[sides[0]].story.subject
+        self._trace, self._recorded = MergedTrace(sides), recorded
+
+    @property
+    def trace(self) -> MergedTrace:
+        """The events themselves."""
+        return self._trace
 
     def _of(self, event: int) -> tuple[Story, int]:
-        side, own = self.trace.of(event)
+        side, own = self._trace.of(event)
         return self._recorded[side].story, own
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        """A method of the story of an event's side, which is its first argument."""
-        if name.startswith("_") or not callable(getattr(Story, name, None)):
-            raise AttributeError(name)
+    def statement(self, event: int) -> Statement | None:
+        """The statement that an event belongs to."""
+        story, own = self._of(event)
+        return story.statement(own)
 
-        def ask(event: int, *more: Any) -> Any:
-            story, own = self._of(event)
-            return getattr(story, name)(own, *more)
+    def spot(self, event: int) -> Spot:
+        """The static side of an event."""
+        story, own = self._of(event)
+        return story.spot(own)
 
-        return ask
+    def named(self, event: int) -> Observation | None:
+        """The variable or expression of an event, with its value where it has one."""
+        story, own = self._of(event)
+        return story.named(own)
 
 
 class MergedRun(FailingRun):
@@ -168,7 +174,7 @@ class MergedRun(FailingRun):
         self.references = list(self.symptom.details.get("criteria", []))
         self.influence = first.influence
         self._slices = first.slices
-        self.story = SideStories(merged.sides, recorded)  # type: ignore[assignment]  # it stands for one
+        self.story, self.events = first.story, MergedReader(merged.sides, recorded)
         self.path = SidePath(merged.encoding, self.by_event, {number: number for number in self.by_event})
         self.goals = self._goals(self.main)
         self.aims = [aim for aim in self.goals.of_symptom(self.symptom, first.recording) if not self._is_way(aim.event)]

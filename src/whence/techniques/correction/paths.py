@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from whence.errors import SubjectError
 from whence.findings import Statement, plural
 from whence.probe.layout import Kind
+from whence.techniques.correction.correction_values import Change, correction_values
 from whence.techniques.correction.expansion import Bounds, Expanded, expand
 from whence.techniques.correction.forced import confirmed
 from whence.techniques.correction.formula import FailingRun
 from whence.techniques.correction.localisation import EXPLAINED, Diagnosis, Search
 from whence.techniques.correction.merged import MergedRun
-from whence.techniques.correction.right import Change
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
@@ -76,7 +76,7 @@ def _new(expanded: Expanded, known: Sequence[set[Statement]], bounds: Bounds) ->
     for number, groups in enumerate(expanded.found.sets):
         statements = tuple(expanded.formula.statements[group] for group in sorted(groups))
         if not any(one <= set(statements) for one in known):
-            changes = expanded.formula.changes(groups, bounds.deadline) if number < most else []
+            changes = correction_values(expanded.formula, groups, bounds.deadline) if number < most else []
             yield Diagnosis(expanded.formula, statements, changes, PATHS)
 
 

@@ -132,7 +132,7 @@ def _evidence(
 
 
 def _text(diagnosis: Diagnosis) -> str:
-    text = tell(diagnosis.run.story, diagnosis.changes)
+    text = tell(diagnosis.run.events, diagnosis.changes)
     if len(diagnosis.statements) > 1:
         places = " and ".join(f"{s.file}:{s.line}" for s in diagnosis.statements)
         return f"together, {places}: {text}" if text else f"together: {places}"
@@ -140,14 +140,14 @@ def _text(diagnosis: Diagnosis) -> str:
 
 
 def _part(diagnosis: Diagnosis) -> dict[str, Any]:
-    story, switched = diagnosis.run.story, diagnosis.switched
+    events, switched = diagnosis.run.events, diagnosis.switched
     return {
         "case": diagnosis.run.recording.case.name,
         "statements": [{"file": s.file, "line": s.line} for s in diagnosis.statements],
         "way": diagnosis.way,
         "switched": None if switched is None else {"file": switched.file, "line": switched.line},
         "text": _text(diagnosis),
-        "values": [values_of(story, change) for change in diagnosis.changes],
+        "values": [values_of(events, change) for change in diagnosis.changes],
         "consistent": diagnosis.function.holds,
         "also": diagnosis.function.also,
         "confirmed": diagnosis.confirmed,

@@ -18,8 +18,8 @@ from whence.formula.integers import signed
 from whence.formula.rewriting import Rewriting
 from whence.formula.satisfiability import Satisfiability
 from whence.formula.terms import Term, Terms
+from whence.techniques.correction.correction_values import DISTANCES
 from whence.techniques.correction.formula import TraceFormula
-from whence.techniques.correction.right import DISTANCES
 
 FAR = 1 << 31  # a constant that nobody would write: what it mends are addresses
 COMPARISONS = {"slt": ("slt", "sle"), "sle": ("slt", "sle"), "eq": ("slt", "sle"), "ult": ("ult", "ule")}
@@ -57,7 +57,7 @@ class Templates:
                 return []
             solver.add(held)
             for instance in formula.members.get(statement, ()):
-                site = formula.run.story.trace.site(instance.event)
+                site = formula.run.events.trace.site(instance.event)
                 members.setdefault(site, []).append((rewriting, formula, instance))
         found = (text for site in list(members)[:MOST_SITES] for text in self._of_site(solver, members, site))
         return list(dict.fromkeys(found))
@@ -70,7 +70,7 @@ class Templates:
         None for a pointer: that another address would have been right tells no change of source.
         """
         _, first, instance = members[changed][0]
-        if first.run.story.spot(instance.event).instruction.type == "ptr":
+        if first.run.events.spot(instance.event).instruction.type == "ptr":
             return
         meaning = members[changed][0][2].meaning
         constant = self._terms.symbol(_operand_width(self._terms, meaning))

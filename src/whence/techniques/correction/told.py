@@ -6,27 +6,28 @@ from collections.abc import Sequence
 
 from whence.probe.layout import Kind
 from whence.program.values import format_untyped
-from whence.subject.story import RETURN_VALUE, Spot, Story
-from whence.techniques.correction.right import Change
+from whence.subject.story import RETURN_VALUE, Spot
+from whence.techniques.correction.correction_values import Change
+from whence.techniques.correction.formula import EventReader
 
 POINTERS = ("0x", "NULL")  # how pointers are shown
 SHOWN = 3  # changes that one sentence tells
 
 
-def tell(story: Story, changes: Sequence[Change]) -> str:
+def tell(events: EventReader, changes: Sequence[Change]) -> str:
     """A sentence: ``` `fee` had to be 17 here, `axles * 3 + 4` gave 13```; empty where nothing is worth saying."""
-    texts = list(dict.fromkeys(text for change in changes if (text := tell_one(story, change))))
+    texts = list(dict.fromkeys(text for change in changes if (text := tell_one(events, change))))
     more = f"; and {len(texts) - SHOWN:,} more values" if len(texts) > SHOWN else ""
     return "; ".join(texts[:SHOWN]) + more
 
 
-def tell_one(story: Story, change: Change) -> str:
+def tell_one(events: EventReader, change: Change) -> str:
     """One change of a statement's value."""
-    spot = story.spot(change.event)
+    spot = events.spot(change.event)
     if spot.kind is Kind.BRANCH:
         wanted = "true" if change.right else "false"
         return f"`{spot.text}` had to be {wanted} here" if spot.text else "the test had to go the other way"
-    name = _name(story, change.event)
+    name = _name(events, change.event)
     right, was = (_shown(spot, bits) for bits in (change.right, change.was))
     made = _made(spot)
     gave = f"`{made}` gave {was}" if made and made not in (was, name) else f"it was {was}"
@@ -38,21 +39,21 @@ def tell_one(story: Story, change: Change) -> str:
     return f"`{name}` {must} {have_been} {right} here, {gave}" if name else ""
 
 
-def values_of(story: Story, change: Change) -> dict[str, object]:
+def values_of(events: EventReader, change: Change) -> dict[str, object]:
     """A change as results hold it."""
-    spot = story.spot(change.event)
+    spot = events.spot(change.event)
     return {
-        "name": spot.text if spot.kind is Kind.BRANCH else _name(story, change.event),
+        "name": spot.text if spot.kind is Kind.BRANCH else _name(events, change.event),
         "was": _shown(spot, change.was),
         "right": _shown(spot, change.right),
         "only": change.only,
-        "clock": story.trace.clock(change.event),
+        "clock": events.trace.clock(change.event),
     }
 
 
-def _name(story: Story, event: int) -> str:
-    seen = story.named(event)
-    return seen.name if seen is not None else _made(story.spot(event))
+def _name(events: EventReader, event: int) -> str:
+    seen = events.named(event)
+    return seen.name if seen is not None else _made(events.spot(event))
 
 
 def _made(spot: Spot) -> str:

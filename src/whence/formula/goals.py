@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 
 from whence.dependence.critical_conditions import Influence
 from whence.findings import Symptom
 from whence.formula.floats import bits_of, number_of
+from whence.formula.path import Path
 from whence.formula.terms import Term
 from whence.probe.layout import Kind
 from whence.run.evidence import Evidence
 from whence.subject.recorder import Recording
 from whence.subject.story import Story
-from whence.techniques.causes.path import Path
-from whence.techniques.causes.precondition import Goal
 from whence.trace.blocks import Overrun
 
 DECIMAL = re.compile(rb"\s*([-+]?\d+)")
@@ -29,6 +29,19 @@ FIXED = re.compile(rb"\s*([-+]?\d+(?:\.(\d+))?)(?![\deE.])")
 READINGS = ((DECIMAL, 10), (HEXADECIMAL, 16))
 STATUS_BITS = 8
 ALLOCATING = ("@malloc", "@calloc", "@realloc", "@free", "@reallocarray", "@aligned_alloc", "@strdup", "@strndup")
+
+
+@dataclass(slots=True, frozen=True)
+class Goal:
+    """What should have been: a term of one bit that was false in the run, at an event; ``text`` says it in words.
+
+    ``is_place``: it is about where the event's value went, not about the value.
+    """
+
+    event: int
+    term: Term
+    text: str
+    is_place: bool = False
 
 
 class Goals:

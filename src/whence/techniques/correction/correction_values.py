@@ -1,21 +1,21 @@
-"""The right values of a correction set: a model of what is left of the formula, as near to the run as there is one."""
+"""Correction values: what the statements of a correction set had to compute.
+
+That is a model of what is left of the formula without them, as near to the run as there is one.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from whence.formula.bitvectors import is_decidable
 from whence.formula.decide import Decider, Status
 from whence.formula.encoding import Instance
 from whence.formula.satisfiability import Satisfiability
 from whence.formula.terms import Term
+from whence.techniques.correction.formula import TraceFormula
 from whence.techniques.correction.sets import Groups
-
-if TYPE_CHECKING:
-    from whence.techniques.correction.formula import TraceFormula
 
 DISTANCES = (1, 10, 100, 10_000)  # from the recorded value in which another one is looked for first
 
@@ -33,7 +33,15 @@ class Change:
     only: bool
 
 
-class RightValues:
+def correction_values(formula: TraceFormula, dropped: Groups, deadline: float = float("inf")) -> list[Change]:
+    """What the instances of some groups, a correction set, had to be; as many as possible are as they were.
+
+    Empty where the solver does not answer in time, or the set is none. ``deadline`` is of ``time.monotonic``.
+    """
+    return CorrectionValues(formula, dropped).changes(deadline)
+
+
+class CorrectionValues:
     """What the instances of some groups of a formula had to be.
 
     About one statement a solver of its own is asked, which knows what is left for it to meet.
@@ -53,22 +61,22 @@ class RightValues:
             else:
                 self._left = conditions
 
-    def changes(self, deadline: float, also: Sequence[Term]) -> list[Change]:
-        """What had to be another value; as many instances as possible are as they were. As ``TraceFormula.changes``."""
-        return self._guessed(also) if self._left else self._solved(deadline, also)
+    def changes(self, deadline: float) -> list[Change]:
+        """What had to be another value; as many instances as possible are as they were."""
+        return self._guessed() if self._left else self._solved(deadline)
 
-    def _guessed(self, also: Sequence[Term]) -> list[Change]:
+    def _guessed(self) -> list[Change]:
         """One value that makes the run right, where a try finds one."""
         decider = Decider(self._terms, self._formula.run.encoding.evaluation.value)
-        decider.guess([*self._left, *also])
+        decider.guess(self._left)
         return [
             Change(i.event, was, right, only=False)
             for i in self._members
             if (was := self._was(i)) is not None and (right := decider.model.get(i.term, was)) != was
         ]
 
-    def _solved(self, deadline: float, also: Sequence[Term]) -> list[Change]:
-        kept = list(also)
+    def _solved(self, deadline: float) -> list[Change]:
+        kept = list[Term]()
         status, model = self._model(kept)
         for instance in self._members:
             same = self._same(instance)
