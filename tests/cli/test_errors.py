@@ -202,6 +202,41 @@ def test_internal_error_is_called_a_bug(monkeypatch):
     assert "ZeroDivisionError" in Path(path).read_text()
 
 
+SEARCHES = {
+    "rules": "techniques.rules.rules.rules",
+    "values": "techniques.replacement.values.search",
+    "switch": "techniques.branches.switching.switch",
+    "formula": "cli.formula.prepare",
+    "invariants": "techniques.invariants.collect.collect",
+    "causes": "techniques.causes.causes.causes",
+    "faults": "techniques.several.failing.statements_with_pairs",
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "error", "why"),
+    [
+        *(
+            (name, ZeroDivisionError(), r"internal error \(ZeroDivisionError\), see .*; please report it")
+            for name in SEARCHES
+        ),
+        ("rules", MemoryError(), "out of memory; record less: .*"),
+        ("rules", KeyboardInterrupt(), "interrupted"),
+    ],
+)
+def test_a_search_that_fails_leaves_the_ranking_of_the_spectrum(monkeypatch, command, error, why):
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(f"whence.{SEARCHES[command]}", fail)
+    words = ("--fails", "1 2 3", "--expect", "x", "--passes", "1")
+    done = whence(kinds(), command, "kinds.c", *words, "--json", is_bug=isinstance(error, ZeroDivisionError))
+    assert done.status == 0 and done.json["technique"] == "spectrum/op2" and done.json["ranking"]
+    told, reason = done.json["warnings"]
+    assert told == "the ranking is that of the spectrum alone: nothing else was found"
+    assert re.fullmatch(f"stopped early: {why}", reason)
+
+
 def test_full_disk_is_one_line(monkeypatch):
     def full(options):
         raise OSError(28, "No space left on device", "/tmp/x")

@@ -134,7 +134,10 @@ def running(pid: int) -> bool:
 
 
 def recording(pid: int) -> bool:
-    return any(list(root.glob("trace*")) for root in sandboxes(pid))
+    try:
+        return any(list(root.glob("trace*")) for root in sandboxes(pid))
+    except OSError:  # a sandbox that has just gone
+        return False
 
 
 def starting(pid: int) -> bool:

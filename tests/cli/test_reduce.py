@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import subprocess
+import sys
 
 import pytest
 from cli_tool import subject_folder, time_up_after_the_runs, whence
@@ -131,3 +133,30 @@ def test_a_specification_with_an_error(tmp_path):
     (tmp_path / "bad.toml").write_text('[[token]]\nkind = "string"\npattern = "["\n')
     done = brackets("--fails", ")", "--spec", str(tmp_path / "bad.toml"))
     assert done.status == 2 and "bad.toml:3: pattern: no regular expression" in done.err
+
+
+ENDED = """
+import os, signal, sys
+from whence.cli import run
+from whence.cli.supervisor import supervise
+from whence.inputs.judge import Judge
+judge = Judge.judge
+def judged(self, candidates, before=[]):
+    before.append(len(candidates))
+    if len(before) > 8:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return judge(self, candidates)
+Judge.judge = judged
+sys.exit(supervise(run))
+"""
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_what_was_found_is_shown_when_the_command_is_ended(tmp_path, form):
+    words = ["reduce", "--budget", "10m", "brackets.c", "--fails", "< br.txt", "--output", str(tmp_path / "small")]
+    words += ["--json"] if form == "json" else []
+    command = [sys.executable, "-c", ENDED, *words]
+    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "stopped early: whence was killed" in done.stdout
+    assert 0 < len((tmp_path / "small").read_text()) < len("a(b\nc)d)\n")

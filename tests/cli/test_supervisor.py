@@ -16,9 +16,10 @@ import pytest
 PRELUDE = """
 import ctypes, os, signal, sys, time
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from whence.cli.clock import clock
-from whence.cli.options import Options
+from whence.cli.options import Options, present
 from whence.cli.supervisor import line, supervise
 from whence.findings import Findings, Statement, Symptom, rank
 
@@ -30,7 +31,7 @@ stubborn = ctypes.PyDLL(None).sleep  # holds the interpreter: no signal handler 
 def found(budget):
     clock.start(budget)
     line.busy("solving")
-    line.best(findings, options, Path())
+    line.best(findings, partial(present, options, Path(), False))
 
 def say(text):
     print(text, flush=True)

@@ -78,6 +78,7 @@ def main() -> None:
 def run() -> int:
     """Do what the command line asks for: 0 found, 1 nothing found, 2 wrong use or input, 3 internal error."""
     _exit_on_signals()
+    line.forget()
     try:
         status = whence.main(prog_name="whence", standalone_mode=False)
     except WhenceError as error:
@@ -95,7 +96,7 @@ def run() -> int:
     except OSError as error:
         status = _complain(_of_the_system(error))
     except MemoryError:
-        status = _complain(WhenceError("out of memory", "record less: --window 64M, or a lower --trace-limit"))
+        status = _out_of_memory()
     except Exception as error:
         status = _report_bug(error)
     status = status if isinstance(status, int) else 0
@@ -157,10 +158,21 @@ def _complain(error: WhenceError) -> int:
     return error.exit_status
 
 
+def _out_of_memory() -> int:
+    """Show the best findings so far, or that memory is used up."""
+    told = line.stopped("out of memory; record less: --window 64M, or a lower --trace-limit")
+    if told is not None:
+        return told
+    return _complain(WhenceError("out of memory", "record less: --window 64M, or a lower --trace-limit"))
+
+
 def _interrupted(stop: BaseException) -> int:
     """Say that the command was stopped before there was a result, by the user or since its time was over."""
     from whence.cli.clock import OutOfTime
 
+    told = line.stopped("the time was over" if isinstance(stop, OutOfTime) else "interrupted")
+    if told is not None:
+        return told
     line.showing()
     if isinstance(stop, OutOfTime):
         print("whence: nothing was found in the time that there was", file=sys.stderr)
@@ -177,6 +189,9 @@ def _report_bug(error: Exception) -> int:
     if os.environ.get("WHENCE_DEBUG"):
         raise error
     path = save_bug(error, "command")
+    told = line.stopped(f"internal error ({type(error).__name__}), see {path}; please report it")
+    if told is not None:
+        return told
     line.showing()
     print(f"whence: internal error: {type(error).__name__}: {error}", file=sys.stderr)
     print(f"  help: this is a bug of whence; please report it with {path}", file=sys.stderr)

@@ -39,7 +39,7 @@ def causes(options: Options, depth: int, fine: tuple[str, ...], correct: tuple[s
     subject = open_subject(options)
     right = frozenset(_statement(subject, text) for text in fine)
     functions = _functions(subject, correct)
-    runs = run_cases(subject)
+    runs = run_cases(subject, options)
     with Recorder(subject, options.trace_limit, options.window) as recorder:
         recording = record_failing(subject, runs, recorder, failing_rows(subject, runs, options))[1]
     story = Story(subject, recording.trace)

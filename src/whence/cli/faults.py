@@ -114,7 +114,7 @@ class _Step:
         from whence.subject.runs import coverage
         from whence.techniques.several.several import version_of
 
-        self.runs: Runs = run_cases(self.subject)
+        self.runs: Runs = run_cases(self.subject, self.options)
         self.coverage = coverage(self.subject, self.runs)
         self.version: Version = version_of(self.coverage)
         self.stopped = ""

@@ -58,7 +58,7 @@ def formula(options: Options, search: Search, failing: int, size: int, method: s
     from whence.subject.recorder import Recorder
 
     subject = open_subject(options)
-    runs = run_cases(subject)
+    runs = run_cases(subject, options)
     rows = rows_alike(subject, runs, options, failing)
     with Recorder(subject, options.trace_limit, options.window) as recorder:
         record_failing(subject, runs, recorder, rows)  # at the first use what that compiles is not part of the search

@@ -70,7 +70,7 @@ def invariants(
     from whence.techniques.invariants.runs import Observer
 
     subject = open_subject(options)
-    runs = run_cases(subject)
+    runs = run_cases(subject, options)
     rows = rows_alike(subject, runs, options, number)
     case = runs.tested[rows[0]].case
     few = len(runs.passing) < number and case.command is None

@@ -21,6 +21,7 @@ from whence.cli.options import (
     Options,
     Search,
     open_subject,
+    present,
     progress,
     quoted,
     search_options,
@@ -129,7 +130,7 @@ class Diagnosis:
         from whence.techniques.stale import without_changed
 
         findings = without_changed(self.findings(), self.subject.places.changed_files())
-        line.best(findings, self.options, self.subject.folder)
+        line.best(findings, partial(present, self.options, self.subject.folder, False))
 
     # ---- Runs --------------------------------------------------------------------------------------------------------
 
@@ -195,9 +196,12 @@ class Diagnosis:
                 self.alter(search, recorder)
                 self.confirm()
             if story is not None:
-                self.passing = self.attempts.take(
-                    "values of passing runs", "recording passing runs", lambda: self.nearest(recorder)
-                ) or []
+                self.passing = (
+                    self.attempts.take(
+                        "values of passing runs", "recording passing runs", lambda: self.nearest(recorder)
+                    )
+                    or []
+                )
         self.publish()
 
     def slice(self, recorder: Recorder) -> None:

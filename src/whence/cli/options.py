@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -299,11 +299,12 @@ def show(subject: Subject, findings: Findings, options: Options, sliced: bool = 
     from whence.techniques.stale import without_changed
 
     found = without_changed(findings, subject.places.changed_files())
-    line.best(found, options, subject.folder)
-    return present(subject.folder, found, options, sliced)
+    to_show = partial(present, options, subject.folder, sliced)
+    line.best(found, to_show)
+    return to_show(found)
 
 
-def present(folder: Path, findings: Findings, options: Options, sliced: bool = False) -> int:
+def present(options: Options, folder: Path, sliced: bool, findings: Findings) -> int:
     """Write the HTML page, print findings as the options say, and return the exit status.
 
     ``folder`` is what their files are relative to. The page comes first: what reads the text may stop reading

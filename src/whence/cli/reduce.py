@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import os
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +13,13 @@ import click
 
 from whence.cli.clock import clock
 from whence.cli.options import CaseCommand, Options, open_subject, quoted, shared_options
+from whence.cli.supervisor import line
 from whence.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whence.findings import Findings
     from whence.inputs.channel import Channel
     from whence.inputs.close import CloseInput, CloseInputs
     from whence.inputs.judge import Judge
@@ -87,12 +93,16 @@ def reduce(
     ):
         specification = specification or guess_specification(channel.read(case))
         judge.spend(SHARE if close else 1.0)
-        reduction = reduce_input(judge, specification)
+
+        def smaller(reduction: Reduction) -> None:
+            so_far = _findings(subject, judge, reduction, specification, None)
+            line.best(so_far, partial(_present, options, output, reduction.data, _printed(judge, reduction, None)))
+
+        reduction = reduce_input(judge, specification, smaller)
         found = search_close(judge, reduction, specification, number, tokens) if close else None
-    if output is not None:
-        _write(reduction.data, output)
-    _show(options, subject, judge, reduction, specification, found)
-    return 0 if found is None or found.good else 1
+    findings = _findings(subject, judge, reduction, specification, found)
+    status = _present(options, output, reduction.data, _printed(judge, reduction, found), findings)
+    return status if found is None or found.good else 1
 
 
 def _criteria(reference: Path | None, still: str | None, rejects: tuple[str, ...]) -> Criteria:
@@ -121,28 +131,40 @@ def _write(data: bytes, path: Path) -> None:
 # ---- The result ------------------------------------------------------------------------------------------------------
 
 
-def _show(
-    options: Options,
+def _findings(
     subject: Subject,
     judge: Judge,
     reduction: Reduction,
     specification: Specification | None,
     found: CloseInputs | None,
-) -> None:
-    summary = [*_summary(judge, reduction), *(found.notes if found else judge.notes)]
-    if options.json:
-        from whence.findings import Findings
-        from whence.report.json import to_text
+) -> Findings:
+    """What was found so far, without a ranking."""
+    from whence.findings import Findings
 
-        parts = {"inputs": _part(judge, reduction, specification, found)}
-        findings = Findings("reduce", subject.name, symptom=judge.symptom, summary=summary, parts=parts)
+    summary = [*_summary(judge, reduction), *(found.notes if found else judge.notes)]
+    parts = {"inputs": _part(judge, reduction, specification, found)}
+    return Findings("reduce", subject.name, symptom=judge.symptom, summary=summary, parts=parts)
+
+
+def _printed(judge: Judge, reduction: Reduction, found: CloseInputs | None) -> str:
+    """The inputs for the terminal."""
+    lists = (("good", found.good), ("failing", found.failing)) if found else ()
+    titled = (_close(f"{title} inputs, nearest first", judge.channel, inputs) for title, inputs in lists)
+    return "\n".join([f"\n{printed(judge.channel, reduction.data)}", *chain.from_iterable(titled)])
+
+
+def _present(options: Options, output: Path | None, data: bytes, shown: str, findings: Findings) -> int:
+    """Write the reduced input where the user wants it, and show what was found; the exit status."""
+    from whence.report.json import to_text
+
+    line.showing()
+    if output is not None:
+        _write(data, output)
+    if options.json:
         click.echo(to_text(findings), nl=False)
-        return
-    for line in summary:
-        click.echo(line)
-    click.echo(f"\n{printed(judge.channel, reduction.data)}")
-    for title, inputs in (("good", found.good), ("failing", found.failing)) if found else ():
-        _print_close(f"{title} inputs, nearest first", judge.channel, inputs)
+    else:
+        click.echo("\n".join([*findings.warnings, *findings.summary, shown]))
+    return 0
 
 
 def _summary(judge: Judge, reduction: Reduction) -> list[str]:
@@ -183,12 +205,13 @@ def _escaped(data: bytes) -> str:
     return "$'" + str(data)[2:-1].replace("\\'", "'").replace("'", "\\'") + "'"
 
 
-def _print_close(title: str, channel: Channel, inputs: list[CloseInput]) -> None:
-    click.echo(f"\n{title}:" if inputs else f"\n{title}: none")
+def _close(title: str, channel: Channel, inputs: list[CloseInput]) -> Iterator[str]:
+    """Lines that list close inputs."""
+    yield f"\n{title}:" if inputs else f"\n{title}: none"
     for one in inputs:
         text = printed(channel, one.data).replace("\n", "\\n")
         cut = text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
-        click.echo(f"  distance {one.distance:<3} {cut}   ({one.how})")
+        yield f"  distance {one.distance:<3} {cut}   ({one.how})"
 
 
 def _part(

@@ -75,7 +75,7 @@ def rules(
     from whence.techniques.rules.trials import Settings
 
     subject = open_subject(options)
-    runs = run_cases(subject)
+    runs = run_cases(subject, options)
     rows = rows_alike(subject, runs, options, failing)
     settings = Settings(frozenset(Family[name.upper()] for name in families), failing, passing, everywhere)
     with open_work(subject, runs, search, "trying rules", SEARCHING) as work:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from whence.cli.clock import clock
-from whence.cli.options import Options, Search, first_use, progress
+from whence.cli.options import Options, Search, first_use, present, progress
 from whence.cli.supervisor import line
 
 if TYPE_CHECKING:
@@ -24,8 +25,11 @@ RUNNING = 0.5  # of the time, at most, for running the cases
 NAMED = 5  # reasons, cases or files that are named; of the others only the number is told
 
 
-def run_cases(subject: Subject) -> Runs:
-    """Build the variants that are missing, and run all cases, as many as a part of the time allows."""
+def run_cases(subject: Subject, options: Options | None = None) -> Runs:
+    """Build the variants that are missing, and run all cases, as many as a part of the time allows.
+
+    With ``options`` the ranking by the spectrum is made known as the best so far.
+    """
     from whence.probe.instrument import Variant
     from whence.subject.runs import run_all
 
@@ -33,7 +37,26 @@ def run_cases(subject: Subject) -> Runs:
     build_variant(subject, Variant.RECORD)
     line.busy("running the cases")
     with progress("running the cases", 2 * len(subject.cases)) as report:
-        return run_all(subject, report, clock.within(RUNNING))
+        runs = run_all(subject, report, clock.within(RUNNING))
+    if options is not None and runs.failing:
+        _fall_back(subject, runs, options)
+    return runs
+
+
+def _fall_back(subject: Subject, runs: Runs, options: Options) -> None:
+    """Make the ranking by the spectrum known as the best so far, for a command that comes to no other in its time."""
+    from whence.subject.runs import coverage
+    from whence.subject.symptoms import unrecorded_symptom
+    from whence.techniques.spectrum import spectrum
+    from whence.techniques.stale import without_changed
+
+    first = runs.tested[runs.failing[0]]
+    findings = spectrum(coverage(subject, runs), formula="op2", subject=subject.name)
+    findings.symptom = unrecorded_symptom(first.result, first.outcome)
+    findings.summary = summary(subject, runs)
+    findings.warnings.append("the ranking is that of the spectrum alone: nothing else was found")
+    findings = without_changed(findings, subject.places.changed_files())
+    line.best(findings, partial(present, options, subject.folder, False))
 
 
 def build_variant(subject: Subject, kind: Variant) -> Path:

@@ -8,6 +8,7 @@ all that it started, and shows the best findings.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import os
@@ -16,13 +17,12 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from whence.cli.options import Options
     from whence.findings import Findings
+
+    Show = Callable[[Findings], int]  # shows findings, and gives the exit status; can be pickled
 
 DEBUG = "WHENCE_DEBUG"  # set: a command does its work in the process that was started, as debuggers want it
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -41,6 +41,12 @@ class Line:
 
     def __init__(self) -> None:
         self._fd = -1
+        self._best: tuple[Findings, Show] | None = None
+        self._is_showing = False
+
+    def forget(self) -> None:
+        """A command begins: nothing has been found or shown."""
+        self._best, self._is_showing = None, False
 
     def open(self, fd: int) -> None:
         """Tell the parent through this descriptor from now on."""
@@ -54,12 +60,20 @@ class Line:
         """What is being done, in words that can follow "while" and "took its time: "."""
         self._tell("busy", what)
 
-    def best(self, findings: Findings, options: Options, folder: Path) -> None:
+    def best(self, findings: Findings, show: Show) -> None:
         """The best findings so far, and how to show them."""
-        self._tell("best", findings, options, folder)
+        self._best = findings, show
+        self._tell("best", findings, show)
+
+    def stopped(self, why: str) -> int | None:
+        """Show the best findings so far with why there are no better ones; the exit status, None without findings."""
+        if self._best is None or self._is_showing:
+            return None
+        return _show_best(*self._best, why)
 
     def showing(self) -> None:
         """The child has begun to show its result, and needs only a moment."""
+        self._is_showing = True
         self._tell("showing")
 
     def shown(self, status: int) -> None:
@@ -94,7 +108,7 @@ def supervise(command: Callable[[], int]) -> int:
         os.close(readable)
         _become_child(parent)
         line.open(writable)
-        return command()
+        _leave(command())
     os.close(writable)
     with contextlib.suppress(OSError):  # both set it, so that it is set whoever comes first
         os.setpgid(child, child)
@@ -111,6 +125,14 @@ def _become_child(parent: int) -> None:
         os._exit(INTERRUPTED)
 
 
+def _leave(status: int) -> NoReturn:
+    """End at once: with the libraries that a command loads, the interpreter takes a second to clear itself away."""
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
 class _Watch:
     """The parent's side."""
 
@@ -120,7 +142,7 @@ class _Watch:
         self._end: float | None = None  # when the child is ended
         self._budget = 0.0
         self._busy = ""
-        self._best: tuple[Findings, Options, Path] | None = None
+        self._best: tuple[Findings, Show] | None = None
         self._is_showing = False
         self._status: int | None = None  # of a child that has shown all
         self._stop: signal.Signals | None = None  # what the user has sent
@@ -168,7 +190,7 @@ class _Watch:
         elif kind == "busy":
             self._busy = values[0]
         elif kind == "best":
-            self._best = tuple(values)
+            self._best = values[0], values[1]
         elif kind == "showing":
             self._is_showing = True
             if self._end is not None:
@@ -228,11 +250,7 @@ class _Watch:
             if not self._stop:
                 print(f"  help: {self._hint()}", file=sys.stderr)
             return 128 + self._stop if self._stop else 1 if self._ended else INTERNAL
-        from whence.cli.options import present
-
-        findings, options, folder = self._best
-        findings.warnings.append(f"stopped early: {why}")
-        return present(folder, findings, options)
+        return _show_best(*self._best, why)
 
     def _why(self, number: int) -> str:
         doing = f" while it was {self._busy}" if self._busy else ""
@@ -246,3 +264,9 @@ class _Watch:
 
     def _hint(self) -> str:
         return "more time: --budget 5m" if self._ended else "this is a bug of whence, please report it"
+
+
+def _show_best(findings: Findings, show: Show, why: str) -> int:
+    """Show findings that nothing better came after, with the reason; the exit status."""
+    findings.warnings.append(f"stopped early: {why}")
+    return show(findings)

@@ -41,7 +41,7 @@ def switch(options: Options, search: Search, failing: int, order: str, first: bo
     if options.window:
         raise UsageError("--window: branches are counted from the start of the run", "leave it out")
     subject = open_subject(options)
-    runs = run_cases(subject)
+    runs = run_cases(subject, options)
     chosen = _record(subject, runs, options, failing)
     suspects = spectrum(coverage(subject, runs), formula="op2", subject=subject.name)
     with open_work(subject, runs, search, "switching branches") as work:

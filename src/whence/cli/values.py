@@ -49,7 +49,7 @@ def values(
     from whence.techniques.replacement.values import values as rank_statements
 
     subject = open_subject(options)
-    runs = run_cases(subject)
+    runs = run_cases(subject, options)
     rows = rows_alike(subject, runs, options, failing)
     chosen = [runs.tested[row].case for row in rows]
     others = [tested.case for row, tested in enumerate(runs.tested) if row not in rows]

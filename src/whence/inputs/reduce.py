@@ -56,8 +56,10 @@ class Reduction:
     notes: list[str] = field(default_factory=list)
 
 
-def reduce_input(judge: Judge, specification: Specification | None = None) -> Reduction:
-    """Reduce the failing input of ``judge`` as far as its budget allows.
+def reduce_input(
+    judge: Judge, specification: Specification | None = None, found: Callable[[Reduction], None] | None = None
+) -> Reduction:
+    """Reduce the failing input of ``judge`` as far as its budget allows; ``found`` is told whenever it got smaller.
 
     An empty input is tried, but not taken where the case has another one: nothing could be learnt from it.
     """
@@ -67,18 +69,30 @@ def reduce_input(judge: Judge, specification: Specification | None = None) -> Re
     if original and judge.is_same(b""):
         judge.leave_out(b"")
         result.notes.append("the symptom shows with an empty input as well, which is not taken for the smallest")
-    _reduce_by_levels(judge, result, specification)
+
+    def note_effort() -> None:
+        result.tried, result.executions = judge.tried - tried, judge.executions - executions
+        result.seconds = time.monotonic() - began
+
+    def smaller(units: Units) -> None:
+        result.data = b"".join(units)
+        note_effort()
+        if found is not None:
+            found(result)
+
+    _reduce_by_levels(judge, result, specification, smaller)
     result.is_minimal = not judge.stopped and len(result.data) <= BYTEWISE
     if judge.stopped:
         result.notes.append(f"stopped early ({STOPPED[judge.stopped]}): this is the smallest so far, not the smallest")
     elif not result.is_minimal:
         result.notes.append(f"more than {BYTEWISE} bytes are left: single bytes were not tried")
-    result.tried, result.executions = judge.tried - tried, judge.executions - executions
-    result.seconds = time.monotonic() - began
+    note_effort()
     return result
 
 
-def _reduce_by_levels(judge: Judge, result: Reduction, specification: Specification | None) -> None:
+def _reduce_by_levels(
+    judge: Judge, result: Reduction, specification: Specification | None, smaller: Callable[[Units], None]
+) -> None:
     levels: list[tuple[str, Callable[[bytes], Units]]] = [
         ("lines", split_lines),
         ("blocks", split_blocks),
@@ -94,9 +108,9 @@ def _reduce_by_levels(judge: Judge, result: Reduction, specification: Specificat
         before = len(units)
         if before == len(coarser):
             continue
-        left = _Reducer(judge, units).reduce(_largest(coarser, units), WINDOWS if name == "tokens" else ())
+        left = _Reducer(judge, units, smaller).reduce(_largest(coarser, units), WINDOWS if name == "tokens" else ())
         result.levels.append(Level(name, before, len(left)))
-        result.data, coarser = b"".join(left), left
+        coarser = left
 
 
 def split_blocks(data: bytes) -> Units:
@@ -118,10 +132,10 @@ def _largest(coarser: Units, units: Units) -> int:
 
 
 class _Reducer:
-    """Takes units out of a list as long as the symptom stays."""
+    """Takes units out of a list as long as the symptom stays; ``smaller`` is told of what is left whenever some go."""
 
-    def __init__(self, judge: Judge, units: Units) -> None:
-        self._judge, self._units = judge, units
+    def __init__(self, judge: Judge, units: Units, smaller: Callable[[Units], None]) -> None:
+        self._judge, self._units, self._smaller = judge, units, smaller
 
     def reduce(self, largest: int, windows: Sequence[int]) -> Units:
         """What is left when no unit alone can be taken out; pieces of up to ``largest`` units go first.
@@ -177,6 +191,7 @@ class _Reducer:
         if self._judge.is_same(self._without(pieces)):
             for piece in reversed(pieces):
                 del self._units[piece.start : piece.stop]
+            self._smaller(self._units)
             return sum(map(len, pieces))
         if len(pieces) == 1:
             return 0

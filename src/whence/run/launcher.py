@@ -64,8 +64,8 @@ def _default_signals() -> None:
 
 
 def _supervise(control: socket.socket) -> None:
-    """Go on in a child, the server. A program may kill that, its parent; this process, which it does not know, is there
-    to end what has been left behind then.
+    """Go on in a child, the server. A program may kill or stop that, its parent; this process, which it does not know,
+    is there to end what has been left behind then, and to let it go on.
     """
     _prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     child = os.fork()
@@ -73,7 +73,8 @@ def _supervise(control: socket.socket) -> None:
         _prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         return
     control.close()
-    os.waitpid(child, 0)
+    while os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1]):
+        os.kill(child, signal.SIGCONT)
     _reap_orphans()
     os._exit(0)
 

@@ -202,19 +202,22 @@ static void block_signals(void)
     sigprocmask(SIG_BLOCK, &child, &server.unblocked);
 }
 
-/* Goes on in a child, the server. A program may kill that, its parent; this process, which it does not know, is there to end
-   what has been left behind then. */
+/* Goes on in a child, the server. A program may kill or stop that, its parent; this process, which it does not know, is
+   there to end what has been left behind then, and to let it go on. */
 static void supervise(int control)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    pid_t child = fork();
+    int status;
+    pid_t child = fork(), waited;
     if (child == 0)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (child <= 0)
         return;
     close(control);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    while ((waited = waitpid(child, &status, WUNTRACED)) == child ? WIFSTOPPED(status) : errno == EINTR) {
+        if (waited == child)
+            kill(child, SIGCONT);
+    }
     whence_reap_orphans();
     _exit(0);
 }
