@@ -76,13 +76,13 @@ def measure(program: str, number: int) -> Row:
 
 def _locate(fault: corpus.Fault, folder: Path, row: Row) -> None:
     """Fill the row from the folder made for the fault."""
+    from whence.diagnosis.spectrum_and_slice import Evidence, locate
     from whence.run.config import read_config
     from whence.run.symptom import find_symptom
     from whence.subject.recorder import Recorder
     from whence.subject.runs import blocks_executed, coverage, run_all
     from whence.subject.story import Story
     from whence.subject.subject import subject_from_config
-    from whence.techniques.locate import Evidence, locate
     from whence.techniques.spectrum import spectrum
 
     corpus.prepare(fault, folder)

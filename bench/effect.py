@@ -135,11 +135,11 @@ class Measuring:
         from whence.cli.altering import searches
         from whence.cli.locate import ALTERING, COMPARING_MOST, compare_values
         from whence.cli.reasoning import TREE, cause_tree, correction_sets
+        from whence.diagnosis.combined_ranking import fuse
+        from whence.diagnosis.spectrum_and_slice import Evidence, locate
         from whence.subject.recorder import Recorder
         from whence.subject.story import Story
         from whence.subject.symptoms import symptom_of
-        from whence.techniques.fusion import fuse
-        from whence.techniques.locate import Evidence, locate
         from whence.techniques.spectrum import spectrum
 
         tested = self.runs.tested[self.failing[0]]
@@ -167,7 +167,7 @@ class Measuring:
         self.base, self.others = base, [findings for findings in found if findings.technique != "rules"]
 
     def _rules_of_values(self) -> None:
-        from whence.techniques.fusion import fuse
+        from whence.diagnosis.combined_ranking import fuse
         from whence.techniques.rules.candidates import Family
         from whence.techniques.rules.rules import rules
         from whence.techniques.rules.trials import Settings

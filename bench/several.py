@@ -31,12 +31,12 @@ from bench.common import markdown, options, work_folder  # noqa: E402
 from corpus import corpus  # noqa: E402
 
 if TYPE_CHECKING:
+    from whence.diagnosis.multiple_faults.history import Snapshot
+    from whence.diagnosis.multiple_faults.minimal_full_partial import Pairs, RankedList, Version
     from whence.findings import Statement
     from whence.subject.coverage import Coverage
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
-    from whence.techniques.several.history import Snapshot
-    from whence.techniques.several.several import Pairs, RankedList, Version
 
 TECHNIQUES = ("minimal", "partial", "full")
 THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -170,14 +170,14 @@ class World:
     @cached_property
     def version(self) -> Version:
         """What the techniques are given."""
-        from whence.techniques.several.several import version_of
+        from whence.diagnosis.multiple_faults.minimal_full_partial import version_of
 
         return version_of(self.coverage)
 
     @cached_property
     def snapshot(self) -> Snapshot:
         """What goes into the history."""
-        from whence.techniques.several.history import Snapshot
+        from whence.diagnosis.multiple_faults.history import Snapshot
 
         return Snapshot.of(self.subject)
 
@@ -199,7 +199,7 @@ class World:
     def search(self, names: Sequence[str]) -> Mapping[str, Pairs]:
         """The statements with a pair in failing cases; each is searched once."""
         from whence.alter.work import Work
-        from whence.techniques.several.failing import statements_with_pairs
+        from whence.diagnosis.multiple_faults.failing import statements_with_pairs
 
         wanted = [name for name in names if name not in self._pairs]
         if wanted:
@@ -210,7 +210,7 @@ class World:
 
     def score(self, ranking: RankedList, total: int) -> tuple[str, float]:
         """The fault that a list leads to first, and the list's score for it; 0 for a fault that is not in it."""
-        from whence.techniques.several.several import entries
+        from whence.diagnosis.multiple_faults.minimal_full_partial import entries
 
         worst = {entry.statement: entry.rank_worst for entry in entries(ranking, {})}
         ranks = {
@@ -237,8 +237,8 @@ class Worlds:
 
 def locate_all(technique: str, worlds: Worlds, faults: Faults) -> tuple[list[float], int]:
     """Locate and fix fault after fault; the score of each list, and how many searches of a case that took."""
-    from whence.techniques.several.history import History, continued
-    from whence.techniques.several.several import TECHNIQUES as BY_NAME
+    from whence.diagnosis.multiple_faults.history import History, continued
+    from whence.diagnosis.multiple_faults.minimal_full_partial import TECHNIQUES as BY_NAME
 
     scores: list[float] = []
     searched, total = 0, worlds.of(faults).total
@@ -259,8 +259,8 @@ def locate_clusters(threshold: float, worlds: Worlds, faults: Faults) -> list[fl
 
     A fault that several groups lead to counts once, with the mean of their scores.
     """
-    from whence.techniques.several.clusters import clusters
-    from whence.techniques.several.several import full, ranked
+    from whence.diagnosis.multiple_faults.clusters import clusters
+    from whence.diagnosis.multiple_faults.minimal_full_partial import full, ranked
 
     world = worlds.of(faults)
     known = full(None, world.version, frozenset(), world.search)
@@ -318,7 +318,7 @@ def _measure_version(worlds: Worlds, faults: Faults, scores: Scores) -> None:
 
 def _alone(folder: Path, base: Path, fault: corpus.Fault, seed: int) -> float:
     """The score of a fault that is alone in the program, with a suite of its own: the ideal."""
-    from whence.techniques.several.several import full
+    from whence.diagnosis.multiple_faults.minimal_full_partial import full
 
     world = World(folder, base, (fault,))
     chosen = suite(world.coverage, [], random.Random(f"{seed} {world.name}"))

@@ -30,7 +30,8 @@ from whence.cli.options import duration
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 KEEPER = Path(__file__).with_name("keeper.py")
 APART = ("unshare", "--mount", "--pid", "--fork", "--mount-proc")  # name spaces, where the user may make them
-IMPORTS = "import numba, llvmlite.binding, z3, pysat.solvers, bitwuzla, jinja2, rich.console, whence.techniques.locate"
+HEAVY = "numba, llvmlite.binding, z3, pysat.solvers, bitwuzla, jinja2, rich.console"
+IMPORTS = f"import {HEAVY}, whence.diagnosis.spectrum_and_slice"
 PATIENCE = 120.0  # seconds beyond three times the budget after which a command is ended
 
 

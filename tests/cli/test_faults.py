@@ -10,7 +10,7 @@ from cli_programs import line_of
 from cli_tool import Done, subject_folder, time_up_after_the_runs, whence, write
 
 from whence.cli.faults import SIMILAR, TECHNIQUES
-from whence.techniques.several import clusters, several
+from whence.diagnosis.multiple_faults import clusters, minimal_full_partial
 
 KIT = """\
 #include <stdio.h>
@@ -83,7 +83,7 @@ def lines_ranked(found: dict, rank: int = 1) -> list[int]:
 
 
 def test_choices_are_those_of_the_techniques():
-    assert set(TECHNIQUES) == set(several.TECHNIQUES) and clusters.THRESHOLD == SIMILAR
+    assert set(TECHNIQUES) == set(minimal_full_partial.TECHNIQUES) and clusters.THRESHOLD == SIMILAR
 
 
 def test_fault_by_fault_until_no_case_fails(session):

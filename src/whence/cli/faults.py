@@ -14,14 +14,14 @@ from whence.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from whence.diagnosis.multiple_faults.history import History, Snapshot
+    from whence.diagnosis.multiple_faults.minimal_full_partial import Known, Pairs, Run, Version
     from whence.findings import Findings, Statement
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
-    from whence.techniques.several.history import History, Snapshot
-    from whence.techniques.several.several import Known, Pairs, Run, Version
 
 TECHNIQUES = ("partial", "full", "minimal")
-SIMILAR = 0.5  # T of the clusters, as techniques/several/clusters.py has it
+SIMILAR = 0.5  # T of the clusters, as diagnosis/multiple_faults/clusters.py has it
 NAMED = 5  # cases that are named in a sentence
 
 
@@ -58,7 +58,7 @@ def faults(
     searched anew, until no case fails.
     """
     from whence.build.toolchain import whence_home
-    from whence.techniques.several.history import default_path, save
+    from whence.diagnosis.multiple_faults.history import default_path, save
 
     if options.case:
         raise UsageError("--case: several faults are told apart by all failing cases", "leave it out")
@@ -78,7 +78,7 @@ def faults(
 
 def _history(subject: Subject, path: Path | None, technique: str | None, fixed: Sequence[str]) -> History:
     """The history that goes on with this version of the program; a new one where there is none yet."""
-    from whence.techniques.several.history import History, Snapshot, continued, load
+    from whence.diagnosis.multiple_faults.history import History, Snapshot, continued, load
 
     now = Snapshot.of(subject)
     known = load(path) if path else None
@@ -111,8 +111,8 @@ class _Step:
 
     def __post_init__(self) -> None:
         from whence.cli.steps import run_cases
+        from whence.diagnosis.multiple_faults.minimal_full_partial import version_of
         from whence.subject.runs import coverage
-        from whence.techniques.several.several import version_of
 
         self.runs: Runs = run_cases(self.subject, self.options)
         self.coverage = coverage(self.subject, self.runs)
@@ -131,8 +131,8 @@ class _Step:
 
         A case that is another one than when it was searched counts as new.
         """
-        from whence.techniques.several.history import mark_of, without
-        from whence.techniques.several.several import TECHNIQUES as BY_NAME
+        from whence.diagnosis.multiple_faults.history import mark_of, without
+        from whence.diagnosis.multiple_faults.minimal_full_partial import TECHNIQUES as BY_NAME
 
         history = self.history
         cases = [self.runs.tested[row].case for row in self.runs.failing]
@@ -156,7 +156,7 @@ class _Step:
 def search_pairs(step: _Step, names: Sequence[str]) -> Mapping[str, Pairs]:
     """The statements with a pair in each of these failing cases; ``step.stopped`` says why the search ended early."""
     from whence.cli.steps import open_work, search_summary
-    from whence.techniques.several.failing import statements_with_pairs
+    from whence.diagnosis.multiple_faults.failing import statements_with_pairs
 
     with open_work(step.subject, step.runs, step.search, "searching the failing cases") as work:
         found = statements_with_pairs(step.subject, step.runs, names, work)
@@ -183,8 +183,8 @@ def _all_pass(step: _Step, path: Path) -> int:
 
 def _show(step: _Step, threshold: float | None) -> int:
     """Show the list, or with a threshold the groups of failing cases; returns the exit status."""
-    from whence.techniques.several.clusters import clusters, clusters_part
-    from whence.techniques.several.several import entries
+    from whence.diagnosis.multiple_faults.clusters import clusters, clusters_part
+    from whence.diagnosis.multiple_faults.minimal_full_partial import entries
 
     found = _findings(step)
     found.ranking = entries(step.list.ranking, {case: step.list.runs[case] for case in sorted(step.list.cases)})
@@ -203,8 +203,8 @@ def _show(step: _Step, threshold: float | None) -> int:
 
 def _show_groups(step: _Step, groups: Sequence[Mapping[str, Run]]) -> None:
     """Print each group with its ranking."""
+    from whence.diagnosis.multiple_faults.minimal_full_partial import entries, ranked
     from whence.findings import Findings
-    from whence.techniques.several.several import entries, ranked
 
     for number, group in enumerate(groups, 1):
         title = f"group {number} of {len(groups)}, which seems to have one cause: {_cases(list(group))}"

@@ -98,7 +98,7 @@ class Diagnosis:
     def findings(self) -> Findings:
         """The ranking that joins all that was found, with what was done and what failed."""
         from whence.cli.steps import summary
-        from whence.techniques.locate import values_part
+        from whence.diagnosis.spectrum_and_slice import values_part
 
         joined = self.confirmed or self.joined()
         findings = replace(joined, parts=dict(joined.parts))  # which is added to
@@ -111,8 +111,8 @@ class Diagnosis:
 
     def joined(self) -> Findings:
         """What was found, in one ranking."""
+        from whence.diagnosis.combined_ranking import AROUND, VOICES, fuse
         from whence.run.outcome import Kind
-        from whence.techniques.fusion import AROUND, VOICES, fuse
 
         failing = self.runs.tested[self.rows[0]]
         expected, is_wrong = failing.case.expected, failing.outcome.kind in (Kind.WRONG_OUTPUT, Kind.WRONG_STATUS)
@@ -207,12 +207,12 @@ class Diagnosis:
     def slice(self, recorder: Recorder) -> None:
         """Record the first failing case that can be recorded, and rank by what led to its failure."""
         from whence.cli.steps import record_failing
+        from whence.diagnosis.spectrum_and_slice import Evidence
+        from whence.diagnosis.spectrum_and_slice import locate as rank_statements
         from whence.subject.alike import failing_alike
         from whence.subject.runs import coverage
         from whence.subject.story import Story
         from whence.subject.symptoms import symptom_of
-        from whence.techniques.locate import Evidence
-        from whence.techniques.locate import locate as rank_statements
 
         def sliced() -> tuple[int, Recording, Story, Findings]:
             row, recording = record_failing(self.subject, self.runs, recorder, self.rows)
@@ -254,7 +254,7 @@ class Diagnosis:
 
     def confirm(self) -> None:
         """Compile the changes that the first statements have, and drop what does not hold in the source."""
-        from whence.techniques.confirmation import confirm
+        from whence.diagnosis.confirmation import confirm
 
         end = clock.within(CONFIRMING)
         confirmed = partial(confirm, self.subject, self.runs, self.joined(), end)

@@ -69,7 +69,7 @@ def rules(
     failing case pass are tried on passing cases too.
     """
     from whence.cli.steps import open_work, rows_alike, run_cases, search_summary, summary
-    from whence.techniques.confirmation import confirm
+    from whence.diagnosis.confirmation import confirm
     from whence.techniques.rules.candidates import Family
     from whence.techniques.rules.rules import rules as find_rules
     from whence.techniques.rules.trials import Settings

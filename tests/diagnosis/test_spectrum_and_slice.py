@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from stories import subject_of
 
+from whence.diagnosis.spectrum_and_slice import Evidence, locate, values_part
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.recorder import Recorder
@@ -10,7 +11,6 @@ from whence.subject.runs import coverage, run_all
 from whence.subject.story import Story
 from whence.subject.subject import with_cases
 from whence.subject.symptoms import symptom_of
-from whence.techniques.locate import Evidence, locate, values_part
 from whence.techniques.spectrum import spectrum
 
 # Two faults of kinds that differ: a wrong sum that flows on, and a test that skips what it should not.

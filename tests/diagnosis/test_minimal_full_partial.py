@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.findings import Statement
-from whence.subject.coverage import Coverage, Site
-from whence.techniques.several.several import (
+from whence.diagnosis.multiple_faults.minimal_full_partial import (
     DIFFERENCE,
     Ranked,
     Run,
@@ -26,6 +24,8 @@ from whence.techniques.several.several import (
     ranked,
     version_of,
 )
+from whence.findings import Statement
+from whence.subject.coverage import Coverage, Site
 
 LINES = range(1, 9)
 CASES = ("a", "b", "c", "d", "e")

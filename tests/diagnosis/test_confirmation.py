@@ -10,11 +10,11 @@ import pytest
 from cli_tool import subject_folder
 from rule_programs import Program
 
+from whence.diagnosis.combined_ranking import fuse
+from whence.diagnosis.confirmation import confirm
 from whence.findings import Findings, Statement, rank
 from whence.subject.runs import Runs
 from whence.subject.subject import Subject
-from whence.techniques.confirmation import confirm
-from whence.techniques.fusion import fuse
 
 PAY = Program(
     "value",

@@ -8,13 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.techniques.test_several import CASES, Searcher, lines, searched, version
+from tests.diagnosis.test_minimal_full_partial import CASES, Searcher, lines, searched, version
+from whence.diagnosis.multiple_faults.history import (
+    History,
+    Snapshot,
+    continued,
+    default_path,
+    load,
+    mark_of,
+    save,
+    without,
+)
+from whence.diagnosis.multiple_faults.minimal_full_partial import Known, Run, partial
 from whence.errors import UsageError
 from whence.findings import Statement
 from whence.run.cases import Case
 from whence.run.outcome import Expected
-from whence.techniques.several.history import History, Snapshot, continued, default_path, load, mark_of, save, without
-from whence.techniques.several.several import Known, Run, partial
 
 TEXT = "one();\ntwo();\nthree();\nfour();\nfive();\n"
 

@@ -18,12 +18,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from whence.diagnosis.multiple_faults.edits import Edits
+from whence.diagnosis.multiple_faults.minimal_full_partial import TECHNIQUES, Known, Pairs, Ranked, Run, Statements
 from whence.errors import SubjectError, UsageError
 from whence.findings import Statement
 from whence.run.cases import Case
 from whence.subject.subject import Subject
-from whence.techniques.several.edits import Edits
-from whence.techniques.several.several import TECHNIQUES, Known, Pairs, Ranked, Run, Statements
 
 SCHEMA = {"name": "whence-faults", "version": 1}
 AFRESH = "--start begins afresh, --state FILE keeps another search beside this one"

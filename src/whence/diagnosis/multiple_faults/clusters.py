@@ -12,8 +12,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, TypeVar
 
+from whence.diagnosis.multiple_faults.minimal_full_partial import RankedList, Run, Statements, Version, entries, ranked
 from whence.findings import Entry
-from whence.techniques.several.several import RankedList, Run, Statements, Version, entries, ranked
 
 THRESHOLD = 0.5  # T: how similar two rankings have to be
 

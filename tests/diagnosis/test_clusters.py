@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.techniques.test_several import lines, searched, told, version
-from whence.techniques.several.clusters import clusters, most_suspicious, similarity
-from whence.techniques.several.several import Run, ranked
+from tests.diagnosis.test_minimal_full_partial import lines, searched, told, version
+from whence.diagnosis.multiple_faults.clusters import clusters, most_suspicious, similarity
+from whence.diagnosis.multiple_faults.minimal_full_partial import Run, ranked
 
 EXECUTED = lines(*range(1, 9))
 

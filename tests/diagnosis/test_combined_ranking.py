@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from whence.diagnosis.combined_ranking import AROUND, fuse, ordered
 from whence.findings import Findings, Statement, rank
-from whence.techniques.fusion import AROUND, fuse, ordered
 
 A, B, C, D = (Statement("a.c", line) for line in (1, 2, 3, 4))
 

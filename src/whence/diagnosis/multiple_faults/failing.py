@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from whence.diagnosis.multiple_faults.minimal_full_partial import Pairs
 from whence.errors import SubjectError
 from whence.techniques.replacement.pairs import Searched, Settings
 from whence.techniques.replacement.values import Teller, search
-from whence.techniques.several.several import Pairs
 
 if TYPE_CHECKING:
     from whence.alter.work import Work

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from whence.diagnosis.multiple_faults.edits import Edits, code_lines
 from whence.findings import Statement
-from whence.techniques.several.edits import Edits, code_lines
 
 OLD = """\
 int main(void)

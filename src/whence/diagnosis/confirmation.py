@@ -14,9 +14,9 @@ from dataclasses import replace
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+from whence.diagnosis.combined_ranking import in_order, ordered, told
 from whence.findings import Entry, Findings, Statement, plural, rank
 from whence.subject.edited import Edit, Editing, Tried
-from whence.techniques.fusion import in_order, ordered, told
 from whence.techniques.rules.rules import SCALE, sentence
 
 if TYPE_CHECKING:
