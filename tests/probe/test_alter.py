@@ -309,12 +309,13 @@ def replayed(made: Snippet, change: str = "") -> Path:
     body = body if change else ""
     begin = "whence_begin_changes(&change, 1, &none);" if change else "__whence_stop = 0;"
     text = f"{body}__attribute__((constructor)) static void begin(void) {{ {begin} }}\n"
-    header = (RUNTIME / "alter/alter.h").read_text()
-    folder = made.folder / "changes" / hashlib.sha256((text + header).encode()).hexdigest()[:16]
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "alter.h").write_text(header)
+    headers = {path.relative_to(RUNTIME): path.read_text() for path in sorted(RUNTIME.rglob("*.h"))}
+    folder = made.folder / "changes" / hashlib.sha256(repr((text, headers)).encode()).hexdigest()[:16]
+    for path, header in headers.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(header)
     source = folder / "change.c"
-    source.write_text(f'#include "alter.h"\n{text}')
+    source.write_text(f'#include "alter/changes.h"\n{text}')
     object_file = compile_c(find_toolchain("bundled"), source, ("-O1",))
     texts = list(replay_texts(subject.program, subject.replay_numbering, subject.alter_plan, wrapped()))
     objects = [*runtime_objects(), object_file]

@@ -65,6 +65,8 @@ static void print_address(uint64_t address)
 }
 
 __thread uint32_t *__whence_cursor, *__whence_end;
+__thread unsigned whence_thread;
+int whence_scheduling;
 int whence_calls_are_seen(void) { return 1; } /* so that no list of mappings is made up */
 int whence_is_mappings(const char *path) { (void)path; return 0; }
 long whence_open_mappings(uintptr_t stack) { (void)stack; return -ENOSYS; }
@@ -484,7 +486,7 @@ def build(target: str, folder: Path) -> Path:
     calls = "\n".join(f'if (!strcmp(arguments[2], "{c.name}")) return run_{c.name}();' for c in cases)
     text = STUB + prototypes() + HELPERS + "".join(map(function, cases)) + MAIN % calls
     (folder / "cases.c").write_text(text)
-    schedule = [RUNTIME / "record/threads.c", RUNTIME / "record/pauses.c"]
+    schedule = [RUNTIME / f"record/{name}.c" for name in ("baton", "entry", "turns", "threads", "pauses")]
     sources = [folder / "cases.c", *schedule, *sorted(RUNTIME.glob("library/*.c"))]
     zig(target, "-w", f"-I{RUNTIME}", *sources, "-lm", "-Wl,--no-gc-sections", "-o", folder / "cases")
     return folder / "cases"

@@ -22,7 +22,7 @@ STAND_IN = r"""
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "alter/alter.h"
+#include "alter/session.h"
 #include "record/coverage.h"
 #include "record/record.h"
 

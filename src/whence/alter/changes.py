@@ -2,7 +2,7 @@
 
 A *change* is made at one instance of a site (block clock and site), or at every instance of it. A *continuation* is a
 run of a case with a list of changes; a *batch* is many continuations of one case. The layouts of the records are those
-of ``probe/runtime/alter/alter.h``.
+of ``probe/runtime/alter/session_file.h``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The session file: how a batch reaches the runtime, and its results come back.
 
-One file in shared memory holds the head (``struct whence_session`` of ``probe/runtime/alter/alter.h``), what is
+One file in shared memory holds the head (``struct whence_session`` of ``probe/runtime/alter/session_file.h``), what is
 expected, the changes, and room for the results. The runtime writes results in place, so that what is done stays known
 whatever happens to the process.
 """

@@ -110,15 +110,21 @@ def compile_c(
     return found
 
 
+def runtime_sources(*, with_main: bool = True) -> list[Path]:
+    """The files of Whence's runtime (``probe/runtime``): with its ``main.c``, or for programs whose ``main`` is foreign
+    with ``without_main.c``.
+    """
+    unused = "without_main.c" if with_main else "main.c"
+    return [path for path in sorted(RUNTIME.rglob("*.c")) if path.name != unused]
+
+
 def runtime_objects(toolchain: Toolchain | None = None, *, with_main: bool = True) -> list[Path]:
-    """The objects of Whence's runtime (``probe/runtime``): with its ``main.c``, or for programs whose ``main`` is
-    foreign with ``without_main.c``.
+    """The objects of ``runtime_sources``, in their order.
 
     Raises ``BuildError`` with clang's first message if one does not compile.
     """
     chosen = toolchain or find_toolchain("bundled")
-    unused = "without_main.c" if with_main else "main.c"
-    sources = [p for p in sorted(RUNTIME.rglob("*.c")) if p.name != unused]
+    sources = runtime_sources(with_main=with_main)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return list(pool.map(lambda source: compile_c(chosen, source, _RUNTIME_FLAGS, root=RUNTIME), sources))
 

@@ -4,60 +4,14 @@
    (starting processes), it is refused here, and run from the start by itself. The unaltered run may do it, as long as continuations stay
    possible; calls that are not known here are refused to both. */
 #define _GNU_SOURCE
-#include "alter/mappings.h"
-#include "alter/session.h"
+#include "alter/calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
-
-#ifndef PR_SET_SYSCALL_USER_DISPATCH
-#define PR_SET_SYSCALL_USER_DISPATCH 59
-#define PR_SYS_DISPATCH_ON 1
-#endif
-
-long whence_pass(const struct whence_call *call)
-{
-    return whence_call(call->number, call->a, call->b, call->c, call->d, call->e, call->f);
-}
-
-long whence_pass_writing(const struct whence_call *call, long target, size_t length)
-{
-    whence_snapshot_touch((uintptr_t)target, length);
-    return whence_pass(call);
-}
-
-long whence_pass_unless_altered(const struct whence_call *call)
-{
-    if (whence_in_snapshot())
-        whence_change_way(call->number); /* there, files can be put aside */
-    if (whence_streams.is_any_closed || (whence_in_continuation() && !whence_keep_for(call)))
-        whence_refuse(call->number);
-    if (call->number != SYS_write && call->number != SYS_writev)
-        whence_snapshot_stop(); /* who knows where it writes to */
-    return whence_pass(call);
-}
-
-long whence_copy(void *target, const void *source, size_t length)
-{
-    if (__builtin_setjmp(whence_control->bad_pointer))
-        return -EFAULT;
-    whence_control->is_copying = 1;
-    memcpy(target, source, length);
-    whence_control->is_copying = 0;
-    return (long)length;
-}
-
-void whence_bad_pointer(void)
-{
-    whence_control->is_copying = 0;
-    __builtin_longjmp(whence_control->bad_pointer, 1);
-}
 
 static long end_by_exit(const struct whence_call *call)
 {
@@ -229,18 +183,36 @@ static void on_call(int number, siginfo_t *info, void *context)
     whence_control->is_in_signal = 0;
 }
 
-/* ---- Starting ------------------------------------------------------------------------------------------------- */
+/* ---- Starting --------------------------------------------------------------------------------------------------- */
 
-int whence_calls_again(void)
-{
-    long start = (long)whence_call_start, length = whence_call_end - whence_call_start;
-    return (int)whence_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, start, length, 0, 0);
-}
+void whence_enter_call(void);
 
-int whence_calls_are_seen(void) { return whence_control && whence_control->file->mode < SESSION_APPLY; }
+__asm__(
+    ".text\n"
+    /* A system call by a shortcut: the kernel keeps all registers but rax, rcx and r11, and so does this. It has the
+       hooks' stack, since it is within none. */
+    ".globl whence_enter_call\n"
+    ".hidden whence_enter_call\n"
+    "whence_enter_call:\n"
+    "    mov %rsp, %r11\n"
+    "    mov whence_hook_stack(%rip), %rsp\n"
+    "    push %rcx\n    push %r11\n"
+    "    push %r9\n    push %r8\n    push %r10\n    push %rdx\n    push %rsi\n    push %rdi\n    push %rax\n"
+    "    mov %rsp, %rdi\n"
+    "    sub $520, %rsp\n"
+    "    fxsave64 (%rsp)\n"
+    "    cld\n"
+    "    call whence_on_shortcut\n"
+    "    fxrstor64 (%rsp)\n"
+    "    add $528, %rsp\n" /* rax is the answer */
+    "    pop %rdi\n    pop %rsi\n    pop %rdx\n    pop %r10\n    pop %r8\n    pop %r9\n"
+    "    pop %r11\n    pop %rcx\n"
+    "    mov %r11, %rsp\n"
+    "    jmp *%rcx\n");
 
 int whence_calls_start(void)
 {
+    whence_control->enter_call = whence_enter_call;
     whence_streams_start();
-    return whence_signals_start(on_call) ? -1 : whence_calls_again();
+    return whence_signals_start(on_call) ? -1 : whence_intercept_calls();
 }

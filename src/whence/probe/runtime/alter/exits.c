@@ -2,6 +2,7 @@
    takes longer, than many a continuation. Where nothing of the program's is called on the way, all that exit has left to
    do is to write out what streams hold. */
 #define _GNU_SOURCE
+#include "alter/control.h"
 #include "alter/session.h"
 
 #include <link.h>

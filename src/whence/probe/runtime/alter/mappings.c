@@ -3,8 +3,8 @@
    two runs of one case. Programs look there for their stack (gnulib's c-stack), so that comes first here, whatever else
    there is; what the runtime keeps at places of its own is left out, and what is one mapping to the subject is one line. */
 #define _GNU_SOURCE
+#include "alter/calls.h"
 #include "alter/mappings.h"
-#include "alter/session.h"
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -13,12 +13,6 @@
 #include <sys/syscall.h>
 
 enum { TEXT = 256 << 10, ROUND = 16 << 10, DIGITS = 16 };
-
-/* "start-end rwxp rest", with its line feed. */
-struct line {
-    uintptr_t start, end;
-    const char *rights, *rest, *stop;
-};
 
 int whence_is_mappings(const char *path)
 {
@@ -36,27 +30,8 @@ static size_t read_all(char *text)
     return used;
 }
 
-/* A number, and the character behind it. */
-static const char *hex(const char *at, uintptr_t *value)
-{
-    for (*value = 0; *at != '-' && *at != ' '; at++)
-        *value = *value * 16 + (uintptr_t)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
-    return at + 1;
-}
-
-static int next_line(const char **at, const char *end, struct line *line)
-{
-    line->stop = memchr(*at, '\n', (size_t)(end - *at));
-    if (!line->stop)
-        return 0;
-    line->rights = hex(hex(*at, &line->start), &line->end);
-    line->rest = line->rights + 5;
-    *at = ++line->stop;
-    return 1;
-}
-
 /* The session's, and the process's own stack where the subject has another one. */
-static int is_own(const struct line *line)
+static int is_own(const struct whence_mapping *line)
 {
     static const char name[] = "[stack]\n";
     size_t length = sizeof name - 1;
@@ -66,7 +41,7 @@ static int is_own(const struct line *line)
 }
 
 /* Whether both are parts of one mapping of no file, of which snapshots have protected some. */
-static int is_one(const struct line *a, const struct line *b)
+static int is_one(const struct whence_mapping *a, const struct whence_mapping *b)
 {
     static const char none[] = "00000000 00:00 0 ";
     size_t length = (size_t)(a->stop - a->rest);
@@ -86,7 +61,7 @@ static char *put_hex(char *at, uintptr_t value)
     return at;
 }
 
-static void write_line(long fd, const struct line *line, const char *rights, size_t length)
+static void write_line(long fd, const struct whence_mapping *line, const char *rights, size_t length)
 {
     char head[2 * DIGITS + 2], *at = put_hex(head, line->start);
     *at++ = '-';
@@ -100,11 +75,11 @@ static void write_line(long fd, const struct line *line, const char *rights, siz
 static void write_lines(long fd, const char *text, size_t length, uintptr_t stack, int is_first)
 {
     static const char as_stack[] = "rw-p 00000000 00:00 0                          [stack]\n";
-    struct line line, next;
+    struct whence_mapping line, next;
     const char *at = text, *end = text + length;
-    int more = next_line(&at, end, &line);
+    int more = whence_next_mapping(&at, end, &line);
     while (more) {
-        while ((more = next_line(&at, end, &next)) && is_one(&line, &next))
+        while ((more = whence_next_mapping(&at, end, &next)) && is_one(&line, &next))
             line.end = next.end;
         int holds = stack >= line.start && stack < line.end;
         if (holds && is_first)
@@ -141,9 +116,11 @@ long whence_open_mappings(uintptr_t stack)
     return fd;
 }
 
+int whence_calls_are_seen(void) { return whence_control && whence_control->file->mode < SESSION_APPLY; }
+
 /* ---- Code in forked children ---------------------------------------------------------------------------------- */
 
-static void write_as_it_is(const struct line *line)
+static void write_as_it_is(const struct whence_mapping *line)
 {
     volatile char *byte = (volatile char *)line->start;
     long length = (long)(line->end - line->start), rights = PROT_READ | (line->rights[2] == 'x' ? PROT_EXEC : 0);
@@ -155,12 +132,12 @@ static void write_as_it_is(const struct line *line)
 
 void whence_prepare_forks(void)
 {
-    struct line line;
+    struct whence_mapping line;
     long text = whence_call(SYS_mmap, 0, TEXT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (text < 0 && text > -4096)
         return;
     const char *at = (char *)text, *end = at + read_all((char *)text);
-    while (next_line(&at, end, &line)) {
+    while (whence_next_mapping(&at, end, &line)) {
         int is_code = !memcmp(line.rights, "r-xp", 4);
         if (is_code && memchr(line.rest, '/', (size_t)(line.stop - line.rest)))
             write_as_it_is(&line);

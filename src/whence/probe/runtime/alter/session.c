@@ -4,26 +4,23 @@
    until it ends (continuation.c), and the run is back at the point. The session's own data lies in memory that is shared,
    or never part of a snapshot. */
 #define _GNU_SOURCE
+#include "alter/calls.h"
 #include "alter/mappings.h"
 #include "alter/session.h"
-#include "base/base.h"
+#include "alter/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-union whence_places whence_places __attribute__((aligned(4096)));
+enum { ABOVE_MAIN = 1024 }; /* bytes of the C library's frames */
+
 static struct {
     int (*entry)(int, char **, char **);
     int argc;
@@ -32,20 +29,13 @@ static struct {
 
 /* ---- Opening -------------------------------------------------------------------------------------------------- */
 
-static void *map_at(void *place, size_t size, int sharing, int fd)
-{
-    int flags = sharing | MAP_NORESERVE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_ANONYMOUS : 0);
-    void *got = mmap(place, size, PROT_READ | PROT_WRITE, flags, fd, 0);
-    return got == MAP_FAILED ? NULL : got;
-}
-
 static struct whence_session *map_file(const char *path, size_t *size)
 {
     struct stat about;
     struct whence_session *file = NULL;
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd >= 0 && !fstat(fd, &about))
-        file = map_at(FILE_PLACE, *size = (size_t)about.st_size, MAP_SHARED, fd);
+        file = whence_map_at(FILE_PLACE, *size = (size_t)about.st_size, MAP_SHARED, fd);
     if (fd >= 0)
         close(fd);
     return file;
@@ -55,12 +45,12 @@ static struct whence_session *map_file(const char *path, size_t *size)
 static size_t map_own(struct whence_session *file)
 {
     size_t reserved = file->way == WAY_FORK ? 1 : whence_snapshot_reserve();
-    whence_control = map_at(OWN_PLACE, sizeof *whence_control, MAP_PRIVATE, -1);
+    whence_control = whence_map_at(OWN_PLACE, sizeof *whence_control, MAP_PRIVATE, -1);
     if (!whence_control || !reserved)
         return 0;
     whence_control->file = file;
-    whence_control->undo = map_at(UNDO_PLACE, sizeof *whence_control->undo, MAP_SHARED, -1);
-    whence_control->capture[0] = file->capture ? map_at(CAPTURE_PLACE, 2 * file->capture, MAP_PRIVATE, -1) : NULL;
+    whence_control->undo = whence_map_at(UNDO_PLACE, sizeof *whence_control->undo, MAP_SHARED, -1);
+    whence_control->capture[0] = file->capture ? whence_map_at(CAPTURE_PLACE, 2 * file->capture, MAP_PRIVATE, -1) : NULL;
     whence_control->capture[1] = whence_control->capture[0] + file->capture;
     if (!whence_control->undo || (file->capture && !whence_control->capture[0]))
         return 0;
@@ -86,7 +76,7 @@ size_t whence_session_open(const char *text)
         return 0;
     strcpy(whence_control->name, path);
     whence_control->index = colon ? strtoull(colon + 1, NULL, 10) : 0;
-    if (mprotect(&whence_places, sizeof whence_places, PROT_READ))
+    if (whence_close_places())
         return 0;
     return size + own + STACK_BYTES;
 }
@@ -186,52 +176,11 @@ static void start_search(void)
     __whence_stop = whence_next_stop(0);
 }
 
-
-static int filter_calls(struct sock_filter *steps, unsigned short count)
-{
-    struct sock_fprog filter = {count, steps};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
-}
-
-/* An altered number of a process must not end the user's programs: signals go to the run's own processes, which are
-   younger than itself, and to its parent, never to all and never to older processes. */
-static int refuse_foreign_signals(void)
-{
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_kill, 0, 8),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UINT32_MAX, 5, 0),
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 1u << 31, 0, 1),
-        BPF_STMT(BPF_ALU | BPF_NEG, 0), /* a group */
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)getppid(), 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (uint32_t)getpid(), 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    return filter_calls(steps, sizeof steps / sizeof *steps);
-}
-
-/* Programs of altered runs reach no other machine: sockets are refused. */
-static int refuse_sockets(void)
-{
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    return filter_calls(steps, sizeof steps / sizeof *steps);
-}
-
 /* As the program runs by itself. */
 static void begin_whole(char *stack) __attribute__((noreturn));
 static void begin_whole(char *stack)
 {
-    if (refuse_sockets() || refuse_foreign_signals())
+    if (whence_confine())
         _exit(WHENCE_START_FAILED);
     if (!(whence_control->file->flags & HAS_THREADS)) /* each would need one of its own */
         whence_hook_stack = HOOK_STACK_START;
@@ -275,7 +224,7 @@ static size_t room_of(char **strings)
    main: what writes over the end of main's frame must find as much room here. */
 static char *prepare(int (*entry)(int, char **, char **), int argc, char **argv, char **envp)
 {
-    if (!map_at(STACK_PLACE, STACK_BYTES, MAP_PRIVATE, -1))
+    if (!whence_map_at(STACK_PLACE, STACK_BYTES, MAP_PRIVATE, -1))
         _exit(WHENCE_START_FAILED);
     program.entry = entry, program.argc = argc, program.argv = argv, program.envp = envp;
     size_t room = room_of(argv) + room_of(envp) + ABOVE_MAIN;

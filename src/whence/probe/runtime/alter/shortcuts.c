@@ -6,7 +6,7 @@
    reach, the operand of a shorter one leads there. A no-operation that is run as one stays one. Where there is no room,
    the instruction stays as it is, and signals serve. */
 #define _GNU_SOURCE
-#include "alter/session.h"
+#include "alter/calls.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -73,7 +73,7 @@ static unsigned char *new_stub(const unsigned char *after)
         if (!reaches(after, areas[i].stubs) || areas[i].used == STUBS)
             continue;
         unsigned char *stub = areas[i].stubs + STUB * areas[i].used++;
-        uintptr_t entry = (uintptr_t)whence_enter_call, back = (uintptr_t)after;
+        uintptr_t entry = (uintptr_t)whence_control->enter_call, back = (uintptr_t)after;
         memcpy(stub, "\x48\xb9", 2); /* movabs $back, %rcx */
         memcpy(stub + 2, &back, 8);
         memcpy(stub + 10, "\x49\xbb", 2); /* movabs $entry, %r11 */

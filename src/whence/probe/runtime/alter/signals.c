@@ -1,7 +1,7 @@
 /* Signals of a program in a session. The kernel has the session's handlers only; what the subject asks for is noted, and
    a run in which a handler of its own would be called, or a timer would come, is refused. */
 #define _GNU_SOURCE
-#include "alter/session.h"
+#include "alter/calls.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
@@ -170,7 +170,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     int before = whence_control->is_in_signal;
     (void)context;
     whence_control->is_in_signal = 1;
-    if (number != SIGSEGV || !whence_snapshot_fault((uintptr_t)info->si_addr)) {
+    if (number != SIGSEGV || !whence_let_write((uintptr_t)info->si_addr)) {
         if (whence_control->is_copying) {
             whence_unblock_signals();
             whence_control->is_in_signal = before;
@@ -182,14 +182,6 @@ static void on_fault(int number, siginfo_t *info, void *context)
 }
 
 /* ---- Time limits ---------------------------------------------------------------------------------------------- */
-
-void whence_allow(uint64_t ms)
-{
-    whence_control->patience = 0;
-    whence_control->ticks = 0;
-    whence_control->is_late = 0;
-    whence_control->patience = ms;
-}
 
 static void cut(void)
 {

@@ -5,7 +5,8 @@
    protected, so they are still as they were. Runs write to the same few pages again and again, so after the first
    continuations going back costs no fault, only the copying of some pages. */
 #define _GNU_SOURCE
-#include "alter/session.h"
+#include "alter/snapshot.h"
+#include "base/base.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -38,41 +39,25 @@ struct whence_memory {
 
 size_t whence_snapshot_reserve(void)
 {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-    shot = mmap(SHOT_PLACE, sizeof *shot, PROT_READ | PROT_WRITE, flags, -1, 0);
-    return shot == MAP_FAILED ? 0 : sizeof *shot;
+    shot = whence_map_at(SHOT_PLACE, sizeof *shot, MAP_PRIVATE, -1);
+    return shot ? sizeof *shot : 0;
 }
 
 /* ---- The list of mappings ------------------------------------------------------------------------------------- */
-
-static const char *hex(const char *at, uintptr_t *value)
-{
-    for (*value = 0;; at++) {
-        char c = *at;
-        if (c >= '0' && c <= '9')
-            *value = *value * 16 + (uintptr_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            *value = *value * 16 + (uintptr_t)(c - 'a' + 10);
-        else
-            return at;
-    }
-}
 
 static int is_own(uintptr_t start)
 {
     return start == (uintptr_t)SHOT_PLACE || start == (uintptr_t)OWN_PLACE || start == (uintptr_t)CAPTURE_PLACE;
 }
 
-/* Takes one line, "start-end rw-p ...": private and writable, and not the session's own. */
-static int take_line(const char *line)
+/* Takes a mapping that is private and writable, and not the session's own. */
+static int take_line(const struct whence_mapping *line)
 {
-    struct region region;
-    const char *rights = hex(hex(line, &region.start) + 1, &region.end) + 1;
-    if (memcmp(rights, "rw-p", 4) || is_own(region.start))
+    if (memcmp(line->rights, "rw-p", 4) || is_own(line->start))
         return 0;
     if (shot->regions == REGIONS_MAX)
         return -1;
-    shot->region[shot->regions++] = region;
+    shot->region[shot->regions++] = (struct region){line->start, line->end};
     return 0;
 }
 
@@ -84,14 +69,14 @@ static int read_mappings(void)
     shot->regions = 0;
     while (fd >= 0 && (got = whence_call(SYS_read, fd, (long)shot->text + (long)used, (long)(sizeof shot->text - used), 0, 0, 0)) > 0) {
         used += (size_t)got;
-        char *line = shot->text, *end;
-        while ((end = memchr(line, '\n', used - (size_t)(line - shot->text)))) {
-            if (take_line(line))
+        const char *at = shot->text, *end = at + used;
+        struct whence_mapping line;
+        while (whence_next_mapping(&at, end, &line)) {
+            if (take_line(&line))
                 got = -1;
-            line = end + 1;
         }
-        used -= (size_t)(line - shot->text);
-        memmove(shot->text, line, used);
+        used = (size_t)(end - at);
+        memmove(shot->text, at, used);
         if (got < 0)
             break;
     }
@@ -150,33 +135,31 @@ void whence_snapshot_stop(void)
     }
 }
 
-int whence_snapshot_fault(uintptr_t address)
+enum whence_write whence_snapshot_fault(uintptr_t address)
 {
     if (!shot || !shot->is_on || !is_tracked(address))
-        return 0;
+        return WRITE_FAULTS;
     uintptr_t page = address & -(uintptr_t)PAGE;
     if (*entry_of(page))
-        return 0;
-    if (heat(page) == 0)
-        return 1;
-    if (whence_in_continuation())
-        whence_change_way(SYS_mprotect); /* too large */
-    whence_snapshot_stop(); /* in the unaltered run nothing has to be kept */
-    return 1;
+        return WRITE_FAULTS;
+    return heat(page) == 0 ? WRITE_PASSES : WRITE_FINDS_NO_ROOM;
 }
 
 /* The length is the subject's: it may be any number. */
-void whence_snapshot_touch(uintptr_t address, size_t length)
+enum whence_write whence_snapshot_touch(uintptr_t address, size_t length)
 {
     uintptr_t end = length < UINTPTR_MAX - address ? address + length : UINTPTR_MAX;
-    for (unsigned i = 0; shot && shot->is_on && length && i < shot->regions; i++) {
+    if (!shot || !shot->is_on || !length)
+        return WRITE_PASSES;
+    for (unsigned i = 0; i < shot->regions; i++) {
         uintptr_t first = address > shot->region[i].start ? address : shot->region[i].start;
         uintptr_t last = end < shot->region[i].end ? end : shot->region[i].end;
-        for (uintptr_t page = first & -(uintptr_t)PAGE; page < last && shot->is_on; page += PAGE) {
-            if (!*entry_of(page))
-                whence_snapshot_fault(page);
+        for (uintptr_t page = first & -(uintptr_t)PAGE; page < last; page += PAGE) {
+            if (!*entry_of(page) && whence_snapshot_fault(page) == WRITE_FINDS_NO_ROOM)
+                return WRITE_FINDS_NO_ROOM;
         }
     }
+    return WRITE_PASSES;
 }
 
 void whence_snapshot_layout_changed(void)
@@ -242,7 +225,6 @@ int whence_snapshot_take(void)
     if (!is_cool && start())
         return -1;
     shot->since_cooling++;
-    whence_control->heap_end = (uintptr_t)whence_call(SYS_brk, 0, 0, 0, 0, 0, 0);
     for (unsigned i = 0; i < shot->hot; i++)
         memcpy(shot->copy[i], (void *)shot->page[i], PAGE);
     return 0;

@@ -1,7 +1,7 @@
 /* Standard streams of a program in a session: input is read from memory, and output is compared there as it is written,
    so how far both have come is part of the state that a continuation goes back to. */
 #define _GNU_SOURCE
-#include "alter/session.h"
+#include "alter/calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-WHENCE_HOT struct whence_streams whence_streams = {0};
-
 void whence_streams_start(void)
 {
     struct stat about;
@@ -23,7 +21,7 @@ void whence_streams_start(void)
         got = mmap(INPUT_PLACE, (size_t)about.st_size, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, 0, 0);
     whence_control->input = got == MAP_FAILED ? NULL : got;
     whence_control->input_length = got == MAP_FAILED ? 0 : (uint64_t)about.st_size;
-    whence_streams.first_wrong = whence_streams.first_wrong_error = WHENCE_NOWHERE;
+    whence_output_start();
 }
 
 /* ---- Input ---------------------------------------------------------------------------------------------------- */
@@ -45,43 +43,6 @@ static long read_input(char *target, uint64_t length)
 
 /* ---- Output --------------------------------------------------------------------------------------------------- */
 
-/* Where bytes written at `at` first differ from what is expected there, or NOWHERE. */
-static uint64_t first_difference(const char *bytes, uint64_t length, uint64_t at, uint64_t expected, uint64_t size)
-{
-    const char *right = FILE_AT(expected);
-    uint64_t compared = at >= size ? 0 : size - at < length ? size - at : length;
-    if (compared && memcmp(bytes, right + at, compared)) {
-        while (*bytes == right[at])
-            bytes++, at++;
-        return at;
-    }
-    return compared < length ? at + compared : WHENCE_NOWHERE;
-}
-
-static void compare(int stream, const char *bytes, uint64_t length)
-{
-    const struct whence_session *file = whence_control->file;
-    struct whence_streams *streams = &whence_streams;
-    uint64_t at = streams->written[stream];
-    if (stream == 1 && (file->flags & JUDGE_OUTPUT) && streams->first_wrong == WHENCE_NOWHERE)
-        streams->first_wrong = first_difference(bytes, length, at, file->expected, file->expected_length);
-    if (stream == 2 && (file->flags & JUDGE_ERROR) && streams->first_wrong_error == WHENCE_NOWHERE)
-        streams->first_wrong_error = first_difference(bytes, length, at, file->expected_error, file->expected_error_length);
-}
-
-static void keep(int stream, const char *bytes, uint64_t length)
-{
-    uint64_t at = whence_streams.written[stream], size = whence_control->file->capture;
-    uint64_t room = at < size ? size - at : 0;
-    if (room)
-        memcpy(whence_control->capture[stream - 1] + at, bytes, length < room ? length : room);
-}
-
-static int is_wrong_already(void)
-{
-    return whence_streams.first_wrong != WHENCE_NOWHERE || whence_streams.first_wrong_error != WHENCE_NOWHERE;
-}
-
 /* A continuation ends at its first wrong byte; where its output is kept, when it is longer than what is kept. */
 static void end_where_wrong(int stream)
 {
@@ -90,7 +51,7 @@ static void end_where_wrong(int stream)
         return;
     if ((file->flags & KEEP_OUTPUT) && whence_streams.written[stream] > file->capture)
         whence_end((struct whence_ending){VERDICT_UNJUDGED, 0, 0});
-    if (!(file->flags & KEEP_OUTPUT) && is_wrong_already())
+    if (!(file->flags & KEEP_OUTPUT) && whence_output_is_wrong())
         whence_end((struct whence_ending){VERDICT_WRONG_OUTPUT, 0, 0});
 }
 
@@ -116,10 +77,7 @@ static long write_output(int stream, const char *bytes, uint64_t length)
         uint64_t part = length - done < sizeof page ? length - done : sizeof page;
         if (whence_copy(page, bytes + done, part) < 0)
             return done ? (long)done : -EFAULT;
-        compare(stream, page, part);
-        if (whence_control->file->flags & KEEP_OUTPUT)
-            keep(stream, page, part);
-        whence_streams.written[stream] += part;
+        whence_output(stream, page, part);
         done += part;
         end_where_wrong(stream);
     }

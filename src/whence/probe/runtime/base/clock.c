@@ -1,3 +1,4 @@
+/* Time. */
 #define _GNU_SOURCE
 #include "base/base.h"
 

@@ -1,3 +1,4 @@
+/* What the subject finds in memory that nobody has written to. */
 #define _GNU_SOURCE
 #include "base/base.h"
 

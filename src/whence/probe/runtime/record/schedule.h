@@ -1,17 +1,17 @@
-/* Threads take turns: what the recorder and the wrappers of thread functions need of threads.c. */
+/* The layer of the schedule: threads of a recorded run take turns. It stands on the trace, whose cursor goes from one to the
+   next; the recorder and the wrappers of thread functions stand on it. */
 #ifndef WHENCE_SCHEDULE_H
 #define WHENCE_SCHEDULE_H
+
+#include "record/trace.h"
 
 #include <pthread.h>
 #include <stdint.h>
 #include <time.h>
 
-/* Whether there are several threads. As long as this is 0 nothing below need be called. */
-extern int whence_scheduling;
-/* The calling thread's number in the trace. A number is given again when its thread has ended and been joined. */
-extern __thread unsigned whence_thread;
+/* As long as whence_scheduling (trace.h) is 0 there is one thread, and nothing below need be called. */
 
-/* ---- For trace.c ---------------------------------------------------------------------------------------------- */
+/* ---- turns.c, entry.c: for the recorder ------------------------------------------------------------------------- */
 
 /* The calling thread is the first one of a run that is recorded. */
 void whence_threads_start(void);
@@ -22,13 +22,7 @@ void whence_hold_baton(void);
 /* Where the slice that begins at `cursor` ends, at most at `limit`. */
 uint32_t *whence_slice(uint32_t *cursor, uint32_t *limit);
 
-/* What trace.c does for threads.c: notes in the trace that a thread was started by the call at hand, or that `count`
-   numbers are in use; makes a stack for signal handlers, and takes it away. */
-void whence_note_start(unsigned thread);
-void whence_note_threads(unsigned count);
-void whence_signal_stack(int wanted);
-
-/* ---- For the wrappers, while whence_scheduling ----------------------------------------------------------------- */
+/* ---- turns.c: for the wrappers, while whence_scheduling --------------------------------------------------------- */
 
 #define WHENCE_NEVER UINT64_MAX
 enum whence_patience {
@@ -50,7 +44,7 @@ uint64_t whence_clock(void);
 /* Sleeps really, with the turn kept, but for threads that come back from elsewhere; returns whether a signal came. */
 int whence_nap(uint64_t us);
 
-/* pauses.c */
+/* ---- pauses.c --------------------------------------------------------------------------------------------------- */
 
 /* What the schedule's clock will show at an absolute time of the real or the monotonic clock. */
 uint64_t whence_deadline(const struct timespec *absolute);
@@ -61,7 +55,8 @@ uint64_t whence_sleep(uint64_t us);
 /* Lets others go on until a descriptor is ready for `events` of poll, or would not block anyway. */
 void whence_await_descriptor(int descriptor, short events);
 
-/* Threads. A new one waits for its first turn in whence_thread_begin. */
+/* ---- threads.c: a new one waits for its first turn in whence_thread_begin --------------------------------------- */
+
 struct whence_thread;
 typedef void whence_routine(void);
 struct whence_thread *whence_thread_new(whence_routine *routine, void *argument, int detached);

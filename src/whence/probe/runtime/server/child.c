@@ -1,6 +1,6 @@
 /* One job: a run of the program in a forked child, with the folder, the streams and the limits that the job names. */
 #define _GNU_SOURCE
-#include "alter/alter.h"
+#include "alter/session.h"
 #include "base/base.h"
 #include "record/record.h"
 #include "server/job.h"

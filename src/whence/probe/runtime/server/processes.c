@@ -14,7 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WATCH_MS = 20, REAP_TRIES = 1000, MOST_WAITING = 4 /* times the time limit */, SLEEPING = 20 /* a run with less than one part of so many computes nothing */ };
+enum { WATCH_MS = 20, REAP_TRIES = 1000 };
+/* Times the time limit; and a run that computed less than one part of so many does nothing. */
+enum { MOST_WAITING = 4, SLEEPING = 20 };
 
 void whence_kill_group(pid_t pid)
 {

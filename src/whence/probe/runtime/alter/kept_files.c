@@ -4,7 +4,8 @@
    A file that is found by its name is kept twice: by a link, which keeps the file itself, and by a copy of its bytes. One
    that the unaltered run has open is kept by a copy only. */
 #define _GNU_SOURCE
-#include "alter/session.h"
+#include "alter/calls.h"
+#include "alter/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -216,7 +217,8 @@ void whence_put_back(void)
 
 /* ---- Calls ---------------------------------------------------------------------------------------------------- */
 
-int whence_keep_for(const struct whence_call *call)
+/* Puts aside what a call changes in files; 0 where that is not possible. */
+static int keep_for(const struct whence_call *call)
 {
     const char *a = (const char *)call->a, *b = (const char *)call->b;
     switch (call->number) {
@@ -235,4 +237,15 @@ int whence_keep_for(const struct whence_call *call)
     case SYS_umask: return 1; /* the process's own */
     default: return 0;
     }
+}
+
+long whence_pass_unless_altered(const struct whence_call *call)
+{
+    if (whence_in_snapshot())
+        whence_change_way(call->number); /* there, files can be put aside */
+    if (whence_streams.is_any_closed || (whence_in_continuation() && !keep_for(call)))
+        whence_refuse(call->number);
+    if (call->number != SYS_write && call->number != SYS_writev)
+        whence_snapshot_stop(); /* who knows where it writes to */
+    return whence_pass(call);
 }

@@ -1,25 +1,15 @@
 /* Changing stacks: hooks run on a stack of their own, so that the subject's dead stack stays as it is: what a program
    reads of it must not depend on where the run was stopped. x86-64. */
-#include "alter/alter.h"
+#include "alter/changes.h"
 
 WHENCE_HOT char *whence_hook_stack = 0;
 WHENCE_HOT uint64_t whence_kept[15] = {0}; /* the registers, rsp first, and both control words */
 
 __asm__(
     ".text\n"
-    ".set HOOK_STACK, 1048576\n" /* as in session.h */
-    ".macro HOOK name, target\n"
-    ".globl \\name\n"
-    ".hidden \\name\n"
-    ".type \\name, @function\n"
-    "\\name:\n"
-    "    lea \\target(%rip), %rax\n"
-    "    jmp whence_enter\n"
-    ".endm\n"
-    "HOOK whence_alter, whence_alter_here\n"
-    "HOOK whence_compute, whence_compute_here\n"
-    "HOOK whence_callee, whence_callee_here\n"
-    "HOOK whence_stop_at, whence_stop_here\n"
+    ".set HOOK_STACK, 1048576\n" /* as in control.h */
+    ".globl whence_enter\n"
+    ".hidden whence_enter\n"
     /* A hook's caller keeps no register for it (LLVM's preserve_mostcc), so that its frame is the same whether the hook asks
        or not; and what is kept here lies aside, not where what is called next would find it. */
     "whence_enter:\n"
@@ -85,45 +75,4 @@ __asm__(
     "    mov $0x5bd1e900, %eax\n" /* nor does the stack protector's number, which is another one in each process */
     "    mov %rax, %fs:0x28\n"
     "    call *%rsi\n"
-    "    ud2\n"
-    /* A system call by a shortcut: the kernel keeps all registers but rax, rcx and r11, and so does this. It has the
-       hooks' stack, since it is within none. */
-    ".globl whence_enter_call\n"
-    ".hidden whence_enter_call\n"
-    "whence_enter_call:\n"
-    "    mov %rsp, %r11\n"
-    "    mov whence_hook_stack(%rip), %rsp\n"
-    "    push %rcx\n    push %r11\n"
-    "    push %r9\n    push %r8\n    push %r10\n    push %rdx\n    push %rsi\n    push %rdi\n    push %rax\n"
-    "    mov %rsp, %rdi\n"
-    "    sub $520, %rsp\n"
-    "    fxsave64 (%rsp)\n"
-    "    cld\n"
-    "    call whence_on_shortcut\n"
-    "    fxrstor64 (%rsp)\n"
-    "    add $528, %rsp\n" /* rax is the answer */
-    "    pop %rdi\n    pop %rsi\n    pop %rdx\n    pop %r10\n    pop %r8\n    pop %r9\n"
-    "    pop %r11\n    pop %rcx\n"
-    "    mov %r11, %rsp\n"
-    "    jmp *%rcx\n"
-    /* The only instructions of which system calls are let through. */
-    ".globl whence_call_start\n"
-    ".hidden whence_call_start\n"
-    "whence_call_start:\n"
-    ".globl whence_call\n"
-    ".hidden whence_call\n"
-    "whence_call:\n"
-    "    mov %rdi, %rax\n    mov %rsi, %rdi\n    mov %rdx, %rsi\n    mov %rcx, %rdx\n    mov %r8, %r10\n    mov %r9, %r8\n"
-    "    mov 8(%rsp), %r9\n"
-    "    syscall\n"
-    "    ret\n"
-    ".globl whence_restorer\n"
-    ".hidden whence_restorer\n"
-    "whence_restorer:\n"
-    "    mov $15, %eax\n"
-    "    syscall\n"
-    "    ud2\n"
-    ".globl whence_call_end\n"
-    ".hidden whence_call_end\n"
-    "whence_call_end:\n"
-    "    nop\n");
+    "    ud2\n");

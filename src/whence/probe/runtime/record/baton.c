@@ -1,0 +1,218 @@
+/* Threads of a recorded program run one at a time, under a schedule that is the same in every run.
+
+   One thread holds the baton. It passes it on when its slice of the trace is full (the recorder's own check for room in
+   the chunk serves for that, so that the hot path has no other), when it waits for something (the wrappers in
+   library/threads.c), and when it ends; the next in order of number that can go on gets it. Slices vary in length, always in the
+   same way, since a loop that fits a slice exactly would be cut at the same place for ever.
+
+   Time: a schedule's clock advances by what threads do, sleepers wake by that clock, and when all sleep it jumps to the
+   first that wakes. A sleeper that was woken early waits, with the baton, until its time has really come.
+
+   A thread can also be stuck in a call that has no wrapper (a read from a pipe). Others that wait for the baton notice
+   that it sleeps, and take the baton. When it comes back from the call, the first thing it does is to reserve words of the
+   trace; its slice has been ended for it, so there it waits for its turn.
+
+   Signals are deferred while a thread is in here, except when all are waiting. Nothing here allocates or opens a file
+   while another thread runs: addresses and descriptors must not depend on time. */
+#define _GNU_SOURCE
+#include "record/baton.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { WATCH_NS = 10000000, EXIT_NS = 50000, EXIT_TRIES = 1000 };
+
+struct whence_thread whence_threads[THREADS_MAX];
+unsigned whence_slots;
+struct whence_thread *_Atomic whence_holder;
+__thread struct whence_thread *whence_self;
+uint32_t *whence_tail;
+uint64_t whence_time_us;
+pid_t whence_leaving;
+_Atomic uint32_t whence_returned;
+pthread_mutex_t whence_guard = PTHREAD_MUTEX_INITIALIZER;
+sigset_t whence_deferred;
+
+int whence_futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
+{
+    return (int)syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, timeout, NULL, 0);
+}
+
+struct timespec whence_span(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
+
+/* ---- Who is next ---------------------------------------------------------------------------------------------- */
+
+static int can_go_on(const struct whence_thread *thread)
+{
+    return thread->state == READY || (thread->state == BLOCKED && thread->until <= whence_time_us);
+}
+
+struct whence_thread *whence_choose(const struct whence_thread *from)
+{
+    struct whence_thread *first = NULL;
+    for (unsigned i = 1; i <= whence_slots; i++) {
+        struct whence_thread *thread = &whence_threads[((unsigned)(from - whence_threads) + i) % whence_slots];
+        if (can_go_on(thread))
+            return thread;
+        if (thread->state == BLOCKED && thread->until != WHENCE_NEVER && (!first || thread->until < first->until))
+            first = thread;
+    }
+    if (first)
+        whence_time_us = first->until;
+    return first;
+}
+
+unsigned whence_alive(void)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < whence_slots; i++)
+        count += whence_threads[i].state == READY || whence_threads[i].state == BLOCKED || whence_threads[i].state == AWAY;
+    return count;
+}
+
+void whence_give(struct whence_thread *next)
+{
+    next->state = READY;
+    whence_holder = next;
+    next->go = 1;
+    whence_futex(&next->go, FUTEX_WAKE, 1, NULL);
+}
+
+/* A thread's own exit frees what the next one that is started would use, so that must be over. */
+static void await_exit(void)
+{
+    const struct timespec pause = whence_span(EXIT_NS);
+    for (int tries = 0; whence_leaving && tries < EXIT_TRIES && !syscall(SYS_tgkill, getpid(), whence_leaving, 0); tries++)
+        syscall(SYS_nanosleep, &pause, NULL);
+    whence_leaving = 0;
+}
+
+static void take(void)
+{
+    __whence_cursor = whence_tail;
+    __whence_end = NULL; /* the first reservation says whose records follow, and begins a slice */
+    await_exit();
+}
+
+/* ---- A thread that sleeps with the baton ---------------------------------------------------------------------- */
+
+static int is_asleep(pid_t id)
+{
+    char path[64], text[512], *state;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)id);
+    int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    long length = syscall(SYS_read, file, text, sizeof text - 1);
+    syscall(SYS_close, file);
+    text[length > 0 ? length : 0] = 0;
+    state = strrchr(text, ')');
+    return state && state[1] && state[2] == 'S';
+}
+
+/* Passes the baton on for a thread that sleeps in a call (or has ended without a word). */
+static void take_from(struct whence_thread *sleeper, int dead)
+{
+    if (!dead) {
+        *sleeper->end = NULL; /* from here on it cannot reserve anything without asking */
+        atomic_thread_fence(memory_order_seq_cst);
+        if (!is_asleep(sleeper->id))
+            return;
+    }
+    sleeper->state = dead ? ENDED : AWAY;
+    struct whence_thread *next = whence_choose(sleeper);
+    if (next) {
+        whence_tail = dead ? NULL : *sleeper->cursor;
+        whence_give(next);
+    } else if (!dead) {
+        sleeper->state = READY;
+    }
+}
+
+/* The baton has not come for some time. Looking at a thread's state opens a file for a moment, so that is done only when the
+   thread has not run at all since the last look. */
+static void watch_holder(void)
+{
+    static struct whence_thread *watched;
+    static struct timespec ran_before;
+    struct whence_thread *thread = whence_holder;
+    struct timespec ran;
+    if (!thread || thread == whence_self || thread->inside)
+        return;
+    int dead = clock_gettime(thread->clock, &ran) != 0;
+    if (!dead) {
+        int idle = thread == watched && !memcmp(&ran, &ran_before, sizeof ran);
+        watched = thread;
+        ran_before = ran;
+        if (!idle || !is_asleep(thread->id))
+            return;
+    }
+    pthread_mutex_lock(&whence_guard);
+    if (whence_holder == thread && !thread->inside)
+        take_from(thread, dead);
+    pthread_mutex_unlock(&whence_guard);
+}
+
+/* ---- Passing the baton ---------------------------------------------------------------------------------------- */
+
+void whence_await_baton(void)
+{
+    const struct timespec pause = whence_span((uint64_t)WATCH_NS * whence_alive());
+    pthread_mutex_unlock(&whence_guard);
+    while (!atomic_exchange(&whence_self->go, 0))
+        if (whence_futex(&whence_self->go, FUTEX_WAIT, 0, &pause) && errno == ETIMEDOUT)
+            watch_holder();
+    pthread_mutex_lock(&whence_guard);
+    take();
+}
+
+void whence_rest(const sigset_t *mask)
+{
+    const struct timespec pause = whence_span(REST_NS);
+    pthread_mutex_unlock(&whence_guard);
+    pthread_sigmask(SIG_SETMASK, mask, NULL);
+    whence_futex(&whence_returned, FUTEX_WAIT, 0, &pause);
+    pthread_sigmask(SIG_BLOCK, &whence_deferred, NULL);
+    pthread_mutex_lock(&whence_guard);
+    whence_self->inside = 1;
+    whence_returned = 0;
+    for (unsigned i = 0; i < whence_slots; i++)
+        if (whence_threads[i].state == BLOCKED && whence_threads[i].patience != WHENCE_PATIENT)
+            whence_threads[i].state = READY;
+}
+
+int whence_pass_on(const sigset_t *mask)
+{
+    struct whence_thread *next;
+    whence_returned = 0;
+    while (!(next = whence_choose(whence_self)))
+        whence_rest(mask);
+    if (next != whence_self) {
+        whence_tail = __whence_cursor;
+        whence_give(next);
+        whence_await_baton();
+    }
+    whence_self->state = READY;
+    return next != whence_self;
+}
+
+void whence_come_back(void)
+{
+    whence_self->state = READY;
+    if (!whence_holder) {
+        whence_holder = whence_self;
+        take();
+        return;
+    }
+    whence_returned = 1;
+    whence_futex(&whence_returned, FUTEX_WAKE, 1, NULL);
+    whence_await_baton();
+}

@@ -1,0 +1,77 @@
+/* The layer of the trace: its file, the chunks that are written to at the time, and how the run ended. It stands on the kernel
+   alone; which thread writes, and whether there are several, it is told by the layer above (schedule.h). */
+#ifndef WHENCE_TRACE_H
+#define WHENCE_TRACE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#define CHUNK_UNITS 131072ull
+#define CHUNK_BYTES (CHUNK_UNITS * 4)
+#define HEADER_BYTES 4096
+#define KIND_EFFECT (1u << 30)
+#define KIND_THREAD (2u << 30)
+#define KIND_START (3u << 30)
+
+enum { FLAG_LIMIT = 1, FLAG_RING = 2, FLAG_CHILD = 4, FLAG_THREADS = 8, FLAG_FULL = 16, FLAG_FORKED = 32 };
+enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END_THREAD, FINGERPRINT, THREADS, USED,
+       FAULT_TRAP, FAULT_ERROR, FAULT_TOP, FAULT_BYTES, FAULT_REGISTERS = FAULT_BYTES + 2 };
+enum { END_EXIT = 1, END_SIGNAL = 2 };
+
+/* The two variables that instrumented code uses. */
+extern __thread uint32_t *__whence_cursor __attribute__((tls_model("initial-exec")));
+extern __thread uint32_t *__whence_end __attribute__((tls_model("initial-exec")));
+
+/* Set by the schedule: whether there are several threads, and the calling one's number, which is given again when its thread
+   has ended and been joined. */
+extern int whence_scheduling;
+extern __thread unsigned whence_thread;
+
+/* The file at hand. What is hidden is this layer's own. */
+struct whence_trace {
+    _Atomic uint64_t *header;    /* the mapped page; null when nothing is recorded */
+    char *windows;               /* two places for chunks in turn: a signal may come while a segment is being written */
+    uint32_t *chunk, *chunk_end; /* a zero unit always ends a chunk */
+    _Atomic uint64_t sequence;   /* of the next chunk */
+    int descriptor;
+    int ends_at_limit;
+    int is_in_folder; /* the traces of a command's processes: those of forked ones, too */
+    struct stat file;
+    char path[4096];
+};
+extern struct whence_trace whence_trace __attribute__((visibility("hidden")));
+
+/* ---- trace.c ---------------------------------------------------------------------------------------------------- */
+
+/* Makes the file at whence_trace.path, of so many bytes, and records into it from now on; 0, or -1 with errno set. */
+int whence_trace_start(uint64_t limit, int is_ring);
+/* Opens the file at whence_trace.path; returns the descriptor, or -1. */
+int whence_open_trace(int create);
+/* Moves the cursor by `units`, in another chunk where this one has no room for them; says whose records follow. */
+uint32_t *whence_take_room(uint64_t units);
+/* Reserves without giving others a turn: the next block does that. Keeps errno. */
+uint32_t *whence_reserve(uint64_t units);
+/* Goes on in scratch memory, `units` behind its start, which is returned. */
+uint32_t *whence_use_scratch(uint64_t units);
+/* Notes that a thread was started by the call at hand, or that `count` numbers are in use. */
+void whence_note_start(unsigned thread);
+void whence_note_threads(unsigned count);
+
+/* ---- ending.c --------------------------------------------------------------------------------------------------- */
+
+/* From now on what ends the run is noted in the header. */
+void whence_note_endings(void);
+/* A stack of its own for the handler, since the thread's may have overflown: made, or taken away. */
+void whence_signal_stack(int wanted);
+
+/* ---- forks.c ---------------------------------------------------------------------------------------------------- */
+
+/* From now on a forked process goes on in a trace of its own where it can, else in none. */
+void whence_follow_forks(void);
+/* Notes in the header which process this is: its executable and arguments. */
+void whence_note_names(void);
+
+#endif
