@@ -49,6 +49,16 @@ def check_variants(project: Project, program: str, plain: str = "42\n", changed:
     return capture
 
 
+def test_builds_of_one_source_with_other_flags_know_their_own(project: Project) -> None:
+    project.write(main_c=MAIN, twice_c=TWICE)
+    for flag in ("-O2", "-O0"):
+        project.cc(f"{flag} -c main.c twice.c")
+        project.cc(f"main.o twice.o -o prog{flag}")
+    fast, slow = (read_executable(project.folder / f"prog{flag}") for flag in ("-O2", "-O0"))
+    assert [module.hash for module in fast.modules] == [module.hash for module in slow.modules]
+    assert [module.arguments[0] for module in (*fast.modules, *slow.modules)] == ["-O2", "-O2", "-O0", "-O0"]
+
+
 def test_objects(project: Project) -> None:
     project.write(main_c=MAIN, twice_c=TWICE)
     project.cc("-O2 -c main.c")

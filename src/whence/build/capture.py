@@ -117,11 +117,11 @@ def _records(executable: Path) -> list[Record]:
 
 def _module(record: Record, store: Store, toolchain: Toolchain) -> CapturedModule:
     try:
-        entry = store.read_entry("captures", record.key)
+        entry = store.read_entry("captures", record.entry)
     except OSError as error:
         raise BuildError(f"the IR of {record.path} is no longer in {store.root}", "build the program again") from error
-    bitcode = kept_bitcode(store, record.key, entry, toolchain)
-    return CapturedModule(record.path, record.path, record.key, bitcode, entry["directory"], entry["arguments"])
+    bitcode = kept_bitcode(store, record.digest, entry, toolchain)
+    return CapturedModule(record.path, record.path, record.digest, bitcode, entry["directory"], entry["arguments"])
 
 
 def _link_record(path: Path | str, records: list[Record], store: Store) -> LinkRecord:

@@ -128,6 +128,6 @@ class Rebuild:
 def _hashed(content: bytes, path: Path) -> Iterator[tuple[str, Path]]:
     """The hash of the module that an object is made of, with its path; nothing where it holds anything else."""
     if names_whole_module(io.BytesIO(content)):
-        keys = [record.key for record in read_records(io.BytesIO(content)) if record.kind == "module"]
+        keys = [record.digest for record in read_records(io.BytesIO(content)) if record.kind == "module"]
         if len(keys) == 1:
             yield keys[0], path

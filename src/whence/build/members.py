@@ -30,8 +30,8 @@ def wanted_members(
     """
     archives, others = _sorted(folder, files, store)
     known = mentioned(executable.read_bytes()).union(*map(defined_globals, others))
-    present = {record.key for record in modules}
-    offers = [(r, names - known) for r, names in _offers(archives, files, store) if r.key not in present]
+    present = {record.digest for record in modules}
+    offers = [(r, names - known) for r, names in _offers(archives, files, store) if r.digest not in present]
     if not any(names for _, names in offers):
         return []
     needs: set[str] = set()
@@ -40,7 +40,7 @@ def wanted_members(
     found: list[Record] = []
     while chosen := next((offer for offer in offers if offer[1] & (needs - known)), None):
         record, names = chosen
-        if is_sound(store.bitcode(record.key), record.key):
+        if is_sound(store.bitcode(record.digest), record.digest):
             found.append(record)
             needs |= _take(record, known, store)
         known |= names  # without IR it stays what it is in the archive
@@ -49,7 +49,7 @@ def wanted_members(
 
 def _take(record: Record, known: set[str], store: Store) -> set[str]:
     """What a module names without defining it; what it defines is known from now on."""
-    named, defined = global_names(Path(store.bitcode(record.key)).read_bytes())
+    named, defined = global_names(Path(store.bitcode(record.digest)).read_bytes())
     known |= defined
     return named
 

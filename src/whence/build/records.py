@@ -10,7 +10,7 @@ appear in dependency files), and works for assembled objects too.
 
 Records are lines of three fields, separated by tabs:
 
-    module   <SHA-256 of the bitcode>  <source>      a captured module
+    module   <SHA-256 of the bitcode>-<hash of the capture's entry>  <source>      a captured module
     missing  <reason>                  <source>      a source without IR
     link     <hash of the link entry>  <output>      the link of an executable or shared library
     partial  <hash of the link entry>  <output>      a link into another object (-r)
@@ -50,6 +50,16 @@ class Record:
         self.kind = kind
         self.key = key
         self.path = path
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of a module's bitcode, which builds with other flags may share."""
+        return self.key.partition("-")[0]
+
+    @property
+    def entry(self) -> str:
+        """The key of what the store knows of a module's capture: this object's own compiler call."""
+        return self.key.rpartition("-")[2]
 
     def encode(self) -> bytes:
         """The record as a note."""

@@ -242,8 +242,9 @@ class SourceCapture:
         store, arguments = self.call.store, self.call.line.arguments
         digest = store.adopt_bitcode(self.temporary)
         entry = {"source": self.path, "directory": os.getcwd(), "arguments": arguments, "hash": digest}
-        store.write_entry("captures", digest, entry)
-        return digest
+        key = sha256(encode(entry))
+        store.write_entry("captures", key, entry)
+        return f"{digest}-{key}"
 
     def _first_error(self) -> str:
         lines = read(f"/proc/self/fd/{self.diagnostics}").decode(errors="replace").splitlines()
