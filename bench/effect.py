@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,22 +77,29 @@ class Measuring:
     """One fault, every method."""
 
     def __init__(self, fault: corpus.Fault, folder: Path, seed: int, budget: float) -> None:
+        from whence.investigation.investigation import Investigation, Setup
         from whence.run.config import read_config
-        from whence.subject.runs import blocks_executed, coverage, run_all
-        from whence.subject.subject import subject_from_config, with_cases
+        from whence.subject.subject import subject_from_config
 
         corpus.prepare(fault, folder)
         self.budget = budget
         self.row = Row(fault.program, fault.id, fault.kind)
-        whole = subject_from_config(read_config(folder))
-        everything = run_all(whole)
-        names = _suite(everything, random.Random(f"{fault.program} {fault.id} {seed}"))
-        self.subject: Subject = with_cases(whole, [case for case in whole.cases if case.name in names])
-        self.runs: Runs = run_all(self.subject)
-        self.coverage = coverage(self.subject, self.runs)
+        self.investigation = Investigation(subject_from_config(read_config(folder)), Setup(workers=1, fresh=True))
+        names = _suite(self.investigation.runs, random.Random(f"{fault.program} {fault.id} {seed}"))
+        self.investigation.with_cases([case for case in self.investigation.subject.cases if case.name in names])
+        self.coverage = self.investigation.coverage
         self.lines = frozenset(fault.lines)
-        lengths = blocks_executed(self.subject, self.runs)
-        self.failing = sorted(self.runs.failing, key=lambda row: (lengths[row] == 0, lengths[row]))
+        self.failing = self.investigation.failing_rows()
+
+    @property
+    def subject(self) -> Subject:
+        """The faulty program with the cases of its suite."""
+        return self.investigation.subject
+
+    @property
+    def runs(self) -> Runs:
+        """The runs of these cases."""
+        return self.investigation.runs
 
     def all(self) -> Row:
         """The ranks by all methods."""
@@ -105,11 +113,10 @@ class Measuring:
             step()
         return self.row
 
-    def _work(self) -> Work:
+    def work(self) -> AbstractContextManager[Work]:
         """Altered runs with the budget of one `whence locate`."""
-        from whence.alter.work import Work
-
-        return Work(self.subject, self.runs, workers=1, fresh=True, deadline=time.monotonic() + self.budget)
+        self.investigation.clock.start(self.budget)
+        return self.investigation.work()
 
     def note(self, method: str, ranking: Sequence[Entry], began: float | None = None) -> None:
         """Keep where a ranking has the fault; a line that it does not hold comes after all others."""
@@ -119,50 +126,46 @@ class Measuring:
             self.row.seconds[method] = time.perf_counter() - began
 
     def _values(self) -> None:
-        from whence.techniques.replacement.values import search, values
+        from whence.techniques.replacement.technique import replaced
 
         for method, count in (("values-1", 1), ("values-2", 2)):
             began = time.perf_counter()
-            chosen = self.failing[:count]
-            cases = [self.runs.tested[row].case for row in chosen]
-            others = [tested.case for row, tested in enumerate(self.runs.tested) if row not in chosen]
-            with self._work() as work:
-                found = values(self.subject, search(self.subject, cases, others, work), self.coverage)
+            with self.work() as work:
+                found = replaced(self.investigation, self.failing[:count], work)
             self.note(method, found.ranking, began)
 
     def _joined(self) -> None:
         """All that `whence locate` searches, and what it makes of it."""
-        from whence.cli.altering import searches
-        from whence.cli.locate import ALTERING, COMPARING_MOST, compare_values
-        from whence.cli.reasoning import TREE, cause_tree, correction_sets
         from whence.diagnosis.combined_ranking import fuse
+        from whence.diagnosis.locate import ALTERING, COMPARING_MOST
+        from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
+        from whence.diagnosis.searches import searches
         from whence.diagnosis.spectrum_and_slice import Evidence, locate
-        from whence.subject.recorder import Recorder
         from whence.subject.story import Story
         from whence.subject.symptoms import symptom_of
+        from whence.techniques.invariants.technique import compared_values
         from whence.techniques.spectrum import spectrum
 
-        tested = self.runs.tested[self.failing[0]]
-        with Recorder(self.subject) as recorder:
-            recording = recorder.record(tested.case, tested.outcome)
-            symptom = symptom_of(recording, self.subject.folder)
-            story = Story(self.subject, recording.trace)
-            base = locate(Evidence(self.coverage, story, symptom), self.subject.name)
-            began = time.perf_counter()
-            with self._work() as work:
-                found = []
-                with work.share(ALTERING):
-                    for step in searches(self.subject, self.runs, self.failing, recorder, work):
-                        with work.share(step.share):
-                            found.append(step.search())
-                reasoned = [correction_sets(self.subject, self.runs, self.failing, recorder, work)]
-            reasoned.append(cause_tree(story, symptom, recording, TREE))
-            found.append(compare_values(self.subject, self.runs, self.failing, recorder, COMPARING_MOST))
-            self.note("locate-runs", fuse(base, found).ranking)
-            found += reasoned
-            for findings in found:
-                self.note(findings.technique, findings.ranking)
-            self.note("locate", fuse(base, found).ranking, began)
+        investigation, subject = self.investigation, self.investigation.subject
+        recording = investigation.record(investigation.runs.tested[self.failing[0]])
+        symptom = symptom_of(recording, subject.folder)
+        story = Story(subject, recording.trace)
+        base = locate(Evidence(self.coverage, story, symptom), subject.name)
+        began = time.perf_counter()
+        with self.work() as work:
+            found = []
+            with work.share(ALTERING):
+                for step in searches(investigation, self.failing, work):
+                    with work.share(step.share):
+                        found.append(step.search())
+            reasoned = [correction_sets(investigation, self.failing, work)]
+        reasoned.append(cause_tree(story, symptom, recording, TREE))
+        found.append(compared_values(investigation, self.failing, COMPARING_MOST))
+        self.note("locate-runs", fuse(base, found).ranking)
+        found += reasoned
+        for findings in found:
+            self.note(findings.technique, findings.ranking)
+        self.note("locate", fuse(base, found).ranking, began)
         self.note("locate-op2", fuse(spectrum(self.coverage, formula="op2"), found).ranking)
         self.base, self.others = base, [findings for findings in found if findings.technique != "rules"]
 
@@ -174,8 +177,8 @@ class Measuring:
 
         began = time.perf_counter()
         settings = Settings(families=frozenset(Family) - {Family.OPERATOR})
-        with self._work() as work:
-            found = rules(self.subject, self.runs, work, settings)
+        with self.work() as work:
+            found = rules(self.investigation.subject, self.investigation.runs, work, settings)
         self.note("rules-values", found.ranking, began)
         self.note("locate-values", fuse(self.base, [found, *self.others]).ranking)
 

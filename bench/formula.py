@@ -59,23 +59,22 @@ def measure(program: str, number: int, seed: int, budget: float, method: str) ->
 
 
 def _measure(row: Row, fault: corpus.Fault, measuring: Measuring, way: str) -> None:
-    from whence.alter.work import Work
-    from whence.cli.formula import localise, prepare
+    from whence.diagnosis.formula import CorrectionSets
     from whence.probe.instrument import Variant
-    from whence.subject.recorder import Recorder
+    from whence.techniques.correction.technique import prepare
     from whence.techniques.spectrum import spectrum
 
-    subject, runs = measuring.subject, measuring.runs
+    investigation = measuring.investigation
     for method in ("ochiai", "op2"):
         ranking = spectrum(measuring.coverage, formula=method).ranking
         row.total = len(ranking)
         row.ranks[method] = _rank(ranking, fault, row.total)
     for variant in (Variant.RECORD, Variant.ALTER):
-        subject.variant(variant)
-    began, deadline = time.perf_counter(), time.monotonic() + measuring.budget
-    with Work(subject, workers=1, fresh=True, deadline=deadline) as work, Recorder(subject) as recorder:
-        prepared = prepare(subject, runs, measuring.failing, recorder, work)
-        found = localise(subject, runs, measuring.failing, prepared, work, method=way)
+        investigation.build(variant)
+    began = time.perf_counter()
+    with measuring.work() as work:
+        prepared = prepare(investigation, measuring.failing, work)
+        found = CorrectionSets(method=way).localise(investigation, measuring.failing, prepared, work)
     row.seconds = time.perf_counter() - began
     row.ranks["formula"] = _rank(found.ranking, fault, row.total)
     named = [e.statement.line for e in found.ranking if e.evidence["alone"] or e.evidence["together"]]

@@ -195,7 +195,7 @@ def test_case_that_writes_into_its_folder_harms_nothing():
 
 
 def test_internal_error_is_called_a_bug(monkeypatch):
-    monkeypatch.setattr("whence.cli.record.open_subject", lambda options: 1 / 0)
+    monkeypatch.setattr("whence.cli.options.open_subject", lambda options: 1 / 0)
     done = whence(kinds(), "record", "kinds.c", is_bug=True)
     assert done.status == 3
     path = re.search(r"this is a bug of whence; please report it with (.*)", done.err)[1]
@@ -241,7 +241,7 @@ def test_full_disk_is_one_line(monkeypatch):
     def full(options):
         raise OSError(28, "No space left on device", "/tmp/x")
 
-    monkeypatch.setattr("whence.cli.record.open_subject", full)
+    monkeypatch.setattr("whence.cli.options.open_subject", full)
     done = whence(kinds(), "record", "kinds.c")
     assert done.status == 2
     assert done.err.splitlines()[0] == "whence: No space left on device: /tmp/x"

@@ -11,9 +11,10 @@ import pytest
 from cli_tool import subject_folder
 from click.testing import CliRunner
 
-from whence.cli.clock import clock
 from whence.cli.options import CaseCommand, Options, Search, search_options, shared_options
-from whence.cli.steps import open_work, search_summary
+from whence.cli.supervisor import clock
+from whence.investigation.account import search_summary
+from whence.investigation.investigation import Investigation, Setup
 from whence.report.terminal import search_progress
 
 
@@ -80,7 +81,6 @@ def test_a_search_from_options_to_its_summary(monkeypatch: pytest.MonkeyPatch, t
     from whence.run.cases import Case
     from whence.run.outcome import Expected
     from whence.run.sandbox import DEFAULT_LIMITS
-    from whence.subject.runs import run_all
     from whence.subject.subject import subject_from_sources
 
     clock.start(600.0)
@@ -89,7 +89,7 @@ def test_a_search_from_options_to_its_summary(monkeypatch: pytest.MonkeyPatch, t
     case = Case("case", ("1", "2"), expected=Expected(b"4\n"))
     subject = subject_from_sources([source], [], [case], DEFAULT_LIMITS)
     for _ in range(2):
-        with open_work(subject, run_all(subject), Search(1, None, False)) as work:
+        with Investigation(subject, Setup(workers=1), clock).work() as work:
             (observed,) = work.observe([case])
             sites = subject.alter_plan.sites[observed.events["site"]]
             stores = sites["role"] == Role.STORE

@@ -20,7 +20,7 @@ import jsonschema
 
 from whence.build.toolchain import whence_home
 from whence.cli import COMMANDS, run
-from whence.cli.clock import clock
+from whence.cli.supervisor import clock
 from whence.report.json import SCHEMA_PATH
 from whence.subject import runs
 

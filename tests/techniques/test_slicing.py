@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from stories import story_of
 
 from whence.dependence import slices
+from whence.dependence.criteria import Criterion, parse_criterion, start_at
 from whence.dependence.slices import by_line, compute
 from whence.errors import UsageError
 from whence.findings import Statement
 from whence.techniques import slicing
-from whence.techniques.slicing import Criterion, line_values, parse_criterion, slice_findings, start_at
+from whence.techniques.slicing import line_values, slice_findings
 
 PROGRAM = """\
 #include <stdio.h>

@@ -11,7 +11,7 @@ import pytest
 from numba.core.compiler_lock import global_compiler_lock
 
 import whence.trace.kernels  # noqa: F401  (which defers signals)
-from whence.cli.clock import OutOfTime, alarm
+from whence.investigation.clock import OutOfTime, alarm
 
 
 def test_an_interrupt_waits_for_the_outermost_end(monkeypatch):

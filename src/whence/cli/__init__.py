@@ -168,7 +168,7 @@ def _out_of_memory() -> int:
 
 def _interrupted(stop: BaseException) -> int:
     """Say that the command was stopped before there was a result, by the user or since its time was over."""
-    from whence.cli.clock import OutOfTime
+    from whence.investigation.clock import OutOfTime
 
     told = line.stopped("the time was over" if isinstance(stop, OutOfTime) else "interrupted")
     if told is not None:
@@ -184,7 +184,7 @@ def _interrupted(stop: BaseException) -> int:
 
 def _report_bug(error: Exception) -> int:
     """Show an unexpected error as what it is: a bug of ours."""
-    from whence.cli.attempts import save_bug
+    from whence.investigation.attempts import save_bug
 
     if os.environ.get("WHENCE_DEBUG"):
         raise error

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.clock import clock
-from whence.cli.options import CaseCommand, Options, open_subject, shared_options, show
-from whence.cli.supervisor import line
+from whence.cli.options import CaseCommand, Options, investigate, shared_options, show
 
 if TYPE_CHECKING:
-    from whence.findings import Findings, Statement
-    from whence.subject.subject import Subject
+    from pathlib import Path
+
+    from whence.findings import Findings
 
 SHOWN, OPENED = 3, 8  # levels that are printed, and that are opened at least
 NODES_SHOWN = 30
@@ -28,63 +27,21 @@ def causes(options: Options, depth: int, fine: tuple[str, ...], correct: tuple[s
 
     Walk it from the top: where a cause is not the fault, go on to its children, or mark it with --fine.
     """
-    from whence.cli.options import first_use
-    from whence.cli.steps import failing_rows, record_failing, run_cases, summary
-    from whence.subject.recorder import Recorder
-    from whence.subject.story import Story
-    from whence.subject.symptoms import symptom_of
-    from whence.techniques.causes.causes import Options as TreeOptions
-    from whence.techniques.causes.causes import causes as find_causes
+    from whence.techniques.causes.technique import CauseTree
 
-    subject = open_subject(options)
-    right = frozenset(_statement(subject, text) for text in fine)
-    functions = _functions(subject, correct)
-    runs = run_cases(subject, options)
-    with Recorder(subject, options.trace_limit, options.window) as recorder:
-        recording = record_failing(subject, runs, recorder, failing_rows(subject, runs, options))[1]
-    story = Story(subject, recording.trace)
-    chosen = TreeOptions(depth=max(depth, OPENED), correct=functions, fine=right, budget=clock.left)
-    line.busy("looking for causes")
-    with first_use():
-        findings = find_causes(story, symptom_of(recording, subject.folder), recording, chosen)
-    findings.summary[:0] = summary(subject, runs, recording)
-    status = show(subject, findings, options)
-    if not options.json:
-        _print_tree(subject, findings, depth)
+    with investigate(options) as investigation:
+        findings = investigation.find(CauseTree(max(depth, OPENED), fine, correct))
+        status = show(investigation, findings, options)
+        if not options.json:
+            _print_tree(investigation.subject.folder, findings, depth)
     return status
 
 
-def _statement(subject: Subject, text: str) -> Statement:
-    """The statement that FILE:LINE names; raises UsageError where there is none."""
-    from whence.errors import UsageError
-    from whence.techniques.slicing import known_statement, parse_criterion
-
-    criterion = parse_criterion(text)
-    if criterion.variable or criterion.occurrence > 0:
-        raise UsageError(f"'{text}': --fine takes a line", "write FILE:LINE")
-    return known_statement(subject.places.statements, criterion.statement)
-
-
-def _functions(subject: Subject, names: tuple[str, ...]) -> frozenset[str]:
-    """The names, each of a function of the program; raises UsageError for another."""
-    import difflib
-
-    from whence.errors import UsageError
-
-    known = {ref.name for ref in subject.program.functions}
-    for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 3)
-            hint = f"did you mean {' or '.join(near)}?" if near else "library functions are correct by default"
-            raise UsageError(f"the program has no function '{name}'", hint)
-    return frozenset(names)
-
-
-def _print_tree(subject: Subject, findings: Findings, depth: int) -> None:
+def _print_tree(folder: Path, findings: Findings, depth: int) -> None:
     from whence.cli.options import source_texts
     from whence.report.tree import print_tree
 
-    lines = {name: text.split("\n") for name, text in source_texts(subject.folder, findings).items()}
+    lines = {name: text.split("\n") for name, text in source_texts(folder, findings).items()}
 
     def lookup(file: str, line: int) -> str | None:
         found = lines.get(file, [])

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from whence.cli.clock import clock
-from whence.cli.options import CaseCommand, Options, first_use, open_subject, progress, shared_options, show
-from whence.errors import SubjectError
-
-if TYPE_CHECKING:
-    from whence.inputs.close import CloseInputs
-    from whence.run.cases import Case
-    from whence.subject.subject import Subject
-    from whence.techniques.invariants.diagnosis import Options as Wanted
+from whence.cli.options import CaseCommand, Options, investigate, shared_options, show
 
 KINDS = ("range", "executed", "branch", "values", "nonzero", "step", "order")  # as techniques/invariants/kinds.py
 CHOICES = ("mixture", "execution", "edits", "random")  # as techniques/invariants/training.py
-ALONE = "no passing case"  # how the line starts that says so; where inputs are made it is no loss
-MAKING, RECORDING = 0.5, 0.6  # of the time that is left, for making inputs, and then for recording runs
 
 
 def _kinds(_: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
@@ -62,67 +51,8 @@ def invariants(
     Good inputs close to the failing one are made where fewer than --number cases pass. What is broken in the failing
     run is told with the range of the good runs.
     """
-    from whence.cli.made import told
-    from whence.cli.steps import rows_alike, run_cases, summary
-    from whence.subject.recorder import Recorder
-    from whence.techniques.invariants.collect import collect
-    from whence.techniques.invariants.diagnosis import diagnose
-    from whence.techniques.invariants.runs import Observer
+    from whence.techniques.invariants.technique import LikelyInvariants
 
-    subject = open_subject(options)
-    runs = run_cases(subject, options)
-    rows = rows_alike(subject, runs, options, number)
-    case = runs.tested[rows[0]].case
-    few = len(runs.passing) < number and case.command is None
-    lines, close = summary(subject, runs), None
-    if generate or (generate is None and (paper or few)):
-        try:
-            close = _close_inputs(subject, case, number, _Made(channel, reference, still))
-            lines = [line for line in lines if not line.startswith(ALONE)] + told(case, close)
-        except SubjectError as error:
-            if generate or not runs.passing:
-                raise
-            lines.append(f"no inputs were made: {error}")
-    with (
-        Recorder(subject, options.trace_limit, options.window) as recorder,
-        progress("recording runs", len(rows[:number]) + len(runs.passing)) as report,
-        first_use(),
-    ):
-        observer = Observer(subject, recorder)
-        found = collect(observer, runs, rows, number, close=close, deadline=clock.within(RECORDING), progress=report)
-        findings = diagnose(observer, found.failing, found.good, _wanted(paper, kinds, promote, training, number))
-    findings.summary = [*lines, *found.left_out, *findings.summary]
-    return show(subject, findings, options)
-
-
-def _wanted(paper: bool, kinds: tuple[str, ...], promote: bool, training: str | None, number: int) -> Wanted:
-    """What the options ask for."""
-    from whence.techniques.invariants.diagnosis import Options as Wanted
-    from whence.techniques.invariants.kinds import PAPER, Kind, Settings
-    from whence.techniques.invariants.training import Choice
-
-    chosen = PAPER if paper else Kind(sum(Kind[kind.upper()] for kind in kinds))
-    choice = Choice(training) if training else Choice.EDITS if paper else Choice.MIXTURE
-    return Wanted(Settings(chosen, promote, plain=paper, control=paper), choice, number, paper)
-
-
-# ---- Close inputs ----------------------------------------------------------------------------------------------------
-
-
-class _Made(NamedTuple):
-    """What the user says of inputs that are made."""
-
-    channel: str | None
-    reference: Path | None
-    still: str | None
-
-
-def _close_inputs(subject: Subject, case: Case, number: int, made: _Made) -> CloseInputs:
-    """Good and failing inputs close to the failing case's. Raises what ``close_inputs`` raises."""
-    from whence.cli.made import make_close
-    from whence.inputs.oracle import Criteria, pattern
-
-    still = pattern("--still", made.still) if made.still else None
-    criteria = Criteria(made.reference and made.reference.absolute(), (), still)
-    end = clock.within(MAKING)
-    return make_close(subject, case, number=number, channel=made.channel, criteria=criteria, deadline=end)
+    technique = LikelyInvariants(paper, kinds, promote, training, number, generate, channel, reference, still)
+    with investigate(options) as investigation:
+        return show(investigation, investigation.find(technique), options)

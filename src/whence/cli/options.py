@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import partial, wraps
 from pathlib import Path
@@ -13,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.clock import clock
-from whence.cli.supervisor import line
+from whence.cli.supervisor import clock, line
 from whence.errors import UsageError
 
 if TYPE_CHECKING:
     from whence.findings import Findings
+    from whence.investigation.investigation import Investigation
     from whence.run.cases import Case
     from whence.subject.subject import Subject
 
@@ -219,6 +218,26 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
 # ---- The subject -----------------------------------------------------------------------------------------------------
 
 
+def investigate(
+    options: Options,
+    search: Search | None = None,
+    finish: Callable[[Findings], Findings] | None = None,
+    falls_back: bool = True,
+) -> Investigation:
+    """The investigation of the subject that the options name, within their budget.
+
+    ``finish`` is what the command does to findings before it shows them; ``falls_back``: where it finds nothing in its
+    time, the ranking by the spectrum is shown.
+    """
+    from whence.cli.watcher import TerminalWatcher
+    from whence.investigation.investigation import Investigation, Setup
+
+    workers, cluster, fresh = (search.workers, search.cluster, search.fresh) if search else (None, None, False)
+    setup = Setup(options.case, options.trace_limit, options.window, workers, cluster, fresh)
+    watcher = TerminalWatcher(options, finish or (lambda findings: findings), falls_back)
+    return Investigation(open_subject(options), setup, clock, watcher)
+
+
 def open_subject(options: Options) -> Subject:
     """The subject that the options name: loose sources with their cases, or the folder's ``whence.toml``."""
     from dataclasses import replace
@@ -294,14 +313,11 @@ def source_texts(folder: Path, findings: Findings) -> dict[str, str]:
     return texts
 
 
-def show(subject: Subject, findings: Findings, options: Options, sliced: bool = False) -> int:
-    """Show findings as the options say, without what stands in files that were changed; the exit status."""
-    from whence.techniques.stale import without_changed
-
-    found = without_changed(findings, subject.places.changed_files())
-    to_show = partial(present, options, subject.folder, sliced)
-    line.best(found, to_show)
-    return to_show(found)
+def show(investigation: Investigation, findings: Findings, options: Options, sliced: bool = False) -> int:
+    """Show findings as the options say; the exit status."""
+    to_show = partial(present, options, investigation.subject.folder, sliced)
+    line.best(findings, to_show)
+    return to_show(findings)
 
 
 def present(options: Options, folder: Path, sliced: bool, findings: Findings) -> int:
@@ -348,43 +364,3 @@ def _write_page(findings: Findings, texts: dict[str, str], path: Path) -> None:
         write_html(findings, texts, path)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error
-
-
-# ---- Long work -------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def progress(text: str, total: int) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar as the function (done, all) that long work calls; silent when standard error is piped."""
-    from whence.report.terminal import progress as bar
-
-    with bar(text, total) as advance:
-        state = {"done": 0}
-
-        def report(done: int, _: int) -> None:
-            advance(done - state["done"])
-            state["done"] = done
-
-        yield report
-
-
-@contextmanager
-def first_use() -> Iterator[None]:
-    """Say on a terminal why the analysis takes long where its compiled code is not in the cache yet."""
-    if _is_compiled():
-        yield
-        return
-    from rich.console import Console
-
-    line.busy("compiling the analysis at its first use, which `whence doctor` does ahead of time")
-    with Console(stderr=True).status("compiling the analysis, at its first use only (about half a minute)"):
-        yield
-
-
-def _is_compiled() -> bool:
-    """Whether the kernel that decodes traces has been compiled and kept before."""
-    from whence.trace import decode
-
-    kernel: Any = decode.decode  # numba's objects are typed as the functions that they compile
-    place = kernel.stats.cache_path
-    return place is None or any(Path(place).glob("decode.decode-*.nbi"))

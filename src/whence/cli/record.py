@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.options import CaseCommand, Options, first_use, open_subject, shared_options
+from whence.cli.options import CaseCommand, Options, investigate, shared_options
 
 if TYPE_CHECKING:
     from whence.run.cases import Case
@@ -27,22 +27,20 @@ def record(options: Options, output: Path | None, executable: Path | None) -> in
     """
     import shutil
 
-    from whence.cli.steps import build_variant
     from whence.probe.instrument import Variant
-    from whence.subject.recorder import Recorder
 
-    subject = open_subject(options)
-    variant = build_variant(subject, Variant.RECORD)
-    if executable is not None:
-        shutil.copy2(variant, executable)
-        click.echo(f"record variant: {executable}")
-        return 0
-    case = _chosen(subject, options.case)
-    with subject.runner() as runner:
-        endless = runner.run_case(case).timed_out
-    with Recorder(subject, options.trace_limit, options.window) as recorder, first_use():
-        recording = recorder.record(case, keep=output, may_be_cut=endless)
-    description = describe(recording)
+    with investigate(options, falls_back=False) as investigation:
+        variant = investigation.build(Variant.RECORD)
+        if executable is not None:
+            shutil.copy2(variant, executable)
+            click.echo(f"record variant: {executable}")
+            return 0
+        case = _chosen(investigation.subject, options.case)
+        with investigation.subject.runner() as runner:
+            endless = runner.run_case(case).timed_out
+        with investigation.watcher.first_use():
+            recording = investigation.recorder.record(case, keep=output, may_be_cut=endless)
+        description = describe(recording)
     if options.json:
         click.echo(json.dumps(description, indent=2))
         return 0

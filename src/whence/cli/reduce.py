@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.clock import clock
-from whence.cli.options import CaseCommand, Options, open_subject, quoted, shared_options
+from whence.cli.options import CaseCommand, Options, investigate, quoted, shared_options
 from whence.cli.supervisor import line
 from whence.errors import UsageError
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from whence.inputs.oracle import Criteria
     from whence.inputs.reduce import Reduction
     from whence.inputs.tokens import Specification
-    from whence.run.cases import Case
     from whence.subject.subject import Subject
 
 SHOWN = 4_096  # bytes of an input that are printed
@@ -63,7 +61,6 @@ def reduce(
     Pieces are taken out as long as the same symptom shows at the same statement. Other inputs need an oracle: a crash,
     a failed assertion or a wrong status tells by itself, a wrong output needs --reference or --still.
     """
-    from whence.cli.options import progress
     from whence.inputs.channel import find_channel
     from whence.inputs.close import SHARE, search_close
     from whence.inputs.judge import Judge
@@ -74,35 +71,36 @@ def reduce(
         raise UsageError("whence reduce writes no page; --json gives the result to other programs")
     criteria = _criteria(reference, still, rejects)
     specification = load_specification(spec) if spec else None
-    subject = open_subject(options)
-    case = _failing_case(subject, options)
-    channel = find_channel(case, wanted)
-    with (
-        progress("trying inputs", runs) as report,
-        Judge(
-            subject,
-            case,
-            channel,
-            criteria,
-            runs,
-            clock.deadline,
-            progress=report,
-            trace_limit=options.trace_limit,
-            window=options.window,
-        ) as judge,
-    ):
-        specification = specification or guess_specification(channel.read(case))
-        judge.spend(SHARE if close else 1.0)
+    with investigate(options, falls_back=False) as investigation:
+        subject = investigation.subject
+        case = investigation.runs.tested[investigation.failing_rows()[0]].case
+        channel = find_channel(case, wanted)
+        with (
+            investigation.watcher.progress("trying inputs", runs) as report,
+            Judge(
+                subject,
+                case,
+                channel,
+                criteria,
+                runs,
+                investigation.clock.deadline,
+                progress=report,
+                trace_limit=options.trace_limit,
+                window=options.window,
+            ) as judge,
+        ):
+            specification = specification or guess_specification(channel.read(case))
+            judge.spend(SHARE if close else 1.0)
 
-        def smaller(reduction: Reduction) -> None:
-            so_far = _findings(subject, judge, reduction, specification, None)
-            line.best(so_far, partial(_present, options, output, reduction.data, _printed(judge, reduction, None)))
+            def smaller(reduction: Reduction) -> None:
+                so_far = _findings(subject, judge, reduction, specification, None)
+                line.best(so_far, partial(_present, options, output, reduction.data, _printed(judge, reduction, None)))
 
-        reduction = reduce_input(judge, specification, smaller)
-        found = search_close(judge, reduction, specification, number, tokens) if close else None
-    findings = _findings(subject, judge, reduction, specification, found)
-    status = _present(options, output, reduction.data, _printed(judge, reduction, found), findings)
-    return status if found is None or found.good else 1
+            reduction = reduce_input(judge, specification, smaller)
+            found = search_close(judge, reduction, specification, number, tokens) if close else None
+        findings = _findings(subject, judge, reduction, specification, found)
+        status = _present(options, output, reduction.data, _printed(judge, reduction, found), findings)
+        return status if found is None or found.good else 1
 
 
 def _criteria(reference: Path | None, still: str | None, rejects: tuple[str, ...]) -> Criteria:
@@ -110,14 +108,6 @@ def _criteria(reference: Path | None, still: str | None, rejects: tuple[str, ...
 
     patterns = tuple(pattern("--rejects", text) for text in rejects)
     return Criteria(reference and reference.absolute(), patterns, pattern("--still", still) if still else None)
-
-
-def _failing_case(subject: Subject, options: Options) -> Case:
-    """The case that ``--case`` names, or the failing one with the shortest run."""
-    from whence.cli.steps import failing_rows, run_cases
-
-    runs = run_cases(subject)
-    return runs.tested[failing_rows(subject, runs, options)[0]].case
 
 
 def _write(data: bytes, path: Path) -> None:

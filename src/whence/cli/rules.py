@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from whence.cli.clock import clock
-from whence.cli.options import CaseCommand, Options, Search, open_subject, search_options, shared_options, show
-from whence.cli.supervisor import line
+from whence.cli.options import CaseCommand, Options, Search, investigate, search_options, shared_options, show
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from whence.alter.work import Work
-    from whence.subject.runs import Runs
-    from whence.subject.subject import Subject
-    from whence.techniques.rules.candidates import Pair
-
-SEARCHING = 0.8  # of the time, for altered runs; the rest is for compiling changes
 FAMILIES = (
     "branch",
     "value",
@@ -68,33 +55,7 @@ def rules(
     Each rule is one small change of one place, such as `<=` for `<`, that holds during a whole run. Those that make a
     failing case pass are tried on passing cases too.
     """
-    from whence.cli.steps import open_work, rows_alike, run_cases, search_summary, summary
-    from whence.diagnosis.confirmation import confirm
-    from whence.techniques.rules.candidates import Family
-    from whence.techniques.rules.rules import rules as find_rules
-    from whence.techniques.rules.trials import Settings
+    from whence.diagnosis.rules import Rules
 
-    subject = open_subject(options)
-    runs = run_cases(subject, options)
-    rows = rows_alike(subject, runs, options, failing)
-    settings = Settings(frozenset(Family[name.upper()] for name in families), failing, passing, everywhere)
-    with open_work(subject, runs, search, "trying rules", SEARCHING) as work:
-        found = _pairs(subject, runs, rows, work) if pairs else ()
-        findings = find_rules(subject, runs, work, settings, among=rows, pairs=found)
-    line.busy("compiling changes")
-    findings = confirm(subject, runs, findings, clock.deadline)
-    findings.summary = [*summary(subject, runs), *findings.summary, *search_summary(work)]
-    return show(subject, findings, options)
-
-
-def _pairs(subject: Subject, runs: Runs, rows: Sequence[int], work: Work) -> Iterator[Pair]:
-    """The pairs that Value Replacement finds in these failing runs: site, original and alternate bits."""
-    from whence.techniques.replacement.values import search as search_pairs
-
-    failing = [runs.tested[row].case for row in rows]
-    others = [tested.case for row, tested in enumerate(runs.tested) if row not in rows]
-    searched = search_pairs(subject, failing, others, work)
-    for run, target in enumerate(searched.targets):
-        mine = searched.pairs[(searched.pairs["run"] == run) & ~searched.pairs["relaxed"]]
-        sites, values = target.sites[mine["event"]].tolist(), target.values[mine["event"]].tolist()
-        yield from zip(sites, values, mine["alternate"].tolist(), strict=True)
+    with investigate(options, search) as investigation:
+        return show(investigation, investigation.find(Rules(families, failing, passing, pairs, everywhere)), options)

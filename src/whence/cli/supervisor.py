@@ -19,12 +19,14 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from whence.investigation.attempts import DEBUG
+from whence.investigation.clock import Clock
+
 if TYPE_CHECKING:
     from whence.findings import Findings
 
     Show = Callable[[Findings], int]  # shows findings, and gives the exit status; can be pickled
 
-DEBUG = "WHENCE_DEBUG"  # set: a command does its work in the process that was started, as debuggers want it
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OVERTIME = 0.02  # of the budget that the child may go on when its time is up
 SHOWING = 0.25  # of the budget, and seconds, that the child may take to show its result by itself
@@ -94,10 +96,11 @@ class Line:
 
 
 line = Line()
+clock = Clock(line.due)  # there is one command a process
 
 
 def supervise(command: Callable[[], int]) -> int:
-    """The exit status of ``command``, which is done by a child process."""
+    """The exit status of ``command``, which is done by a child process; with ``DEBUG`` set, by this one."""
     if os.environ.get(DEBUG):
         return command()
     sys.stdout.flush()

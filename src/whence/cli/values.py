@@ -9,7 +9,7 @@ from whence.cli.options import (
     CaseCommand,
     Options,
     Search,
-    open_subject,
+    investigate,
     search_options,
     shared_options,
     show,
@@ -42,20 +42,8 @@ def values(
     Each failing run is run again thousands of times, each time with one value replaced by one that it had in another
     case, or another time.
     """
-    from whence.cli.steps import open_work, rows_alike, run_cases, search_summary, summary
-    from whence.subject.runs import coverage
-    from whence.techniques.replacement.pairs import Settings
-    from whence.techniques.replacement.values import search as search_pairs
-    from whence.techniques.replacement.values import values as rank_statements
+    from whence.techniques.replacement.technique import ValueReplacement
 
-    subject = open_subject(options)
-    runs = run_cases(subject, options)
-    rows = rows_alike(subject, runs, options, failing)
-    chosen = [runs.tested[row].case for row in rows]
-    others = [tested.case for row, tested in enumerate(runs.tested) if row not in rows]
-    settings = Settings(full=full, neighbours=neighbours and not full and not plain, prunes=prune, sets=sets)
-    with open_work(subject, runs, search, "altered runs") as work:
-        searched = search_pairs(subject, chosen, others, work, settings)
-        findings = rank_statements(subject, searched, coverage(subject, runs), ties, plain)
-    findings.summary = [*summary(subject, runs), *findings.summary, *search_summary(work)]
-    return show(subject, findings, options)
+    technique = ValueReplacement(full, neighbours, sets, prune, failing, plain, ties)
+    with investigate(options, search) as investigation:
+        return show(investigation, investigation.find(technique), options)

@@ -1,134 +1,30 @@
-"""Dynamic slices as findings: criteria, and a slice's lines with their values and edges.
-
-A criterion is the symptom, or ``FILE:LINE[:variable][@occurrence]``. (Dynamic slicing: Sahoo et al. 2013, section 4.)
-"""
+"""Dynamic slices as findings: a slice's lines with their values and edges (Sahoo et al. 2013, section 4)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from whence.dependence.slices import Lines, Start, by_line, compute, place_of
-from whence.errors import UsageError
-from whence.findings import Findings, Statement, plural, rank
+from whence.dependence.criteria import parse_criterion, start_at, times
+from whence.dependence.slices import Lines, Start, by_line, compute, place_of, symptom_start
+from whence.errors import SubjectError, UsageError
+from whence.findings import Findings, Statement, Symptom, plural, rank
+from whence.investigation.account import summary
 from whence.subject.story import EDGE_NAMES, Story, json_value
+from whence.subject.symptoms import symptom_of
 from whence.trace.dependence import Edge
 from whence.trace.slicing import Slice, dependences
+
+if TYPE_CHECKING:
+    from whence.investigation.investigation import Investigation
+    from whence.subject.recorder import Recording
 
 VALUES_A_LINE = 20
 EDGES_A_LINE = 20
 LINES = 5000
+CASES_NAMED = 8
 HOPS = 8  # steps through code without a place before an edge is given up
-
-
-# ---- Criteria --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True, frozen=True)
-class Criterion:
-    """Where a slice starts: a statement, a variable there ("" for all), and which of its instances (-1: the last)."""
-
-    statement: Statement
-    variable: str = ""
-    occurrence: int = -1
-
-    @property
-    def place(self) -> str:
-        """``FILE:LINE``."""
-        return f"{self.statement.file}:{self.statement.line}"
-
-
-def parse_criterion(text: str) -> Criterion:
-    """Read ``FILE:LINE[:variable][@occurrence]``; raises UsageError on anything else."""
-    match = re.fullmatch(r"(?P<file>.+?):(?P<line>\d+)(?::(?P<variable>[^@]+))?(?:@(?P<occurrence>\d+))?", text)
-    if match is None or int(match["line"]) == 0:
-        raise UsageError(f"'{text}' is no criterion", "write FILE:LINE, FILE:LINE:variable or FILE:LINE:variable@3")
-    occurrence = int(match["occurrence"]) if match["occurrence"] else -1
-    if occurrence == 0:
-        raise UsageError(f"'{text}': occurrences count from 1")
-    return Criterion(Statement(match["file"], int(match["line"])), match["variable"] or "", occurrence)
-
-
-def start_at(story: Story, criterion: Criterion) -> Start:
-    """The start of a slice at one execution of a line, or at one access to a variable there.
-
-    Raises UsageError where the program has no such place, or the run never reached it.
-    """
-    statement = known_statement(story.statements, criterion.statement)
-    events = story.events_of(statement)
-    if not len(events):
-        raise UsageError(f"the run never reached {criterion.place}", "slice another run with --case or --passing")
-    if criterion.variable:
-        groups = _of_variable(story, events, criterion)
-        what = f"`{criterion.variable}`, "
-    else:
-        groups = _executions(story, events)
-        what = ""
-    if criterion.occurrence > len(groups):
-        raise UsageError(f"{criterion.place} was reached {_times(len(groups))}, not {criterion.occurrence}")
-    number = criterion.occurrence if criterion.occurrence > 0 else len(groups)
-    chosen = groups[number - 1]
-    return Start([event + 1 for event in chosen], chosen[-1], f"{what}{_which(number, len(groups))}")
-
-
-def known_statement(statements: Sequence[Statement], wanted: Statement) -> Statement:
-    """The statement as the program knows it: its file may be given by a last part of its path.
-
-    Raises UsageError where ``statements``, those of the program, do not have it, or more than one file fits.
-    """
-    files = {s.file for s in statements}
-    matches = [wanted.file] if wanted.file in files else sorted(f for f in files if f.endswith("/" + wanted.file))
-    if len(matches) > 1:
-        raise UsageError(f"'{wanted.file}' could be {' or '.join(matches[:3])}", "write more of the path")
-    if not matches:
-        raise UsageError(f"no statement of '{wanted.file}' was captured", f"files: {', '.join(sorted(files)[:5])}")
-    lines = [s.line for s in statements if s.file == matches[0]]
-    if wanted.line not in lines:
-        near = sorted(sorted(lines, key=lambda line: abs(line - wanted.line))[:3])
-        hint = f"the nearest lines with one: {', '.join(map(str, near))}"
-        raise UsageError(f"there is no statement on {matches[0]}:{wanted.line}", hint)
-    return Statement(matches[0], wanted.line)
-
-
-def _of_variable(story: Story, events: NDArray[np.int64], criterion: Criterion) -> list[list[int]]:
-    """The accesses to the variable, each on its own; only writes where the line has both."""
-    named: list[tuple[int, str]] = []
-    others: dict[str, None] = {}
-    for event in events.tolist():
-        seen = story.observation(event)
-        if seen is not None and seen.name == criterion.variable:
-            named.append((event, seen.role))
-        elif seen is not None:
-            others[seen.name] = None
-    if not named:
-        hint = f"there: {', '.join(list(others)[:8])}" if others else "leave the variable out to see all of the line"
-        raise UsageError(f"`{criterion.variable}` is not used on {criterion.place}", hint)
-    return [[event] for event, role in named if role == "written"] or [[event] for event, _ in named]
-
-
-def _executions(story: Story, events: NDArray[np.int64]) -> list[list[int]]:
-    """A line's events grouped by execution: a new one starts where a site of the group comes again."""
-    groups: list[list[int]] = []
-    seen: set[int] = set()
-    for event, site in zip(events.tolist(), story.sites(events).tolist(), strict=True):
-        if not groups or site in seen:
-            groups.append([])
-            seen = set()
-        groups[-1].append(event)
-        seen.add(site)
-    return groups
-
-
-def _which(number: int, count: int) -> str:
-    """Which of several executions is meant."""
-    if count == 1:
-        return "reached once"
-    return f"the last of {count:,} times" if number == count else f"time {number:,} of {count:,}"
 
 
 # ---- Parts ---------------------------------------------------------------------------------------------------------
@@ -243,7 +139,7 @@ def slice_findings(
     scores, evidence = {}, {}
     for statement, depth, count in zip(lines.statements, depths, instances, strict=True):
         scores[statement] = 1 / (1 + depth)
-        evidence[statement] = {"text": f"in the slice {_times(count)}, {_steps(depth)} from the criterion"}
+        evidence[statement] = {"text": f"in the slice {times(count)}, {_steps(depth)} from the criterion"}
     result = Findings("slice", subject, rank(scores, evidence))
     result.parts["slice"] = slice_part(story, found, lines, forward, control)
     result.parts["criterion"] = criterion_part(story, start, forward)
@@ -265,9 +161,74 @@ def criterion_part(story: Story, start: Start, forward: bool = False) -> dict[st
     }
 
 
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count:,} times"
-
-
 def _steps(depth: int) -> str:
     return "1 step" if depth == 1 else f"{depth} steps"
+
+
+# ---- The technique ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Slicing:
+    """What a failure, or a value, came from; or with ``forward`` what came of it.
+
+    ``at`` is ``FILE:LINE[:variable][@occurrence]``; None: the symptom. ``data_only`` leaves control dependence out.
+    ``passing`` names a case whose run is sliced whether it passes or fails, which needs ``at``.
+    """
+
+    at: str | None = None
+    forward: bool = False
+    data_only: bool = False
+    passing: str | None = None
+
+    def run(self, investigation: Investigation) -> Findings:
+        """The slice's lines, nearest first. Raises UsageError where the criterion is no place of the run."""
+        sliced = self.start(investigation)
+        findings, _ = slice_findings(
+            sliced.story, investigation.subject.name, sliced.start, self.forward, not self.data_only
+        )
+        findings.symptom = sliced.symptom
+        findings.summary[:0] = summary(investigation.subject, investigation.runs, sliced.recording)
+        return findings
+
+    def start(self, investigation: Investigation) -> Sliced:
+        """Record the run to slice, and find where the slice starts in it."""
+        criterion = parse_criterion(self.at) if self.at else None
+        if self.passing and criterion is None:
+            raise UsageError("--passing needs --at: a passing run has no symptom", "say where to start: --at FILE:LINE")
+        if self.forward and criterion is None:
+            raise UsageError("--forward needs --at: nothing comes of a symptom", "say where to start: --at FILE:LINE")
+        recording = investigation.record_failing(self._rows(investigation))[1]
+        story = Story(investigation.subject, recording.trace)
+        symptom = symptom_of(recording, investigation.subject.folder) if recording.outcome.failed else None
+        start = start_at(story, criterion) if criterion else _placed(symptom)
+        return Sliced(story, recording, symptom, start)
+
+    def _rows(self, investigation: Investigation) -> list[int]:
+        if self.passing is None:
+            return investigation.failing_rows()
+        tested = investigation.runs.tested
+        rows = [row for row, one in enumerate(tested) if one.case.name == self.passing]
+        if not rows:
+            names = ", ".join(one.case.name for one in tested[:CASES_NAMED])
+            raise SubjectError(f"no case is named '{self.passing}'", f"cases: {names}")
+        return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Sliced:
+    """A recorded run with the start of a slice in it, and its symptom where it failed."""
+
+    story: Story
+    recording: Recording
+    symptom: Symptom | None
+    start: Start
+
+
+def _placed(symptom: Symptom | None) -> Start:
+    """The slice's start at the symptom; raises SubjectError where that has no place in the trace."""
+    start = symptom_start(symptom) if symptom is not None else None
+    if start is None or not start.references:
+        text = symptom.text if symptom is not None else "there is none"
+        raise SubjectError(f"the symptom has no place in the trace: {text}", "say where to start: --at FILE:LINE")
+    return start

@@ -7,12 +7,14 @@ branches, compared with one another.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from whence.errors import UsageError
 from whence.findings import Findings, Statement, rank
+from whence.investigation.account import summary
 from whence.subject.coverage import Coverage
 from whence.subject.suspiciousness import (
     DEFAULT_FORMULA,
@@ -28,6 +30,9 @@ from whence.subject.suspiciousness import (
     statement_spectrum,
     tie_ranks,
 )
+
+if TYPE_CHECKING:
+    from whence.investigation.investigation import Investigation
 
 Level = Literal["statement", "branch"]
 
@@ -113,3 +118,25 @@ def _summary(findings: Findings, level: Level) -> str:
     ran = f"{cases['passed'] + cases['failed']} cases ({cases['passed']} passed, {cases['failed']} failed)"
     what = "statements" if level == "statement" else "lines with a branch"
     return f"compared {ran}: a failing case executed {len(findings.ranking)} {what}"
+
+
+# ---- The technique ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Spectrum:
+    """Ranks statements, or sides of branches, by which cases executed them; the fields are those of ``spectrum``."""
+
+    formula: str = DEFAULT_FORMULA
+    level: Level = "statement"
+    exponent: float = 2.0
+
+    def run(self, investigation: Investigation) -> Findings:
+        """The ranking by suspiciousness. Raises SubjectError where no case fails."""
+        investigation.failing_rows()
+        name = investigation.subject.name
+        findings = spectrum(
+            investigation.coverage, formula=self.formula, level=self.level, exponent=self.exponent, subject=name
+        )
+        findings.summary[:0] = summary(investigation.subject, investigation.runs)
+        return findings

@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from whence.cli.attempts import Attempts
-from whence.cli.clock import OutOfTime, alarm, clock
 from whence.errors import SubjectError
+from whence.investigation.attempts import Attempts
+from whence.investigation.clock import Clock, OutOfTime, alarm
+from whence.investigation.watcher import Watcher
 from whence.run.runner import Interrupted
 
 
-@pytest.fixture(autouse=True)
-def with_time() -> None:
-    clock.start(600.0)
+def with_time(seconds: float = 600.0) -> Attempts:
+    clock = Clock()
+    clock.start(seconds)
+    return Attempts(clock, Watcher())
 
 
 def failing(error: BaseException) -> Attempts:
@@ -25,13 +27,13 @@ def failing(error: BaseException) -> Attempts:
     def step() -> int:
         raise error
 
-    attempts = Attempts()
+    attempts = with_time()
     assert attempts.take("rules", "trying rules", step) is None
     return attempts
 
 
 def test_a_step_gives_what_it_found():
-    attempts = Attempts()
+    attempts = with_time()
     assert attempts.take("rules", "trying rules", lambda: 3) == 3
     assert attempts.lines == [] and not attempts.stopped
 
@@ -60,7 +62,7 @@ def test_what_fails_costs_a_line(error, told):
 
 
 def test_what_overruns_its_share_is_ended():
-    attempts = Attempts()
+    attempts = with_time()
 
     def endless() -> None:
         while True:
@@ -82,7 +84,7 @@ def test_what_an_alarm_has_become_on_its_way_is_no_interrupt():
         except KeyboardInterrupt as stop:
             raise Interrupted([]) from stop
 
-    attempts = Attempts()
+    attempts = with_time()
     assert attempts.take("invariants", "comparing values", step) is None
     assert attempts.lines[0].startswith("invariants: not done in its share") and not attempts.stopped
 
@@ -95,8 +97,7 @@ def test_after_an_interrupt_no_step_is_taken():
 
 
 def test_without_time_a_step_is_not_taken():
-    clock.start(1e-6)
-    attempts = Attempts()
+    attempts = with_time(1e-6)
     assert attempts.take("rules", "trying rules", lambda: 4) is None
     assert attempts.lines == ["rules: no time was left: --budget 5m"]
 
@@ -137,6 +138,7 @@ def test_cleaning_up_after_an_alarm_is_not_disturbed():
 
 
 def test_the_time_for_building_does_not_count():
+    clock = Clock()
     clock.start(10.0)
     before = clock.left
     with clock.standing():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from whence.findings import Findings, Statement, rank
-from whence.techniques.stale import without_changed
+from whence.investigation.stale import without_changed
 
 A, B, C = Statement("a.c", 1), Statement("b.c", 2), Statement("b.c", 3)
 

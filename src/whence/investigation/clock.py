@@ -1,7 +1,6 @@
-"""The time of a command: how much is left of its budget, and an alarm for what would overrun its share.
+"""The time of a diagnosis: how much is left of its budget, and an alarm for what would overrun its share.
 
 The budget is wall time for everything but building: while the program or a variant is built the clock stands still.
-There is one command a process, hence one clock.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from whence.cli.supervisor import line
+Due = Callable[[float | None, float], None]  # when all has to be over (of time.monotonic; None: it stands), of how much
 
 BUDGET = 60.0  # seconds, where the options say nothing
 SHOWING, SHOWING_LEAST = 0.02, 0.5  # of the budget, and seconds, that are left for showing the result
@@ -27,21 +26,22 @@ class OutOfTime(KeyboardInterrupt):
 
 
 class Clock:
-    """The budget of a command. Until ``start`` there is no limit."""
+    """A budget of wall time. Until ``start`` there is no limit. ``due`` is called whenever its end moves."""
 
-    def __init__(self) -> None:
+    def __init__(self, due: Due = lambda _, __: None) -> None:
+        self._due = due
         self._end = float("inf")
         self._budget = float("inf")
 
     def start(self, budget: float | None) -> None:
-        """The command's time begins; ``budget`` in seconds, None: the default one."""
+        """The time begins; ``budget`` in seconds, None: the default one."""
         self._budget = budget or BUDGET
         self._end = time.monotonic() + self._budget
-        line.due(self._end, self._budget)
+        self._due(self._end, self._budget)
 
     @property
     def budget(self) -> float:
-        """The seconds that the command may take in all."""
+        """The seconds that all of it may take."""
         return self._budget
 
     @property
@@ -64,15 +64,12 @@ class Clock:
     def standing(self) -> Iterator[None]:
         """Inside, where something is built, the clock stands still."""
         began = time.monotonic()
-        line.due(None, self._budget)
+        self._due(None, self._budget)
         try:
             yield
         finally:
             self._end += time.monotonic() - began
-            line.due(self._end, self._budget)
-
-
-clock = Clock()
+            self._due(self._end, self._budget)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The steps of a command, each under a share of its time and a net of its own: a step that fails costs one line."""
+"""The steps of a diagnosis, each under a share of its time and a net of its own: a step that fails costs one line."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from whence.cli.clock import OutOfTime, alarm, clock
-from whence.cli.supervisor import DEBUG, line
 from whence.errors import WhenceError
+from whence.investigation.clock import Clock, OutOfTime, alarm
+from whence.investigation.watcher import Watcher
 
 T = TypeVar("T")
+DEBUG = "WHENCE_DEBUG"  # set: internal errors are not caught, as debuggers want it
 
 
 @dataclass(slots=True)
 class Attempts:
-    """``lines`` say what failed or had no time; ``stopped`` tells that the user has interrupted the command."""
+    """``lines`` say what failed or had no time; ``stopped`` tells that the user has interrupted all of it."""
 
+    clock: Clock
+    watcher: Watcher
     lines: list[str] = field(default_factory=list)
     stopped: bool = False
 
@@ -33,10 +36,10 @@ class Attempts:
         """
         if self.stopped:
             return None
-        if not (seconds := min(seconds, clock.left)):
+        if not (seconds := min(seconds, self.clock.left)):
             self.lines.append(f"{name}: no time was left: --budget 5m")
             return None
-        line.busy(doing)
+        self.watcher.busy(doing)
         try:
             with alarm(seconds):
                 return step()

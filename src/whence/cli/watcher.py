@@ -1,0 +1,94 @@
+"""What a command shows of its work: bars on the terminal; and its best findings so far, to the process that watches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from whence.cli.options import present
+from whence.cli.supervisor import line
+from whence.investigation.watcher import Progress, Watcher
+
+if TYPE_CHECKING:
+    from whence.cli.options import Options
+    from whence.findings import Findings
+    from whence.investigation.investigation import Investigation
+
+
+class TerminalWatcher(Watcher):
+    """Shows progress on standard error, and nothing where that is piped.
+
+    ``finish`` is what the command does to findings before it shows them. Where it ``falls_back``, the ranking by
+    the spectrum is the best so far as soon as the cases have run.
+    """
+
+    def __init__(self, options: Options, finish: Callable[[Findings], Findings], falls_back: bool) -> None:
+        self._options, self._finish, self._falls_back = options, finish, falls_back
+
+    def busy(self, what: str) -> None:
+        """Tell the process that watches, which says it where time runs out."""
+        line.busy(what)
+
+    def best(self, findings: Findings, folder: Path) -> None:
+        """Leave the findings with the process that watches, which shows them where this one cannot."""
+        line.best(self._finish(findings), partial(present, self._options, folder, False))
+
+    def cases_ran(self, investigation: Investigation) -> None:
+        """Leave the ranking by the spectrum, for a command that comes to no other in its time."""
+        from whence.subject.symptoms import unrecorded_symptom
+        from whence.techniques.spectrum import Spectrum
+
+        runs = investigation.runs
+        if not self._falls_back or not runs.failing:
+            return
+        first = runs.tested[runs.failing[0]]
+        findings = investigation.find(Spectrum("op2"))
+        findings.symptom = unrecorded_symptom(first.result, first.outcome)
+        findings.warnings.append("the ranking is that of the spectrum alone: nothing else was found")
+        self.best(findings, investigation.subject.folder)
+
+    @contextmanager
+    def progress(self, text: str, total: int) -> Iterator[Progress]:
+        """A bar for work of ``total`` steps."""
+        from whence.report.terminal import progress as bar
+
+        with bar(text, total) as advance:
+            state = {"done": 0}
+
+            def report(done: int, _: int) -> None:
+                advance(done - state["done"])
+                state["done"] = done
+
+            yield report
+
+    @contextmanager
+    def search(self, text: str) -> Iterator[Progress]:
+        """A bar for a search, with the time that remains."""
+        from whence.report.terminal import search_progress
+
+        with search_progress(text) as report:
+            yield report
+
+    @contextmanager
+    def first_use(self) -> Iterator[None]:
+        """Say on a terminal why the analysis takes long where its compiled code is not in the cache yet."""
+        if _is_compiled():
+            yield
+            return
+        from rich.console import Console
+
+        line.busy("compiling the analysis at its first use, which `whence doctor` does ahead of time")
+        with Console(stderr=True).status("compiling the analysis, at its first use only (about half a minute)"):
+            yield
+
+
+def _is_compiled() -> bool:
+    """Whether the kernel that decodes traces has been compiled and kept before."""
+    from whence.trace import decode
+
+    kernel: Any = decode.decode  # numba's objects are typed as the functions that they compile
+    place = kernel.stats.cache_path
+    return place is None or any(Path(place).glob("decode.decode-*.nbi"))

@@ -1,0 +1,261 @@
+"""``locate``: every technique asked about one failure in turn, and what they say joined in one ranking.
+
+The first ranking is there as soon as the cases have run. Every step after that makes it better, in a share of the time
+of its own: what fails or has no time costs a line.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+
+from whence.alter.work import INTERRUPT, Work
+from whence.diagnosis.combined_ranking import AROUND, VOICES, fuse
+from whence.diagnosis.confirmation import confirm
+from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
+from whence.diagnosis.searches import searches
+from whence.diagnosis.spectrum_and_slice import Evidence, locate, values_part
+from whence.errors import WhenceError
+from whence.findings import Findings
+from whence.investigation.account import search_summary, summary
+from whence.investigation.attempts import Attempts
+from whence.investigation.close_cases import add_close_cases
+from whence.investigation.investigation import Investigation
+from whence.run.outcome import Kind
+from whence.subject.alike import failing_alike
+from whence.subject.recorder import Recording
+from whence.subject.runs import Runs, blocks_executed
+from whence.subject.story import Story
+from whence.subject.symptoms import symptom_of, unrecorded_symptom
+from whence.techniques.invariants.technique import compared_values
+from whence.techniques.spectrum import spectrum
+
+PASSING_RECORDED = 5  # passing runs whose values are shown beside the failing run's
+LONGEST_PASSING = 1_000_000  # blocks of a passing run that is recorded for its values alone
+MAKING = 0.3  # of the time that is left, for making inputs
+RECORDING = 0.5  # of it, for recording the failing run
+ALIKE = 0.1  # of it, for finding failing runs that fail in the same way
+COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
+REASONING = 0.1  # of it, for the cause tree
+SEARCHING = 0.8  # of it, for altered runs and formulas
+ALTERING = 0.7  # of that, for altered runs
+CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
+LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
+VALUES_OF = 50  # ranked statements whose values are gathered
+
+
+@dataclass(frozen=True, slots=True)
+class Locate:
+    """Ranks the statements most likely at fault, and explains them.
+
+    ``formula``: of suspiciousness. ``alter``: failing runs are altered, in the time that is left. ``generate``: inputs
+    close to the failing one are made where no case passes.
+    """
+
+    formula: str = "op2"
+    alter: bool = True
+    generate: bool = True
+
+    def run(self, investigation: Investigation) -> Findings:
+        """The combined ranking; what failed or had no time is said in its summary.
+
+        Raises SubjectError where no case fails.
+        """
+        diagnosis = _Diagnosis(investigation, self)
+        diagnosis.begin()
+        if diagnosis.can_compare():
+            diagnosis.explain()
+        return diagnosis.findings()
+
+
+@dataclass(slots=True)
+class _Diagnosis:
+    """What is known of a failure so far, from the spectrum alone to all that altered runs say."""
+
+    investigation: Investigation
+    options: Locate
+    attempts: Attempts = field(init=False)
+    generated: list[str] = field(default_factory=list)  # about inputs that were made
+    found: list[Findings] = field(default_factory=list)
+    rows: list[int] = field(init=False)  # of failing cases; the first is the one to explain
+    base: Findings = field(init=False)
+    recording: Recording | None = None
+    story: Story | None = None
+    passing: list[Story] = field(default_factory=list)
+    confirmed: Findings | None = None  # all of it joined, the changes compiled in the source
+
+    def __post_init__(self) -> None:
+        self.attempts = Attempts(self.investigation.clock, self.investigation.watcher)
+
+    @property
+    def runs(self) -> Runs:
+        """The runs of all cases."""
+        return self.investigation.runs
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        return self.investigation.clock.left
+
+    # ---- The ranking so far ------------------------------------------------------------------------------------------
+
+    def findings(self) -> Findings:
+        """The ranking that joins all that was found, with what was done and what failed."""
+        joined = self.confirmed or self.joined()
+        findings = replace(joined, parts=dict(joined.parts))  # which is added to
+        if self.story is not None:
+            findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], self.story, self.passing)
+        lines = summary(self.investigation.subject, self.runs, self.recording)
+        findings.summary = [*self.generated, *lines, *findings.summary, *self.attempts.lines]
+        return findings
+
+    def joined(self) -> Findings:
+        """What was found, in one ranking."""
+        failing = self.runs.tested[self.rows[0]]
+        expected, is_wrong = failing.case.expected, failing.outcome.kind in (Kind.WRONG_OUTPUT, Kind.WRONG_STATUS)
+        is_open = not is_wrong and (expected is None or expected.stdout is None)
+        return fuse(self.base, self.found, AROUND if is_open else VOICES)
+
+    def take(self, name: str, doing: str, step: Callable[[], Findings], seconds: float) -> None:
+        """Add what a step finds, and make that known as the best so far."""
+        if (found := self.attempts.take(name, doing, step, seconds)) is not None:
+            self.found.append(found)
+            self.publish()
+
+    def publish(self) -> None:
+        """Make the findings known as the best so far."""
+        investigation = self.investigation
+        investigation.watcher.best(investigation.current(self.findings()), investigation.subject.folder)
+
+    # ---- Runs --------------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Run the cases, make some where none passes, and rank by the spectrum.
+
+        Raises SubjectError where no case fails.
+        """
+        investigation = self.investigation
+        self.rows = investigation.failing_rows()
+        if self.options.generate and not self.runs.passing and self.runs.tested[self.rows[0]].case.command is None:
+            end = investigation.clock.within(MAKING)
+            make = partial(add_close_cases, investigation, self.rows[0], end)
+            self.generated = self.attempts.take("inputs", "making inputs", make) or []
+            others = investigation.failing_rows()
+            self.rows = [*self.rows, *(row for row in others if row not in self.rows)]  # the user's first
+        first, name = self.runs.tested[self.rows[0]], investigation.subject.name
+        suspects = spectrum(investigation.coverage, formula=self.options.formula, subject=name)
+        symptom = unrecorded_symptom(first.result, first.outcome)
+        self.base = replace(suspects, technique="locate", symptom=symptom)
+        self.publish()
+
+    def can_compare(self) -> bool:
+        """Whether there is a failing run whose values can be looked at, and that can be altered."""
+        if all(self.runs.tested[row].case.command is None for row in self.rows):
+            return True
+        self.attempts.lines.append(
+            "no values were compared and no run was altered: the cases are commands, which may run anything"
+        )
+        self.slice()
+        return False
+
+    # ---- Steps -------------------------------------------------------------------------------------------------------
+
+    def explain(self) -> None:
+        """Record the failing run, and take one step after the other."""
+        self.slice()
+        story, recording, symptom = self.story, self.recording, self.base.symptom
+        if self.options.alter and story is not None and recording is not None and symptom is not None:
+            seconds = min(REASONING * self.left, TREE)
+            tree = partial(cause_tree, story, symptom, recording, seconds)
+            self.take("cause tree", "looking for causes", tree, seconds + LATE)
+        if self.runs.passing:
+            seconds = min(COMPARING * self.left, COMPARING_MOST)
+            compare = partial(compared_values, self.investigation, self.rows, seconds)
+            self.take("invariants", "comparing values", compare, seconds + LATE)
+        if self.options.alter:
+            self.alter()
+            self.confirm()
+        if story is not None:
+            self.passing = self.attempts.take("values of passing runs", "recording passing runs", self.nearest) or []
+        self.publish()
+
+    def slice(self) -> None:
+        """Record the first failing case that can be recorded, and rank by what led to its failure."""
+        investigation = self.investigation
+
+        def sliced() -> tuple[int, Recording, Story, Findings]:
+            row, recording = investigation.record_failing(self.rows)
+            subject = investigation.subject
+            story = Story(subject, recording.trace)
+            evidence = Evidence(investigation.coverage, story, symptom_of(recording, subject.folder))
+            return row, recording, story, locate(evidence, subject.name, self.options.formula)
+
+        found = self.attempts.take("no trace", "recording the failing run", sliced, RECORDING * self.left)
+        if found is not None:
+            row, self.recording, self.story, self.base = found
+            self.rows = [row, *(other for other in self.rows if other != row)]
+            self.publish()
+            alike = partial(failing_alike, self.runs, self.rows, investigation.recorder)
+            doing, seconds = "recording failing runs", ALIKE * self.left
+            self.rows = self.attempts.take("runs that fail alike", doing, alike, seconds) or [row]
+
+    def alter(self) -> None:
+        """Add what altered runs and formulas of the failing cases show; the last summary tells how much was run."""
+
+        def searched() -> Findings:
+            with self.investigation.work(share=SEARCHING) as work:
+                with work.share(ALTERING):
+                    for name, doing, share, step in searches(self.investigation, self.rows, work):
+                        with work.share(share):
+                            if not work.stopped:
+                                self.take(name, doing, step, _left(work) + LATE)
+                if self.story is not None and not work.stopped:
+                    sets = partial(correction_sets, self.investigation, self.rows, work)
+                    self.take("formulas", "solving formulas", sets, _left(work) + LATE)
+            self.attempts.stopped |= work.stopped == INTERRUPT
+            return Findings("alter", self.investigation.subject.name, summary=search_summary(work))
+
+        self.take("altered runs", "altering runs", searched, float("inf"))
+
+    def confirm(self) -> None:
+        """Compile the changes that the first statements have, and drop what does not hold in the source."""
+        end = self.investigation.clock.within(CONFIRMING)
+        confirmed = partial(confirm, self.investigation.subject, self.runs, self.joined(), end)
+        self.confirmed = self.attempts.take("changes not compiled", "compiling changes", confirmed)
+        self.publish()
+
+    def nearest(self) -> list[Story]:
+        """Record the passing cases nearest to the failing one, for the values that their statements had.
+
+        Those whose verdict recording changes are passed over: nothing depends on any one of them.
+        """
+        subject = self.investigation.subject
+        lengths = blocks_executed(subject, self.runs)
+        rows = nearest_passing(self.runs, self.rows[0])
+        near = [n for n in rows if 0 < lengths[n] <= LONGEST_PASSING][:PASSING_RECORDED]
+        stories: list[Story] = []
+        with self.investigation.watcher.progress("recording passing runs", len(near)) as report:
+            for done, number in enumerate(near, 1):
+                try:
+                    stories.append(Story(subject, self.investigation.record(self.runs.tested[number]).trace))
+                except WhenceError:
+                    continue
+                finally:
+                    report(done, len(near))
+        return stories
+
+
+def _left(work: Work) -> float:
+    """The seconds that are left of a search."""
+    return float("inf") if work.deadline is None else max(0.0, work.deadline - time.monotonic())
+
+
+def nearest_passing(runs: Runs, row: int) -> list[int]:
+    """Rows of the passing cases, those first whose coverage is nearest to the failing run's."""
+    executed = runs.counts != 0
+    distance = np.count_nonzero(executed != executed[row], axis=1)
+    return sorted(runs.passing, key=lambda other: (int(distance[other]), other))

@@ -1,0 +1,59 @@
+"""A slice grown along implicit dependences, on an investigation: branches that skipped something that mattered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from whence.alter.faithful import Ending, Unusable
+from whence.alter.session import Session
+from whence.dependence.slices import compute
+from whence.errors import UsageError
+from whence.findings import Findings
+from whence.investigation.account import summary
+from whence.investigation.investigation import Investigation
+from whence.probe.instrument import Variant
+from whence.techniques.predicate_switching.implicit_dependences import add_to, grow
+from whence.techniques.slicing import Sliced, Slicing, slice_findings
+
+
+@dataclass(frozen=True, slots=True)
+class RelevantSlicing:
+    """Slicing backward from the symptom, or from ``at``, with the implicit dependences that switching verifies.
+
+    ``passing`` names a case whose run is sliced whether it passes or fails, which needs ``at``.
+    """
+
+    at: str | None = None
+    passing: str | None = None
+
+    def run(self, investigation: Investigation) -> Findings:
+        """The grown slice's lines; the plain one's, which says why, where the run cannot be altered."""
+        if investigation.setup.window:
+            raise UsageError("--implicit follows all dependences backward from the start of the run, not --window")
+        sliced = Slicing(at=self.at, passing=self.passing).start(investigation)
+        findings = self._grown(investigation, sliced)
+        findings.symptom = sliced.symptom
+        findings.summary[:0] = summary(investigation.subject, investigation.runs, sliced.recording)
+        return findings
+
+    def _grown(self, investigation: Investigation, sliced: Sliced) -> Findings:
+        subject, story, start = investigation.subject, sliced.story, sliced.start
+        for kind in (Variant.ALTER, Variant.REPLAY):
+            investigation.build(kind)
+        plain = compute(story.trace, start.references)
+        symptom = None if self.at else sliced.symptom
+        by_itself = Ending.of(sliced.recording.case, sliced.recording.result)
+        try:
+            with (
+                Session(subject, sliced.recording.case, plain=by_itself) as session,
+                investigation.watcher.search("switching branches") as report,
+            ):
+                deadline = investigation.clock.deadline
+                growth = grow(story, start, session, symptom, deadline=deadline, progress=report)
+        except Unusable as error:
+            findings, _ = slice_findings(story, subject.name, start)
+            findings.summary.append(f"implicit dependences were not looked for: {error}")
+            return findings
+        findings, _ = slice_findings(story, subject.name, start, found=growth.found)
+        add_to(findings, story, growth, plain)
+        return findings

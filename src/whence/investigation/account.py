@@ -1,0 +1,102 @@
+"""What was captured, run, recorded and altered, told in sentences: nothing is left out in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from whence.errors import SubjectError
+
+if TYPE_CHECKING:
+    from whence.alter.work import Work
+    from whence.subject.recorder import Recording
+    from whence.subject.runs import Runs
+    from whence.subject.subject import Subject
+
+ALONE = "no passing case"  # how the line starts that says so; where inputs are made it is no loss
+NAMED = 5  # reasons, cases or files that are named; of the others only the number is told
+
+
+def none_fails(runs: Runs) -> SubjectError:
+    """The error where no case fails, of how many; those that were left out may have."""
+    return SubjectError(_none_fails(runs), "\n".join([_how_to_fail(runs), *named("left out: ", runs.left_out)]))
+
+
+def _none_fails(runs: Runs) -> str:
+    """That no case fails, of how many; those that were left out may have."""
+    which = "it" if len(runs.tested) == 1 else "all of them"
+    if not runs.left_out:
+        return f"no case fails: ran {count(len(runs.tested), 'case')}, and {which} passed"
+    out = len(runs.left_out)
+    which = "passed" if len(runs.tested) == 1 else "all of them passed"
+    verb = "was" if out == 1 else "were"
+    total = len(runs.tested) + out
+    return f"no case that counts fails: of {total} cases {out} {verb} left out, and of the others {which}"
+
+
+def _how_to_fail(runs: Runs) -> str:
+    cases = [tested.case for tested in runs.tested if tested.case.command is None]
+    if any(case.expected is None or case.expected.stdout is None for case in cases):
+        return "say with --expect what is right: without it only a crash or a non-zero status counts as a failure"
+    return "give a failing case with --fails and --expect, or add one to whence.toml"
+
+
+def search_summary(work: Work) -> list[str]:
+    """How much a search ran, what it left out, and how to go on, in sentences."""
+    known = f"; {work.known:,} more were known already" if work.known else ""
+    lines = [f"ran {count(work.done, 'altered run')} in {work.seconds:.1f} s{known}"]
+    lines += named("not altered: ", [f"{name}: {why}" for name, why in work.unusable.items()])
+    if work.stopped and not work.done and not work.known:
+        lines.append("one run takes too long for that: give a smaller input, lower [limits] time, or --budget 5m")
+    if work.lost:
+        lines.append(f"{count(work.lost, 'altered run')} took the process down, and tell nothing")
+    if work.cut_short and not work.stopped:
+        lines.append("a search took its share of the time, and left runs out; more time: --budget 10m")
+    if work.stopped:
+        why = "its time is used up" if work.stopped == "budget" else "interrupted"
+        left = count(work.left_out, "altered run")
+        lines.append(f"stopped early ({why}): {left} and whatever would have followed were left out")
+    if work.trouble:
+        lines.append(f"what was found cannot be kept for another search: {work.trouble}")
+    elif work.stopped:
+        lines.append("run the same command again to go on" + (", without --fresh" if work.fresh else ""))
+    return lines
+
+
+def summary(subject: Subject, runs: Runs, recording: Recording | None = None) -> list[str]:
+    """What was captured and run, in sentences; nothing is left out in silence."""
+    lines = [
+        f"captured {count(len(subject.capture.modules), 'module')}, ran {count(len(runs.tested), 'case')} "
+        f"({len(runs.passing)} passed, {len(runs.failing)} failed)"
+    ]
+    if not runs.passing and runs.failing:
+        lines.append(f"{ALONE}: what failing and passing runs have in common tells nothing; add --passes")
+    lines += named("left out: ", runs.left_out)
+    if runs.unlike:
+        lines.append(
+            "no failing case fails in the instrumented program: what those executed there is taken for what they do; "
+            "a longer input, another one, or building with -O0 may help"
+        )
+    lines += named("not captured: ", subject.capture.uncaptured)
+    if recording is not None:
+        kind = "failing" if recording.outcome.failed else "passing"
+        lines.append(f"recorded the {kind} case `{recording.case.name}`" + _cut(recording))
+    return lines
+
+
+def _cut(recording: Recording) -> str:
+    if not recording.is_cut:
+        return ""
+    return f", of which the first {recording.trace.bytes_used >> 20} MiB are kept"
+
+
+def named(lead: str, items: list[str]) -> Iterator[str]:
+    """Lines that name the first of some items and count the others."""
+    yield from (f"{lead}{item}" for item in items[:NAMED])
+    if len(items) > NAMED:
+        yield f"{lead}{len(items) - NAMED} more"
+
+
+def count(number: int, noun: str) -> str:
+    """``1 case``, ``2 cases``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

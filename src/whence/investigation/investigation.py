@@ -1,0 +1,246 @@
+"""One failure under investigation: its cases run, the failing run recorded, runs altered, each when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+from whence.findings import Findings
+from whence.investigation.account import none_fails
+from whence.investigation.clock import Clock
+from whence.investigation.watcher import Watcher
+from whence.probe.instrument import Variant
+
+if TYPE_CHECKING:
+    from whence.alter.work import Work
+    from whence.run.cases import Case
+    from whence.subject.coverage import Coverage
+    from whence.subject.recorder import Recorder, Recording, Worth
+    from whence.subject.runs import Runs, Tested
+    from whence.subject.subject import Subject
+    from whence.trace.trace import Trace
+
+RUNNING = 0.5  # of the time, at most, for running the cases
+NAMED = 5  # failing cases of which the first that can be recorded is taken
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How a failure is investigated.
+
+    ``case``: name of the failing case to explain; None: the one with the shortest run. ``trace_limit``: most bytes of a
+    trace (None: what memory allows), ``window``: only the last bytes of a run are kept (None: all). Of altered runs
+    there are ``workers`` at a time (None: one a core), on the Dask ``cluster`` at this address (None: here);
+    ``fresh``: what earlier searches kept is run again.
+    """
+
+    case: str | None = None
+    trace_limit: int | None = None
+    window: int | None = None
+    workers: int | None = None
+    cluster: str | None = None
+    fresh: bool = False
+
+
+class Technique(Protocol):
+    """A technique is a frozen dataclass: its fields are its options.
+
+    It takes what it needs from an investigation, keeps to the investigation's clock, and gives findings. It raises a
+    WhenceError where the failure is not one that it can say something about.
+    """
+
+    def run(self, investigation: Investigation) -> Findings:
+        """What the technique finds."""
+        ...
+
+
+class Investigation:
+    """What is known of one failure of a subject. Close it, or use it in a ``with`` statement."""
+
+    def __init__(
+        self, subject: Subject, setup: Setup | None = None, clock: Clock | None = None, watcher: Watcher | None = None
+    ) -> None:
+        self.subject = subject
+        self.setup = setup or Setup()
+        self.clock = clock or Clock()
+        self.watcher = watcher or Watcher()
+        self._runs: Runs | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what was started, and remove its files."""
+        if "recorder" in self.__dict__:
+            self.recorder.close()
+            del self.recorder
+
+    def find(self, technique: Technique) -> Findings:
+        """What a technique finds, without what it says of lines that were changed since the program was built."""
+        return self.current(technique.run(self))
+
+    def current(self, findings: Findings) -> Findings:
+        """The findings without statements of files that were changed since the program was built."""
+        from whence.investigation.stale import without_changed
+
+        return without_changed(findings, self.subject.places.changed_files())
+
+    # ---- Runs --------------------------------------------------------------------------------------------------------
+
+    @property
+    def runs(self) -> Runs:
+        """The runs of all cases, as many as a part of the time allows. Raises what ``run_all`` raises."""
+        if self._runs is None:
+            self._runs = self._run_cases()
+            self.watcher.cases_ran(self)
+        return self._runs
+
+    def _run_cases(self) -> Runs:
+        from whence.subject.runs import run_all
+
+        self.build(Variant.COVER)
+        self.build(Variant.RECORD)
+        self.watcher.busy("running the cases")
+        with self.watcher.progress("running the cases", 2 * len(self.subject.cases)) as report:
+            return run_all(self.subject, report, self.clock.within(RUNNING))
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """What each of the cases executed."""
+        from whence.subject.runs import coverage
+
+        found: Coverage = coverage(self.subject, self.runs)
+        return found
+
+    def with_cases(self, cases: Sequence[Case]) -> None:
+        """Go on with these cases in place of those that the subject had; they are run when they are asked for."""
+        from whence.subject.subject import with_cases
+
+        self.subject = with_cases(self.subject, list(cases))
+        self._runs = None
+        self.__dict__.pop("coverage", None)
+
+    def build(self, kind: Variant) -> Path:
+        """The executable of a variant; while it is built, the clock stands still."""
+        subject = self.subject
+        if not subject.has_variant(kind):
+            text = f"building the {kind} variant"
+            with self.clock.standing(), self.watcher.progress(text, len(subject.capture.modules)) as subject.progress:
+                subject.variant(kind)
+            subject.progress = None
+        return subject.variant(kind)
+
+    # ---- Failing cases -----------------------------------------------------------------------------------------------
+
+    def failing_rows(self) -> list[int]:
+        """The rows of the failing cases, the shortest run first; or the one row of the case that the setup names.
+
+        Raises SubjectError where no case fails.
+        """
+        from whence.errors import SubjectError
+        from whence.subject.runs import blocks_executed
+
+        runs, wanted = self.runs, self.setup.case
+        if not runs.failing:
+            raise none_fails(runs)
+        if wanted is None:
+            lengths = blocks_executed(self.subject, runs)
+            return sorted(runs.failing, key=lambda row: (lengths[row] == 0, lengths[row]))
+        rows = [row for row in runs.failing if runs.tested[row].case.name == wanted]
+        if not rows:
+            names = ", ".join(runs.tested[row].case.name for row in runs.failing[:NAMED])
+            raise SubjectError(f"no failing case is named '{wanted}'", f"failing: {names}")
+        return rows
+
+    def rows_alike(self, most: int) -> list[int]:
+        """The rows of failing cases, at most so many: the shortest run, and others that fail in the same way.
+
+        Raises what ``failing_rows`` raises.
+        """
+        from whence.subject.alike import failing_alike
+
+        rows = self.failing_rows()
+        if any(self.runs.tested[row].case.command is not None for row in rows):
+            return rows[:most]
+        with self.watcher.first_use():
+            return failing_alike(self.runs, rows, self.recorder, most)
+
+    # ---- Recordings --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def recorder(self) -> Recorder:
+        """Records cases."""
+        from whence.subject.recorder import Recorder
+
+        return Recorder(self.subject, self.setup.trace_limit, self.setup.window)
+
+    def record(self, tested: Tested) -> Recording:
+        """The recorded run of a case. Raises what ``Recorder.record`` raises."""
+        return self.recorder.record(tested.case, tested.outcome)
+
+    def record_failing(self, rows: Sequence[int]) -> tuple[int, Recording]:
+        """Record the first case of ``rows`` whose verdict stands when it is recorded; gives its row and the recording.
+
+        One whose verdict recording changes is named in ``runs.left_out``; the last one's error is raised.
+        """
+        from whence.errors import SubjectError
+
+        for row in rows[:NAMED]:
+            tested = self.runs.tested[row]
+            try:
+                with self.watcher.first_use():
+                    worth = self._suspicion() if tested.case.command is not None and self.runs.failing else None
+                    return row, self.recorder.record(tested.case, tested.outcome, worth=worth)
+            except SubjectError as error:
+                if row == rows[:NAMED][-1]:
+                    raise
+                self.runs.left_out.append(f"not recorded: {error}")
+        raise AssertionError("there is a row")
+
+    def _suspicion(self) -> Worth:
+        """How suspicious the most suspicious statement is that a trace executed."""
+        from whence.subject.story import Story
+        from whence.subject.suspiciousness import rank_by_coverage
+
+        suspects = {entry.statement: entry.score for entry in rank_by_coverage(self.coverage, "op2")}
+
+        def worth(trace: Trace) -> float:
+            story = Story(self.subject, trace)
+            numbers = set(story.statement_numbers[story.executed_sites].tolist()) - {-1}
+            return max((suspects.get(story.statements[n], -1.0) for n in numbers), default=-1.0)
+
+        return worth
+
+    # ---- Altered runs ------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def work(self, text: str = "altered runs", share: float = 1.0) -> Iterator[Work]:
+        """Altered runs in a share of the time, as the setup says; ``text`` says what they are for."""
+        from whence.alter.work import Work
+
+        self.build(Variant.ALTER)
+        self.watcher.busy(f"busy with {text}")
+        setup, clock = self.setup, self.clock
+        deadline = None if clock.left == float("inf") else clock.within(share)
+        bounded = text if deadline is None else f"{text}, for {share * clock.left:.0f} s at most"
+        with (
+            self.watcher.search(bounded) as report,
+            Work(
+                self.subject,
+                self.runs,
+                workers=setup.workers,
+                cluster=setup.cluster,
+                deadline=deadline,
+                progress=report,
+                fresh=setup.fresh,
+            ) as work,
+        ):
+            yield work
