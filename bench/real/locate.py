@@ -42,6 +42,7 @@ from whence.subject.subject import subject_from_config
 LIMIT = 15  # times the budget, after which a command is ended
 Report = Mapping[str, Any]
 CRASHES = ("crash", "assertion")
+TOLD = 3000  # characters of an internal error
 LOST = re.compile(r"internal error|Traceback \(most recent", re.IGNORECASE)
 
 
@@ -192,7 +193,8 @@ def whence_json(row: Row, command: str, tree: Path, budget: float, *more: str) -
     if done.returncode > 1:
         row.lost.append(f"{command}: status {done.returncode}: {said[-300:]}")
         return None
-    row.lost += [line for line in said.splitlines() if LOST.search(line)]
+    if found := LOST.search(said):
+        row.lost.append(f"{command}: {said[found.start() :][:TOLD]}")
     report: Report = json.loads(done.stdout)
     return report
 

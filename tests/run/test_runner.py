@@ -106,6 +106,16 @@ def test_files_are_private_copies(runner, tmp_path):
     assert run(runner, "list", files=files).stdout == b"sub\n"
 
 
+def test_what_is_tidied_up_after_the_end_leaves_no_folder():
+    """A search that was interrupted drops its iterators late."""
+    with Runner(subject(PLAIN)) as runner:
+        runs = runner.iterate([Case("case", ("echo",))] * 3)
+        next(runs)
+    assert not runner.sandbox.root.exists()
+    runs.close()
+    assert not runner.sandbox.root.exists()
+
+
 def test_what_a_run_writes_over_shared_memory_is_not_taken_for_a_failed_start(served):
     """Altered runs write anywhere."""
     assert run(served, "scribble").status == 0

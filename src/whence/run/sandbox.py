@@ -143,7 +143,12 @@ class Sandbox:
         return Slot(paths[0], paths[1], paths[2], fds[0], fds[1])
 
     def clear(self) -> None:
-        """An empty working folder and no spare ones, after runs that have not come to their end."""
+        """An empty working folder and no spare ones, after runs that have not come to their end; nothing once closed.
+
+        What such a run had begun may be tidied up as late as that.
+        """
+        if self._lock < 0:
+            return
         with self.full_disk_is_clear():
             for path in (self.work, *(slot.spare for slot in self._slots)):
                 remove_tree(path)
