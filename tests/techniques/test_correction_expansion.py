@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from cause_trees import Failing, failing
 from merged_runs import branching, expanded, lines, marked
 
+from whence.alter.session import Session
 from whence.alter.work import Work
 from whence.errors import SubjectError
 from whence.findings import Statement
+from whence.subject.recorder import Recording
 from whence.techniques.correction.combined import of_run, of_runs
 from whence.techniques.correction.correction_values import correction_values
 from whence.techniques.correction.expansion import Expanded
@@ -279,9 +284,23 @@ def test_a_run_without_branches_is_refused() -> None:
         expanded(case)
 
 
+def test_a_run_that_is_wrong_in_another_way_in_a_session_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where layout or uninitialised memory decides: sets would be about another failure."""
+    traces = Session.traces
+
+    def otherwise(*arguments: Any) -> list[Recording | None]:
+        found = traces(*arguments)
+        return [one and replace(one, result=replace(one.result, stdout=b"4\n")) for one in found]
+
+    monkeypatch.setattr(Session, "traces", otherwise)
+    case = failing(HEAD + TWO_SIDES + TAIL, "4", stdout="-2\n")
+    with pytest.raises(SubjectError, match=r'fails otherwise .*its first wrong output is "5", but "4" in'):
+        expanded(case, sides=1)
+
+
 def test_runs_that_jump_out_of_a_region_into_its_middle_are_refused() -> None:
     case = failing(JUMPS, "1", stdout="9\n")
-    with pytest.raises(SubjectError, match="not what was recorded"):
+    with pytest.raises(SubjectError, match="fails otherwise when it is run again in a session"):
         expanded(case, everything=True)
 
 

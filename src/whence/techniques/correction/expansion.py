@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.alter.changes import CHANGE, Op
+from whence.alter.faithful import Ending, difference
 from whence.alter.session import Session
 from whence.dependence.predicates import Branch, branch_of
 from whence.errors import SubjectError
@@ -119,8 +120,10 @@ class Switches:
             raise SubjectError("no branch of the run can go another way", "`--method path` asks about the run itself")
         self._ticks = int(TICKS * trace.blocks)
         (unchanged,) = self._session.traces([self._change(trace, event, self._taken(trace, event))], self._ticks)
-        if unchanged is None or unchanged.outcome.kind is not recording.outcome.kind:
+        if unchanged is None:
             raise SubjectError(f"{recording.outcome.kind} when recorded, but not when it is run again in a session")
+        if unlike := difference(*(Ending.of(one.case, one.result) for one in (recording, unchanged))):
+            raise SubjectError(f"it fails otherwise when it is run again in a session: {unlike}")
         return self._side(unchanged, np.zeros(0, CHANGE))
 
     def fork(self, places: Sequence[Place]) -> None:
