@@ -60,6 +60,7 @@ def altered_layout(layout: Layout, function: Function) -> Layout:
             segment,
             after=segment.after and instructions[segment.after.index],
             sites=[replace(site, instruction=instructions[site.instruction.index]) for site in segment.sites],
+            places=[(instructions[local.index], unit) for local, unit in segment.places],
         )
         for segment in layout.segments
     ]

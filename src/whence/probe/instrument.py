@@ -24,6 +24,7 @@ from whence.probe.plan import Numbering
 from whence.probe.record import FRAME_ADDRESS, HOOKS, Recorder, registers
 from whence.probe.sites import AlterPlan, Finder
 from whence.probe.symbols import Renaming, program_renaming
+from whence.probe.variables import address_table, address_tables
 from whence.program.model import Function, Module
 from whence.program.program import Program
 
@@ -70,7 +71,7 @@ def record_texts(
         return Recorder(layout, numbering.first_segment[number]).lines(), registers(layout)
 
     for index, module in enumerate(program.modules):
-        extra = _record_extra(module)
+        extra = _record_extra(program, index)
         if module is program.modules[-1]:
             extra.append(_fingerprint(program))
         yield _rewrite(module, lines, Renaming(names), extra, _of(memory, index))
@@ -118,7 +119,7 @@ def replay_texts(
         return Recorder(layout, numbering.first_segment[number]).lines(), registers(layout)
 
     for index, module in enumerate(program.modules):
-        extra = [*_record_extra(module), *_alter_extra(program, index)]
+        extra = [*_record_extra(program, index), *_alter_extra(program, index)]
         yield _rewrite(module, lines, Renaming(names), extra, _of(memory, index))
 
 
@@ -137,9 +138,14 @@ def _alter_extra(program: Program, module: int) -> list[str]:
     return [alter.HOOKS, alter.armed_blocks(program.block_count), _fingerprint(program)]
 
 
-def _record_extra(module: Module) -> list[str]:
-    """What the recorder's probes need in a module."""
-    return [HOOKS] if "llvm.frameaddress.p0" in module.declarations else [HOOKS, FRAME_ADDRESS]
+def _record_extra(program: Program, index: int) -> list[str]:
+    """What the recorder's probes need in a module; the last one defines what all share."""
+    module = program.modules[index]
+    extra = [HOOKS] if "llvm.frameaddress.p0" in module.declarations else [HOOKS, FRAME_ADDRESS]
+    extra.append(address_table(module, index))
+    if module is program.modules[-1]:
+        extra += address_tables(index + 1)
+    return extra
 
 
 def _defined(program: Program) -> set[str]:

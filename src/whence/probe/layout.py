@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import takewhile
 
 from whence.program.model import Block, Function, Instruction, Module, Operand
 from whence.program.types import holds_array, size_of
@@ -92,7 +93,8 @@ class Segment:
 
     ``entry``: starts the function. ``address``: two units hold the function's address. ``frame``: the next two
     hold the frame's address, so that a return by longjmp finds its frame. ``after`` is the call behind which the
-    segment starts (None: the block's start or a cut without a call).
+    segment starts (None: the block's start or a cut without a call). ``places`` are the locals whose addresses it
+    holds, each with its first unit: those of the frame at the entry, one of a size that varies where it is made.
     """
 
     block: int
@@ -103,11 +105,17 @@ class Segment:
     after: Instruction | None = None
     units: int = 1
     sites: list[Site] = field(default_factory=list)
+    places: list[tuple[Instruction, int]] = field(default_factory=list)
 
     def add(self, kind: Kind, instruction: Instruction, units: int, size: int = 0, aux: int = NO_SLOT) -> None:
         """Append a site and reserve its units."""
         self.sites.append(Site(kind, instruction, self.units if units else 0, units, size, aux))
         self.units += units
+
+    def place(self, local: Instruction) -> None:
+        """Reserve units for a local's address, and for the number of its elements where that varies."""
+        self.places.append((local, self.units))
+        self.units += ADDRESS_UNITS * (2 if local.operands else 1)
 
 
 @dataclass(slots=True)
@@ -157,6 +165,21 @@ def has_array(function: Function, module: Module) -> bool:
     return any(i.operands or holds_array(i.element_type, module) for i in allocas)
 
 
+def located(function: Function, module: Module) -> list[Instruction]:
+    """The frame's locals whose addresses are recorded: arrays, structures, and what pointers may go to.
+
+    What runs over the end of an array may go to any local.
+    """
+    plain = {} if has_array(function, module) else private_locals(function)
+    heads = takewhile(is_frame_local, (i for i in function.blocks[0].instructions if i.opcode != "phi"))
+    return [i for i in heads if i.result not in plain and i.element_type != _VA_LIST]
+
+
+def is_frame_local(instruction: Instruction) -> bool:
+    """Whether an instruction makes a local of a fixed size."""
+    return instruction.opcode == "alloca" and not instruction.operands
+
+
 def _plain_pointer(instruction: Instruction) -> Operand | None:
     """The pointer operand of an ordinary load or store."""
     if instruction.volatile or instruction.opcode not in {"load", "store"}:
@@ -188,6 +211,8 @@ class _Cutter:
                 segment = Segment(number, first=False)
             if not is_probed_call(instruction):
                 self._add_site(segment, instruction)
+                if instruction.opcode == "alloca" and instruction.operands:
+                    segment.place(instruction)
                 continue
             self._add_call(segment, instruction)
             yield segment
@@ -280,6 +305,8 @@ def lay_out(
     for index, parameter in enumerate(function.parameters):
         if any(a.startswith("byval(") for a in parameter.attributes):
             _add_byval(entry, function, module, index)
+    for local in located(function, module):
+        entry.place(local)
     return Layout(function, segments, cutter.slots)
 
 

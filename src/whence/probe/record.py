@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from whence.probe.defined import defined
-from whence.probe.layout import ADDRESS_UNITS, CONDITIONAL, NO_SLOT, Kind, Layout, Segment, Site
+from whence.probe.layout import ADDRESS_UNITS, CONDITIONAL, NO_SLOT, Kind, Layout, Segment, Site, is_frame_local
 from whence.program.model import Block, Function, Instruction, Operand
 
 UNIT = 4  # bytes
@@ -88,6 +88,9 @@ class Recorder:
             start += self._own_units(segment, place)
             for site in segment.sites:
                 self._probe(site, place, start if site.kind is Kind.BYVAL else None, before, behind)
+            for local, unit in segment.places:
+                lines = start if is_frame_local(local) else behind.setdefault(local.index, [])
+                lines += self._put_wide(place, unit, [Operand("ptr", local.result or ""), *local.operands])
             anchor = self._anchor(block, segment)
             if anchor is None:
                 behind.setdefault(segment.after.index if segment.after else 0, [])[:0] = start
@@ -102,7 +105,7 @@ class Recorder:
         if not segment.first:
             return segment.sites[0].instruction.index
         for instruction in block.instructions:
-            if instruction.opcode != "phi" and not (segment.entry and instruction.opcode == "alloca"):
+            if instruction.opcode != "phi" and not (segment.entry and is_frame_local(instruction)):
                 return instruction.index
         raise AssertionError("a block has a terminator")
 

@@ -20,7 +20,7 @@ from whence.trace.columns import CHUNK_UNITS, N_CELL, N_EVENT, N_SEGMENT, Column
 from whence.trace.fault import REGISTERS, Fault
 
 MAGIC = int.from_bytes(b"WHNCTRC1", "little")
-VERSION = 2
+VERSION = 3
 ADDRESS_BYTES = 8
 HEADER_UNITS = 1024  # a page
 REGISTERS_AT = 17  # word of the header
@@ -109,7 +109,7 @@ class Trace:
         self.header = read_header(self.units)
         if self.header.fingerprint != fingerprint:
             raise TraceError(f"{path}: recorded from another version of the program", "record the run again")
-        chunks = _chunk_starts(self.units, self.header, path)
+        self.chunks = chunks = _chunk_starts(self.units, self.header, path)
         self.columns: Columns = new_columns()
         stacks = new_stacks(self.header.threads)
         shadow = new_shadow()

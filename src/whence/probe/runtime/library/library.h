@@ -115,6 +115,11 @@ static inline void allocated(const void *address, size_t length)
         whence_effect(WHENCE_ALLOC, 0, 2, (uintptr_t)address, length, 0);
 }
 
+static inline void resized(const void *address, size_t length)
+{
+    whence_effect(WHENCE_RESIZE, 0, 2, (uintptr_t)address, length, 0);
+}
+
 static inline void released(const void *address, size_t length)
 {
     if (address)

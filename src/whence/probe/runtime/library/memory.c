@@ -74,6 +74,8 @@ LIBRARY_SAME(cfree, free);
 /* A block that stayed where it was only gains or loses bytes at its end. */
 static void reallocated(void *old, size_t old_size, void *block, size_t length)
 {
+    if (block == old)
+        resized(block, length);
     if (block != old) {
         block_allocated(block, length);
         copy_bytes(block, old, old_size < length ? old_size : length);

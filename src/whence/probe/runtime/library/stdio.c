@@ -236,6 +236,7 @@ static void buffer_grown(char *old, size_t old_size, char **line, size_t *size)
         block_allocated(*line, *size);
         write_bytes(line, sizeof *line);
     } else if (*size > old_size) {
+        resized(old, *size);
         block_allocated(old + old_size, *size - old_size);
     }
     write_bytes(size, sizeof *size);

@@ -15,7 +15,8 @@ enum whence_operation {
     WHENCE_OUT,
     WHENCE_PIECE,
     WHENCE_IN,
-    WHENCE_STATE
+    WHENCE_STATE,
+    WHENCE_RESIZE
 };
 
 /* An effect record is collected between begin and end and appended to the trace at end. `function` is the library

@@ -15,8 +15,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define VERSION 2
+#define VERSION 3
 #define CHUNK_HEADER_UNITS 8
+#define VARIABLES 4000 /* addresses in one record */
 #define TRACE_DESCRIPTOR 987 /* high, so that the subject's own descriptors keep their numbers */
 
 extern const uint64_t __whence_fingerprint __attribute__((weak));
@@ -163,6 +164,26 @@ void whence_note_threads(unsigned count)
     whence_trace.header[THREADS] = count;
 }
 
+/* Where the program's variables lie: for each module a table of their addresses, whose first word is their number. A trace
+   begins with them, in effect records of no function. */
+extern const uint64_t *const __whence_variables[] __attribute__((weak));
+extern const uint64_t __whence_modules __attribute__((weak));
+
+static void note_variables(void)
+{
+    const uint64_t modules = __whence_variables ? __whence_modules : 0;
+    for (uint64_t module = 0; module < modules; module++)
+        for (uint64_t done = 1; done <= __whence_variables[module][0]; done += VARIABLES) {
+            uint64_t count = __whence_variables[module][0] - done + 1;
+            count = count < VARIABLES ? count : VARIABLES;
+            uint32_t *place = whence_reserve(2 + 2 * count);
+            place[0] = KIND_EFFECT | (uint32_t)(2 + 2 * count);
+            place[1] = 0;
+            memcpy(place + 2, __whence_variables[module] + done, count * sizeof(uint64_t));
+        }
+    __whence_end = __whence_cursor; /* the next reservation begins a slice */
+}
+
 int whence_trace_start(uint64_t limit, int is_ring)
 {
     if (whence_open_trace(O_CREAT) < 0)
@@ -191,5 +212,6 @@ int whence_trace_start(uint64_t limit, int is_ring)
     whence_trace.chunk = NULL;
     writer = 0;
     __whence_cursor = __whence_end = NULL; /* the first reservation takes the first chunk */
+    note_variables();
     return 0;
 }

@@ -1,0 +1,128 @@
+"""The memory errors of one recorded run: the pass over its trace, and what it found as plain rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from whence.techniques.memory import provenance
+from whence.techniques.memory.sources import Declarations
+from whence.trace.columns import N_FRAME, N_HEAP
+from whence.trace.trace import RING
+
+if TYPE_CHECKING:
+    from whence.subject.subject import Subject
+    from whence.trace.trace import Trace
+
+SWITCHES = frozenset({"swapcontext", "setcontext", "makecontext"})  # that change to another stack
+
+
+class Kind(StrEnum):
+    """The kinds of errors, as results name them."""
+
+    BOUNDS = "out-of-bounds"
+    FREED = "use-after-free"
+    RETURNED = "use-after-return"
+    LEFT = "use-after-scope"
+    TWICE = "double-free"
+    NO_BLOCK = "wrong-free"
+    OVERLAP = "overlapping-copy"
+    UNDEFINED = "uninitialised"
+    LEAK = "leak"
+
+
+_NAMES = {getattr(provenance, kind.name): kind for kind in Kind if kind is not Kind.LEAK}
+
+
+@dataclass(slots=True, frozen=True)
+class Error:
+    """One error: the first time that a place of the program did it, and how often it did.
+
+    ``event`` is the access or the call, ``argument`` the argument of a library call (-1) or, of an undefined value,
+    the event that read it. ``object`` is a number in the table of objects (0: none), ``size`` its bytes then and
+    ``death`` the event at which it had died (-1). ``other`` is where an overlapping copy read.
+    """
+
+    kind: Kind
+    event: int
+    argument: int
+    object: int
+    writes: int
+    count: int
+    size: int
+    death: int
+    address: int
+    length: int
+    other: int
+
+
+@dataclass(slots=True)
+class Checked:
+    """A checked run: its errors in order of time, the ``table`` of all objects, and what the numbers of those mean."""
+
+    trace: Trace
+    declarations: Declarations
+    errors: list[Error]
+    table: Any
+    remarks: list[str]
+
+    def at(self, address: int, event: int) -> int:
+        """The number of the object that held an address at an event; 0: none that is known."""
+        rows = self.table
+        lives = (rows["birth"] <= event) & ((rows["death"] == 0) | (rows["death"] > event)) & (rows["kind"] > 0)
+        found = np.flatnonzero(lives & (rows["base"] <= address) & (address < rows["base"] + rows["size"]))
+        return int(found[-1]) if len(found) else 0
+
+
+class Checker:
+    """Checks recorded runs of one subject."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._declarations = Declarations(subject)
+        self._sources = self._declarations.tables()
+        declared = {name for module in subject.program.modules for name in module.declarations}
+        self._switches = sorted(declared & SWITCHES)
+
+    def check(self, trace: Trace, leaks: bool = False) -> Checked:
+        """The errors of one run; blocks that it never gave back count with ``leaks``."""
+        counts = trace.columns.counts
+        sizes = (trace.events, trace.segments, int(counts[N_FRAME]), len(trace.plan.sites))
+        state = provenance.new_state(*sizes, trace.header.threads, int(counts[N_HEAP]))
+        state.counts[provenance.N_OBJECT] += len(self._declarations.statics)
+        state.counts[provenance.HIDDEN] = bool(self._switches)
+        provenance.follow(trace.units, trace.chunks, trace.plan, trace.columns, self._sources, state)
+        table = state.table[: state.counts[provenance.N_OBJECT]]
+        rows = state.errors[: state.counts[provenance.N_ERROR]]
+        errors = [_error(row) for row in rows]
+        if leaks:
+            errors += list(_leaks(table, trace.events))
+        errors.sort(key=lambda error: error.event)
+        return Checked(trace, self._declarations, errors, table, self._remarks(trace, len(rows)))
+
+    def _remarks(self, trace: Trace, found: int) -> list[str]:
+        """What limits the check of a run, in sentences."""
+        remarks = []
+        if trace.header.flags & RING:
+            remarks.append("only the end of the run was recorded: objects from before are not known")
+        if self._switches:
+            remarks.append(f"`{self._switches[0]}` changes to other stacks: use after return is not looked for")
+        if found == provenance.MOST_ERRORS:
+            remarks.append(f"more than {found:,} places have errors: the others are not told")
+        return remarks
+
+
+def _error(row: Any) -> Error:
+    numbers = (int(row[name]) for name in ("event", "argument", "object", "writes", "count", "size"))
+    others = (int(row[name]) for name in ("address", "length", "other"))
+    return Error(_NAMES[int(row["kind"])], *numbers, int(row["death"]) - 1, *others)
+
+
+def _leaks(table: Any, end: int) -> list[Error]:
+    """Blocks that were not given back when the run ended."""
+    kept = np.flatnonzero((table["kind"] == provenance.HEAP) & (table["death"] == 0))
+    return [
+        Error(Kind.LEAK, end, -1, int(n), 0, 1, int(table[n]["size"]), -1, int(table[n]["base"]), 0, 0) for n in kept
+    ]

@@ -1,0 +1,324 @@
+"""Memory errors in the user's words: the object, the access, by how much it missed, what it hit, and both call stacks."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from whence.probe.layout import Kind as Site
+from whence.probe.layout import Role
+from whence.probe.plan import PARAMETER, SAME_BLOCK
+from whence.program.model import Operand
+from whence.run.context import stack_at
+from whence.run.evidence import Evidence
+from whence.run.point import statement_of
+from whence.subject.story import Story, callee_of
+from whence.techniques.memory import provenance
+from whence.techniques.memory.check import Checked, Error, Kind
+from whence.trace.dependence import event_in_block
+
+if TYPE_CHECKING:
+
+    from whence.findings import Statement
+    from whence.program.debug import Variable
+    from whence.subject.subject import Subject
+
+ACCESSES = frozenset({Site.LOAD, Site.STORE, Site.RMW, Site.COPY, Site.SET})
+TEXT_SHOWN = 24  # characters of a string constant
+DECIDES = {
+    provenance.BRANCHES: "decides which way the program goes",
+    provenance.ADDRESSES: "decides which address is accessed",
+    provenance.CALLS_WITH: "is given to",
+}
+
+
+class Teller:
+    """Tells the errors of one checked run."""
+
+    def __init__(self, subject: Subject, checked: Checked) -> None:
+        self._checked, self._folder = checked, subject.folder
+        self._subject = subject
+        self._story = Story(subject, checked.trace)
+
+    @cached_property
+    def _evidence(self) -> Evidence:
+        return Evidence(self._checked.trace)
+
+    def statement(self, error: Error) -> Statement | None:
+        """The line that did it; of a leak the one that took the block."""
+        event = error.event
+        if error.kind is Kind.LEAK:
+            event = int(self._checked.table[error.object]["declared"])
+        return self._statement(event)
+
+    def _statement(self, event: int) -> Statement | None:
+        return statement_of(self._checked.trace.location(event), self._folder) if event >= 0 else None
+
+    def tell(self, error: Error) -> dict[str, Any]:
+        """One error as results hold it (docs/json.md), with its sentences in ``text``."""
+        at = self.statement(error)
+        leak = error.kind is Kind.LEAK
+        event = int(self._checked.table[error.object]["declared"]) if leak else error.event
+        location = self._checked.trace.location(event)
+        owner = self.object(error) if error.object else None
+        hit = self.hit(error)
+        return {
+            "kind": str(error.kind),
+            "file": at.file if at else None,
+            "line": at.line if at else None,
+            "column": location.column if location else 0,
+            "clock": self._checked.trace.clock(event),
+            "event": event,
+            "count": error.count,
+            "access": {
+                "writes": bool(error.writes) and error.kind is not Kind.UNDEFINED,
+                "expression": self._expression(error),
+                "bytes": error.length,
+                "address": f"{error.address:#x}",
+                "values": self._values(error),
+            },
+            "object": owner,
+            "beyond": self._beyond(error),
+            "hit": hit,
+            "stack": stack_at(self._evidence, event, self._folder),
+            "text": [text for text in self._sentences(error, owner, hit) if text],
+        }
+
+    # ---- Objects -----------------------------------------------------------------------------------------------------
+
+    def object(self, error: Error) -> dict[str, Any]:
+        """The object of an error, with its size at that time."""
+        found = self._described(error.object)
+        found["size"] = error.size
+        row = self._checked.table[error.object]
+        made = int(row["declared"]) if row["kind"] == provenance.HEAP else -1
+        found["stack"] = stack_at(self._evidence, made, self._folder) if made >= 0 else None
+        died = error.death
+        if error.kind in {Kind.FREED, Kind.RETURNED, Kind.TWICE} and died >= 0:
+            place = self._statement(died)
+            found["gone"] = {
+                "file": place.file if place else None,
+                "line": place.line if place else None,
+                "stack": stack_at(self._evidence, died, self._folder),
+            }
+        return found
+
+    def _described(self, number: int) -> dict[str, Any]:
+        """Name, type, size and origin of an object."""
+        row = self._checked.table[number]
+        kind, declared = int(row["kind"]), int(row["declared"])
+        common = {"base": f"{int(row['base']):#x}", "size": int(row["size"])}
+        if kind == provenance.HEAP:
+            at = self._statement(declared)
+            made = callee_of(self._story.spot(declared))
+            text = f"the block of {_bytes(int(row['size']))} that `{made}` made on {_place(at)}"
+            return {"kind": "heap", "name": None, "type": None, "text": text, **_where(at), **common}
+        variable, module = self._variable(kind, declared)
+        if variable is None:
+            return {"kind": _KINDS[kind], "name": None, "type": None, "text": module, **_where(None), **common}
+        spelling = variable.type.spelling if variable.type else None
+        owner = "" if kind == provenance.STATIC else f", {self._owner(kind, declared)}"
+        named = f"`{variable.name}` ({spelling or 'no type'}, {_bytes(int(row['size']))}{owner})"
+        at = statement_of(_location(variable), self._folder)
+        return {"kind": _KINDS[kind], "name": variable.name, "type": spelling, "text": named, **_where(at), **common}
+
+    def _owner(self, kind: int, declared: int) -> str:
+        function = self._subject.program.functions[self._checked.declarations.locals[declared].function]
+        word = "parameter" if kind == provenance.COPIED else "local"
+        return f"{word} of `{function.name}`"
+
+    def _variable(self, kind: int, declared: int) -> tuple[Variable | None, str]:
+        """The variable of an object, or words for what has no name."""
+        declarations = self._checked.declarations
+        item = declarations.statics[declared] if kind == provenance.STATIC else declarations.locals[declared]
+        module = self._subject.program.modules[item.module]
+        debug = self._subject.expressions[item.module].debug
+        function = self._subject.program.functions[item.function].function if item.function >= 0 else None
+        register = item.register
+        if function is not None and kind == provenance.COPIED:
+            variable = next((v for v in debug.variables(function) if v.register == register), None)
+        else:
+            variable = debug.variable_at(function, register)
+        if variable is not None:
+            return variable, ""
+        if function is None:
+            constant = self._subject.expressions[item.module].value(None, Operand("ptr", register)).text
+            is_text = constant.startswith('"')
+            return None, f"the text {constant[:TEXT_SHOWN]}" if is_text else f"a constant of {module.source}"
+        return (
+            None,
+            f"a compound literal or a temporary object of `{self._subject.program.functions[item.function].name}`",
+        )
+
+    def hit(self, error: Error) -> dict[str, Any] | None:
+        """The object that the first byte outside belongs to; None: none that is known."""
+        if error.kind is not Kind.BOUNDS:
+            return None
+        row = self._checked.table[error.object]
+        base = int(row["base"])
+        outside = error.address if error.address < base else max(error.address, base + error.size)
+        number = self._checked.at(outside, error.event)
+        return self._described(number) if number not in (0, error.object) else None
+
+    def _beyond(self, error: Error) -> dict[str, Any] | None:
+        """On which side of the object and how far away the first byte outside is, and how many bytes are outside."""
+        if error.kind is not Kind.BOUNDS:
+            return None
+        base = int(self._checked.table[error.object]["base"])
+        end = base + error.size
+        if error.address < base:
+            return {
+                "side": "before",
+                "distance": base - error.address,
+                "bytes": min(error.length, base - error.address),
+            }
+        over = error.address + error.length - end
+        return {"side": "behind", "distance": max(0, error.address - end), "bytes": min(error.length, over)}
+
+    # ---- Words -------------------------------------------------------------------------------------------------------
+
+    def _expression(self, error: Error) -> str | None:
+        """The access in C."""
+        if error.kind is Kind.LEAK:
+            return None
+        spot = self._story.spot(error.event)
+        if spot.kind in ACCESSES and spot.path is not None and spot.path.text:
+            return spot.path.text
+        return spot.text or None
+
+    def _values(self, error: Error) -> list[dict[str, str]]:
+        """Names and values behind the access: the pointer, the index, what was written."""
+        if error.kind is Kind.LEAK:
+            return []
+        events = [*self._operands(error.event), error.event]
+        if self._story.spot(error.event).kind is Site.CALL:
+            events = [*self._evidence.arguments(error.event)]
+        seen = [self._story.observation(event) for event in dict.fromkeys(events)]
+        found = {o.name: str(o.value) for o in seen if o is not None and o.value is not None}
+        return [{"name": name, "value": value} for name, value in found.items()]
+
+    def _operands(self, event: int) -> list[int]:
+        """The events of the same frame that an access takes its address from."""
+        trace = self._checked.trace
+        plan, columns, site = trace.plan, trace.columns, trace.site(event)
+        segment = int(columns.events[event]["segment"])
+        found = []
+        for ref in plan.refs[plan.sites[site]["ref_start"] : plan.sites[site + 1]["ref_start"]]:
+            if ref["role"] != Role.ADDRESS or ref["outer"] == PARAMETER:
+                continue
+            place = columns.segments[segment]["outer"] + ref["outer"]
+            home = segment if ref["outer"] == SAME_BLOCK else int(columns.outer[place])
+            source = event_in_block(plan, columns, home, int(ref["target"]))
+            if source >= 0:
+                found.append(int(source))
+        return found
+
+    def _sentences(self, error: Error, owner: dict[str, Any] | None, hit: dict[str, Any] | None) -> list[str]:
+        """What happened; where the object comes from; where it went; through which calls."""
+        first = self._deed(error, owner, hit)
+        values = [f"`{v['name']}` = {v['value']}" for v in self._values(error)]
+        if values and error.kind is not Kind.UNDEFINED:
+            first += f" ({', '.join(values)})"
+        if error.count > 1:
+            first += f"; {error.count:,} times in this run"
+        return [first, self._origin(owner), self._calls(error)]
+
+    def _deed(self, error: Error, owner: dict[str, Any] | None, hit: dict[str, Any] | None) -> str:
+        named = owner["text"] if owner else "an object that is not known"
+        kind = error.kind
+        if kind is Kind.UNDEFINED:
+            return self._undefined(error)
+        if kind is Kind.LEAK:
+            return f"{named} was not given back when the run ended"
+        shown = f"`{self._expression(error)}`"
+        if kind is Kind.OVERLAP:
+            distance = abs(error.address - error.other)
+            return f"{shown} copies {_bytes(error.length)} to a place {_bytes(distance)} away: the two overlap"
+        if kind is Kind.TWICE:
+            return f"{shown} gives back what was given back before: {named}"
+        if kind is Kind.NO_BLOCK:
+            offset = error.address - int(self._checked.table[error.object]["base"])
+            inside = f" at byte {offset}" if owner and owner["kind"] == "heap" else ""
+            what = "an address inside" if inside else "what `malloc` did not make:"
+            return f"{shown} gives back {what} {named}{inside}"
+        verb = "writes" if error.writes else "reads"
+        if kind is Kind.BOUNDS:
+            return f"{shown} {verb} {self._missed(error)} of {named}, {_hit(hit)}"
+        when = {Kind.FREED: "after it was given back", Kind.RETURNED: "after its function returned"}
+        return f"{shown} {verb} {_bytes(error.length)} of {named} {when.get(kind, 'outside of the block that it lives in')}"
+
+    def _missed(self, error: Error) -> str:
+        found = self._beyond(error)
+        assert found is not None
+        far, outside = int(found["distance"]), int(found["bytes"])
+        if found["side"] == "before":
+            return f"{_bytes(error.length)}, beginning {_bytes(far)} before the start"
+        if far:
+            return f"{_bytes(error.length)}, {_bytes(far)} behind the end"
+        return f"{_bytes(outside)} behind the end" + (f" ({error.length} in all)" if error.length != outside else "")
+
+    def _undefined(self, error: Error) -> str:
+        spot = self._story.spot(error.argument)
+        seen = self._story.named(error.argument)
+        name = f"`{seen.name}`" if seen is not None else f"`{spot.text}`" if spot.text else "a value"
+        if error.length:
+            name = f"what {name} points to"
+        what = DECIDES[error.writes]
+        if error.writes == provenance.CALLS_WITH:
+            what += f" `{callee_of(self._story.spot(error.event))}`"
+        return f"{name} was never given a value, and {what}"
+
+    def _origin(self, owner: dict[str, Any] | None) -> str:
+        """Where the object was made, and where it went."""
+        if owner is None:
+            return ""
+        parts = []
+        if owner["stack"]:
+            parts.append(f"made in {_stack(owner['stack'])}")
+        elif owner["line"]:
+            parts.append(f"declared on {owner['file']}:{owner['line']}")
+        if owner.get("gone"):
+            parts.append(f"gone since {_stack(owner['gone']['stack'])}")
+        return "; ".join(parts)
+
+    def _calls(self, error: Error) -> str:
+        return "" if error.kind is Kind.LEAK else f"in {_stack(stack_at(self._evidence, error.event, self._folder))}"
+
+
+_KINDS = {
+    provenance.LOCAL: "stack",
+    provenance.COPIED: "stack",
+    provenance.HEAP: "heap",
+    provenance.STATIC: "static",
+}
+
+
+def _location(variable: Variable) -> Any:
+    from whence.program.model import Location
+
+    return Location(variable.file, variable.line, 0, variable.scope)
+
+
+def _where(at: Statement | None) -> dict[str, Any]:
+    return {"file": at.file if at else None, "line": at.line if at else None}
+
+
+def _place(at: Statement | None) -> str:
+    return f"{at.file}:{at.line}" if at else "an unknown line"
+
+
+def _bytes(number: int) -> str:
+    return f"{number:,} byte" if number == 1 else f"{number:,} bytes"
+
+
+def _hit(hit: dict[str, Any] | None) -> str:
+    return f"and hits {hit['text']}" if hit else "where no variable or block is known"
+
+
+def _stack(stack: dict[str, Any]) -> str:
+    """The open calls in one line, the innermost first."""
+    calls = [f"`{c['function']}` ({c['file']}:{c['line']})" for c in stack["first"]]
+    if stack["left_out"]:
+        calls.append(f"... {stack['left_out']} more ...")
+    calls += [f"`{c['function']}` ({c['file']}:{c['line']})" for c in stack["last"]]
+    return ", called by ".join(calls)
