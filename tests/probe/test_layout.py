@@ -104,6 +104,7 @@ def test_units_do_not_overlap_and_fill_their_segment():
     for segment in layout(code).segments:
         own = 1 + 2 * (segment.address + segment.frame)
         taken = sorted((site.unit, site.units) for site in segment.sites if site.units)
+        taken += [(unit, 4 if local.operands else 2) for local, unit in segment.places]
         for unit, units in taken:
             assert unit == own
             own += units

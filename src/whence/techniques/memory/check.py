@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
     from whence.trace.trace import Trace
 
+ROW = provenance.ERROR
 SWITCHES = frozenset({"swapcontext", "setcontext", "makecontext"})  # that change to another stack
 
 
@@ -115,9 +116,9 @@ class Checker:
 
 
 def _error(row: Any) -> Error:
-    numbers = (int(row[name]) for name in ("event", "argument", "object", "writes", "count", "size"))
-    others = (int(row[name]) for name in ("address", "length", "other"))
-    return Error(_NAMES[int(row["kind"])], *numbers, int(row["death"]) - 1, *others)
+    fields = {name: int(row[name]) for name in ROW.names or () if name != "kind"}
+    fields["death"] -= 1
+    return Error(kind=_NAMES[int(row["kind"])], **fields)
 
 
 def _leaks(table: Any, end: int) -> list[Error]:

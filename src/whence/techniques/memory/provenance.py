@@ -372,7 +372,7 @@ def _passed(
 
 
 @lean
-def _holds(number: Int, value: Int, state: State) -> bool:
+def _holds(number: Int, value: Int, state: State) -> Any:
     """Whether an address lies in an object, or right behind it."""
     row = state.table[number]
     return number > 0 and row.base != 0 and row.base <= value <= row.base + row.size
@@ -437,7 +437,7 @@ def _loaded(definition: Int, address: Int, value: Int, plan: Plan, columns: Colu
 
 
 @lean
-def _is_undefined(definition: Int, number: Int, plan: Plan, columns: Columns, sources: Sources, state: State) -> bool:
+def _is_undefined(definition: Int, number: Int, plan: Plan, columns: Columns, sources: Sources, state: State) -> Any:
     """Whether what defined the bytes of an object that are read gave them no value; False where that is not known."""
     local = number > 0 and state.table[number].kind == LOCAL
     birth = np.int64(state.table[number].birth) if local else np.int64(-1)
@@ -556,7 +556,7 @@ def _access(
 
 
 @lean
-def _is_in_scope(event: Int, site: Int, row: Any, plan: Plan, columns: Columns, sources: Sources, state: State) -> bool:
+def _is_in_scope(event: Int, site: Int, row: Any, plan: Plan, columns: Columns, sources: Sources, state: State) -> Any:
     """Whether the frame of a local is where the local's block is; also where that is not known."""
     if row.frame != columns.segments[columns.events[event].segment].frame:
         site = plan.segments[columns.segments[state.last[row.frame]].id + 1].site_start - 1
@@ -715,7 +715,7 @@ def _memory(
     if address == 0:  # never reached, or a null pointer
         return
     length = np.int64(static.size)
-    if kind == COPIES or kind == SETS:
+    if kind in (COPIES, SETS):
         length = wide(units, unit + 4)
     number = _object(source.address, source.address_target, source.address_outer, segment, plan, columns, state)
     writes = kind != LOADS
@@ -890,7 +890,7 @@ def _effects(
                 state.table[number].death = call + 1
             _new_block(x, y, call, state)
         elif traits & MOVES == 0:
-            if opcode == READ or opcode == WRITE:
+            if opcode in (READ, WRITE):
                 _library_access(units, segment, call, site, opcode == WRITE, x, y, plan, columns, sources, state)
             elif opcode == COPY:
                 _library_access(units, segment, call, site, 1, x, z, plan, columns, sources, state)

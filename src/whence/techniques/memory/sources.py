@@ -248,9 +248,9 @@ class _Function:
         plan, segment_count = self._owner._plan, len(self._layout.segments)
         first = int(plan.segments[first_segment]["site_start"])
         end = int(plan.segments[first_segment + segment_count]["site_start"])
-        for site in range(first, end):
-            row = plan.sites[site]
-            self._site_numbers[int(row["instruction"]) - self._ref.first_instruction, int(row["kind"])] = site
+        for number in range(first, end):
+            row = plan.sites[number]
+            self._site_numbers[int(row["instruction"]) - self._ref.first_instruction, int(row["kind"])] = number
         number = first
         for segment in self._layout.segments:
             self._owner._place_starts.append(len(self._owner._places))

@@ -1,14 +1,14 @@
-"""Memory errors in the user's words: the object, the access, by how much it missed, what it hit, and both call stacks."""
+"""Memory errors in the user's words: the object, the access, by how much it missed, what it hit, both call stacks."""
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from whence.probe.layout import Kind as Site
 from whence.probe.layout import Role
 from whence.probe.plan import PARAMETER, SAME_BLOCK
-from whence.program.model import Operand
 from whence.run.context import stack_at
 from whence.run.evidence import Evidence
 from whence.run.point import statement_of
@@ -18,7 +18,6 @@ from whence.techniques.memory.check import Checked, Error, Kind
 from whence.trace.dependence import event_in_block
 
 if TYPE_CHECKING:
-
     from whence.findings import Statement
     from whence.program.debug import Variable
     from whence.subject.subject import Subject
@@ -142,9 +141,9 @@ class Teller:
         if variable is not None:
             return variable, ""
         if function is None:
-            constant = self._subject.expressions[item.module].value(None, Operand("ptr", register)).text
-            is_text = constant.startswith('"')
-            return None, f"the text {constant[:TEXT_SHOWN]}" if is_text else f"a constant of {module.source}"
+            text = module.globals[register[1:]]
+            literal = re.search(r' c"(.*)\\00"', text)
+            return None, f'the text "{literal[1][:TEXT_SHOWN]}"' if literal else f"a constant of {module.name}"
         return (
             None,
             f"a compound literal or a temporary object of `{self._subject.program.functions[item.function].name}`",
@@ -245,7 +244,8 @@ class Teller:
         if kind is Kind.BOUNDS:
             return f"{shown} {verb} {self._missed(error)} of {named}, {_hit(hit)}"
         when = {Kind.FREED: "after it was given back", Kind.RETURNED: "after its function returned"}
-        return f"{shown} {verb} {_bytes(error.length)} of {named} {when.get(kind, 'outside of the block that it lives in')}"
+        then = when.get(kind, "outside of the braces that it lives in")
+        return f"{shown} {verb} {_bytes(error.length)} of {named} {then}"
 
     def _missed(self, error: Error) -> str:
         found = self._beyond(error)

@@ -1,0 +1,1 @@
+"""Small programs with one memory error each, and what finds them."""

@@ -1,0 +1,30 @@
+"""The programs: each has one memory error, in the line with ``//!`` and its kind; with ``-DRIGHT`` it has none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One program: its error is of a ``kind`` (as results name it) in a ``line``."""
+
+    path: Path
+    text: str
+    line: int
+    kind: str
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.path.stem
+
+
+def _read(path: Path) -> Program:
+    text = path.read_text()
+    ((line, kind),) = [(n, t.split("//! ")[1]) for n, t in enumerate(text.splitlines(), 1) if "//! " in t]
+    return Program(path, text, line, kind)
+
+
+PROGRAMS = [_read(path) for path in sorted(Path(__file__).parent.glob("*.c"))]

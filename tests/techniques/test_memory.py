@@ -1,0 +1,181 @@
+"""Memory checking: each small program's error is the first one found, at its line; its correct twin has none."""
+
+from __future__ import annotations
+
+import pytest
+from stories import record, subject_of
+
+from bench.memory.programs import PROGRAMS, Program
+from whence.techniques.memory.check import Checked, Checker, Error, Kind
+from whence.techniques.memory.told import Teller
+
+
+def checked(text: str, leaks: bool = False) -> Checked:
+    subject = subject_of(text)
+    return Checker(subject).check(record(subject).trace, leaks)
+
+
+def errors(text: str, leaks: bool = False) -> list[tuple[int, Kind]]:
+    found = checked(text, leaks)
+    return [(place(found, error), error.kind) for error in found.errors]
+
+
+def place(found: Checked, error: Error) -> int:
+    location = found.trace.location(error.event)
+    assert location is not None
+    return location.line
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_the_first_error_is_found_at_its_line(program: Program) -> None:
+    assert errors(program.text)[0] == (program.line, Kind(program.kind))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_the_correct_twin_has_none(program: Program) -> None:
+    assert errors(f"#define RIGHT\n{program.text}") == []
+
+
+def told(text: str) -> list[dict]:
+    subject = subject_of(text)
+    found = Checker(subject).check(record(subject).trace)
+    return [Teller(subject, found).tell(error) for error in found.errors]
+
+
+NEIGHBOURS = """\
+static int first[4], second[4];
+static void put(int *cells, int at, int value) { cells[at] = value; }
+int main(void)
+{
+    put(first, 3, 1);
+    put(first, 5, 42);
+    put(first, 6, 43);
+    return second[0];
+}
+"""
+
+
+def test_an_error_tells_object_access_distance_and_what_was_hit() -> None:
+    (error,) = told(NEIGHBOURS)
+    assert (error["line"], error["count"]) == (2, 2)
+    assert (error["object"]["name"], error["object"]["type"], error["object"]["size"]) == ("first", "int [4]", 16)
+    assert error["object"]["line"] == 1
+    assert error["hit"]["name"] == "second"
+    assert error["beyond"] == {"side": "behind", "distance": 4, "bytes": 4}
+    assert [call["line"] for call in error["stack"]["first"]] == [2, 6]
+    assert {"name": "at", "value": "5"} in error["access"]["values"]
+    assert "hits `second`" in error["text"][0]
+
+
+GONE = """\
+#include <stdlib.h>
+static void drop(char *block) { free(block); }
+int main(void)
+{
+    char *block = malloc(10);
+    if (!block)
+        return 1;
+    drop(block);
+    return block[3] == 77;
+}
+"""
+
+
+def test_an_error_tells_where_a_block_was_made_and_given_back() -> None:
+    (error,) = told(GONE)
+    assert error["kind"] == "use-after-free"
+    assert [call["line"] for call in error["object"]["stack"]["first"]] == [5]
+    assert [call["line"] for call in error["object"]["gone"]["stack"]["first"]] == [2, 8]
+
+
+LEAKS = """\
+#include <stdlib.h>
+int main(void)
+{
+    char *kept = malloc(10), *given = malloc(20);
+    free(given);
+    return kept == NULL;
+}
+"""
+
+
+def test_leaks_are_told_where_asked_for() -> None:
+    assert errors(LEAKS) == []
+    (leak,) = checked(LEAKS, leaks=True).errors
+    assert (leak.kind, leak.size) == (Kind.LEAK, 10)
+
+
+RIGHT = {
+    "a pointer right behind an array is no access": """\
+int main(void) { int a[4] = {1, 2, 3, 4}, sum = 0; for (int *p = a; p != a + 4; p++) sum += *p; return sum != 10; }
+""",
+    "a structure found from its member": """\
+#include <stddef.h>
+struct s { int a; int b[3]; };
+static int of(int *b) { return ((struct s *)((char *)b - offsetof(struct s, b)))->a; }
+int main(void) { struct s s = {5, {1, 2, 3}}; return of(s.b) != 5; }
+""",
+    "a longjmp leaves frames, whose places are used again": """\
+#include <setjmp.h>
+static jmp_buf back;
+static void deep(int n) { char room[100]; room[0] = (char)n; if (n) deep(n - 1); else longjmp(back, 1); }
+static int again(void) { char room[400]; for (int i = 0; i < 400; i++) room[i] = 1; return room[399]; }
+int main(void) { if (!setjmp(back)) deep(5); return again() != 1; }
+""",
+    "bit-fields are set one by one": """\
+struct s { unsigned a : 3, b : 5, c : 9; };
+static int test(struct s *s) { return s->a == 3 && s->b == 1; }
+int main(void) { struct s s; s.a = 3; s.b = 1; return !test(&s); }
+""",
+    "padding is copied and is nobody's": """\
+#include <string.h>
+struct s { char a; long b; };
+int main(void) { struct s s, t; s.a = 1; s.b = 2; memcpy(&t, &s, sizeof t); return t.a + t.b != 3; }
+""",
+    "pointers through a sort": """\
+#include <stdlib.h>
+#include <string.h>
+static int order(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+int main(void)
+{
+    char *words[3] = {strdup("c"), strdup("a"), strdup("b")};
+    qsort(words, 3, sizeof *words, order);
+    int wrong = strcmp(words[0], "a");
+    for (int i = 0; i < 3; i++)
+        free(words[i]);
+    return wrong;
+}
+""",
+    "a flexible array member": """\
+#include <stdlib.h>
+struct s { int n; char text[]; };
+int main(void) { struct s *s = malloc(sizeof *s + 8); s->text[7] = 1; int r = s->text[7]; free(s); return r != 1; }
+""",
+    "a variable of an outer block in a loop": """\
+int main(void)
+{
+    int *last = 0, sum = 0;
+    for (int i = 0; i < 3; i++) { int own = i; last = &own; sum += *last; }
+    return sum != 3;
+}
+""",
+    "variadic arguments": """\
+#include <stdarg.h>
+static int sum(int n, ...)
+{
+    va_list list;
+    int all = 0;
+    va_start(list, n);
+    for (int i = 0; i < n; i++)
+        all += *va_arg(list, int *);
+    va_end(list);
+    return all;
+}
+int main(void) { int a = 1, b[2] = {2, 3}; return sum(3, &a, &b[0], &b[1]) != 6; }
+""",
+}
+
+
+@pytest.mark.parametrize("text", RIGHT.values(), ids=RIGHT)
+def test_what_is_right_is_not_told(text: str) -> None:
+    assert errors(text) == []
