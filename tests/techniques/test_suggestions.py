@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from stories import subject_of
 
-from whence.alter.changes import EVENT, Batch, Verdict
+from whence.alter.changes import EVENT, Batch, Op, Verdict
 from whence.alter.describe import Describer
 from whence.alter.profile import Profile
 from whence.alter.session import Session
 from whence.build.toolchain import find_toolchain
+from whence.probe.sites import Role
 from whence.run.cases import Case
 from whence.run.outcome import Expected
-from whence.techniques.rules.candidates import Candidates, Rule, change_records
+from whence.techniques.rules.candidates import Candidates, Family, Rule, change_records
 from whence.techniques.rules.suggestions import Suggestion, Suggestions
 
 TEXT = r"""
@@ -199,6 +200,39 @@ def test_most_rules_have_an_edited_line():
 )
 def test_words(text):
     assert text in words()
+
+
+SMALL = """\
+int main(int argc, char **argv)
+{
+    unsigned char level = 3;
+    char sign = '-';
+    if (argc > 2)
+        level = 2;
+    return level + (sign == *argv[1]);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "value", "after"),
+    [
+        (6, 1, "level = 1;"),
+        (6, 200, "level = 200;"),
+        (6, 0, r"level = '\0';"),
+        (4, 43, "char sign = '+';"),
+        (4, 10, r"char sign = '\n';"),
+        (4, 2, "char sign = 2;"),
+        (4, 255, "char sign = -1;"),
+    ],
+)
+def test_only_characters_that_texts_have_are_written_as_such(line, value, after):
+    subject = subject_of(SMALL)
+    describer = Describer(subject)
+    stores = np.flatnonzero((subject.alter_plan.sites["role"] == Role.STORE) & (describer.statements >= 0)).tolist()
+    stores = [site for site in stores if describer.statement(site).line == line]
+    suggestion = Suggestions(describer).of(Rule(stores[0], Family.VALUE, Op.SET, value))
+    assert suggestion.after == after
 
 
 # ---- The edited program does what the rule did -----------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 _UNSIGNED = range(Operation.ULT, Operation.UGE + 1), (Operation.UDIV, Operation.UREM, Operation.LSHR)
+_IN_TEXT = re.compile(r"'([^\\]|\\[\\'0nrt])'")  # characters that texts have; others are numbers that a char holds
 _PLACES = {Role.STORE: "in `{}`", Role.RETURN: "as what {} returns", Role.ARGUMENT: "as an argument of `{}`"}
 
 
@@ -103,7 +105,10 @@ class Suggestions:
         if self._describer.sites[site]["form"] == Form.POINTER:
             return hex(bits) if bits else "NULL"
         shown = self._describer.value(site, bits)
-        return shown.rpartition(" (")[0] if shown.startswith("'") else shown  # 'a' (97)
+        character, _, number = shown.rpartition(" (")  # 'a' (97)
+        if not shown.startswith("'"):
+            return shown
+        return character if _IN_TEXT.fullmatch(character) else number.removesuffix(")")
 
     def _operand(self, rule: Rule) -> str:
         """The new operand as a constant: as the type of the other one has it, numbers beside arithmetic as numbers."""
@@ -115,7 +120,8 @@ class Suggestions:
         ctype = spot.explainer.value(spot.function, other).type
         is_letter = ctype is not None and ctype.plain.kind == "char" and 32 <= number < 127
         expected = ctype if row["role"] == Role.COMPARE or is_letter else None
-        return integer_constant(number, other.type, expected)
+        text = integer_constant(number, other.type, expected)
+        return text if not text.startswith("'") or _IN_TEXT.fullmatch(text) else str(number)
 
     # ---- Words ---------------------------------------------------------------------------------------------------
 
