@@ -2,7 +2,67 @@
 
 The package reads from top to bottom as data flows: ``build`` captures a program, ``program`` reads its
 IR, ``probe`` instruments it, ``run`` runs cases, ``trace`` reads what a run recorded, ``techniques`` turn
-runs and traces into findings, ``report`` shows them, and ``cli`` has one file a command.
+runs and traces into findings, ``diagnosis`` joins these, ``report`` shows them, and ``cli`` has one file a command.
+
+As a library: ``whence.open("folder").locate(budget=30)`` (``whence.project``, docs/library.md).
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from whence.diagnosis.formula import CorrectionSets as CorrectionSets
+    from whence.diagnosis.locate import Locate as Locate
+    from whence.diagnosis.multiple_faults.technique import SeveralFaults as SeveralFaults
+    from whence.diagnosis.relevant_slicing import RelevantSlicing as RelevantSlicing
+    from whence.diagnosis.rules import Rules as Rules
+    from whence.investigation.investigation import Setup as Setup
+    from whence.project import Project as Project
+    from whence.project import open_folder
+    from whence.project import open_sources as open_sources
+    from whence.techniques.causes.technique import CauseTree as CauseTree
+    from whence.techniques.invariants.technique import LikelyInvariants as LikelyInvariants
+    from whence.techniques.predicate_switching.technique import PredicateSwitching as PredicateSwitching
+    from whence.techniques.replacement.technique import ValueReplacement as ValueReplacement
+    from whence.techniques.slicing import Slicing as Slicing
+    from whence.techniques.spectrum import Spectrum as Spectrum
+
+    open = open_folder
+
 __version__ = "0.1.0"
+
+# Loaded when they are asked for, so that `whence --help` is quick.
+_OFFERED = {
+    "open": "project.open_folder",
+    "open_sources": "project.open_sources",
+    "Project": "project.Project",
+    "Setup": "investigation.investigation.Setup",
+    "Locate": "diagnosis.locate.Locate",
+    "Rules": "diagnosis.rules.Rules",
+    "CorrectionSets": "diagnosis.formula.CorrectionSets",
+    "SeveralFaults": "diagnosis.multiple_faults.technique.SeveralFaults",
+    "RelevantSlicing": "diagnosis.relevant_slicing.RelevantSlicing",
+    "Spectrum": "techniques.spectrum.Spectrum",
+    "Slicing": "techniques.slicing.Slicing",
+    "PredicateSwitching": "techniques.predicate_switching.technique.PredicateSwitching",
+    "ValueReplacement": "techniques.replacement.technique.ValueReplacement",
+    "CauseTree": "techniques.causes.technique.CauseTree",
+    "LikelyInvariants": "techniques.invariants.technique.LikelyInvariants",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What the package offers, by its name."""
+    if name not in _OFFERED:
+        raise AttributeError(f"module 'whence' has no attribute '{name}'")
+    module, _, attribute = _OFFERED[name].rpartition(".")
+    return getattr(import_module(f"whence.{module}"), attribute)
+
+
+__all__ = list(_OFFERED)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_OFFERED]

@@ -195,7 +195,7 @@ def test_case_that_writes_into_its_folder_harms_nothing():
 
 
 def test_internal_error_is_called_a_bug(monkeypatch):
-    monkeypatch.setattr("whence.cli.options.open_subject", lambda options: 1 / 0)
+    monkeypatch.setattr("whence.cli.record.investigate", lambda *_, **__: 1 / 0)
     done = whence(kinds(), "record", "kinds.c", is_bug=True)
     assert done.status == 3
     path = re.search(r"this is a bug of whence; please report it with (.*)", done.err)[1]
@@ -203,13 +203,13 @@ def test_internal_error_is_called_a_bug(monkeypatch):
 
 
 SEARCHES = {
-    "rules": "techniques.rules.rules.rules",
-    "values": "techniques.replacement.values.search",
-    "switch": "techniques.branches.switching.switch",
-    "formula": "cli.formula.prepare",
-    "invariants": "techniques.invariants.collect.collect",
-    "causes": "techniques.causes.causes.causes",
-    "faults": "techniques.several.failing.statements_with_pairs",
+    "rules": "diagnosis.rules.rules",
+    "values": "techniques.replacement.technique.search",
+    "switch": "techniques.predicate_switching.technique.switch",
+    "formula": "diagnosis.formula.prepare",
+    "invariants": "techniques.invariants.technique.collect",
+    "causes": "techniques.causes.technique.causes",
+    "faults": "diagnosis.multiple_faults.technique.statements_with_pairs",
 }
 
 
@@ -238,10 +238,10 @@ def test_a_search_that_fails_leaves_the_ranking_of_the_spectrum(monkeypatch, com
 
 
 def test_full_disk_is_one_line(monkeypatch):
-    def full(options):
+    def full(*_, **__):
         raise OSError(28, "No space left on device", "/tmp/x")
 
-    monkeypatch.setattr("whence.cli.options.open_subject", full)
+    monkeypatch.setattr("whence.cli.record.investigate", full)
     done = whence(kinds(), "record", "kinds.c")
     assert done.status == 2
     assert done.err.splitlines()[0] == "whence: No space left on device: /tmp/x"

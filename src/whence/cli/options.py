@@ -18,8 +18,6 @@ from whence.errors import UsageError
 if TYPE_CHECKING:
     from whence.findings import Findings
     from whence.investigation.investigation import Investigation
-    from whence.run.cases import Case
-    from whence.subject.subject import Subject
 
 FORMULAS = ("tarantula", "ochiai", "jaccard", "dstar", "barinel", "op2")  # as subject/suspiciousness.py has them
 SIZES = {"K": 10, "M": 20, "G": 30}
@@ -230,44 +228,19 @@ def investigate(
     time, the ranking by the spectrum is shown.
     """
     from whence.cli.watcher import TerminalWatcher
-    from whence.investigation.investigation import Investigation, Setup
+    from whence.investigation.begin import Beginning, Changes
+    from whence.investigation.investigation import Setup
+    from whence.run.cases import cases_from_options
 
+    _check(options)
     workers, cluster, fresh = (search.workers, search.cluster, search.fresh) if search else (None, None, False)
     setup = Setup(options.case, options.trace_limit, options.window, workers, cluster, fresh)
     watcher = TerminalWatcher(options, finish or (lambda findings: findings), falls_back)
-    return Investigation(open_subject(options), setup, clock, watcher)
-
-
-def open_subject(options: Options) -> Subject:
-    """The subject that the options name: loose sources with their cases, or the folder's ``whence.toml``."""
-    from dataclasses import replace
-
-    from whence.run.config import FILE_NAME, read_config
-    from whence.run.sandbox import DEFAULT_LIMITS
-    from whence.subject.subject import built_from_config, built_from_sources, learned, settle, with_cases
-
-    _check(options)
-    cases = _option_cases(options)
+    beginning = Beginning(setup, clock, watcher, Changes(options.timeout, options.pattern))
+    cases = cases_from_options(options.fails, options.expects, options.passes)
     if options.sources:
-        limits = replace(DEFAULT_LIMITS, time=options.timeout or DEFAULT_LIMITS.time, pattern=options.pattern)
-        with clock.standing():
-            subject = built_from_sources(list(options.sources), _flags(options.cflags), limits)
-        line.busy("running cases to learn what is right")
-        return with_cases(subject, settle(subject, cases))
-    if not (options.folder / FILE_NAME).exists():
-        where = "here" if options.folder == Path() else f"in {options.folder}"
-        hint = f"`whence init` writes a {FILE_NAME}; or name C files: whence locate prog.c --fails 'ARGUMENTS'"
-        raise UsageError(f"there is no {FILE_NAME} {where}", hint)
-    config = read_config(options.folder)
-    with clock.standing():
-        subject = built_from_config(config)
-    if options.timeout:
-        subject.limits = replace(subject.limits, time=options.timeout)
-    if options.pattern is not None:
-        subject.limits = replace(subject.limits, pattern=options.pattern)
-    line.busy("running cases to learn what is right")
-    subject = learned(subject)
-    return with_cases(subject, [*subject.cases, *settle(subject, cases)]) if cases else subject
+        return beginning.with_sources(options.sources, cases, _flags(options.cflags))
+    return beginning.with_folder(options.folder, cases)
 
 
 def _check(options: Options) -> None:
@@ -288,12 +261,6 @@ def _flags(text: str) -> list[str]:
         return shlex.split(text)
     except ValueError as error:
         raise UsageError(f"--cflags: {error}: {text}") from error
-
-
-def _option_cases(options: Options) -> list[Case]:
-    from whence.run.cases import cases_from_options
-
-    return cases_from_options(options.fails, options.expects, options.passes)
 
 
 # ---- The result ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,65 @@
+"""Where an investigation begins: the folder of a ``whence.toml``, or C files with their cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from whence.errors import UsageError
+from whence.investigation.clock import Clock
+from whence.investigation.investigation import Investigation, Setup
+from whence.investigation.watcher import Watcher
+from whence.run.cases import Case
+from whence.run.config import FILE_NAME, read_config
+from whence.run.sandbox import DEFAULT_LIMITS, Limits
+from whence.subject.subject import Subject, built_from_config, built_from_sources, learned, settle, with_cases
+
+LEARNING = "running cases to learn what is right"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What may differ from the configuration: a run's time limit in seconds, and the byte that fills fresh memory."""
+
+    timeout: float | None = None
+    pattern: int | None = None
+
+    def limits(self, configured: Limits) -> Limits:
+        """The limits that hold."""
+        pattern = configured.pattern if self.pattern is None else self.pattern
+        return replace(configured, time=self.timeout or configured.time, pattern=pattern)
+
+
+class Beginning:
+    """Builds what is asked for while the clock stands still, and learns from runs what is right."""
+
+    def __init__(self, setup: Setup, clock: Clock, watcher: Watcher, changes: Changes | None = None) -> None:
+        self._setup, self._clock, self._watcher, self._changes = setup, clock, watcher, changes or Changes()
+
+    def with_folder(self, folder: Path, cases: Sequence[Case] = ()) -> Investigation:
+        """The investigation of the program that the folder's ``whence.toml`` describes, with its cases and these.
+
+        Raises UsageError where there is no such file, and what ``read_config`` and ``built_from_config`` raise.
+        """
+        if not (folder / FILE_NAME).exists():
+            where = "here" if folder == Path() else f"in {folder}"
+            hint = f"`whence init` writes a {FILE_NAME}; or name C files: whence locate prog.c --fails 'ARGUMENTS'"
+            raise UsageError(f"there is no {FILE_NAME} {where}", hint)
+        config = read_config(folder)
+        with self._clock.standing():
+            subject = built_from_config(config)
+        subject.limits = self._changes.limits(subject.limits)
+        self._watcher.busy(LEARNING)
+        subject = learned(subject)
+        return self._of(with_cases(subject, [*subject.cases, *settle(subject, list(cases))]) if cases else subject)
+
+    def with_sources(self, sources: Sequence[Path], cases: Sequence[Case], flags: Sequence[str] = ()) -> Investigation:
+        """The investigation of a program that is compiled from C files. Raises BuildError where it does not build."""
+        with self._clock.standing():
+            subject = built_from_sources(list(sources), list(flags), self._changes.limits(DEFAULT_LIMITS))
+        self._watcher.busy(LEARNING)
+        return self._of(with_cases(subject, settle(subject, list(cases))))
+
+    def _of(self, subject: Subject) -> Investigation:
+        return Investigation(subject, self._setup, self._clock, self._watcher)
