@@ -57,6 +57,9 @@ TEST(more_than_is_expected_is_wrong_where_that_ends)
     CHECK(!whence_output_is_wrong());
     put("\n");
     CHECK(whence_streams.first_wrong == 3);
+    begin("one", JUDGE_OUTPUT);
+    put("one\n");
+    CHECK(whence_streams.first_wrong == 3);
 }
 
 TEST(less_than_is_expected_is_wrong_at_the_end)

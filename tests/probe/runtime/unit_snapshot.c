@@ -106,9 +106,18 @@ TEST(the_kernel_writes_where_it_was_announced)
     CHECK(whence_snapshot_touch((uintptr_t)pages[3], 2 * PAGE) == WRITE_PASSES);
     CHECK(whence_call(0 /* read */, zero, (long)pages[3], 2 * PAGE, 0, 0, 0) == 2 * PAGE);
     CHECK(pages[3][0] == 0 && pages[4][0] == 0);
+    CHECK(whence_snapshot_touch((uintptr_t)pages[3], 1) == WRITE_PASSES); /* again: what was kept stays */
     whence_snapshot_restore();
     CHECK(pages[3][0] == 'k' && pages[4][0] == 'k');
-    CHECK(whence_snapshot_touch((uintptr_t)pages[3], SIZE_MAX) != WRITE_FAULTS); /* the subject's length may be any number */
+}
+
+TEST(the_announced_length_may_be_any_number)
+{
+    int zero = open("/dev/zero", O_RDONLY);
+    char *block = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(whence_snapshot_take() == 0);
+    CHECK(whence_snapshot_touch((uintptr_t)block, SIZE_MAX) == WRITE_PASSES);
+    CHECK(whence_call(0 /* read */, zero, (long)block, PAGE, 0, 0, 0) == PAGE);
 }
 
 TEST(what_is_not_tracked_is_a_fault)
@@ -148,6 +157,7 @@ static int run(void)
     RUN(a_later_snapshot_keeps_what_was_done_since);
     RUN(after_the_stop_all_is_writable);
     RUN(the_kernel_writes_where_it_was_announced);
+    RUN(the_announced_length_may_be_any_number);
     RUN(what_is_not_tracked_is_a_fault);
     RUN(a_state_that_is_too_large_is_told);
     RUN(new_mappings_are_seen_where_that_is_told);
