@@ -1,6 +1,6 @@
 /* The system calls of a program in a session. Every one comes here first.
 
-   What a continuation does has to be taken back at its end, files that it writes too (private.c). Where that is not possible
+   What a continuation does has to be taken back at its end, files that it writes too (backups.c). Where that is not possible
    (starting processes), it is refused here, and run from the start by itself. The unaltered run may do it, as long as continuations stay
    possible; calls that are not known here are refused to both. */
 #define _GNU_SOURCE

@@ -46,7 +46,7 @@ struct whence_undo {
     long a, b;
 };
 
-/* A file that was put aside before a continuation changed it (private.c). */
+/* A file that was put aside before a continuation changed it (backups.c). */
 struct whence_kept {
     char path[KEPT_PATH + 1];
     long fd; /* that it is open at, or -1 */
@@ -74,7 +74,7 @@ void whence_keep_offset(long fd);
 /* A system call instruction, by its end. */
 void whence_found_call(char *after);
 
-/* ---- kept_files.c ----------------------------------------------------------------------------------------------- */
+/* ---- backups.c ----------------------------------------------------------------------------------------------- */
 
 /* Puts aside what the unaltered run has open; 0 where that is not possible. */
 int whence_keep_open(long fd);

@@ -27,7 +27,7 @@ uint64_t whence_next_stop(uint64_t clock);
 /* Runs one continuation to its end, from this point. */
 void whence_run_one(uint64_t continuation, const struct whence_point *point);
 
-/* ---- whole.c: runs from the start ------------------------------------------------------------------------------- */
+/* ---- restart.c: runs from the start ------------------------------------------------------------------------------- */
 
 /* A run from the start: makes the changes of the session's continuation, and notes how far it comes. */
 void whence_apply(void);
@@ -41,7 +41,7 @@ void whence_out_of_budget(void) __attribute__((noreturn));
 void whence_exits_start(void);
 void __whence_lib_exit(int status) __attribute__((noreturn));
 
-/* ---- confinement.c ---------------------------------------------------------------------------------------------- */
+/* ---- seccomp.c ---------------------------------------------------------------------------------------------- */
 
 /* Refuses what an altered run must not do outside; 0, or nonzero where it cannot. */
 int whence_confine(void);

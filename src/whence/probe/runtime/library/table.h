@@ -367,7 +367,7 @@ PURE(getpagesize)
 PURE(alarm)
 PURE(pause, blocks)
 
-/* pthread.h, threads.h, semaphore.h, sched.h, and sleeping: threads.c */
+/* pthread.h, threads.h, semaphore.h, sched.h: threads.c; sleeping: sleep.c */
 WRAPPED(pthread_create)
 WRAPPED(pthread_join, blocks)
 WRAPPED(pthread_exit, noreturn)
