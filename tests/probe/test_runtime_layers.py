@@ -110,6 +110,12 @@ def test_nothing_calls_upwards_and_nothing_in_a_circle(layers: Layers, objects: 
     assert circle(edges) == []
 
 
+def test_its_names_are_no_programs(objects: dict[str, Path]) -> None:
+    """A program that has a function of the same name could not be linked with it."""
+    names = {symbol for path in objects.values() for symbol in symbols(path)[0]}
+    assert {name for name in names if not re.match("(__)?whence_", name)} == {"main"}
+
+
 def test_a_call_upwards_is_seen(layers: Layers, objects: dict[str, Path], tmp_path: Path) -> None:
     """One like those that once made a circle of twelve files."""
     source = tmp_path / "snapshot.c"

@@ -28,7 +28,7 @@ TEST(the_header_says_what_follows)
 {
     begin(3, 0);
     CHECK(!memcmp(whence_trace.header, "WHNCTRC1", 8));
-    CHECK(whence_trace.header[FORMAT] == (2 | CHUNK_UNITS << 32) && whence_trace.header[LIMIT] == 3);
+    CHECK(whence_trace.header[FORMAT] >> 32 == CHUNK_UNITS && whence_trace.header[LIMIT] == 3);
     CHECK(whence_trace.header[CHUNKS] == 0 && whence_trace.header[FLAGS] == 0);
 }
 

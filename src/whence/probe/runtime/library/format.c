@@ -254,7 +254,7 @@ static size_t convert(const struct conversion *one, const union value *value, un
     return length;
 }
 
-void format_pieces(const char *format, va_list arguments, unsigned first, int listed, struct formatted text)
+void whence_format_pieces(const char *format, va_list arguments, unsigned first, int listed, struct formatted text)
 {
     struct conversion all[MOST_CONVERSIONS];
     union value values[MOST_ARGUMENTS];
@@ -330,12 +330,12 @@ static void scan_write(const struct scanned *one, void *target)
     if (one->allocated) {
         write_bytes(target, sizeof(void *));
         target = *(void **)target;
-        block_allocated(target, scanned_size(one, target));
+        whence_block_allocated(target, scanned_size(one, target));
     }
     write_bytes(target, scanned_size(one, target));
 }
 
-void scan_writes(const char *format, va_list arguments, int assigned)
+void whence_scan_writes(const char *format, va_list arguments, int assigned)
 {
     struct scanned all[MOST_CONVERSIONS];
     void *targets[MOST_ARGUMENTS];

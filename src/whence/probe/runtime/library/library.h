@@ -168,21 +168,21 @@ static inline int effects_end_errno(int before, int after)
 
 enum { UNKNOWN_STREAM = 255 };
 
-void stream_in(FILE *stream, size_t length);         /* the call consumed `length` bytes */
-void stream_prepare(FILE *stream);                   /* before a call whose length only the position tells (scanf) */
-void stream_in_to_position(FILE *stream);            /* after it: the call consumed what the position tells */
-void stream_out(FILE *stream, size_t length);        /* the call put out `length` bytes */
-void stream_moved(FILE *stream);                     /* position or flags changed in another way (fseek, end of file) */
-void stream_pushed_back(FILE *stream, int character); /* ungetc */
-void stream_asked(FILE *stream);                     /* flags or position are the result (feof, ftell) */
-void descriptor_in(int descriptor, size_t length);   /* read and its kin */
-void descriptor_out(int descriptor, size_t length);  /* write and its kin */
-void descriptor_moved(int descriptor);               /* lseek */
-void descriptor_opened(int descriptor);              /* open, dup2: another file stands behind the number now */
+void whence_stream_in(FILE *stream, size_t length);         /* the call consumed `length` bytes */
+void whence_stream_prepare(FILE *stream);                   /* before a call whose length only the position tells (scanf) */
+void whence_stream_in_to_position(FILE *stream);            /* after it: the call consumed what the position tells */
+void whence_stream_out(FILE *stream, size_t length);        /* the call put out `length` bytes */
+void whence_stream_moved(FILE *stream);                     /* position or flags changed in another way (fseek, end of file) */
+void whence_stream_pushed_back(FILE *stream, int character); /* ungetc */
+void whence_stream_asked(FILE *stream);                     /* flags or position are the result (feof, ftell) */
+void whence_descriptor_in(int descriptor, size_t length);   /* read and its kin */
+void whence_descriptor_out(int descriptor, size_t length);  /* write and its kin */
+void whence_descriptor_moved(int descriptor);               /* lseek */
+void whence_descriptor_opened(int descriptor);              /* open, dup2: another file stands behind the number now */
 
 /* memory.c: what is known about the size of a block of the heap (0 where nothing is). */
-size_t block_size(void *block);
-void block_allocated(void *block, size_t length); /* ALLOC, and remembers the largest length */
+size_t whence_block_size(void *block);
+void whence_block_allocated(void *block, size_t length); /* ALLOC, and remembers the largest length */
 
 /* format.c */
 
@@ -194,9 +194,9 @@ struct formatted {
 
 /* Records the format, and the pieces of the text with the strings read. The first variadic argument has the number
    `first`; in functions with a va_list (`listed`) that is the number of the list, and all pieces come from it. */
-void format_pieces(const char *format, va_list arguments, unsigned first, int listed, struct formatted text);
+void whence_format_pieces(const char *format, va_list arguments, unsigned first, int listed, struct formatted text);
 /* Records what a scanf-like call with `assigned` as its result wrote through its arguments. */
-void scan_writes(const char *format, va_list arguments, int assigned);
+void whence_scan_writes(const char *format, va_list arguments, int assigned);
 /* Records that a va_list was read. */
 #ifdef __x86_64__
 #define read_list(list) read_bytes((const void *)(list), sizeof(va_list))

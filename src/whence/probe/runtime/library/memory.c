@@ -23,7 +23,7 @@ static int under_valgrind(void)
 /* With glibc the size stands in the word before the block. It is read from there, since malloc_usable_size looks at
    neighbours too: on a corrupted heap it would crash where free() ends with its own message. A size beyond all that
    was asked for is not believed. */
-size_t block_size(void *block)
+size_t whence_block_size(void *block)
 {
     if (!block)
         return 0;
@@ -36,7 +36,7 @@ size_t block_size(void *block)
     return size <= largest + 8192 ? size : 0;
 }
 
-void block_allocated(void *block, size_t length)
+void whence_block_allocated(void *block, size_t length)
 {
     if (length > largest)
         largest = length;
@@ -47,7 +47,7 @@ LIBRARY(void *, malloc, size_t length)
 {
     int before = errno;
     void *block = malloc(length);
-    EFFECTS_ERRNO(malloc, before) { block_allocated(block, length); }
+    EFFECTS_ERRNO(malloc, before) { whence_block_allocated(block, length); }
     return block;
 }
 
@@ -57,7 +57,7 @@ LIBRARY(void *, calloc, size_t count, size_t size)
     void *block = calloc(count, size);
     EFFECTS_ERRNO(calloc, before)
     {
-        block_allocated(block, count * size);
+        whence_block_allocated(block, count * size);
         if (block)
             write_bytes(block, count * size);
     }
@@ -66,7 +66,7 @@ LIBRARY(void *, calloc, size_t count, size_t size)
 
 LIBRARY(void, free, void *block)
 {
-    EFFECTS(free) { released(block, block_size(block)); }
+    EFFECTS(free) { released(block, whence_block_size(block)); }
     free(block);
 }
 LIBRARY_SAME(cfree, free);
@@ -77,11 +77,11 @@ static void reallocated(void *old, size_t old_size, void *block, size_t length)
     if (block == old)
         resized(block, length);
     if (block != old) {
-        block_allocated(block, length);
+        whence_block_allocated(block, length);
         copy_bytes(block, old, old_size < length ? old_size : length);
         released(old, old_size);
     } else if (length > old_size) {
-        block_allocated((char *)block + old_size, length - old_size);
+        whence_block_allocated((char *)block + old_size, length - old_size);
     } else if (length < old_size) {
         released((char *)block + length, old_size - length);
     }
@@ -90,7 +90,7 @@ static void reallocated(void *old, size_t old_size, void *block, size_t length)
 LIBRARY(void *, realloc, void *old, size_t length)
 {
     int before = errno;
-    size_t old_size = whence_recording() ? block_size(old) : 0;
+    size_t old_size = whence_recording() ? whence_block_size(old) : 0;
     void *block = realloc(old, length);
     EFFECTS_ERRNO(realloc, before)
     {
@@ -105,7 +105,7 @@ LIBRARY(void *, realloc, void *old, size_t length)
 LIBRARY(void *, reallocarray, void *old, size_t count, size_t size)
 {
     int before = errno;
-    size_t old_size = whence_recording() ? block_size(old) : 0;
+    size_t old_size = whence_recording() ? whence_block_size(old) : 0;
     void *block = reallocarray(old, count, size);
     EFFECTS_ERRNO(reallocarray, before)
     {
@@ -121,7 +121,7 @@ LIBRARY(void *, aligned_alloc, size_t alignment, size_t length)
 {
     int before = errno;
     void *block = aligned_alloc(alignment, length);
-    EFFECTS_ERRNO(aligned_alloc, before) { block_allocated(block, length); }
+    EFFECTS_ERRNO(aligned_alloc, before) { whence_block_allocated(block, length); }
     return block;
 }
 
@@ -129,7 +129,7 @@ LIBRARY(void *, memalign, size_t alignment, size_t length)
 {
     int before = errno;
     void *block = memalign(alignment, length);
-    EFFECTS_ERRNO(memalign, before) { block_allocated(block, length); }
+    EFFECTS_ERRNO(memalign, before) { whence_block_allocated(block, length); }
     return block;
 }
 
@@ -140,7 +140,7 @@ LIBRARY(int, posix_memalign, void **block, size_t alignment, size_t length)
     {
         if (!result) {
             write_bytes(block, sizeof *block);
-            block_allocated(*block, length);
+            whence_block_allocated(*block, length);
         }
     }
     return result;
@@ -154,7 +154,7 @@ LIBRARY(char *, strdup, const char *text)
     {
         if (copy) {
             size_t length = strlen(copy) + 1;
-            block_allocated(copy, length);
+            whence_block_allocated(copy, length);
             copy_bytes(copy, text, length);
         }
     }
@@ -170,7 +170,7 @@ LIBRARY(char *, strndup, const char *text, size_t limit)
     {
         if (copy) {
             size_t length = strlen(copy);
-            block_allocated(copy, length + 1);
+            whence_block_allocated(copy, length + 1);
             write_bytes(copy + length, 1);
             copy_bytes(copy, text, length);
         }
@@ -187,7 +187,7 @@ LIBRARY(wchar_t *, wcsdup, const wchar_t *text)
     {
         if (copy) {
             size_t length = (wcslen(copy) + 1) * sizeof *copy;
-            block_allocated(copy, length);
+            whence_block_allocated(copy, length);
             copy_bytes(copy, text, length);
         }
     }

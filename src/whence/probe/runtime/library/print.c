@@ -37,8 +37,8 @@ static int print_stream(uint32_t function, FILE *stream, const char *format, va_
         size_t shown = length > 0 ? (size_t)length : 0;
         read_format(format, list, listed);
         if (shown)
-            stream_out(stream, shown);
-        format_pieces(format, list, first, listed, (struct formatted){NULL, shown});
+            whence_stream_out(stream, shown);
+        whence_format_pieces(format, list, first, listed, (struct formatted){NULL, shown});
         effects_end_errno(before, after);
     }
     return length;
@@ -51,8 +51,8 @@ static int print_descriptor(uint32_t function, int descriptor, const char *forma
         size_t shown = length > 0 ? (size_t)length : 0;
         read_format(format, list, listed);
         if (shown)
-            descriptor_out(descriptor, shown);
-        format_pieces(format, list, 2, listed, (struct formatted){NULL, shown});
+            whence_descriptor_out(descriptor, shown);
+        whence_format_pieces(format, list, 2, listed, (struct formatted){NULL, shown});
         effects_end_errno(before, after);
     }
     return length;
@@ -64,7 +64,7 @@ static void printed_into(char *to, size_t size, const char *format, va_list list
         return;
     size_t stored = (size_t)length < size ? (size_t)length : size - 1;
     write_bytes(to, stored + 1);
-    format_pieces(format, list, first, listed, (struct formatted){to, stored});
+    whence_format_pieces(format, list, first, listed, (struct formatted){to, stored});
 }
 
 /* A size of SIZE_MAX means that nobody said how much room there is. */
@@ -87,7 +87,7 @@ static int print_new(uint32_t function, char **to, const char *format, va_list l
         read_format(format, list, listed);
         if (length >= 0) {
             write_bytes(to, sizeof *to);
-            block_allocated(*to, (size_t)length + 1);
+            whence_block_allocated(*to, (size_t)length + 1);
             printed_into(*to, (size_t)length + 1, format, list, first, listed, length);
         }
         effects_end_errno(before, after);
@@ -229,15 +229,15 @@ static int scan_stream(uint32_t function, stream_scanner *scan, FILE *stream, co
 {
     int start = errno;
     if (whence_recording())
-        stream_prepare(stream);
+        whence_stream_prepare(stream);
     errno = start;
     CALL_WITH_COPY(assigned, scan(stream, format, used));
     if (effects_begin(function)) {
         read_format(format, list, listed);
-        stream_in_to_position(stream);
-        scan_writes(format, list, assigned);
+        whence_stream_in_to_position(stream);
+        whence_scan_writes(format, list, assigned);
         if (assigned < 0)
-            stream_moved(stream);
+            whence_stream_moved(stream);
         effects_end_errno(before, after);
     }
     return assigned;
@@ -250,7 +250,7 @@ static int scan_string(uint32_t function, string_scanner *scan, const char *text
     if (effects_begin(function)) {
         read_string(text);
         read_format(format, list, listed);
-        scan_writes(format, list, assigned);
+        whence_scan_writes(format, list, assigned);
         effects_end_errno(before, after);
     }
     return assigned;

@@ -11,8 +11,8 @@ static void opened(FILE *stream)
 {
     if (!stream)
         return;
-    descriptor_opened(fileno(stream));
-    stream_moved(stream);
+    whence_descriptor_opened(fileno(stream));
+    whence_stream_moved(stream);
 }
 
 static FILE *open_path(const char *path, const char *mode)
@@ -63,7 +63,7 @@ LIBRARY(FILE *, fdopen, int descriptor, const char *mode)
     {
         read_string(mode);
         if (stream)
-            stream_asked(stream);
+            whence_stream_asked(stream);
     }
     return stream;
 }
@@ -93,18 +93,18 @@ LIBRARY(FILE *, popen, const char *command, const char *mode)
 LIBRARY(int, fclose, FILE *stream)
 {
     int before = errno, descriptor = fileno(stream);
-    EFFECTS(fclose) { stream_moved(stream); }
+    EFFECTS(fclose) { whence_stream_moved(stream); }
     int result = fclose(stream);
-    EFFECTS_ERRNO(fclose, before) { descriptor_opened(descriptor); }
+    EFFECTS_ERRNO(fclose, before) { whence_descriptor_opened(descriptor); }
     return result;
 }
 
 LIBRARY(int, pclose, FILE *stream)
 {
     int before = errno, descriptor = fileno(stream);
-    EFFECTS(pclose) { stream_moved(stream); }
+    EFFECTS(pclose) { whence_stream_moved(stream); }
     int result = pclose(stream);
-    EFFECTS_ERRNO(pclose, before) { descriptor_opened(descriptor); }
+    EFFECTS_ERRNO(pclose, before) { whence_descriptor_opened(descriptor); }
     return result;
 }
 
@@ -139,9 +139,9 @@ LIBRARY(int, rename, const char *old, const char *new)
 static void character_in(FILE *stream, int character)
 {
     if (character == EOF)
-        stream_moved(stream);
+        whence_stream_moved(stream);
     else
-        stream_in(stream, 1);
+        whence_stream_in(stream, 1);
 }
 
 LIBRARY(int, fgetc, FILE *stream)
@@ -169,7 +169,7 @@ LIBRARY_SAME(getchar_unlocked, getchar);
 LIBRARY(int, ungetc, int character, FILE *stream)
 {
     int result = ungetc(character, stream);
-    EFFECTS(ungetc) { stream_pushed_back(stream, result); }
+    EFFECTS(ungetc) { whence_stream_pushed_back(stream, result); }
     return result;
 }
 LIBRARY_SAME(_IO_ungetc, ungetc);
@@ -178,7 +178,7 @@ LIBRARY(int, getw, FILE *stream)
 {
     int before = errno;
     int word = getw(stream);
-    EFFECTS_ERRNO(getw, before) { stream_in_to_position(stream); }
+    EFFECTS_ERRNO(getw, before) { whence_stream_in_to_position(stream); }
     return word;
 }
 
@@ -186,18 +186,18 @@ LIBRARY(int, getw, FILE *stream)
 static void line_in(FILE *stream, char *line, int size)
 {
     if (!line) {
-        stream_moved(stream);
+        whence_stream_moved(stream);
         return;
     }
     size_t length = strlen(line);
     int whole = (length && line[length - 1] == '\n') || length + 1 >= (size_t)size || feof(stream);
     if (whole)
-        stream_in(stream, length);
+        whence_stream_in(stream, length);
     else
-        stream_in_to_position(stream);
+        whence_stream_in_to_position(stream);
     write_bytes(line, whole ? length + 1 : (size_t)size);
     if (feof(stream))
-        stream_moved(stream);
+        whence_stream_moved(stream);
 }
 
 LIBRARY(char *, fgets, char *line, int size, FILE *stream)
@@ -218,10 +218,10 @@ LIBRARY(char *, gets, char *line)
     EFFECTS_ERRNO(gets, before)
     {
         size_t length = result ? strlen(line) + !feof(stdin) : 0;
-        stream_in(stdin, length);
+        whence_stream_in(stdin, length);
         write_bytes(line, result ? strlen(line) + 1 : 0);
         if (feof(stdin))
-            stream_moved(stdin);
+            whence_stream_moved(stdin);
     }
     return result;
 }
@@ -233,11 +233,11 @@ static void buffer_grown(char *old, size_t old_size, char **line, size_t *size)
         return;
     if (*line != old) {
         released(old, old_size);
-        block_allocated(*line, *size);
+        whence_block_allocated(*line, *size);
         write_bytes(line, sizeof *line);
     } else if (*size > old_size) {
         resized(old, *size);
-        block_allocated(old + old_size, *size - old_size);
+        whence_block_allocated(old + old_size, *size - old_size);
     }
     write_bytes(size, sizeof *size);
 }
@@ -254,11 +254,11 @@ LIBRARY(ssize_t, getdelim, char **line, size_t *size, int end, FILE *stream)
         read_bytes(size, sizeof *size);
         buffer_grown(old, old_size, line, size);
         if (length >= 0) {
-            stream_in(stream, (size_t)length);
+            whence_stream_in(stream, (size_t)length);
             write_bytes(*line, (size_t)length + 1);
         }
         if (length < 0 || feof(stream))
-            stream_moved(stream);
+            whence_stream_moved(stream);
     }
     return length;
 }
@@ -275,10 +275,10 @@ LIBRARY(size_t, fread, void *to, size_t size, size_t count, FILE *stream)
     size_t done = fread(to, size, count, stream);
     EFFECTS_ERRNO(fread, before)
     {
-        stream_in(stream, done * size);
+        whence_stream_in(stream, done * size);
         write_bytes(to, done * size);
         if (done < count)
-            stream_moved(stream);
+            whence_stream_moved(stream);
     }
     return done;
 }
@@ -293,7 +293,7 @@ LIBRARY(int, fputc, int character, FILE *stream)
     EFFECTS_ERRNO(fputc, before)
     {
         if (result != EOF) {
-            stream_out(stream, 1);
+            whence_stream_out(stream, 1);
             piece(0, 0, 1);
         }
     }
@@ -313,7 +313,7 @@ LIBRARY(int, putchar, int character)
     EFFECTS_ERRNO(putchar, before)
     {
         if (result != EOF) {
-            stream_out(stdout, 1);
+            whence_stream_out(stdout, 1);
             piece(0, 0, 1);
         }
     }
@@ -328,7 +328,7 @@ LIBRARY(int, putw, int word, FILE *stream)
     EFFECTS_ERRNO(putw, before)
     {
         if (!result) {
-            stream_out(stream, sizeof word);
+            whence_stream_out(stream, sizeof word);
             piece(0, 0, sizeof word);
         }
     }
@@ -340,7 +340,7 @@ static void text_out(FILE *stream, const char *text, int done, size_t more)
 {
     size_t length = strlen(text);
     if (done && length + more) {
-        stream_out(stream, length + more);
+        whence_stream_out(stream, length + more);
         piece(0, 0, length);
     }
     read_bytes(text, length + 1);
@@ -376,7 +376,7 @@ LIBRARY(size_t, fwrite, const void *from, size_t size, size_t count, FILE *strea
     EFFECTS_ERRNO(fwrite, before)
     {
         if (done && size) {
-            stream_out(stream, done * size);
+            whence_stream_out(stream, done * size);
             piece(0, 0, done * size);
             read_bytes(from, done * size);
         }
@@ -392,7 +392,7 @@ LIBRARY(void, perror, const char *text)
     EFFECTS_ERRNO(perror, before)
     {
         size_t length = text && *text ? strlen(text) : 0;
-        stream_out(stderr, length + (length ? 2 : 0) + strlen(strerror(before)) + 1);
+        whence_stream_out(stderr, length + (length ? 2 : 0) + strlen(strerror(before)) + 1);
         piece(0, 0, length);
         read_bytes(text, length ? length + 1 : 0);
         read_bytes(&errno, sizeof errno);
@@ -405,7 +405,7 @@ LIBRARY(int, fseek, FILE *stream, long offset, int whence)
 {
     int before = errno;
     int result = fseek(stream, offset, whence);
-    EFFECTS_ERRNO(fseek, before) { stream_moved(stream); }
+    EFFECTS_ERRNO(fseek, before) { whence_stream_moved(stream); }
     return result;
 }
 
@@ -413,7 +413,7 @@ LIBRARY(int, fseeko, FILE *stream, off_t offset, int whence)
 {
     int before = errno;
     int result = fseeko(stream, offset, whence);
-    EFFECTS_ERRNO(fseeko, before) { stream_moved(stream); }
+    EFFECTS_ERRNO(fseeko, before) { whence_stream_moved(stream); }
     return result;
 }
 LIBRARY_SAME(fseeko64, fseeko);
@@ -422,13 +422,13 @@ LIBRARY(void, rewind, FILE *stream)
 {
     int before = errno;
     rewind(stream);
-    EFFECTS_ERRNO(rewind, before) { stream_moved(stream); }
+    EFFECTS_ERRNO(rewind, before) { whence_stream_moved(stream); }
 }
 
 LIBRARY(void, clearerr, FILE *stream)
 {
     clearerr(stream);
-    EFFECTS(clearerr) { stream_moved(stream); }
+    EFFECTS(clearerr) { whence_stream_moved(stream); }
 }
 LIBRARY_SAME(clearerr_unlocked, clearerr);
 
@@ -438,7 +438,7 @@ LIBRARY(int, fgetpos, FILE *stream, fpos_t *position)
     int result = fgetpos(stream, position);
     EFFECTS_ERRNO(fgetpos, before)
     {
-        stream_asked(stream);
+        whence_stream_asked(stream);
         write_bytes(position, result ? 0 : sizeof *position);
     }
     return result;
@@ -452,7 +452,7 @@ LIBRARY(int, fsetpos, FILE *stream, const fpos_t *position)
     EFFECTS_ERRNO(fsetpos, before)
     {
         read_bytes(position, sizeof *position);
-        stream_moved(stream);
+        whence_stream_moved(stream);
     }
     return result;
 }
@@ -462,7 +462,7 @@ LIBRARY(long, ftell, FILE *stream)
 {
     int before = errno;
     long position = ftell(stream);
-    EFFECTS_ERRNO(ftell, before) { stream_asked(stream); }
+    EFFECTS_ERRNO(ftell, before) { whence_stream_asked(stream); }
     return position;
 }
 
@@ -470,7 +470,7 @@ LIBRARY(off_t, ftello, FILE *stream)
 {
     int before = errno;
     off_t position = ftello(stream);
-    EFFECTS_ERRNO(ftello, before) { stream_asked(stream); }
+    EFFECTS_ERRNO(ftello, before) { whence_stream_asked(stream); }
     return position;
 }
 LIBRARY_SAME(ftello64, ftello);
@@ -479,7 +479,7 @@ LIBRARY(int, feof, FILE *stream)
 {
     int before = errno;
     int result = feof(stream);
-    EFFECTS_ERRNO(feof, before) { stream_asked(stream); }
+    EFFECTS_ERRNO(feof, before) { whence_stream_asked(stream); }
     return result;
 }
 LIBRARY_SAME(feof_unlocked, feof);
@@ -488,7 +488,7 @@ LIBRARY(int, ferror, FILE *stream)
 {
     int before = errno;
     int result = ferror(stream);
-    EFFECTS_ERRNO(ferror, before) { stream_asked(stream); }
+    EFFECTS_ERRNO(ferror, before) { whence_stream_asked(stream); }
     return result;
 }
 LIBRARY_SAME(ferror_unlocked, ferror);

@@ -191,7 +191,7 @@ LIBRARY(char *, realpath, const char *path, char *to)
         read_string(path);
         state(STATE_READ, FILE_SYSTEM_STATE);
         if (result && !to)
-            block_allocated(result, strlen(result) + 1);
+            whence_block_allocated(result, strlen(result) + 1);
         write_bytes(result, result ? strlen(result) + 1 : 0);
     }
     return result;

@@ -75,27 +75,27 @@ static void output(struct stream *stream, uint64_t position, size_t length)
         state(STATE_BOTH, stream->key);
 }
 
-void stream_in(FILE *stream, size_t length)
+void whence_stream_in(FILE *stream, size_t length)
 {
     input(synchronised(stream, slot_of_stream(stream), length), length);
 }
 
-void stream_out(FILE *stream, size_t length)
+void whence_stream_out(FILE *stream, size_t length)
 {
     struct stream *known = synchronised(stream, slot_of_stream(stream), length);
     output(known, known->position, length);
 }
 
-void stream_prepare(FILE *stream) { synchronised(stream, slot_of_stream(stream), 0); }
+void whence_stream_prepare(FILE *stream) { synchronised(stream, slot_of_stream(stream), 0); }
 
-void stream_in_to_position(FILE *stream)
+void whence_stream_in_to_position(FILE *stream)
 {
     struct stream *known = synchronised(stream, slot_of_stream(stream), 0);
     off_t position = ftello(stream);
     input(known, position > (off_t)known->position ? (size_t)position - known->position : 0);
 }
 
-void stream_moved(FILE *stream)
+void whence_stream_moved(FILE *stream)
 {
     struct stream *known = synchronised(stream, slot_of_stream(stream), 0);
     state(STATE_BOTH, known->key);
@@ -103,7 +103,7 @@ void stream_moved(FILE *stream)
     known->moved = 1;
 }
 
-void stream_pushed_back(FILE *stream, int character)
+void whence_stream_pushed_back(FILE *stream, int character)
 {
     struct stream *known = synchronised(stream, slot_of_stream(stream), 0);
     state(STATE_BOTH, known->key);
@@ -112,7 +112,7 @@ void stream_pushed_back(FILE *stream, int character)
         known->position--;
 }
 
-void stream_asked(FILE *stream)
+void whence_stream_asked(FILE *stream)
 {
     struct stream *known = synchronised(stream, slot_of_stream(stream), 0);
     state(STATE_READ, known->key);
@@ -131,10 +131,10 @@ static struct stream *synchronised_descriptor(int descriptor, size_t length)
     return known;
 }
 
-void descriptor_in(int descriptor, size_t length) { input(synchronised_descriptor(descriptor, length), length); }
+void whence_descriptor_in(int descriptor, size_t length) { input(synchronised_descriptor(descriptor, length), length); }
 
 /* On a pipe, bytes that stand in standard output's buffer come after those written past it. */
-void descriptor_out(int descriptor, size_t length)
+void whence_descriptor_out(int descriptor, size_t length)
 {
     struct stream *known = synchronised_descriptor(descriptor, length);
     uint64_t position = known->position;
@@ -145,14 +145,14 @@ void descriptor_out(int descriptor, size_t length)
     output(known, position, length);
 }
 
-void descriptor_moved(int descriptor)
+void whence_descriptor_moved(int descriptor)
 {
     struct stream *known = synchronised_descriptor(descriptor, 0);
     state(STATE_BOTH, known->key);
     known->moved = 1;
 }
 
-void descriptor_opened(int descriptor)
+void whence_descriptor_opened(int descriptor)
 {
     if (descriptor >= 0)
         streams[slot_of(descriptor)] = (struct stream){0};

@@ -26,7 +26,7 @@ LIBRARY(ssize_t, read, int descriptor, void *to, size_t size)
     ssize_t length = read(descriptor, to, size);
     EFFECTS_ERRNO(read, before)
     {
-        descriptor_in(descriptor, positive(length));
+        whence_descriptor_in(descriptor, positive(length));
         write_bytes(to, positive(length));
     }
     return length;
@@ -38,7 +38,7 @@ LIBRARY(ssize_t, pread, int descriptor, void *to, size_t size, off_t offset)
     ssize_t length = pread(descriptor, to, size, offset);
     EFFECTS_ERRNO(pread, before)
     {
-        descriptor_in(descriptor, 0);
+        whence_descriptor_in(descriptor, 0);
         whence_effect(WHENCE_IN, (unsigned)descriptor & 0xFF, 2, (uint64_t)offset, positive(length), 0);
         write_bytes(to, positive(length));
     }
@@ -55,7 +55,7 @@ LIBRARY(ssize_t, write, int descriptor, const void *from, size_t size)
     EFFECTS_ERRNO(write, before)
     {
         if (length > 0) {
-            descriptor_out(descriptor, (size_t)length);
+            whence_descriptor_out(descriptor, (size_t)length);
             piece(1, 0, (size_t)length);
             read_bytes(from, (size_t)length);
         }
@@ -71,7 +71,7 @@ LIBRARY(ssize_t, writev, int descriptor, const struct iovec *parts, int count)
     {
         read_bytes(parts, (size_t)count * sizeof *parts);
         if (length > 0)
-            descriptor_out(descriptor, (size_t)length);
+            whence_descriptor_out(descriptor, (size_t)length);
         size_t offset = 0;
         for (int i = 0; i < count && offset < positive(length); offset += parts[i++].iov_len) {
             piece(1, offset, parts[i].iov_len);
@@ -85,7 +85,7 @@ LIBRARY(off_t, lseek, int descriptor, off_t offset, int whence)
 {
     int before = errno;
     off_t position = lseek(descriptor, offset, whence);
-    EFFECTS_ERRNO(lseek, before) { descriptor_moved(descriptor); }
+    EFFECTS_ERRNO(lseek, before) { whence_descriptor_moved(descriptor); }
     return position;
 }
 LIBRARY_SAME(lseek64, lseek);
@@ -95,7 +95,7 @@ static void descriptor_from_path(const char *path, int descriptor)
 {
     read_string(path);
     state(STATE_BOTH, FILE_SYSTEM_STATE);
-    descriptor_opened(descriptor);
+    whence_descriptor_opened(descriptor);
 }
 
 /* The mode is there only where a file may be made; taking it in other cases reads an undefined register, no more. */
@@ -167,7 +167,7 @@ LIBRARY(int, close, int descriptor)
 {
     int before = errno;
     int result = close(descriptor);
-    EFFECTS_ERRNO(close, before) { descriptor_opened(descriptor); }
+    EFFECTS_ERRNO(close, before) { whence_descriptor_opened(descriptor); }
     return result;
 }
 
@@ -175,7 +175,7 @@ LIBRARY(int, dup, int descriptor)
 {
     int before = errno;
     int copy = dup(descriptor);
-    EFFECTS_ERRNO(dup, before) { descriptor_opened(copy); }
+    EFFECTS_ERRNO(dup, before) { whence_descriptor_opened(copy); }
     return copy;
 }
 
@@ -183,7 +183,7 @@ LIBRARY(int, dup2, int descriptor, int wanted)
 {
     int before = errno;
     int copy = dup2(descriptor, wanted);
-    EFFECTS_ERRNO(dup2, before) { descriptor_opened(copy); }
+    EFFECTS_ERRNO(dup2, before) { whence_descriptor_opened(copy); }
     return copy;
 }
 
@@ -195,8 +195,8 @@ LIBRARY(int, pipe, int ends[2])
     {
         if (!result) {
             write_bytes(ends, 2 * sizeof *ends);
-            descriptor_opened(ends[0]);
-            descriptor_opened(ends[1]);
+            whence_descriptor_opened(ends[0]);
+            whence_descriptor_opened(ends[1]);
         }
     }
     return result;
@@ -310,7 +310,7 @@ LIBRARY(int, ftruncate, int descriptor, off_t length)
 {
     int before = errno;
     int result = ftruncate(descriptor, length);
-    EFFECTS_ERRNO(ftruncate, before) { descriptor_moved(descriptor); }
+    EFFECTS_ERRNO(ftruncate, before) { whence_descriptor_moved(descriptor); }
     return result;
 }
 LIBRARY_SAME(ftruncate64, ftruncate);
@@ -336,7 +336,7 @@ LIBRARY(char *, getcwd, char *to, size_t size)
     {
         state(STATE_READ, FILE_SYSTEM_STATE);
         if (path && !to)
-            block_allocated(path, size ? size : strlen(path) + 1);
+            whence_block_allocated(path, size ? size : strlen(path) + 1);
         write_bytes(path, path ? strlen(path) + 1 : 0);
     }
     return path;

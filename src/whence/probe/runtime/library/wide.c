@@ -137,9 +137,9 @@ LIBRARY(wint_t, fgetwc, FILE *stream)
     EFFECTS_ERRNO(fgetwc, before)
     {
         if (character == WEOF)
-            stream_moved(stream);
+            whence_stream_moved(stream);
         else
-            stream_in(stream, encoded((wchar_t)character));
+            whence_stream_in(stream, encoded((wchar_t)character));
     }
     return character;
 }
@@ -154,7 +154,7 @@ LIBRARY(wint_t, fputwc, wchar_t character, FILE *stream)
     EFFECTS_ERRNO(fputwc, before)
     {
         if (result != WEOF) {
-            stream_out(stream, encoded(character));
+            whence_stream_out(stream, encoded(character));
             piece(0, 0, encoded(character));
         }
     }
