@@ -31,9 +31,9 @@ from corpus import corpus  # noqa: E402
 if TYPE_CHECKING:
     from whence.findings import Statement, Symptom
     from whence.subject.recorder import Recording
-    from whence.subject.story import Story
     from whence.subject.subject import Subject
-    from whence.techniques.causes.causes import Built
+    from whence.subject.trace_reader import TraceReader
+    from whence.techniques.cause_tree.findings import Built
 
 OPTIMISATIONS = ("slices", "loops", "prunes")
 LEFT_OUT = {"nothing": (), **{name: (name,) for name in OPTIMISATIONS}, "all three": OPTIMISATIONS}
@@ -129,8 +129,8 @@ def figures_of(
     """The figures of a subject's shortest failing run; raises what building, recording and trees raise."""
     from whence.subject.recorder import Recorder
     from whence.subject.runs import blocks_executed, run_all
-    from whence.subject.story import Story
     from whence.subject.symptoms import symptom_of
+    from whence.subject.trace_reader import TraceReader
 
     runs = run_all(subject)
     lengths = blocks_executed(subject, runs)
@@ -138,7 +138,7 @@ def figures_of(
     with Recorder(subject) as recorder:
         recording = recorder.record(chosen.case, chosen.outcome)
     symptom = symptom_of(recording, subject.folder)
-    measured = _Measured(Story(subject, recording.trace), symptom, recording, faulty)
+    measured = _Measured(TraceReader(subject, recording.trace), symptom, recording, faulty)
     return measured.figures(depth, budget, variants)
 
 
@@ -146,7 +146,7 @@ def figures_of(
 class _Measured:
     """A recorded failing run beside its fault."""
 
-    story: Story
+    reader: TraceReader
     symptom: Symptom
     recording: Recording
     faulty: Callable[[Statement], bool]
@@ -157,14 +157,14 @@ class _Measured:
         from whence.dependence.critical_conditions import Influence
         from whence.trace.slicing import backward_slice
 
-        trace, start = self.story.trace, list(self.symptom.details.get("criteria", []))
+        trace, start = self.reader.trace, list(self.symptom.details.get("criteria", []))
         criteria = np.array(start, np.int64)
         return Figures(
             self.symptom.kind,
             trace.events,
             self._own(np.arange(trace.events)),
             self._slice(lambda: backward_slice(trace.plan, trace.columns, criteria)),
-            self._slice(lambda: Influence(self.story).relevant_slice(start)),
+            self._slice(lambda: Influence(self.reader).relevant_slice(start)),
             {name: self._grown(depth, budget, off) for name, off in variants.items()},
         )
 
@@ -175,13 +175,13 @@ class _Measured:
 
     def _grown(self, depth: int, budget: float, off: Sequence[str]) -> Grown:
         """The tree with some optimisations left out."""
-        from whence.techniques.causes.causes import Options, build, ranked
-        from whence.techniques.causes.told import Told
+        from whence.techniques.cause_tree.explanation import Explanation
+        from whence.techniques.cause_tree.findings import Options, build, ranked
 
         kept: dict[str, Any] = {name: name not in off for name in OPTIMISATIONS}
         began = time.perf_counter()
-        built = build(self.story, self.symptom, self.recording, Options(depth=depth, budget=budget, **kept))
-        levels, lines = ranked(Told(built.tree), depth)
+        built = build(self.reader, self.symptom, self.recording, Options(depth=depth, budget=budget, **kept))
+        levels, lines = ranked(Explanation(built.tree), depth)
         seconds = time.perf_counter() - began
         keys = {s: (levels[s], len(lines[s].way)) for s in lines}
         level, to_read = min((keys[s] for s in keys if self.faulty(s)), default=(-1, 0))
@@ -204,18 +204,18 @@ class _Measured:
         )
 
     def _part(self, events: Any, seconds: float) -> Part:
-        story, all_events = self.story, self.story.trace.events
+        reader, all_events = self.reader, self.reader.trace.events
         import numpy as np
 
-        numbers = np.unique(story.statement_numbers[story.sites(events)])
-        statements = [story.statements[number] for number in numbers.tolist() if number >= 0]
+        numbers = np.unique(reader.statement_numbers[reader.sites(events)])
+        statements = [reader.statements[number] for number in numbers.tolist() if number >= 0]
         own = 100 * self._own(events) / max(1, self._own(np.arange(all_events)))
         holds = any(self.faulty(statement) for statement in statements)
         return Part(holds, 100 * len(events) / all_events, own, len(statements), seconds)
 
     def _own(self, events: Any) -> int:
         """How many of some events are of the subject's own code."""
-        return int((self.story.statement_numbers[self.story.sites(events)] >= 0).sum())
+        return int((self.reader.statement_numbers[self.reader.sites(events)] >= 0).sum())
 
 
 def _events(built: Built, depth: int) -> Any:

@@ -17,9 +17,9 @@ from whence.alter.session import Session
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.recorder import Recorder
-from whence.techniques.invariants.kinds import ALL, Settings, allowed_kinds, check, learn
-from whence.techniques.invariants.profile import pairs_of, profile_of
-from whence.techniques.invariants.readings import read, static_sites
+from whence.techniques.likely_invariants.kinds import ALL, Settings, allowed_kinds, check, learn
+from whence.techniques.likely_invariants.profile import pairs_of, profile_of
+from whence.techniques.likely_invariants.readings import read, static_sites
 
 PROGRAMS = ("structures", "matrix", "squeeze")
 CASE = Case("one round", ("1",), expected=Expected())

@@ -81,8 +81,8 @@ def _locate(fault: corpus.Fault, folder: Path, row: Row) -> None:
     from whence.run.symptom import find_symptom
     from whence.subject.recorder import Recorder
     from whence.subject.runs import blocks_executed, coverage, run_all
-    from whence.subject.story import Story
     from whence.subject.subject import subject_from_config
+    from whence.subject.trace_reader import TraceReader
     from whence.techniques.spectrum import spectrum
 
     corpus.prepare(fault, folder)
@@ -97,7 +97,7 @@ def _locate(fault: corpus.Fault, folder: Path, row: Row) -> None:
     with Recorder(subject) as recorder:
         recording = recorder.record(chosen.case, chosen.outcome)
     symptom = find_symptom(recording.trace, recording.result, recording.outcome, subject.folder)
-    found = locate(Evidence(covered, Story(subject, recording.trace), symptom), subject.name)
+    found = locate(Evidence(covered, TraceReader(subject, recording.trace), symptom), subject.name)
     rankings = {formula: spectrum(covered, formula=formula).ranking for formula in FORMULAS}
     rankings["locate"] = found.ranking
     for method, ranking in rankings.items():

@@ -126,7 +126,7 @@ class Measuring:
             self.row.seconds[method] = time.perf_counter() - began
 
     def _values(self) -> None:
-        from whence.techniques.replacement.technique import replaced
+        from whence.techniques.value_replacement.technique import replaced
 
         for method, count in (("values-1", 1), ("values-2", 2)):
             began = time.perf_counter()
@@ -141,16 +141,16 @@ class Measuring:
         from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
         from whence.diagnosis.searches import searches
         from whence.diagnosis.spectrum_and_slice import Evidence, locate
-        from whence.subject.story import Story
         from whence.subject.symptoms import symptom_of
-        from whence.techniques.invariants.technique import compared_values
+        from whence.subject.trace_reader import TraceReader
+        from whence.techniques.likely_invariants.technique import compared_values
         from whence.techniques.spectrum import spectrum
 
         investigation, subject = self.investigation, self.investigation.subject
         recording = investigation.record(investigation.runs.tested[self.failing[0]])
         symptom = symptom_of(recording, subject.folder)
-        story = Story(subject, recording.trace)
-        base = locate(Evidence(self.coverage, story, symptom), subject.name)
+        reader = TraceReader(subject, recording.trace)
+        base = locate(Evidence(self.coverage, reader, symptom), subject.name)
         began = time.perf_counter()
         with self.work() as work:
             found = []
@@ -159,7 +159,7 @@ class Measuring:
                     with work.share(step.share):
                         found.append(step.search())
             reasoned = [correction_sets(investigation, self.failing, work)]
-        reasoned.append(cause_tree(story, symptom, recording, TREE))
+        reasoned.append(cause_tree(reader, symptom, recording, TREE))
         found.append(compared_values(investigation, self.failing, COMPARING_MOST))
         self.note("locate-runs", fuse(base, found).ranking)
         found += reasoned

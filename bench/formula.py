@@ -61,7 +61,7 @@ def measure(program: str, number: int, seed: int, budget: float, method: str) ->
 def _measure(row: Row, fault: corpus.Fault, measuring: Measuring, way: str) -> None:
     from whence.diagnosis.formula import CorrectionSets
     from whence.probe.instrument import Variant
-    from whence.techniques.correction.technique import prepare
+    from whence.techniques.formula_based.technique import prepare
     from whence.techniques.spectrum import spectrum
 
     investigation = measuring.investigation

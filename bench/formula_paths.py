@@ -7,10 +7,10 @@ Suites are those of `bench.effect`: at most five failing and 25 passing cases. `
 alone; `switches` adds those of single branches whose switch mends the run, which is what `whence formula` asks;
 `bugassist` is the formula of all paths within a bound, `ofc` the one computed on demand. `+cw` orders the sets by
 weights of Op2 (all sets up to the size are found in any case, so it takes as long). Statements are ranked as in section
-III-B6 (``techniques/correction/combined.py``): those in the sets of all failing cases, by their mean rank. A fault of
-which no line is among them counts as `lost`; ranks are of the others. It is checked that the sets of both ways over
-several paths are the same where both come to an end, and whether the other sets are sets over several paths: those of
-one path have to be; a value that turns a branch, as it has to, may be wrong where it is read elsewhere.
+III-B6 (``techniques/formula_based/bugassist_ranking.py``): those in the sets of all failing cases, by their mean rank.
+A fault of which no line is among them counts as `lost`; ranks are of the others. It is checked that the sets of both
+ways over several paths are the same where both come to an end, and whether the other sets are sets over several paths:
+those of one path have to be; a value that turns a branch, as it has to, may be wrong where it is read elsewhere.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _measure(
 ) -> None:
     from whence.errors import SubjectError
     from whence.subject.recorder import Recorder
-    from whence.techniques.correction import combined
+    from whence.techniques.formula_based import bugassist_ranking
     from whence.techniques.spectrum import spectrum
 
     suspects = spectrum(measuring.coverage, formula="op2").ranking
@@ -107,7 +107,7 @@ def _measure(
             row.disagreements += _disagreements(tested.case.name, answers)
     for method, found in row.answers.items():
         used = weights if method.endswith("+cw") else {}
-        ranking = combined.of_runs([combined.of_run(answer.sets, used) for answer in found])
+        ranking = bugassist_ranking.of_runs([bugassist_ranking.of_run(answer.sets, used) for answer in found])
         row.ranks[method] = _ranks(ranking, fault)
         row.singles[method] = _held(found, fault)
 
@@ -129,7 +129,7 @@ def _answer(
     budget: float,
 ) -> Answer:
     """The sets of one failing case."""
-    from whence.techniques.correction.expansion import Bounds, expand
+    from whence.techniques.formula_based.on_demand_formula import Bounds, expand
 
     began, deadline = time.perf_counter(), time.monotonic() + budget
     if way in ("path", "switches"):
@@ -145,14 +145,14 @@ def _path(measuring: Measuring, recording: Recording, size: int, deadline: float
     """The sets of the recorded path alone, or also of its branches whose switch mends the run."""
     from whence.alter.work import Work
     from whence.formula.encoder import Encoder
-    from whence.subject.story import Story
     from whence.subject.symptoms import symptom_of
-    from whence.techniques.correction.formula import FailingRun
-    from whence.techniques.correction.localisation import Options, search
+    from whence.subject.trace_reader import TraceReader
+    from whence.techniques.formula_based.localisation import Options, search
+    from whence.techniques.formula_based.trace_formula import FailingRun
 
     began, subject = time.perf_counter(), measuring.subject
     encoder, symptom = Encoder(subject.program, subject.plan), symptom_of(recording, subject.folder)
-    run = FailingRun(Story(subject, recording.trace), recording, symptom, encoder)
+    run = FailingRun(TraceReader(subject, recording.trace), recording, symptom, encoder)
     options = Options(size=size, deadline=deadline, consistency=False, templates=False, confirms=False)
     if switches:
         with Work(subject, workers=1, fresh=True, deadline=deadline) as work:

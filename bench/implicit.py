@@ -78,8 +78,8 @@ def _measure(fault: corpus.Fault, folder: Path, row: Row, seconds: float) -> Non
     from whence.run.symptom import find_symptom
     from whence.subject.recorder import Recorder
     from whence.subject.runs import blocks_executed, run_all
-    from whence.subject.story import Story
     from whence.subject.subject import subject_from_config
+    from whence.subject.trace_reader import TraceReader
     from whence.techniques.predicate_switching.implicit_dependences import grow
     from whence.trace.slicing import Slice
 
@@ -91,22 +91,22 @@ def _measure(fault: corpus.Fault, folder: Path, row: Row, seconds: float) -> Non
     with Recorder(subject) as recorder:
         recording = recorder.record(chosen.case, chosen.outcome)
     symptom = find_symptom(recording.trace, recording.result, recording.outcome, subject.folder)
-    story, start = Story(subject, recording.trace), symptom_start(symptom)
+    reader, start = TraceReader(subject, recording.trace), symptom_start(symptom)
 
-    branches = story.statement_numbers[story.trace.plan.sites["kind"][:-1] == Kind.BRANCH]
-    row.in_condition = any(n >= 0 and story.statements[n].line in fault.lines for n in set(branches.tolist()))
+    branches = reader.statement_numbers[reader.trace.plan.sites["kind"][:-1] == Kind.BRANCH]
+    row.in_condition = any(n >= 0 and reader.statements[n].line in fault.lines for n in set(branches.tolist()))
 
     def note(way: str, found: Slice) -> None:
-        lines = {statement.line for statement in by_line(story, found).statements}
+        lines = {statement.line for statement in by_line(reader, found).statements}
         row.lines[way], row.inside[way] = len(lines), not lines.isdisjoint(fault.lines)
 
-    note("plain", compute(story.trace, start.references))
-    note("all", grow(story, start, None, symptom).found)
+    note("plain", compute(reader.trace, start.references))
+    note("all", grow(reader, start, None, symptom).found)
     with Session(subject, chosen.case) as session:
         session.observe(0)
         subject.variant(Variant.REPLAY)
         began = time.perf_counter()
-        growth = grow(story, start, session, symptom, deadline=time.monotonic() + seconds)
+        growth = grow(reader, start, session, symptom, deadline=time.monotonic() + seconds)
         row.seconds = time.perf_counter() - began
     note("verified", growth.found)
     row.candidates, row.tried, row.stopped = growth.candidates, growth.tried, growth.stopped

@@ -26,9 +26,9 @@ from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from corpus import corpus  # noqa: E402
 
 if TYPE_CHECKING:
-    from whence.techniques.invariants.collect import Collection
-    from whence.techniques.invariants.kinds import Settings
-    from whence.techniques.invariants.runs import Observer
+    from whence.techniques.likely_invariants.collect import Collection
+    from whence.techniques.likely_invariants.kinds import Settings
+    from whence.techniques.likely_invariants.runs import Observer
 
 METHODS = ("tarantula", "ochiai", "op2", "paper", "default")
 STEPS = ("failed", "slice", "dependence", "several")
@@ -65,11 +65,11 @@ def measure(program: str, number: int, seed: int) -> Row:
 
 def _fill(row: Row, measuring: Measuring) -> None:
     from whence.subject.recorder import Recorder
-    from whence.techniques.invariants.collect import collect
-    from whence.techniques.invariants.diagnosis import Options, diagnose
-    from whence.techniques.invariants.kinds import PAPER_SETTINGS
-    from whence.techniques.invariants.runs import Observer
-    from whence.techniques.invariants.training import Choice
+    from whence.techniques.likely_invariants.collect import collect
+    from whence.techniques.likely_invariants.diagnosis import Options, diagnose
+    from whence.techniques.likely_invariants.kinds import PAPER_SETTINGS
+    from whence.techniques.likely_invariants.runs import Observer
+    from whence.techniques.likely_invariants.training import Choice
     from whence.techniques.spectrum import spectrum
 
     for formula in METHODS[:3]:
@@ -93,7 +93,7 @@ def _fill(row: Row, measuring: Measuring) -> None:
 
 def _settings() -> dict[str, Settings]:
     """Each choice of kinds that is compared; single ones are ranges and that kind."""
-    from whence.techniques.invariants.kinds import ALL, PAPER_SETTINGS, Kind, Settings
+    from whence.techniques.likely_invariants.kinds import ALL, PAPER_SETTINGS, Kind, Settings
 
     found = {"paper": PAPER_SETTINGS, "paper, promoted": replace(PAPER_SETTINGS, promote=True)}
     found["paper, data alone"] = replace(PAPER_SETTINGS, control=False)
@@ -107,10 +107,10 @@ def _sets(
     observer: Observer, found: Collection, settings: Settings, choice: str, faulty: frozenset[int]
 ) -> Iterator[tuple[int, bool]]:
     """For each step how many lines the set has, and whether the root cause is among them."""
-    from whence.techniques.invariants.candidates import candidates
-    from whence.techniques.invariants.feedback import expression_lines
-    from whence.techniques.invariants.kinds import learn
-    from whence.techniques.invariants.training import NUMBER, Choice, choose
+    from whence.techniques.likely_invariants.candidates import candidates
+    from whence.techniques.likely_invariants.feedback import expression_lines
+    from whence.techniques.likely_invariants.kinds import learn
+    from whence.techniques.likely_invariants.training import NUMBER, Choice, choose
 
     training = choose(found.good, found.failing[0], Choice(choice), NUMBER)
     invariants = learn([run.profile for run in training], len(observer.static), len(observer.pairs))

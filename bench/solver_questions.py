@@ -26,8 +26,8 @@ from whence.formula.satisfiability import Satisfiability
 from whence.formula.smt import Smt
 from whence.formula.terms import Term, Terms
 from whence.subject.recorder import Recording
-from whence.subject.story import Story
-from whence.techniques.causes.causes import Options, build
+from whence.subject.trace_reader import TraceReader
+from whence.techniques.cause_tree.findings import Options, build
 
 Question = tuple[Term, ...]
 
@@ -41,7 +41,7 @@ class Recorded:
     floating: list[Question]
 
 
-def recorded(story: Story, symptom: Symptom, recording: Recording, budget: float) -> Recorded:
+def recorded(reader: TraceReader, symptom: Symptom, recording: Recording, budget: float) -> Recorded:
     """The questions that a solver gets while the tree of a failing run is made, each once.
 
     Raises SubjectError where the symptom has no place in the trace.
@@ -57,7 +57,7 @@ def recorded(story: Story, symptom: Symptom, recording: Recording, budget: float
         return answer
 
     with patch.object(Decider, "_ask", ask):
-        terms = build(story, symptom, recording, Options(budget=budget)).path.terms
+        terms = build(reader, symptom, recording, Options(budget=budget)).path.terms
     operations = bitvectors.OPERATIONS
     floats = {q for q in asked if any(terms.operations[term] not in operations for term in terms.cone(q))}
     return Recorded(terms, [q for q in asked if q not in floats], [q for q in asked if q in floats])

@@ -28,7 +28,7 @@ from whence.formula.decide import Status
 from whence.formula.satisfiability import Satisfiability
 from whence.formula.smt import Smt
 from whence.formula.terms import Term, Terms
-from whence.techniques.correction.sets import Groups, correction_sets
+from whence.techniques.formula_based.correction_sets import Groups, correction_sets
 
 NO_LIMIT = 3600.0  # seconds for one question: the process that works is ended from outside
 SAT = ("cadical153", "glucose4", "minisat22")

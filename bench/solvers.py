@@ -38,10 +38,10 @@ from whence.formula.encoder import Encoder  # noqa: E402
 from whence.run.config import read_config  # noqa: E402
 from whence.subject.recorder import Recorder, Recording  # noqa: E402
 from whence.subject.runs import blocks_executed, run_all  # noqa: E402
-from whence.subject.story import Story  # noqa: E402
 from whence.subject.subject import Subject, subject_from_config  # noqa: E402
 from whence.subject.symptoms import symptom_of  # noqa: E402
-from whence.techniques.correction.formula import FailingRun, TraceFormula, symptom_formula  # noqa: E402
+from whence.subject.trace_reader import TraceReader  # noqa: E402
+from whence.techniques.formula_based.trace_formula import FailingRun, TraceFormula, symptom_formula  # noqa: E402
 
 T = TypeVar("T")
 TREE = 60.0  # seconds for a tree whose questions are recorded
@@ -99,17 +99,17 @@ def measure(program: str, number: int, settings: Settings) -> Row:
 
 def _measure(row: Row, subject: Subject, settings: Settings) -> None:
     encoder = Encoder(subject.program, subject.plan)
-    for number, (story, recording, symptom) in enumerate(_failing(subject, settings.runs)):
+    for number, (reader, recording, symptom) in enumerate(_failing(subject, settings.runs)):
         if settings.questions and not number:
-            asked = isolated(partial(recorded, story, symptom, recording, TREE), 2 * TREE)
+            asked = isolated(partial(recorded, reader, symptom, recording, TREE), 2 * TREE)
             if asked is not None:
                 _answer(row, asked, settings)
         if settings.size:
-            formula = symptom_formula(FailingRun(story, recording, symptom, encoder), settings.limit)
+            formula = symptom_formula(FailingRun(reader, recording, symptom, encoder), settings.limit)
             row.formulas.append(_sets(formula, settings))
 
 
-def _failing(subject: Subject, most: int) -> Iterator[tuple[Story, Recording, Symptom]]:
+def _failing(subject: Subject, most: int) -> Iterator[tuple[TraceReader, Recording, Symptom]]:
     """The shortest failing runs."""
     runs = run_all(subject)
     lengths = blocks_executed(subject, runs)
@@ -117,7 +117,7 @@ def _failing(subject: Subject, most: int) -> Iterator[tuple[Story, Recording, Sy
         for row in sorted(runs.failing, key=lambda n: (lengths[n] == 0, lengths[n]))[:most]:
             tested = runs.tested[row]
             recording = recorder.record(tested.case, tested.outcome)
-            yield Story(subject, recording.trace), recording, symptom_of(recording, subject.folder)
+            yield TraceReader(subject, recording.trace), recording, symptom_of(recording, subject.folder)
 
 
 def _sets(formula: TraceFormula, settings: Settings) -> Formula:

@@ -40,7 +40,7 @@ class Comparing(Measuring):
 
     def compare(self) -> Row:
         """Search reduced, then in full."""
-        from whence.techniques.replacement.pairs import Settings
+        from whence.techniques.value_replacement.mapping_pairs import Settings
 
         row = Row(self.row.program, self.row.fault)
         reduced, quick, row.possible, row.reduced, ended = self._search("reduced", Settings(), self.budget)
@@ -54,7 +54,7 @@ class Comparing(Measuring):
     def _search(self, name: str, settings: object, budget: float) -> tuple[int, float, int, int, bool]:
         """Rank of the fault, seconds, runs that the full search makes, runs made, and whether the search ended."""
         from whence.alter.work import Work
-        from whence.techniques.replacement.values import search, values
+        from whence.techniques.value_replacement.ranking import search, values
 
         cases = [self.runs.tested[row].case for row in self.failing]
         others = [tested.case for row, tested in enumerate(self.runs.tested) if row not in self.failing]

@@ -73,5 +73,5 @@ def test_an_import_upward_and_one_of_another_technique_are_seen() -> None:
     assert complaints("whence.techniques.spectrum", source, floors()) == [
         "whence.techniques.spectrum imports whence.cli.options, which does not stand before it"
     ]
-    assert len(complaints("whence.techniques.causes.tree", source, floors())) == 3  # module and name, and upward
+    assert len(complaints("whence.techniques.cause_tree.tree", source, floors())) == 3  # module and name, and upward
     assert len(complaints("whence.subject.runs", source, floors())) == 3

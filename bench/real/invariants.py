@@ -34,11 +34,11 @@ from whence.run.config import read_config
 from whence.subject.recorder import Recorder
 from whence.subject.runs import Runs, coverage, run_all
 from whence.subject.subject import Subject, subject_from_config, with_cases
-from whence.techniques.invariants.collect import collect
-from whence.techniques.invariants.diagnosis import Options, diagnose
-from whence.techniques.invariants.kinds import PAPER_SETTINGS
-from whence.techniques.invariants.runs import Observer
-from whence.techniques.invariants.training import Choice
+from whence.techniques.likely_invariants.collect import collect
+from whence.techniques.likely_invariants.diagnosis import Options, diagnose
+from whence.techniques.likely_invariants.kinds import PAPER_SETTINGS
+from whence.techniques.likely_invariants.runs import Observer
+from whence.techniques.likely_invariants.training import Choice
 from whence.techniques.spectrum import spectrum
 
 if TYPE_CHECKING:

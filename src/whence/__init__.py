@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from whence.project import Project as Project
     from whence.project import open_folder
     from whence.project import open_sources as open_sources
-    from whence.techniques.causes.technique import CauseTree as CauseTree
-    from whence.techniques.invariants.technique import LikelyInvariants as LikelyInvariants
+    from whence.techniques.cause_tree.technique import CauseTree as CauseTree
+    from whence.techniques.likely_invariants.technique import LikelyInvariants as LikelyInvariants
     from whence.techniques.predicate_switching.technique import PredicateSwitching as PredicateSwitching
-    from whence.techniques.replacement.technique import ValueReplacement as ValueReplacement
     from whence.techniques.slicing import Slicing as Slicing
     from whence.techniques.spectrum import Spectrum as Spectrum
+    from whence.techniques.value_replacement.technique import ValueReplacement as ValueReplacement
 
     open = open_folder
 

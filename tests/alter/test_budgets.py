@@ -9,7 +9,7 @@ from altering import WAYS, change, instances, session, site_at, sites_at
 from snippets import Snippet, snippet
 
 from whence.alter.changes import Batch, Op, Verdict, Way
-from whence.alter.faithful import Ending
+from whence.alter.faithful import FailureSignature
 from whence.alter.session import ENDLESS, HANGING, Session
 from whence.alter.streams import Request
 from whence.alter.work import Work
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     return 0;
 }
 """
-HANGS = Ending(Kind.TIMEOUT)
+HANGS = FailureSignature(Kind.TIMEOUT)
 
 
 @pytest.fixture(scope="module")

@@ -99,7 +99,7 @@ def search(subject: Subject, home: Path, **options: Any) -> tuple[Work, list[np.
     """All results of the cases, with an empty folder of what was found before."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("whence.alter.work.found_folder", lambda: home)
-        patch.setattr("whence.alter.kept.found_folder", lambda: home)
+        patch.setattr("whence.alter.run_cache.found_folder", lambda: home)
         with Work(subject, **options) as work:
             observed = work.observe(CASES)
             requests = [Request(c, added(subject, o, 4)) for c, o in zip(CASES, observed, strict=True)]

@@ -16,7 +16,7 @@ from whence.alter.session import Session
 from whence.probe.sites import Role
 from whence.run.cases import Case
 from whence.run.outcome import Expected
-from whence.techniques.replacement.targets import Plan, Target
+from whence.techniques.value_replacement.targets import Plan, Target
 
 CODE = """\
 #include <setjmp.h>

@@ -8,7 +8,7 @@ from altering import case_of, change, site_at
 from snippets import Snippet, snippet
 
 from whence.alter.changes import Batch, Op, Verdict
-from whence.alter.faithful import Ending, Unusable, difference
+from whence.alter.faithful import FailureSignature, Unusable, difference
 from whence.alter.session import Session
 from whence.alter.streams import Request
 from whence.alter.work import Work
@@ -39,10 +39,12 @@ int main(int argc, char **argv)
 """
 
 
-def outcome_of(stdout: bytes = b"", status: int | None = 0, signal: int = 0, timed_out: bool = False) -> Ending:
+def outcome_of(
+    stdout: bytes = b"", status: int | None = 0, signal: int = 0, timed_out: bool = False
+) -> FailureSignature:
     """The ending of a run that should print ``right``."""
     case = case_of(expected=b"one\nright\nlast\n")
-    return Ending.of(case, RunResult(case, status, signal, timed_out, False, stdout, b"", 0.1, 1))
+    return FailureSignature.of(case, RunResult(case, status, signal, timed_out, False, stdout, b"", 0.1, 1))
 
 
 RIGHT = b"one\nright\nlast\n"
@@ -62,7 +64,9 @@ RIGHT = b"one\nright\nlast\n"
         (outcome_of(RIGHT, timed_out=True), outcome_of(RIGHT), "timeout in the program, but pass"),
     ],
 )
-def test_what_two_runs_that_fail_in_the_same_way_have_in_common(plain: Ending, altered: Ending, told: str) -> None:
+def test_what_two_runs_that_fail_in_the_same_way_have_in_common(
+    plain: FailureSignature, altered: FailureSignature, told: str
+) -> None:
     import re
 
     found = difference(plain, altered)
@@ -72,7 +76,7 @@ def test_what_two_runs_that_fail_in_the_same_way_have_in_common(plain: Ending, a
 def test_places_are_not_compared_where_a_tolerance_is() -> None:
     case = Case("case", expected=Expected(b"1.0\n"), comparison=Comparison(tolerance=0.1))
     runs = [RunResult(case, 0, 0, False, False, text, b"", 0.1, 1) for text in (b"2.0\n", b"1.5 \n")]
-    assert difference(*(Ending.of(case, run) for run in runs)) == ""
+    assert difference(*(FailureSignature.of(case, run) for run in runs)) == ""
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +110,7 @@ def test_a_session_alone_refuses_too(made: Snippet) -> None:
     site = site_at(made, 14, Role.ARGUMENT, "argument 2")
     batch = Batch.single(change(made.subject, site, Op.ADD, -1))
     with made.subject.runner() as runner:
-        plain = Ending.of(case("fails"), runner.run_case(case("fails")))
+        plain = FailureSignature.of(case("fails"), runner.run_case(case("fails")))
     with Session(made.subject, case("fails"), plain=plain) as session, pytest.raises(Unusable, match="but pass in"):
         session.run(batch)
     with Session(made.subject, case("fails")) as session:

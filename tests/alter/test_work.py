@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.alter.changes import Batch, Verdict
-from whence.alter.kept import digests, found_folder
+from whence.alter.run_cache import digests, found_folder
 from whence.alter.streams import CUT, LEAST, LONG, PROBE, SHORT, Request, first_of_equals, part_size
 from whence.alter.work import Work
 from whence.alter.worker import IDLE, ROOMS

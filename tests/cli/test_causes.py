@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cli_tool import Done, subject_folder, whence
 
-from tests.techniques.test_causes import AUCTION, TOLL
+from tests.techniques.test_cause_tree import AUCTION, TOLL
 
 CASES = ("--fails", "3 0", "--expect", "fee 17\n", "--passes", "5 0")
 

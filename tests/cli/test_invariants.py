@@ -7,9 +7,9 @@ from cli_tool import Done, subject_folder, whence
 from invariant_runs import line_of
 
 from whence.cli.invariants import CHOICES, KINDS
-from whence.techniques.invariants.candidates import NAMES
-from whence.techniques.invariants.kinds import ALL
-from whence.techniques.invariants.training import Choice
+from whence.techniques.likely_invariants.candidates import NAMES
+from whence.techniques.likely_invariants.kinds import ALL
+from whence.techniques.likely_invariants.training import Choice
 
 FARES = """\
 #include <assert.h>

@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 
 
 def failing(found: Failed) -> Failing:
-    return Failing.of(found.story, found.case, found.start.references)
+    return Failing.of(found.reader, found.case, found.start.references)
 
 
 def search(found: list[Failed], order: str = "dependence", first: bool = False) -> list[Switched]:
@@ -407,7 +407,7 @@ int main(int argc, char **argv)
 }
 """
     )
-    predicates = Predicates(failed(text, "1", "q\n").story)
+    predicates = Predicates(failed(text, "1", "q\n").reader)
     assert {predicates.text(row) for row in predicates.rows} == {"argc > 1"}
     assert predicates.one_sided == 1
 
@@ -415,7 +415,7 @@ int main(int argc, char **argv)
 def test_clocks_are_those_of_the_altered_runs():
     """A block that calls goes on under its own clock, however many blocks the call executed."""
     found = failed(DEPTH, "5", "7\n")
-    predicates = Predicates(found.story)
+    predicates = Predicates(found.reader)
     with Session(found.subject, found.case) as session:
         seen = {(int(e["clock"]), int(e["site"])) for e in session.observe().events}
     changes = predicates.changes(predicates.rows)
@@ -436,7 +436,7 @@ int main(int argc, char **argv)
 }
 """
     )
-    predicates = Predicates(failed(text, "1", "b\n").story)
+    predicates = Predicates(failed(text, "1", "b\n").reader)
     last = [row for row in predicates.rows if row["event"] == predicates.rows["event"].max()]
     assert {predicates.other(row) for row in last} == {"true", "false"}
     assert {int(row["taken"]) for row in last} == {UNKNOWN} and predicates.taken(last[0]) is None

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 import pytest
-from stories import subject_of
+from trace_readers import subject_of
 
 from whence.diagnosis.spectrum_and_slice import Evidence, locate, values_part
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.recorder import Recorder
 from whence.subject.runs import coverage, run_all
-from whence.subject.story import Story
 from whence.subject.subject import with_cases
 from whence.subject.symptoms import symptom_of
+from whence.subject.trace_reader import TraceReader
 from whence.techniques.spectrum import spectrum
 
 # Two faults of kinds that differ: a wrong sum that flows on, and a test that skips what it should not.
@@ -45,9 +45,11 @@ def evidence_of(failing, *passing):
     subject = with_cases(subject_of(PROGRAM), cases)
     runs = run_all(subject)
     with Recorder(subject) as recorder:
-        stories = [Story(subject, (last := recorder.record(t.case, t.outcome)).trace) for t in reversed(runs.tested)]
+        readers = [
+            TraceReader(subject, (last := recorder.record(t.case, t.outcome)).trace) for t in reversed(runs.tested)
+        ]
         symptom = symptom_of(last, subject.folder)
-    return Evidence(coverage(subject, runs), stories[-1], symptom), stories[:-1]
+    return Evidence(coverage(subject, runs), readers[-1], symptom), readers[:-1]
 
 
 @pytest.fixture(scope="module")
@@ -116,14 +118,14 @@ def test_each_sentence_names_its_line(findings):
 
 
 def test_values_of_both_sides(evidence, findings):
-    part = values_part(findings.ranking, evidence[0].story, evidence[1])
+    part = values_part(findings.ranking, evidence[0].reader, evidence[1])
     values = part[f"p.c:{line('size += 2')}"]
     assert [v["value"] for v in values["failing"] if v["name"] == "size"] == ["5", "7"]
     assert values["passing"] == [{"name": "size", "values": ["10", "12"], "cases": 1}]
 
 
 def test_symptom_without_a_place_still_ranks(evidence):
-    bare = Evidence(evidence[0].coverage, evidence[0].story, type(evidence[0].symptom)("crash", "gone", details={}))
+    bare = Evidence(evidence[0].coverage, evidence[0].reader, type(evidence[0].symptom)("crash", "gone", details={}))
     found = locate(bare, "p")
     assert len(found.ranking) == len(locate(evidence[0], "p").ranking)
     assert found.parts["slice"] == [] and found.parts["criterion"]["file"] is None

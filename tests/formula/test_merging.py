@@ -17,9 +17,9 @@ from whence.formula.memory import UNKNOWN, Memory
 from whence.formula.merging import Merged, Side
 from whence.formula.terms import Terms
 from whence.probe.layout import Kind
-from whence.subject.story import Story
 from whence.subject.subject import Subject
-from whence.techniques.correction.merged import MergedRun
+from whence.subject.trace_reader import TraceReader
+from whence.techniques.formula_based.merged_formula import MergedRun
 
 SEEDS = (1, 4, 7)
 
@@ -127,10 +127,10 @@ def switched(subject: Subject, case, trace, events: list[int]):
             here = [e for e in range(now.events) if now.plan.sites[now.site(e)]["instruction"] == instruction]
             if len(here) != 1:
                 return None
-            predicates = Predicates(Story(subject, now))
+            predicates = Predicates(TraceReader(subject, now))
             rows = predicates.rows[predicates.rows["event"] == here[0]]
             change = predicates.changes(rows[:1])
-            first = Predicates(Story(subject, trace[0]))
+            first = Predicates(TraceReader(subject, trace[0]))
             change["value"] = first.changes(first.rows[first.rows["event"] == event][:1])["value"]
             changes = change if changes is None else np.concatenate([changes, change])
             trace = [*trace, session.trace(changes).trace]

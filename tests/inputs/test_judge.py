@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 from inputs_programs import brackets, failing, right_sum, sums
-from stories import subject_of
+from trace_readers import subject_of
 
 from whence.errors import SubjectError, UsageError
 from whence.inputs.channel import Channel, find_channel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from stories import record, source_of, subject_of
+from trace_readers import record, source_of, subject_of
 
 from whence.findings import Symptom
 from whence.run.aborted import library_message

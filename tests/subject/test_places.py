@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from cli_tool import write
-from stories import source_of, subject_of
+from trace_readers import source_of, subject_of
 
 from whence.findings import Statement
 from whence.subject.places import Places

@@ -4,7 +4,7 @@ import os
 import time
 
 import pytest
-from stories import record, subject_of
+from trace_readers import record, subject_of
 
 from whence.errors import SubjectError, TraceError
 from whence.run.cases import Case

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from stories import subject_of
+from trace_readers import subject_of
 
 from whence.errors import SubjectError
 from whence.run import runner

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stories import record, subject_of
+from trace_readers import record, subject_of
 
 from whence.run.context import errors_of
 from whence.subject.symptoms import symptom_of, unrecorded_symptom

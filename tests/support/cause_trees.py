@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 
 from cli_tool import subject_folder
-from stories import hash_of
+from trace_readers import hash_of
 
 from whence.findings import Symptom
 from whence.formula.encoding import Encoding
@@ -14,12 +14,12 @@ from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.run.sandbox import DEFAULT_LIMITS
 from whence.subject.recorder import Recorder, Recording
-from whence.subject.story import Story
 from whence.subject.subject import Subject, subject_from_sources
 from whence.subject.symptoms import symptom_of
-from whence.techniques.causes.causes import Built, Options, build
-from whence.techniques.causes.told import Told
-from whence.techniques.causes.tree import Node
+from whence.subject.trace_reader import TraceReader
+from whence.techniques.cause_tree.explanation import Explanation
+from whence.techniques.cause_tree.findings import Built, Options, build
+from whence.techniques.cause_tree.tree import Node
 
 
 class Failing:
@@ -41,15 +41,15 @@ class Failing:
             return recorder.record(self.case)
 
     @cached_property
-    def story(self) -> Story:
-        return Story(self.subject, self.recording.trace)
+    def reader(self) -> TraceReader:
+        return TraceReader(self.subject, self.recording.trace)
 
     @cached_property
     def symptom(self) -> Symptom:
         return symptom_of(self.recording, self.subject.folder)
 
     def built(self, **options: object) -> Tree:
-        return Tree(build(self.story, self.symptom, self.recording, Options(**{"query": 10.0, **options})))
+        return Tree(build(self.reader, self.symptom, self.recording, Options(**{"query": 10.0, **options})))
 
     def line(self, mark: str) -> int:
         """The number of the line that holds a mark."""
@@ -60,7 +60,7 @@ class Tree:
     """A tree with the lines of its nodes."""
 
     def __init__(self, built: Built) -> None:
-        self.built, self.told = built, Told(built.tree)
+        self.built, self.explanation = built, Explanation(built.tree)
         self.nodes = [node for node in built.tree.nodes if node.children is not None]
 
     @property
@@ -73,7 +73,7 @@ class Tree:
 
     def condition(self, node: Node) -> int:
         """The line of a node's condition."""
-        place = self.told.story.statement(node.event)
+        place = self.explanation.reader.statement(node.event)
         return place.line if place else 0
 
     def at(self, line: int) -> Node:
@@ -81,7 +81,7 @@ class Tree:
         return next(node for node in self.nodes if node.parent is not None and self.condition(node) == line)
 
     def lines(self, node: Node) -> set[int]:
-        return {line.statement.line for line in self.told.lines(node)}
+        return {line.statement.line for line in self.explanation.lines(node)}
 
     def levels(self) -> dict[int, int]:
         """The lowest level of each condition, by line; without the symptom."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from stories import subject_of
+from trace_readers import subject_of
 
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.recorder import Recorder
-from whence.techniques.invariants.kinds import Invariants, Kind, Settings, allowed_kinds, check, learn
-from whence.techniques.invariants.runs import Failing, Observer, Run
+from whence.techniques.likely_invariants.kinds import Invariants, Kind, Settings, allowed_kinds, check, learn
+from whence.techniques.likely_invariants.runs import Failing, Observer, Run
 
 WRONG = 99  # a status that no bad run ends with, so that each of them fails
 
@@ -43,7 +43,7 @@ class Runs:
         verdicts = check(run.readings, observer.static, observer.pairs, self.learned(), allowed)
         found = set()
         for event in np.flatnonzero(verdicts & 255).tolist():
-            statement = run.story.statement(event)
+            statement = run.reader.statement(event)
             names = {kind.name for kind in Kind if int(verdicts[event]) & kind and kind.name}
             found |= {(statement.line if statement else 0, name) for name in names}
         return found

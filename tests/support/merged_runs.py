@@ -12,7 +12,7 @@ from whence.formula.encoding import SymbolKind
 from whence.formula.evaluation import Evaluation
 from whence.formula.merging import Merged
 from whence.formula.terms import Term
-from whence.techniques.correction.expansion import Bounds, Expanded, expand
+from whence.techniques.formula_based.on_demand_formula import Bounds, Expanded, expand
 
 
 @cache

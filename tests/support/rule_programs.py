@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cli_tool import subject_folder
-from stories import hash_of
+from trace_readers import hash_of
 
 from whence.findings import Findings
 from whence.run.cases import Case

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from stories import subject_of
+from trace_readers import subject_of
 
 from whence.dependence.slices import Start, symptom_start
 from whence.findings import Symptom
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.recorder import Recorder, Recording
-from whence.subject.story import Story
 from whence.subject.subject import Subject, with_cases
 from whence.subject.symptoms import symptom_of
+from whence.subject.trace_reader import TraceReader
 
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
 
@@ -28,7 +28,7 @@ class Failed:
     text: str
     subject: Subject
     recording: Recording
-    story: Story
+    reader: TraceReader
     symptom: Symptom
     start: Start
 
@@ -50,7 +50,7 @@ def failed(text: str, arguments: str, right: str) -> Failed:
         recording = recorder.record(case)
     assert recording.outcome.failed
     symptom = symptom_of(recording, subject.folder)
-    return Failed(text, subject, recording, Story(subject, recording.trace), symptom, symptom_start(symptom))
+    return Failed(text, subject, recording, TraceReader(subject, recording.trace), symptom, symptom_start(symptom))
 
 
 def all_failed(text: str, right: Mapping[str, str]) -> list[Failed]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stories import subject_of
+from trace_readers import subject_of
 
 from whence.alter.changes import EVENT, EVERY, Batch, Flag, Op
 from whence.alter.check import check

@@ -161,20 +161,20 @@ def seconds(budget: float = 60.0) -> float:
 def grown(text: str, arguments: str, right: str, budget: float = 60.0) -> tuple[Failed, Growth]:
     found = failed(text, arguments, right)
     with Session(found.subject, found.case) as session:
-        return found, grow(found.story, found.start, session, found.symptom, deadline=seconds(budget))
+        return found, grow(found.reader, found.start, session, found.symptom, deadline=seconds(budget))
 
 
 def lines_of(found: Failed, growth: Growth) -> set[int]:
-    return {statement.line for statement in by_line(found.story, growth.found).statements}
+    return {statement.line for statement in by_line(found.reader, growth.found).statements}
 
 
 def plain(found: Failed) -> set[int]:
-    return {s.line for s in by_line(found.story, compute(found.story.trace, found.start.references)).statements}
+    return {s.line for s in by_line(found.reader, compute(found.reader.trace, found.start.references)).statements}
 
 
 def branches(found: Failed, growth: Growth) -> list[int]:
     """The lines of the branches of the dependences."""
-    statements = [found.story.statement(int(d.row["event"])) for d in growth.dependences]
+    statements = [found.reader.statement(int(d.row["event"])) for d in growth.dependences]
     return [s.line for s in statements if s is not None]
 
 
@@ -204,13 +204,13 @@ def test_a_write_of_the_same_value_is_none():
 
 def test_without_verifying_it_is_taken_for_one():
     found = failed(LIMIT, "1 2", "10\n")
-    growth = grow(found.story, found.start, None, found.symptom)
+    growth = grow(found.reader, found.start, None, found.symptom)
     assert set(branches(found, growth)) == {line_of(LIMIT, "argc > 3"), line_of(LIMIT, "argc > 8")}
 
 
 def test_what_nothing_reads_is_no_candidate():
     found = failed(LIMIT, "1 2", "10\n")
-    growth = grow(found.story, found.start, None, found.symptom)
+    growth = grow(found.reader, found.start, None, found.symptom)
     assert line_of(LIMIT, "argc > 9") not in lines_of(found, growth)
 
 
@@ -245,7 +245,7 @@ def test_iterations_are_told_apart():
 def test_a_slice_from_elsewhere_does_not_ask_what_becomes_of_the_failure():
     found = failed(OUTPUT, "1 2", "more\nmore\nend\n")
     with Session(found.subject, found.case) as session:
-        growth = grow(found.story, found.start, session)
+        growth = grow(found.reader, found.start, session)
     assert growth.candidates == 0
 
 
@@ -298,7 +298,7 @@ def test_depths_and_ways_lead_over_the_new_edge():
 
 def test_depths_of_the_plain_slice_do_not_grow():
     found, growth = grown(TWICE, "1 2", "10\n")
-    before = compute(found.story.trace, found.start.references).event_depth
+    before = compute(found.reader.trace, found.start.references).event_depth
     inside = before > 0
     assert (growth.found.event_depth[inside] <= before[inside]).all()
     assert (growth.found.event_depth[inside] > 0).all()
@@ -328,18 +328,18 @@ static int low(int n)
 """,
     )
     found = failed(text, "4", "0\n")
-    growth = grow(found.story, found.start, None, found.symptom)
+    growth = grow(found.reader, found.start, None, found.symptom)
     assert branches(found, growth).count(line_of(text, "n > 9")) == 1  # of five instances that of the outermost frame
 
 
 def test_when_things_were_written():
     found = failed(BY_LIBRARY, "1 2", "high\n")
-    trace = found.story.trace
+    trace = found.reader.trace
     since = last_written(trace)
     events = np.flatnonzero(since != NO_READ)
     assert len(events) and (since[events] < events).all() and (since[events] >= NEVER).all()
-    (call,) = [e for e in events.tolist() if found.story.spot(e).text.startswith("printf")]
-    place = found.story.statement(int(since[call]))
+    (call,) = [e for e in events.tolist() if found.reader.static(e).text.startswith("printf")]
+    place = found.reader.statement(int(since[call]))
     assert place == Statement("p.c", line_of(BY_LIBRARY, '"low"'))
 
 
@@ -348,8 +348,8 @@ def test_when_things_were_written():
 
 def test_edges_of_the_part():
     found, growth = grown(LIMIT, "1 2", "10\n")
-    findings, _ = slice_findings(found.story, "p", found.start, found=growth.found)
-    add_to(findings, found.story, growth, compute(found.story.trace, found.start.references))
+    findings, _ = slice_findings(found.reader, "p", found.start, found=growth.found)
+    add_to(findings, found.reader, growth, compute(found.reader.trace, found.start.references))
     edges = {at["line"]: at["edges"] for at in findings.parts["slice"]}[line_of(LIMIT, "printf")]
     assert edges[0] == {
         "to_file": "p.c",

@@ -6,15 +6,15 @@ import pytest
 from invariant_runs import Runs, line_of
 
 from tests.techniques.test_invariants_kinds import EXECUTED, RANGES, SIMPLE
-from whence.techniques.invariants.candidates import Step, candidates
-from whence.techniques.invariants.feedback import Candidate, Feedback
-from whence.techniques.invariants.kinds import Kind, Settings
+from whence.techniques.likely_invariants.candidates import Step, candidates
+from whence.techniques.likely_invariants.feedback import Candidate, Feedback
+from whence.techniques.likely_invariants.kinds import Kind, Settings
 
 
 def told(runs: Runs, settings: Settings) -> list[Candidate]:
     invariants = runs.learned()
     found = candidates(runs.observer, runs.bad, invariants, settings)
-    return Feedback(runs.observer, invariants, found).tell()
+    return Feedback(runs.observer, invariants, found).candidates()
 
 
 SAYS_RANGE = "`total` on line 13 was 18 here; in 2 good runs it was 2 or 10"

@@ -13,10 +13,10 @@ from invariant_runs import Runs, case_of, line_of
 from whence.findings import Symptom
 from whence.run.outcome import Expected
 from whence.subject.recorder import Recorder
-from whence.techniques.invariants.candidates import Step, candidates
-from whence.techniques.invariants.filters import BROKEN, HOLDS, NOTHING, explained
-from whence.techniques.invariants.kinds import PAPER_SETTINGS, Kind, Settings
-from whence.techniques.invariants.runs import Failing
+from whence.techniques.likely_invariants.candidates import Step, candidates
+from whence.techniques.likely_invariants.filters import BROKEN, HOLDS, NOTHING, explained
+from whence.techniques.likely_invariants.kinds import PAPER_SETTINGS, Kind, Settings
+from whence.techniques.likely_invariants.runs import Failing
 from whence.trace.slicing import dependences
 
 HEADER = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
@@ -66,7 +66,7 @@ def run_of(text: str, line: str) -> Failing:
 
 def twin(run: Failing, states: list[int], control: bool) -> set[int]:
     """The events of the slice that a broken one explains: found by walking all paths backward from each."""
-    trace = run.story.trace
+    trace = run.reader.trace
 
     @cache
     def uses(reference: int) -> list[int]:
@@ -97,15 +97,15 @@ def test_explained_against_twin(text, line, data):
     seed = data.draw(st.integers(0, 2**32 - 1))
     share = data.draw(st.sampled_from([0.02, 0.1, 0.3]))
     control = data.draw(st.booleans())
-    drawn = np.random.default_rng(seed).random((2, run.story.trace.events))
+    drawn = np.random.default_rng(seed).random((2, run.reader.trace.events))
     states = np.where(drawn[0] < share, BROKEN, np.where(drawn[1] < 0.4, HOLDS, NOTHING)).astype(np.uint8)
-    found = explained(run.story.trace, run.slice, states, control)
+    found = explained(run.reader.trace, run.slice, states, control)
     assert set(np.flatnonzero(found).tolist()) == twin(run, states.tolist(), control)
 
 
 def test_states_may_be_too_short():
     run = run_of(LOOP, "4")
-    assert not explained(run.story.trace, run.slice, np.zeros(3, np.uint8)).any()
+    assert not explained(run.reader.trace, run.slice, np.zeros(3, np.uint8)).any()
 
 
 # ---- Steps -----------------------------------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ from invariant_runs import Runs, line_of
 from whence.alter.profile import bits_of
 from whence.probe.layout import Kind as Event
 from whence.probe.sites import Form
-from whence.techniques.invariants import kinds as all_kinds
-from whence.techniques.invariants.kinds import Kind, Settings, allowed_kinds
-from whence.techniques.invariants.profile import EQUAL, GREATER, LESS, MOST_VALUES
-from whence.techniques.invariants.readings import NAN, NUMBER, read
+from whence.techniques.likely_invariants import kinds as all_kinds
+from whence.techniques.likely_invariants.kinds import Kind, Settings, allowed_kinds
+from whence.techniques.likely_invariants.profile import EQUAL, GREATER, LESS, MOST_VALUES
+from whence.techniques.likely_invariants.readings import NAN, NUMBER, read
 
 HEADER = "#include <stdio.h>\n#include <stdlib.h>\n#include <math.h>\n#include <string.h>\n"
 RANGES = (
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
 
 def test_readings_are_the_trace_s_values():
     runs = Runs(VALUES, [], [""])
-    trace, readings, static = runs.bad[0].story.trace, runs.bad[0].readings, runs.observer.static
+    trace, readings, static = runs.bad[0].reader.trace, runs.bad[0].readings, runs.observer.static
     checked = 0
     for event in range(trace.events):
         site, value = trace.site(event), trace.value(event)
@@ -209,7 +209,7 @@ def test_arguments_and_returns_are_read_where_functions_of_the_program_are_calle
     values = {}
     for event in range(len(run.readings.sites)):
         kind = Event(int(static["kind"][run.readings.sites[event]]))
-        place = run.story.statement(event)
+        place = run.reader.statement(event)
         if place and run.readings.state[event] == NUMBER and kind in (Event.ARG, Event.RET, Event.RESULT):
             values.setdefault((place.line, kind), int(run.readings.keys[event]) - (1 << 63))
     store = line_of(RANGES, "STORE")
@@ -236,7 +236,7 @@ def test_an_access_that_crashed_has_no_value():
 
 def test_reading_is_cut_off():
     runs = Runs(VALUES, [], [""])
-    trace = runs.bad[0].story.trace
+    trace = runs.bad[0].reader.trace
     readings = read(trace, runs.observer.static, trace.events, most=100)
     assert readings.cut and len(readings.sites) == 100
     assert (readings.keys[:90] == runs.bad[0].readings.keys[:90]).all()

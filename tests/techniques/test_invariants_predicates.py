@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from invariant_runs import Runs, line_of
 
-from whence.techniques.invariants.predicates import Form, best_predicates
-from whence.techniques.invariants.profile import PROFILE, Profile
-from whence.techniques.invariants.ranking import score
+from whence.techniques.likely_invariants.predicates import Form, best_predicates
+from whence.techniques.likely_invariants.profile import PROFILE, Profile
+from whence.techniques.likely_invariants.ranking import score
 
 FIELDS = {Form.LOW: "low", Form.HIGH: "high", Form.DOWN: "step_low", Form.UP: "step_high"}
 SITES = 3

@@ -11,10 +11,10 @@ from whence.errors import SubjectError
 from whence.subject.recorder import Recorder
 from whence.subject.runs import run_all
 from whence.subject.subject import with_cases
-from whence.techniques.invariants import collect as collecting
-from whence.techniques.invariants.collect import MOST_PASSING, collect
-from whence.techniques.invariants.runs import Observer
-from whence.techniques.invariants.training import Choice, choose, edit_distance, execution_distance, input_of
+from whence.techniques.likely_invariants import collect as collecting
+from whence.techniques.likely_invariants.collect import MOST_PASSING, collect
+from whence.techniques.likely_invariants.runs import Observer
+from whence.techniques.likely_invariants.training import Choice, choose, edit_distance, execution_distance, input_of
 
 TEXT = """\
 #include <stdio.h>

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from stories import record, subject_of
+from trace_readers import record, subject_of
 
 from bench.memory.programs import PROGRAMS, Program
 from whence.techniques.memory.check import Checked, Checker, Error, Kind
-from whence.techniques.memory.told import Teller
+from whence.techniques.memory.told import FoundPairs
 
 
 def checked(text: str, leaks: bool = False) -> Checked:
@@ -39,7 +39,7 @@ def test_the_correct_twin_has_none(program: Program) -> None:
 def told(text: str) -> list[dict]:
     subject = subject_of(text)
     found = Checker(subject).check(record(subject).trace)
-    return [Teller(subject, found).tell(error) for error in found.errors]
+    return [FoundPairs(subject, found).tell(error) for error in found.errors]
 
 
 NEIGHBOURS = """\

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stories import story_of
+from trace_readers import reader_of
 
 from whence.dependence import slices
 from whence.dependence.criteria import Criterion, parse_criterion, start_at
@@ -36,8 +36,8 @@ int main(int argc, char **argv)
 
 
 @pytest.fixture(scope="module")
-def story():
-    return story_of(PROGRAM)
+def reader():
+    return reader_of(PROGRAM)
 
 
 names = st.text("abz_./-0", min_size=1).filter(lambda text: not text.endswith(":"))
@@ -55,38 +55,38 @@ def test_wrong_criteria(text):
         parse_criterion(text)
 
 
-def test_start_at_an_execution(story):
-    first, last = (start_at(story, parse_criterion(text)) for text in ("p.c:5@1", "p.c:5"))
+def test_start_at_an_execution(reader):
+    first, last = (start_at(reader, parse_criterion(text)) for text in ("p.c:5@1", "p.c:5"))
     assert (first.text, last.text) == ("time 1 of 60", "the last of 60 times")
     assert first.event < last.event and len(first.references) == len(last.references)
 
 
-def test_start_at_a_variable_prefers_its_write(story):
-    start = start_at(story, parse_criterion("p.c:5:total@2"))
+def test_start_at_a_variable_prefers_its_write(reader):
+    start = start_at(reader, parse_criterion("p.c:5:total@2"))
     assert len(start.references) == 1
-    assert story.deed(start.event) == "gave `total` the value 1"
+    assert reader.action(start.event) == "gave `total` the value 1"
 
 
-def test_start_by_the_end_of_a_path(story):
+def test_start_by_the_end_of_a_path(reader):
     with pytest.raises(UsageError, match=r"no statement of 'x/p.c'"):
-        start_at(story, parse_criterion("x/p.c:5"))
+        start_at(reader, parse_criterion("x/p.c:5"))
 
 
-def brute_force(story, found):
+def brute_force(reader, found):
     """Lines of the slice with least depth, events and most instances of a site, by looking at each event."""
     lines = {}
     for event in found.events.tolist():
-        statement = story.statement(event)
+        statement = reader.statement(event)
         if statement is not None:
             depth, events = int(found.event_depth[event]) - 1, lines.setdefault(statement, [])
-            events.append((depth, event, story.trace.site(event)))
+            events.append((depth, event, reader.trace.site(event)))
     return lines
 
 
-def test_by_line_is_what_each_event_says(story):
-    start = start_at(story, parse_criterion("p.c:15:last"))
-    found = compute(story.trace, start.references)
-    lines, expected = by_line(story, found), brute_force(story, found)
+def test_by_line_is_what_each_event_says(reader):
+    start = start_at(reader, parse_criterion("p.c:15:last"))
+    found = compute(reader.trace, start.references)
+    lines, expected = by_line(reader, found), brute_force(reader, found)
     assert set(lines.statements) == set(expected)
     assert lines.depths.tolist() == sorted(lines.depths.tolist())
     rows = zip(lines.statements, lines.depths.tolist(), lines.instances.tolist(), lines.events, strict=True)
@@ -100,15 +100,15 @@ def test_by_line_is_what_each_event_says(story):
         assert np.all(np.diff(events) > 0)
 
 
-def test_what_does_not_matter_is_left_out(story):
-    findings, _ = slice_findings(story, "p", start_at(story, parse_criterion("p.c:15:last")))
+def test_what_does_not_matter_is_left_out(reader):
+    findings, _ = slice_findings(reader, "p", start_at(reader, parse_criterion("p.c:15:last")))
     lines = {at["line"] for at in findings.parts["slice"]}
     assert {5, 6, 11, 12} <= lines and 13 not in lines
     assert findings.ranking[0].statement.line == 15
 
 
-def test_values_are_the_last_ones_without_repetition(story):
-    values = line_values(story, story.events_of(Statement("p.c", 5)).tolist())
+def test_values_are_the_last_ones_without_repetition(reader):
+    values = line_values(reader, reader.events_of(Statement("p.c", 5)).tolist())
     assert len(values) == slicing.VALUES_A_LINE
     assert values[-1] | {"clock": 0} == {"clock": 0, "name": "total", "value": "1770", "role": "written"}
     clocks = [value["clock"] for value in values]
@@ -120,19 +120,19 @@ def edges_of(findings):
     return {(at["line"], e["to_line"], e["kind"], e["name"], e["value"]) for at in lines for e in at["edges"]}
 
 
-def test_edges_name_what_was_passed(story):
-    findings, _ = slice_findings(story, "p", start_at(story, parse_criterion("p.c:15:last")))
+def test_edges_name_what_was_passed(reader):
+    findings, _ = slice_findings(reader, "p", start_at(reader, parse_criterion("p.c:15:last")))
     edges = edges_of(findings)
     assert (12, 6, "data", "return value", "1770") in edges
     assert (5, 12, "call", "add()", None) in edges
     assert (12, 11, "control", "i < 60", "true") in edges
 
 
-def test_data_alone(story):
-    findings, _ = slice_findings(story, "p", start_at(story, parse_criterion("p.c:15:last")), control=False)
+def test_data_alone(reader):
+    findings, _ = slice_findings(reader, "p", start_at(reader, parse_criterion("p.c:15:last")), control=False)
     assert {kind for _, _, kind, _, _ in edges_of(findings)} == {"data"}
 
 
-def test_forward_edges_lead_on(story):
-    findings, _ = slice_findings(story, "p", start_at(story, parse_criterion("p.c:5@60")), forward=True)
+def test_forward_edges_lead_on(reader):
+    findings, _ = slice_findings(reader, "p", start_at(reader, parse_criterion("p.c:5@60")), forward=True)
     assert {(a, b) for a, b, *_ in edges_of(findings)} == {(5, 6), (6, 12), (12, 15)}

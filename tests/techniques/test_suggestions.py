@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from stories import subject_of
+from trace_readers import subject_of
 
 from whence.alter.changes import EVENT, Batch, Op, Verdict
 from whence.alter.describe import Describer
@@ -141,9 +141,9 @@ def suggestions() -> tuple[list[tuple[Rule, Suggestion]], dict[str, list[Rule]]]
     subject = subject_of(TEXT)
     sites, describer = subject.alter_plan.sites, Describer(subject)
     candidates = Candidates(subject, Profile.of(sites, [np.zeros(0, EVENT)]))
-    teller, by_line = Suggestions(describer), defaultdict(list)
+    found_pairs, by_line = Suggestions(describer), defaultdict(list)
     told = [
-        (rule, teller.of(rule))
+        (rule, found_pairs.of(rule))
         for site in np.flatnonzero(describer.statements >= 0).tolist()
         for rule in candidates.of(site)
     ]

@@ -33,7 +33,7 @@ class Describer:
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         self.sites = subject.alter_plan.sites
-        self._spots: dict[int, _Spot] = {}
+        self._static_sites: dict[int, _StaticSite] = {}
 
     @cached_property
     def statements(self) -> NDArray[np.int32]:
@@ -47,12 +47,12 @@ class Describer:
 
     def what(self, site: int) -> str:
         """The C text of a site's value: ``a[i]``, ``x < y``, ``the result of f()``, ``the condition x > 0``."""
-        lead, text = self.spot(site).words
+        lead, text = self.static(site).words
         return f"{lead}{text}"
 
     def quoted(self, site: int) -> str:
         """Like ``what``, with what is C in back quotes, for a sentence: ``the condition `x > 0```."""
-        lead, text = self.spot(site).words
+        lead, text = self.static(site).words
         return f"{lead}`{text}`" if text else lead
 
     def value(self, site: int, bits: int) -> str:
@@ -60,15 +60,15 @@ class Describer:
 
         Conditions are ``true`` or ``false``, pointers ``null`` or ``not null``.
         """
-        return self.spot(site).show(int(bits))
+        return self.static(site).show(int(bits))
 
-    def spot(self, site: int) -> _Spot:
+    def static(self, site: int) -> _StaticSite:
         """What stands behind a site."""
-        if site not in self._spots:
+        if site not in self._static_sites:
             row, program = self.sites[site], self.subject.program
             number = int(row["instruction"])
             ref = program.function_of_instruction(number)
-            self._spots[site] = _Spot(
+            self._static_sites[site] = _StaticSite(
                 Role(int(row["role"])),
                 Form(int(row["form"])),
                 int(row["operand"]),
@@ -76,11 +76,11 @@ class Describer:
                 ref.function,
                 program.instruction(number),
             )
-        return self._spots[site]
+        return self._static_sites[site]
 
 
 @dataclass(frozen=True, eq=False)
-class _Spot:
+class _StaticSite:
     """The program's side of a site: its instruction, the function around it, and what explains both."""
 
     role: Role

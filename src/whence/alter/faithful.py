@@ -18,7 +18,7 @@ from whence.run.result import RunResult
 VARIANT = "the variant whose runs are altered"
 HELP = "`whence locate` still compares runs; [limits] pattern, another input or building with -O0 may help"
 LINE = 256  # bytes of a wrong line that are compared
-TOLD = 40  # of them that a sentence shows
+SHOWN = 40  # of them that a sentence shows
 
 
 class Unusable(SubjectError):
@@ -36,7 +36,7 @@ class Unusable(SubjectError):
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class FailureSignature:
     """How a run of a case ended, as far as two runs that fail in the same way have it in common.
 
     Of a wrong output that is the place of the first wrong byte, and the line from there on; where it is compared with
@@ -51,8 +51,8 @@ class Ending:
     line: bytes = b""
 
     @classmethod
-    def of(cls, case: Case, result: RunResult) -> Ending:
-        """The ending of a run."""
+    def of(cls, case: Case, result: RunResult) -> FailureSignature:
+        """The signature of a run."""
         outcome = judge(case, result)
         if outcome.kind in (Kind.PASS, Kind.SKIPPED, Kind.TIMEOUT):
             return cls(outcome.kind)
@@ -64,7 +64,7 @@ class Ending:
         return cls(outcome.kind, None, 0, outcome.stream, wrong, text[wrong : wrong + LINE].partition(b"\n")[0])
 
 
-def difference(plain: Ending, altered: Ending) -> str:
+def difference(plain: FailureSignature, altered: FailureSignature) -> str:
     """What a run in the altered variant has otherwise than the program's own, in one sentence; empty: nothing."""
     if plain == altered:
         return ""
@@ -77,10 +77,10 @@ def difference(plain: Ending, altered: Ending) -> str:
     return f"its first wrong output is {_shown(plain)}, but {_shown(altered)} in {VARIANT}"
 
 
-def _end(ending: Ending) -> str:
-    return f"ended by {signal_name(ending.signal)}" if ending.signal else f"exit status {ending.status}"
+def _end(signature: FailureSignature) -> str:
+    return f"ended by {signal_name(signature.signal)}" if signature.signal else f"exit status {signature.status}"
 
 
-def _shown(ending: Ending) -> str:
-    text = ending.line[:TOLD].decode(errors="replace")
-    return f'"{text}"' + ("..." if len(ending.line) > TOLD else "")
+def _shown(signature: FailureSignature) -> str:
+    text = signature.line[:SHOWN].decode(errors="replace")
+    return f'"{text}"' + ("..." if len(signature.line) > SHOWN else "")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import NOWHERE, Batch, Observed, Results, Verdict, Way
 from whence.alter.check import check
-from whence.alter.faithful import Ending, Unusable, difference
+from whence.alter.faithful import FailureSignature, Unusable, difference
 from whence.alter.file import Expectation, Judge, Mode, RunLimits, SessionFile, unjudged
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
@@ -75,7 +75,7 @@ class Session:
     """
 
     def __init__(
-        self, subject: Subject, case: Case, way: Way = Way.AUTO, plain: Ending | None = None, reach: int = 0
+        self, subject: Subject, case: Case, way: Way = Way.AUTO, plain: FailureSignature | None = None, reach: int = 0
     ) -> None:
         if case.command is not None:
             raise Unusable(
@@ -130,15 +130,15 @@ class Session:
     def observe(self, limit: int = EVENTS) -> Observed:
         """The unaltered run with the first ``limit`` instances of all sites. Raises Unusable where there is none."""
         limit = min(limit, GOING_ROUND) if self._hangs else limit
-        observed, ending = self._observe(limit)
+        observed, signature = self._observe(limit)
         if observed.refusal or self.way is Way.RESTART:
-            watched, ending = self._watch(limit)
+            watched, signature = self._watch(limit)
             observed = replace(watched, refusal=observed.refusal)
-        observed.unusable = difference(self._plain, ending) if self._plain is not None else ""
+        observed.unusable = difference(self._plain, signature) if self._plain is not None else ""
         self._baseline = replace(observed, events=observed.events[:0])
         return observed
 
-    def _observe(self, limit: int) -> tuple[Observed, Ending]:
+    def _observe(self, limit: int) -> tuple[Observed, FailureSignature]:
         """The unaltered run in a session."""
         runner = self._runner(Variant.ALTER)
         with self._file(Mode.OBSERVE, Batch.of([]), events=limit) as file:
@@ -155,9 +155,9 @@ class Session:
             if record["verdict"] == Verdict.UNJUDGED:
                 self._judge(record, run, ended=True)
             cut = int(file.head["events_count"]) > limit
-            return Observed(file.events(), record, cut, _refusal(file)), Ending.of(self.case, run)
+            return Observed(file.events(), record, cut, _refusal(file)), FailureSignature.of(self.case, run)
 
-    def _watch(self, limit: int) -> tuple[Observed, Ending]:
+    def _watch(self, limit: int) -> tuple[Observed, FailureSignature]:
         """The unaltered run from the start, as the program runs by itself."""
         kind = self._restarting()
         runner = self._runner(kind)
@@ -170,7 +170,9 @@ class Session:
                 record["length"] = events["clock"][-1] + 1
             result.timed_out |= bool(record["verdict"] == Verdict.TIMEOUT)
             self._judge(record, result, ended=not result.timed_out)
-            return Observed(events, record, int(file.head["events_count"]) > limit), Ending.of(self.case, result)
+            return Observed(events, record, int(file.head["events_count"]) > limit), FailureSignature.of(
+                self.case, result
+            )
 
     @property
     def _hangs(self) -> bool:
@@ -432,11 +434,11 @@ class Session:
             path.unlink(missing_ok=True)
 
 
-def open_session(subject: Subject, case: Case, way: Way, plain: Ending | None, reach: int) -> Session:
+def open_session(subject: Subject, case: Case, way: Way, plain: FailureSignature | None, reach: int) -> Session:
     """A session that is held to the program's own run of the case, which is made where it is not known."""
     if plain is None and case.command is None:
         with subject.runner() as runner:
-            plain = Ending.of(case, runner.run_case(case))
+            plain = FailureSignature.of(case, runner.run_case(case))
     return Session(subject, case, way, plain, reach)
 
 

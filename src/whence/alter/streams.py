@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.alter.changes import RESULT, Batch, Results, Verdict
-from whence.alter.kept import Digests, Kept, Texts, digests
+from whence.alter.run_cache import Digests, RunCache, Texts, digests
 from whence.alter.session import BUDGET
 from whence.alter.worker import Done, Part, Seat
 from whence.run.cases import Case
@@ -70,7 +70,7 @@ class Stream:
     seat: Seat
     budget: float
     outputs: bool
-    kept: Kept
+    cache: RunCache
     rate: Rate
     batch: Batch
     names: Digests
@@ -86,7 +86,7 @@ class Stream:
         count = len(self.batch)
         self._records = np.zeros(count, RESULT)
         self._texts = [(b"", b"")] * count if self.outputs else []
-        numbers = self.kept.find(self.names)
+        numbers = self.cache.find(self.names)
         self._put(np.flatnonzero(numbers >= 0), numbers[numbers >= 0])
         self._waiting = np.flatnonzero(numbers < 0)
         self._seconds = CUT if self.rate.value else PROBE
@@ -94,9 +94,9 @@ class Stream:
     def _put(self, rows: Rows, numbers: Rows) -> None:
         """Take over results that are known."""
         self.known = len(rows)
-        self._records[rows] = self.kept.records(numbers)
+        self._records[rows] = self.cache.records(numbers)
         if self.outputs:
-            for row, text in zip(rows.tolist(), self.kept.texts(numbers), strict=True):
+            for row, text in zip(rows.tolist(), self.cache.texts(numbers), strict=True):
                 self._texts[row] = text
 
     @property
@@ -130,7 +130,7 @@ class Stream:
         self._records[rows] = records
         for row, text in zip(rows.tolist(), texts or [], strict=False):
             self._texts[row] = text
-        self.kept.add(self.names[rows], records, texts)
+        self.cache.add(self.names[rows], records, texts)
         left = rows[records["verdict"] == Verdict.NOT_RUN]
         self._waiting = np.concatenate([left, self._waiting])
         self.rate.measured(len(rows) - len(left), done.seconds)

@@ -22,8 +22,8 @@ import numpy as np
 
 from whence.alter.changes import EVENT, RESULT, Observed, Results, Way
 from whence.alter.executors import Workers, cluster_workers, gone, local_workers
-from whence.alter.faithful import Ending, Unusable
-from whence.alter.kept import Kept, case_key, found_folder, prune
+from whence.alter.faithful import FailureSignature, Unusable
+from whence.alter.run_cache import RunCache, case_key, found_folder, prune
 from whence.alter.session import EVENTS, open_session
 from whence.alter.streams import Rate, Request, Rows, Stream, merged
 from whence.alter.worker import ROOMS, Done, Opener, Place, Room, Seat, lost, observe, run_part
@@ -94,7 +94,7 @@ class Work:
         self._is_open = False
         self._asked = 0
         self._keys: dict[int, tuple[Case, str]] = {}  # by identity; the case is held so that it stays the same
-        self._kept: dict[str, Kept] = {}
+        self._caches: dict[str, RunCache] = {}
         self._rates: dict[str, Rate] = {}
         self._why_not: dict[str, str] = {}  # by key: why altered runs of the case would prove nothing; "": they tell
 
@@ -127,7 +127,7 @@ class Work:
     @property
     def trouble(self) -> str:
         """Why results could not be kept on disk; empty when they were."""
-        return next((kept.trouble for kept in self._kept.values() if kept.trouble), "")
+        return next((cache.trouble for cache in self._caches.values() if cache.trouble), "")
 
     # ---- What techniques ask for -------------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ class Work:
         seat = self._seat(group[0][1].case)
         batch, names, members = merged(group, f"{budget} {seat.reach} {outputs} {self._way}")
         rate = self._rates.setdefault(key, Rate())
-        stream = Stream(seat, budget, outputs, self._kept_of(key), rate, batch, names, members)
+        stream = Stream(seat, budget, outputs, self._cache_of(key), rate, batch, names, members)
         if self._why_not.get(key):
             stream.give_up()
         return stream
@@ -352,13 +352,13 @@ class Work:
         return self._keys[id(case)][1]
 
     def _seat(self, case: Case) -> Seat:
-        return Seat(self._place, case, self._key(case), self._way, self._endings.get(id(case)), self._reach)
+        return Seat(self._place, case, self._key(case), self._way, self._signatures.get(id(case)), self._reach)
 
     @cached_property
-    def _endings(self) -> dict[int, Ending]:
+    def _signatures(self) -> dict[int, FailureSignature]:
         """How the program's own runs of cases ended, by the identity of the cases."""
         tested = [] if self._runs is None else self._runs.tested
-        return {id(one.case): Ending.of(one.case, one.result) for one in tested if one.case.command is None}
+        return {id(one.case): FailureSignature.of(one.case, one.result) for one in tested if one.case.command is None}
 
     @cached_property
     def _reach(self) -> int:
@@ -377,10 +377,10 @@ class Work:
         if why:
             self.unusable[case.name] = why
 
-    def _kept_of(self, key: str) -> Kept:
-        if key not in self._kept:
+    def _cache_of(self, key: str) -> RunCache:
+        if key not in self._caches:
             path = found_folder() / key
             if self.fresh:
                 path.unlink(missing_ok=True)
-            self._kept[key] = Kept(path)
-        return self._kept[key]
+            self._caches[key] = RunCache(path)
+        return self._caches[key]

@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from whence.alter.changes import RESULT, Batch, Observed, Results, Verdict, Way
-from whence.alter.faithful import Ending, Unusable
+from whence.alter.faithful import FailureSignature, Unusable
 from whence.errors import SubjectError, WhenceError
 from whence.run.cases import Case
 from whence.run.runner import Cancelled
@@ -45,7 +45,7 @@ class Altering(Protocol):
         """From another thread: let what is asked for end at once."""
 
 
-Opener = Callable[[Subject, Case, Way, Ending | None, int], AbstractContextManager[Altering]]
+Opener = Callable[[Subject, Case, Way, FailureSignature | None, int], AbstractContextManager[Altering]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Seat:
     case: Case
     key: str
     way: Way
-    plain: Ending | None = None
+    plain: FailureSignature | None = None
     reach: int = 0
 
 

@@ -27,7 +27,7 @@ def causes(options: Options, depth: int, fine: tuple[str, ...], correct: tuple[s
 
     Walk it from the top: where a cause is not the fault, go on to its children, or mark it with --fine.
     """
-    from whence.techniques.causes.technique import CauseTree
+    from whence.techniques.cause_tree.technique import CauseTree
 
     with investigate(options) as investigation:
         findings = investigation.find(CauseTree(max(depth, OPENED), fine, correct))

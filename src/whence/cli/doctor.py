@@ -175,9 +175,9 @@ def check_analysis() -> str:
     from whence.run.outcome import Expected
     from whence.run.sandbox import DEFAULT_LIMITS
     from whence.subject.recorder import Recorder
-    from whence.subject.story import Story
     from whence.subject.subject import subject_from_sources
     from whence.subject.symptoms import symptom_of
+    from whence.subject.trace_reader import TraceReader
 
     source = Path(whence_home(), "doctor", "hello.c")
     source.parent.mkdir(parents=True, exist_ok=True)
@@ -187,7 +187,7 @@ def check_analysis() -> str:
     with Recorder(subject) as recorder:
         recording = recorder.record(case)
     start = symptom_start(symptom_of(recording, subject.folder))
-    found = compute(Story(subject, recording.trace).trace, start.references)
+    found = compute(TraceReader(subject, recording.trace).trace, start.references)
     return f"a run is recorded and sliced: {len(found.events)} of its {recording.trace.events} events led to its output"
 
 

@@ -8,8 +8,16 @@ import click
 
 from whence.cli.options import CaseCommand, Options, investigate, shared_options, show
 
-KINDS = ("range", "executed", "branch", "values", "nonzero", "step", "order")  # as techniques/invariants/kinds.py
-CHOICES = ("mixture", "execution", "edits", "random")  # as techniques/invariants/training.py
+KINDS = (
+    "range",
+    "executed",
+    "branch",
+    "values",
+    "nonzero",
+    "step",
+    "order",
+)  # as techniques/likely_invariants/kinds.py
+CHOICES = ("mixture", "execution", "edits", "random")  # as techniques/likely_invariants/training.py
 
 
 def _kinds(_: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
@@ -51,7 +59,7 @@ def invariants(
     Good inputs close to the failing one are made where fewer than --number cases pass. What is broken in the failing
     run is told with the range of the good runs.
     """
-    from whence.techniques.invariants.technique import LikelyInvariants
+    from whence.techniques.likely_invariants.technique import LikelyInvariants
 
     technique = LikelyInvariants(paper, kinds, promote, training, number, generate, channel, reference, still)
     with investigate(options) as investigation:

@@ -42,7 +42,7 @@ def values(
     Each failing run is run again thousands of times, each time with one value replaced by one that it had in another
     case, or another time.
     """
-    from whence.techniques.replacement.technique import ValueReplacement
+    from whence.techniques.value_replacement.technique import ValueReplacement
 
     technique = ValueReplacement(full, neighbours, sets, prune, failing, plain, ties)
     with investigate(options, search) as investigation:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from whence.dependence.slices import Start
 from whence.errors import UsageError
 from whence.findings import Statement
-from whence.subject.story import Story
+from whence.subject.trace_reader import TraceReader
 
 
 @dataclass(slots=True, frozen=True)
@@ -40,20 +40,20 @@ def parse_criterion(text: str) -> Criterion:
     return Criterion(Statement(match["file"], int(match["line"])), match["variable"] or "", occurrence)
 
 
-def start_at(story: Story, criterion: Criterion) -> Start:
+def start_at(reader: TraceReader, criterion: Criterion) -> Start:
     """The start of a slice at one execution of a line, or at one access to a variable there.
 
     Raises UsageError where the program has no such place, or the run never reached it.
     """
-    statement = known_statement(story.statements, criterion.statement)
-    events = story.events_of(statement)
+    statement = known_statement(reader.statements, criterion.statement)
+    events = reader.events_of(statement)
     if not len(events):
         raise UsageError(f"the run never reached {criterion.place}", "slice another run with --case or --passing")
     if criterion.variable:
-        groups = _of_variable(story, events, criterion)
+        groups = _of_variable(reader, events, criterion)
         what = f"`{criterion.variable}`, "
     else:
-        groups = _executions(story, events)
+        groups = _executions(reader, events)
         what = ""
     if criterion.occurrence > len(groups):
         raise UsageError(f"{criterion.place} was reached {times(len(groups))}, not {criterion.occurrence}")
@@ -81,12 +81,12 @@ def known_statement(statements: Sequence[Statement], wanted: Statement) -> State
     return Statement(matches[0], wanted.line)
 
 
-def _of_variable(story: Story, events: NDArray[np.int64], criterion: Criterion) -> list[list[int]]:
+def _of_variable(reader: TraceReader, events: NDArray[np.int64], criterion: Criterion) -> list[list[int]]:
     """The accesses to the variable, each on its own; only writes where the line has both."""
     named: list[tuple[int, str]] = []
     others: dict[str, None] = {}
     for event in events.tolist():
-        seen = story.observation(event)
+        seen = reader.observation(event)
         if seen is not None and seen.name == criterion.variable:
             named.append((event, seen.role))
         elif seen is not None:
@@ -97,11 +97,11 @@ def _of_variable(story: Story, events: NDArray[np.int64], criterion: Criterion) 
     return [[event] for event, role in named if role == "written"] or [[event] for event, _ in named]
 
 
-def _executions(story: Story, events: NDArray[np.int64]) -> list[list[int]]:
+def _executions(reader: TraceReader, events: NDArray[np.int64]) -> list[list[int]]:
     """A line's events grouped by execution: a new one starts where a site of the group comes again."""
     groups: list[list[int]] = []
     seen: set[int] = set()
-    for event, site in zip(events.tolist(), story.sites(events).tolist(), strict=True):
+    for event, site in zip(events.tolist(), reader.sites(events).tolist(), strict=True):
         if not groups or site in seen:
             groups.append([])
             seen = set()

@@ -21,7 +21,7 @@ from whence.dependence.predicates import Predicates
 from whence.findings import Symptom
 from whence.probe.layout import Kind
 from whence.subject.recorder import Recording
-from whence.subject.story import Story
+from whence.subject.trace_reader import TraceReader
 from whence.trace.columns import N_OUT
 from whence.trace.dependence import Edge
 from whence.trace.slicing import Slice, backward_slice, dependences
@@ -82,16 +82,16 @@ def _reached(found: Slice) -> Reached:
 class Influence:
     """Dependence in one run. Branches in functions of ``correct`` are passed over, to the call that led there."""
 
-    def __init__(self, story: Story, correct: Iterable[str] = ()) -> None:
-        self.story, self.trace = story, story.trace
+    def __init__(self, reader: TraceReader, correct: Iterable[str] = ()) -> None:
+        self.reader, self.trace = reader, reader.trace
         names = frozenset(correct)
-        functions = story.subject.program.functions
+        functions = reader.subject.program.functions
         self._correct = np.array([ref.name in names for ref in functions], bool)
 
     @cached_property
     def predicates(self) -> Predicates:
         """The run's branches, with the sides that they did not take."""
-        return Predicates(self.story)
+        return Predicates(self.reader)
 
     @cached_property
     def _candidates(self) -> Candidates:
@@ -105,7 +105,7 @@ class Influence:
     @cached_property
     def neighbours(self) -> Neighbours:
         """What was stored beside what events read."""
-        return Neighbours(self.story, self._since)
+        return Neighbours(self.reader, self._since)
 
     def reads(self, events: Integers) -> Integers:
         """Those events that read memory."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from whence.dependence.places import AccessedPlaces
 from whence.probe.layout import NO_SLOT, Kind
 from whence.program.types import member_offset, members, size_of
-from whence.subject.story import Story
+from whence.subject.trace_reader import TraceReader
 from whence.trace.blocks import Blocks, Overrun
 from whence.trace.columns import N_HEAP
 
@@ -62,9 +62,9 @@ class _Stores(NamedTuple):
 class Neighbours:
     """Finds the neighbours of reads in one run; ``since`` tells when what each event reads was written."""
 
-    def __init__(self, story: Story, since: Integers) -> None:
-        self._story, self._trace, self._since = story, story.trace, since
-        self._places = AccessedPlaces(story.subject)
+    def __init__(self, reader: TraceReader, since: Integers) -> None:
+        self._reader, self._trace, self._since = reader, reader.trace, since
+        self._places = AccessedPlaces(reader.subject)
         self._parts: dict[int, _Part | None] = {}
         self._keys: dict[object, int] = {HEAP: 0}
         self._found: dict[int, list[int]] = {}
@@ -127,8 +127,8 @@ class Neighbours:
     def _stores(self) -> _Stores:
         trace = self._trace
         events = np.arange(trace.events)
-        events = events[trace.plan.sites["kind"][self._story.sites(events)] == Kind.STORE]
-        sites = self._story.sites(events)
+        events = events[trace.plan.sites["kind"][self._reader.sites(events)] == Kind.STORE]
+        sites = self._reader.sites(events)
         columns = np.zeros((5, len(events)), np.int64)
         order = np.argsort(sites, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(sites[order])) + 1) if len(order) else ():
@@ -173,7 +173,7 @@ class Neighbours:
         place = named[0]
         if place[0] != "member":
             return _Part(place, 0, 0, False)
-        program = self._story.subject.program
+        program = self._reader.subject.program
         module = program.modules[program.function_of_instruction(int(row["instruction"])).module]
         index = int(place[2])
         own = size_of(members(place[1], module)[0][index], module)

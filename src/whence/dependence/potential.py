@@ -27,7 +27,7 @@ from whence.dependence.predicates import Predicates
 from whence.dependence.writes import Writes
 from whence.findings import Statement
 from whence.probe.layout import Kind
-from whence.subject.story import Story
+from whence.subject.trace_reader import TraceReader
 from whence.trace.kernels import lean
 from whence.trace.slicing import Slice
 
@@ -42,37 +42,37 @@ ANY_FRAME = -1
 # ---- Statements ------------------------------------------------------------------------------------------------------
 
 
-def omitted(story: Story, found: Slice) -> dict[Statement, int]:
+def omitted(reader: TraceReader, found: Slice) -> dict[Statement, int]:
     """Statements of branches of the run that could have changed what the slice reads, with a depth.
 
     The depth is one more than that of the reading event nearest to the criterion.
     """
-    kinds, executed = story.trace.plan.sites["kind"], story.executed_sites
-    places = NamedPlaces(story.subject)
-    reads, writes = _places_read(story, found, places), Writes(story.subject, places, pointers=False)
+    kinds, executed = reader.trace.plan.sites["kind"], reader.executed_sites
+    places = NamedPlaces(reader.subject)
+    reads, writes = _places_read(reader, found, places), Writes(reader.subject, places, pointers=False)
     wanted: dict[Statement, int] = {}
     for site in executed[kinds[executed] == Kind.BRANCH].tolist():
-        number = int(story.statement_numbers[site])
+        number = int(reader.statement_numbers[site])
         if number < 0:
             continue
-        depths = [reads[place] + 1 for place in writes.around(_block_of(story, site)) if place in reads]
+        depths = [reads[place] + 1 for place in writes.around(_block_of(reader, site)) if place in reads]
         if depths:
-            statement = story.statements[number]
+            statement = reader.statements[number]
             wanted[statement] = min(*depths, wanted.get(statement, FAR))
     return wanted
 
 
-def _block_of(story: Story, site: int) -> int:
+def _block_of(reader: TraceReader, site: int) -> int:
     """The number of a site's block in the program."""
-    plan = story.trace.plan
+    plan = reader.trace.plan
     return int(plan.segments[plan.sites[site]["segment"]]["block"])
 
 
-def _places_read(story: Story, found: Slice, places: NamedPlaces) -> dict[Place, int]:
+def _places_read(reader: TraceReader, found: Slice, places: NamedPlaces) -> dict[Place, int]:
     """The places that loads in the slice read, each with the least depth of such a load."""
     events = found.events
-    least = np.full(len(story.trace.plan.sites), FAR)
-    np.minimum.at(least, story.sites(events), found.depth_of(events))
+    least = np.full(len(reader.trace.plan.sites), FAR)
+    np.minimum.at(least, reader.sites(events), found.depth_of(events))
     reads: dict[Place, int] = {}
     for site in np.flatnonzero(least < FAR).tolist():
         for place in places.read(site):
@@ -112,12 +112,12 @@ class Candidates:
     """The alternatives of a run's branches on which its reads potentially depend."""
 
     def __init__(self, predicates: Predicates) -> None:
-        story = predicates.story
-        self._story, self._rows = story, predicates.rows
-        self._places = AccessedPlaces(story.subject)
+        reader = predicates.reader
+        self._reader, self._rows = reader, predicates.rows
+        self._places = AccessedPlaces(reader.subject)
         self._groups = self._grouped(predicates.rows)
         self._by_site: dict[int, Integers] = {}
-        writes = Writes(story.subject, self._places)
+        writes = Writes(reader.subject, self._places)
         self._behind: dict[Place, list[int]] = defaultdict(list)
         for number, start in enumerate(self._groups.starts[:-1].tolist()):
             first = predicates.rows[self._groups.numbers[start]]
@@ -133,13 +133,13 @@ class Candidates:
         Nearness counts: of the read to the criterion, and of the branch instance to the read among its like.
         """
         cost = np.full(len(self._rows), FAR, np.int64)
-        sites = self._story.trace.sites(uses)
+        sites = self._reader.trace.sites(uses)
         order = np.lexsort((depths, sites))
         for here in np.split(order, np.flatnonzero(np.diff(sites[order])) + 1) if len(order) else ():
             here = here[:USES_A_SITE]
             groups = self._groups_at(int(sites[here[0]]))
             if len(groups):
-                private = self._story.trace.is_private(int(uses[here[0]]))
+                private = self._reader.trace.is_private(int(uses[here[0]]))
                 frames = self._frames(uses[here]) if private else np.full(len(here), ANY_FRAME)
                 _weigh(cost, self._groups, groups, _Reads(uses[here], since[here], depths[here], frames))
         if printed >= 0:
@@ -160,7 +160,7 @@ class Candidates:
         return np.array(sorted({number for place in places for number in self._behind.get(place, ())}), np.int64)
 
     def _frames(self, events: Integers) -> Integers:
-        columns = self._story.trace.columns
+        columns = self._reader.trace.columns
         return np.asarray(columns.segments["frame"][columns.events["segment"][events]], np.int64)
 
     def _grouped(self, rows: NDArray[np.void]) -> _Rows:

@@ -29,7 +29,7 @@ from whence.dependence.predicates import Predicates
 from whence.dependence.slices import compute
 from whence.findings import Statement
 from whence.run.cases import Case
-from whence.subject.story import Story
+from whence.subject.trace_reader import TraceReader
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
@@ -48,11 +48,11 @@ class Failing:
     predicates: Predicates
 
     @classmethod
-    def of(cls, story: Story, case: Case, references: Sequence[int]) -> Failing:
+    def of(cls, reader: TraceReader, case: Case, references: Sequence[int]) -> Failing:
         """From the recorded run; ``references`` are where its failure shows (a ``Start``'s), which may be nowhere."""
-        predicates = Predicates(story)
+        predicates = Predicates(reader)
         if references:
-            predicates.measure(compute(story.trace, references))
+            predicates.measure(compute(reader.trace, references))
         return cls(case, predicates)
 
     def ordered(self, order: str = "dependence") -> Array:

@@ -21,8 +21,8 @@ from whence.probe.plan import FIRST
 from whence.probe.sites import TYPES, Role, constant_bits
 from whence.program.model import Block, Instruction
 from whence.program.values import format_constant
-from whence.subject.story import Story
 from whence.subject.subject import Subject
+from whence.subject.trace_reader import TraceReader
 from whence.trace.dependence import Edge
 from whence.trace.slicing import Slice, dependences
 
@@ -67,8 +67,8 @@ class Predicates:
     ``one_sided`` counts the instances that have no other side, or that cannot be altered.
     """
 
-    def __init__(self, story: Story) -> None:
-        self.story = story
+    def __init__(self, reader: TraceReader) -> None:
+        self.reader = reader
         self.branches: list[Branch] = []
         self.one_sided = 0
         self._instances: list[NDArray[np.int64]] = []  # by branch: its events
@@ -80,15 +80,15 @@ class Predicates:
 
     def _all_rows(self) -> list[NDArray[np.void]]:
         """The alternatives of each branch that the run executed."""
-        trace, plan = self.story.trace, self.story.trace.plan
-        executed = self.story.executed_sites
+        trace, plan = self.reader.trace, self.reader.trace.plan
+        executed = self.reader.executed_sites
         following, clocks = self._following(), trace.block_clock
         found = []
         for site in executed[plan.sites["kind"][executed] == Kind.BRANCH].tolist():
             segment = int(plan.sites[site]["segment"])
-            rows = self.story.instances(segment)
+            rows = self.reader.instances(segment)
             events = trace.columns.segments["event"][rows] + (site - int(plan.segments[segment]["site_start"]))
-            branch = branch_of(self.story.subject, int(plan.sites[site]["instruction"]))
+            branch = branch_of(self.reader.subject, int(plan.sites[site]["instruction"]))
             if branch.site < 0 or len(branch.sides) < 2:
                 self.one_sided += len(rows)
                 continue
@@ -97,7 +97,7 @@ class Predicates:
 
     def _following(self) -> NDArray[np.int32]:
         """For each segment instance the block that followed its block in the same frame; -1: none."""
-        trace = self.story.trace
+        trace = self.reader.trace
         segments = trace.columns.segments[: trace.segments]
         first = np.flatnonzero(trace.plan.segments["flags"][segments["id"]] & FIRST)
         first = first[segments["pred"][first] >= 0]
@@ -131,7 +131,7 @@ class Predicates:
     def changes(self, rows: NDArray[np.void]) -> NDArray[np.void]:
         """The change (CHANGE) that each of some alternatives stands for."""
         found = np.zeros(len(rows), CHANGE)
-        sites = self.story.subject.alter_plan.sites
+        sites = self.reader.subject.alter_plan.sites
         for number in np.unique(rows["branch"]).tolist():
             branch, here = self.branches[number], rows["branch"] == number
             found["site"][here], found["block"][here] = branch.site, branch.block
@@ -144,11 +144,11 @@ class Predicates:
 
     def statement(self, row: np.void) -> Statement | None:
         """Where the branch stands."""
-        return self.story.statement(int(row["event"]))
+        return self.reader.statement(int(row["event"]))
 
     def text(self, row: np.void) -> str:
         """The condition in C."""
-        return self.story.spot(int(row["event"])).text
+        return self.reader.static(int(row["event"])).text
 
     def taken(self, row: np.void) -> str | None:
         """Which way the instance went; None where the run ended there."""
@@ -171,11 +171,11 @@ class Predicates:
 
     def _gather(self, reference: int, hops: int, found: dict[str, str | None]) -> None:
         """Add what a node's value was computed from, seen through what has no name of its own."""
-        trace = self.story.trace
+        trace = self.reader.trace
         for target, kind in dependences(trace.plan, trace.columns, reference, control=False):
             if target <= 0 or kind is not Edge.VALUE:
                 continue
-            seen = self.story.observation(target - 1)
+            seen = self.reader.observation(target - 1)
             if seen is not None:
                 found.setdefault(seen.name, seen.value)
             elif hops and trace.kind(target - 1) is Kind.PHI:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.findings import Statement, Symptom
-from whence.subject.story import Story
+from whence.subject.trace_reader import TraceReader
 from whence.trace.slicing import Slice, backward_slice, dependences, forward_slice
 from whence.trace.trace import Trace
 
@@ -53,21 +53,21 @@ class Lines:
     events: list[NDArray[np.int64]]
 
 
-def by_line(story: Story, found: Slice) -> Lines:
+def by_line(reader: TraceReader, found: Slice) -> Lines:
     """Group a slice's events by statement."""
     events = found.events
-    sites = story.sites(events)
-    numbers = story.statement_numbers[sites]
-    counts = np.zeros(len(story.statements) + 1, np.int64)
-    np.maximum.at(counts, story.statement_numbers, np.bincount(sites, minlength=len(story.statement_numbers)))
-    narrow = numbers.astype(np.int16) if len(story.statements) < 1 << 15 else numbers  # sorted in linear time
+    sites = reader.sites(events)
+    numbers = reader.statement_numbers[sites]
+    counts = np.zeros(len(reader.statements) + 1, np.int64)
+    np.maximum.at(counts, reader.statement_numbers, np.bincount(sites, minlength=len(reader.statement_numbers)))
+    narrow = numbers.astype(np.int16) if len(reader.statements) < 1 << 15 else numbers  # sorted in linear time
     order = np.argsort(narrow, kind="stable")
     kept, starts = np.unique(numbers[order], return_index=True)
     groups = [events[part] for part in np.split(order, starts[1:])][: len(kept)]  # an empty slice has one empty part
     rows = [_row(found, n, group) for n, group in zip(kept.tolist(), groups, strict=True) if n >= 0]
     rows.sort(key=lambda row: row[:2])
     return Lines(
-        [story.statements[number] for _, number, _ in rows],
+        [reader.statements[number] for _, number, _ in rows],
         np.array([depth for depth, _, _ in rows], np.int64),
         counts[[number for _, number, _ in rows]],
         [nearest for _, _, nearest in rows],
@@ -85,11 +85,11 @@ def _row(found: Slice, number: int, events: NDArray[np.int64]) -> tuple[int, int
     return int(depths.min()), number, events[np.sort(np.concatenate([nearer, level]))]
 
 
-def place_of(story: Story, event: int, hops: int = HOPS) -> Statement | None:
+def place_of(reader: TraceReader, event: int, hops: int = HOPS) -> Statement | None:
     """The statement of an event; of one that has none, such as a return at a brace, that of what it depends on."""
-    place = story.statement(event)
+    place = reader.statement(event)
     if place is not None or hops == 0:
         return place
-    targets = dependences(story.trace.plan, story.trace.columns, event + 1)
-    found = (place_of(story, target - 1, hops - 1) for target, _ in targets if target > 0)
+    targets = dependences(reader.trace.plan, reader.trace.columns, event + 1)
+    found = (place_of(reader, target - 1, hops - 1) for target, _ in targets if target > 0)
     return next((statement for statement in found if statement is not None), None)

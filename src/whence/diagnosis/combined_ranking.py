@@ -25,11 +25,11 @@ from whence.findings import Entry, Findings, Statement, rank
 
 COUNTS = "executed by "  # how a part begins that the base says as well
 SEPARATES = 0.999  # score of a predicate that tells all failing runs from all passing ones
-BASE, NEAR = "spectrum_and_slice", "cause_tree"  # keys of the strengths that no voice has
+BASE, NEAR = "spectrum_and_slice", "cause_tree"  # keys of the strengths that no source has
 
 
 @dataclass(slots=True, frozen=True)
-class Voice:
+class Source:
     """One technique's say: how strongly its entry speaks for a statement (0: not at all), in full or in part.
 
     ``key`` names the strength in the evidence, by default as the technique. ``explains``: what it says of a statement
@@ -82,14 +82,14 @@ def _repairs(entry: Entry) -> float:
     return entry.score if entry.evidence["repairs"] and entry.evidence["alone"] == entry.evidence["runs"] else 0.0
 
 
-VOICES = (
-    Voice("rules", _rule),
-    Voice("switch", _flips),
-    Voice("values", _consistent),
-    Voice("formula", _repairs, explains=True),
-    Voice("invariants", _separates, "separates"),
-    Voice("rules", _doubtful, "doubtful_rules"),
-    Voice("invariants", _unlike),
+SOURCES = (
+    Source("rules", _rule),
+    Source("switch", _flips),
+    Source("values", _consistent),
+    Source("formula", _repairs, explains=True),
+    Source("invariants", _separates, "separates"),
+    Source("rules", _doubtful, "doubtful_rules"),
+    Source("invariants", _unlike),
 )
 
 
@@ -98,75 +98,76 @@ def _near(entry: Entry) -> float:
     return 1 / (1 + float(entry.evidence["level"]))
 
 
-LAST = Voice("causes", _near, NEAR)  # which decides where nothing else sees a difference
+LAST = Source("causes", _near, NEAR)  # which decides where nothing else sees a difference
 
 
 AROUND = (
-    *(voice for voice in VOICES if voice.name in ("rules", "separates", "doubtful_rules")),
-    Voice("causes", _near, "around_causes"),
-    Voice("invariants", _unlike, "around_invariants"),
-    Voice("formula", _repairs, "around_formula", explains=True),
-    Voice("switch", _flips, "around_switch"),
-    Voice("values", _consistent, "around_values"),
+    *(source for source in SOURCES if source.name in ("rules", "separates", "doubtful_rules")),
+    Source("causes", _near, "around_causes"),
+    Source("invariants", _unlike, "around_invariants"),
+    Source("formula", _repairs, "around_formula", explains=True),
+    Source("switch", _flips, "around_switch"),
+    Source("values", _consistent, "around_values"),
 )  # where a run passes as soon as it goes round the place of its failure: a switch that leads there says little
-_LATE = ("doubtful_rules", "invariants")  # of VOICES, behind what only AROUND has
+_LATE = ("doubtful_rules", "invariants")  # of SOURCES, behind what only AROUND has
 ORDER = (
-    *(voice.name for voice in VOICES if voice.name not in _LATE),
-    *(voice.name for voice in AROUND if voice.name.startswith("around_")),
+    *(source.name for source in SOURCES if source.name not in _LATE),
+    *(source.name for source in AROUND if source.name.startswith("around_")),
     *_LATE,
     BASE,
     NEAR,
 )
 
 
-def fuse(base: Findings, found: Sequence[Findings], voices: Sequence[Voice] = VOICES) -> Findings:
+def fuse(base: Findings, found: Sequence[Findings], sources: Sequence[Source] = SOURCES) -> Findings:
     """The base's findings with the combined ranking; sentences of the techniques that speak come first.
 
-    ``voices`` are AROUND where nothing is known of the right output: then a run passes that does not come to its crash.
+    ``sources`` are AROUND where nothing is known of the right output: there a run passes that does not come to its
+    crash.
 
-    ``base`` ranks by its scores, ``found`` holds findings of any of the voices' techniques. Scores are places in the
-    order, from 1 down to 0. The evidence keeps what each voice said, so that ``ordered`` can rank again.
+    ``base`` ranks by its scores, ``found`` holds findings of any of the sources' techniques. Scores are places in the
+    order, from 1 down to 0. The evidence keeps what each source said, so that ``ordered`` can rank again.
     """
     by_technique = {findings.technique: _by_statement(findings) for findings in found}
     entries = _by_statement(base)
-    spoken: dict[Statement, dict[str, Any]] = {}
-    for statement in {*entries, *(s for heard in by_technique.values() for s in heard)}:
-        heard = [(voice, by_technique.get(voice.technique, {}).get(statement)) for voice in (*voices, LAST)]
-        spoken[statement] = _evidence(entries.get(statement), heard)
-    ranking = ordered(spoken)
+    known: dict[Statement, dict[str, Any]] = {}
+    for statement in {*entries, *(s for entries_of in by_technique.values() for s in entries_of)}:
+        entries_of = [(source, by_technique.get(source.technique, {}).get(statement)) for source in (*sources, LAST)]
+        known[statement] = _evidence(entries.get(statement), entries_of)
+    ranking = ordered(known)
     summary = [*base.summary, *(line for findings in found for line in findings.summary)]
     remarks = [*base.remarks, *(line for findings in found for line in findings.remarks)]
     parts = _parts(base, found, ranking)
     return replace(base, ranking=ranking, parts=parts, summary=summary, remarks=remarks, brief=True)
 
 
-def ordered(spoken: Mapping[Statement, dict[str, Any]]) -> list[Entry]:
-    """Statements ranked by the strengths that their evidence has of each voice, in turn."""
-    keys = {s: tuple(float(evidence.get(name, 0.0)) for name in ORDER) for s, evidence in spoken.items()}
-    return rank(_places(keys), dict(spoken))
+def ordered(known: Mapping[Statement, dict[str, Any]]) -> list[Entry]:
+    """Statements ranked by the strengths that their evidence has of each source, in turn."""
+    keys = {s: tuple(float(evidence.get(name, 0.0)) for name in ORDER) for s, evidence in known.items()}
+    return rank(_places(keys), dict(known))
 
 
 def _by_statement(findings: Findings) -> dict[Statement, Entry]:
     return {entry.statement: entry for entry in findings.ranking}
 
 
-def _evidence(own: Entry | None, heard: Sequence[tuple[Voice, Entry | None]]) -> dict[str, Any]:
-    """What the base says, behind the sentences of other techniques, and each voice's strength."""
+def _evidence(own: Entry | None, entries_of: Sequence[tuple[Source, Entry | None]]) -> dict[str, Any]:
+    """What the base says, behind the sentences of other techniques, and each source's strength."""
     evidence = dict(own.evidence) if own else {}
     evidence[BASE] = round(own.score, 9) if own else -1.0
     reasons: dict[str, str] = {}
-    for voice, entry in heard:
-        strength = voice.strength(entry) if entry else 0.0
+    for source, entry in entries_of:
+        strength = source.strength(entry) if entry else 0.0
         if strength > 0:
-            evidence[voice.name] = round(strength, 9)
-        if entry and voice is not LAST and (strength > 0 or voice.explains):
+            evidence[source.name] = round(strength, 9)
+        if entry and source is not LAST and (strength > 0 or source.explains):
             parts = str(entry.evidence.get("text", "")).split("; ")
-            reasons.setdefault(voice.technique, "; ".join(p for p in parts if not p.startswith(COUNTS)))
+            reasons.setdefault(source.technique, "; ".join(p for p in parts if not p.startswith(COUNTS)))
     of_base = str(evidence.get("text", "")).split("; ")
-    return evidence | told([*reasons.items(), *(("locate", part) for part in of_base)])
+    return evidence | joined_reasons([*reasons.items(), *(("locate", part) for part in of_base)])
 
 
-def told(reasons: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def joined_reasons(reasons: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """The evidence's ``reasons`` and ``text``, of what techniques say; what several say stands once, the last time."""
     parts = [part for _, reason in reasons for part in reason.split("; ")]
     last = {part: number for number, part in enumerate(parts)}

@@ -14,7 +14,7 @@ from dataclasses import replace
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from whence.diagnosis.combined_ranking import in_order, ordered, told
+from whence.diagnosis.combined_ranking import in_order, joined_reasons, ordered
 from whence.findings import Entry, Findings, Statement, plural, rank
 from whence.subject.edited import Edit, Editing, Tried
 from whence.techniques.rules.rules import SCALE, sentence
@@ -113,12 +113,12 @@ class _Confirmation:
         """Rank again by the rules that are left."""
         rules = self._by_statement()
         entries = {entry.statement: entry for entry in self.findings.ranking}
-        told_again = {s: self._evidence(entries[s], rules.get(s, [])) for s in entries if s in self._changeable}
-        spoken = {s: told_again.get(s, entry.evidence) for s, entry in entries.items()}
+        corrected = {s: self._evidence(entries[s], rules.get(s, [])) for s in entries if s in self._changeable}
+        rated = {s: corrected.get(s, entry.evidence) for s, entry in entries.items()}
         if self.findings.brief:
-            ranking = ordered(spoken)
+            ranking = ordered(rated)
         else:
-            ranking = rank({s: entries[s].score + _gain(entries[s], spoken[s]) for s in entries}, spoken)
+            ranking = rank({s: entries[s].score + _gain(entries[s], rated[s]) for s in entries}, rated)
         refuted = [rule for rule in self._settled if rule["confirmed"] is False]
         parts = {**self.findings.parts, "rules": in_order(self._rules, ranking), "refuted": refuted}
         self.findings = replace(self.findings, ranking=ranking, parts=parts)
@@ -126,8 +126,8 @@ class _Confirmation:
     def _evidence(self, entry: Entry, rules: Sequence[Rule]) -> dict[str, Any]:
         """A statement's evidence, with what its rules that are left say."""
         best = {doubtful: next((r for r in rules if bool(r["doubt"]) is doubtful), None) for doubtful in (False, True)}
-        spoken = best[False] or best[True]
-        text = self._sentence(spoken) if spoken else ""
+        rated = best[False] or best[True]
+        text = self._sentence(rated) if rated else ""
         evidence = dict(entry.evidence)
         for doubtful, key in KEYS[self.findings.brief].items():
             evidence.pop(key, None)
@@ -141,7 +141,7 @@ class _Confirmation:
         own = [("rules", text)] if text else []
         before = [] if best[False] else [reason for reason in others if reason[0] != "locate"]
         behind = others if best[False] else [reason for reason in others if reason[0] == "locate"]
-        return evidence | told([*before, *own, *behind])
+        return evidence | joined_reasons([*before, *own, *behind])
 
     def _sentence(self, rule: Rule) -> str:
         """What a rule is and did; where it was compiled, what it did then."""

@@ -11,8 +11,8 @@ from whence.errors import SubjectError
 from whence.findings import Findings
 from whence.investigation.account import search_summary, summary
 from whence.investigation.investigation import Investigation
-from whence.techniques.correction.ranking import findings
-from whence.techniques.correction.technique import Prepared, prepare, solve, solve_paths
+from whence.techniques.formula_based.ranking import findings
+from whence.techniques.formula_based.technique import Prepared, prepare, solve, solve_paths
 
 METHODS = ("path", "ofc", "bugassist")  # one path; several, on demand; all of them
 SOLVING = 0.35  # of the time that is left; the rest is for altered runs where they are needed

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from whence.alter.work import INTERRUPT, Work
-from whence.diagnosis.combined_ranking import AROUND, VOICES, fuse
+from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
 from whence.diagnosis.confirmation import confirm
 from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
 from whence.diagnosis.searches import searches
@@ -29,9 +29,9 @@ from whence.run.outcome import Kind
 from whence.subject.alike import failing_alike
 from whence.subject.recorder import Recording
 from whence.subject.runs import Runs, blocks_executed
-from whence.subject.story import Story
 from whence.subject.symptoms import symptom_of, unrecorded_symptom
-from whence.techniques.invariants.technique import compared_values
+from whence.subject.trace_reader import TraceReader
+from whence.techniques.likely_invariants.technique import compared_values
 from whence.techniques.spectrum import spectrum
 
 PASSING_RECORDED = 5  # passing runs whose values are shown beside the failing run's
@@ -84,8 +84,8 @@ class _Diagnosis:
     rows: list[int] = field(init=False)  # of failing cases; the first is the one to explain
     base: Findings = field(init=False)
     recording: Recording | None = None
-    story: Story | None = None
-    passing: list[Story] = field(default_factory=list)
+    reader: TraceReader | None = None
+    passing: list[TraceReader] = field(default_factory=list)
     confirmed: Findings | None = None  # all of it joined, the changes compiled in the source
 
     def __post_init__(self) -> None:
@@ -107,8 +107,8 @@ class _Diagnosis:
         """The ranking that joins all that was found, with what was done and what failed."""
         joined = self.confirmed or self.joined()
         findings = replace(joined, parts=dict(joined.parts))  # which is added to
-        if self.story is not None:
-            findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], self.story, self.passing)
+        if self.reader is not None:
+            findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], self.reader, self.passing)
         lines = summary(self.investigation.subject, self.runs, self.recording)
         findings.summary = [*self.generated, *lines, *findings.summary, *self.attempts.lines]
         return findings
@@ -118,7 +118,7 @@ class _Diagnosis:
         failing = self.runs.tested[self.rows[0]]
         expected, is_wrong = failing.case.expected, failing.outcome.kind in (Kind.WRONG_OUTPUT, Kind.WRONG_STATUS)
         is_open = not is_wrong and (expected is None or expected.stdout is None)
-        return fuse(self.base, self.found, AROUND if is_open else VOICES)
+        return fuse(self.base, self.found, AROUND if is_open else SOURCES)
 
     def take(self, name: str, doing: str, step: Callable[[], Findings], seconds: float) -> None:
         """Add what a step finds, and make that known as the best so far."""
@@ -167,10 +167,10 @@ class _Diagnosis:
     def explain(self) -> None:
         """Record the failing run, and take one step after the other."""
         self.slice()
-        story, recording, symptom = self.story, self.recording, self.base.symptom
-        if self.options.alter and story is not None and recording is not None and symptom is not None:
+        reader, recording, symptom = self.reader, self.recording, self.base.symptom
+        if self.options.alter and reader is not None and recording is not None and symptom is not None:
             seconds = min(REASONING * self.left, TREE)
-            tree = partial(cause_tree, story, symptom, recording, seconds)
+            tree = partial(cause_tree, reader, symptom, recording, seconds)
             self.take("cause tree", "looking for causes", tree, seconds + LATE)
         if self.runs.passing:
             seconds = min(COMPARING * self.left, COMPARING_MOST)
@@ -179,7 +179,7 @@ class _Diagnosis:
         if self.options.alter:
             self.alter()
             self.confirm()
-        if story is not None:
+        if reader is not None:
             self.passing = self.attempts.take("values of passing runs", "recording passing runs", self.nearest) or []
         self.publish()
 
@@ -187,16 +187,16 @@ class _Diagnosis:
         """Record the first failing case that can be recorded, and rank by what led to its failure."""
         investigation = self.investigation
 
-        def sliced() -> tuple[int, Recording, Story, Findings]:
+        def sliced() -> tuple[int, Recording, TraceReader, Findings]:
             row, recording = investigation.record_failing(self.rows)
             subject = investigation.subject
-            story = Story(subject, recording.trace)
-            evidence = Evidence(investigation.coverage, story, symptom_of(recording, subject.folder))
-            return row, recording, story, locate(evidence, subject.name, self.options.formula)
+            reader = TraceReader(subject, recording.trace)
+            evidence = Evidence(investigation.coverage, reader, symptom_of(recording, subject.folder))
+            return row, recording, reader, locate(evidence, subject.name, self.options.formula)
 
         found = self.attempts.take("no trace", "recording the failing run", sliced, RECORDING * self.left)
         if found is not None:
-            row, self.recording, self.story, self.base = found
+            row, self.recording, self.reader, self.base = found
             self.rows = [row, *(other for other in self.rows if other != row)]
             self.publish()
             alike = partial(failing_alike, self.runs, self.rows, investigation.recorder)
@@ -213,7 +213,7 @@ class _Diagnosis:
                         with work.share(share):
                             if not work.stopped:
                                 self.take(name, doing, step, _left(work) + LATE)
-                if self.story is not None and not work.stopped:
+                if self.reader is not None and not work.stopped:
                     sets = partial(correction_sets, self.investigation, self.rows, work)
                     self.take("formulas", "solving formulas", sets, _left(work) + LATE)
             self.attempts.stopped |= work.stopped == INTERRUPT
@@ -228,7 +228,7 @@ class _Diagnosis:
         self.confirmed = self.attempts.take("changes not compiled", "compiling changes", confirmed)
         self.publish()
 
-    def nearest(self) -> list[Story]:
+    def nearest(self) -> list[TraceReader]:
         """Record the passing cases nearest to the failing one, for the values that their statements had.
 
         Those whose verdict recording changes are passed over: nothing depends on any one of them.
@@ -237,16 +237,16 @@ class _Diagnosis:
         lengths = blocks_executed(subject, self.runs)
         rows = nearest_passing(self.runs, self.rows[0])
         near = [n for n in rows if 0 < lengths[n] <= LONGEST_PASSING][:PASSING_RECORDED]
-        stories: list[Story] = []
+        readers: list[TraceReader] = []
         with self.investigation.watcher.progress("recording passing runs", len(near)) as report:
             for done, number in enumerate(near, 1):
                 try:
-                    stories.append(Story(subject, self.investigation.record(self.runs.tested[number]).trace))
+                    readers.append(TraceReader(subject, self.investigation.record(self.runs.tested[number]).trace))
                 except WhenceError:
                     continue
                 finally:
                     report(done, len(near))
-        return stories
+        return readers
 
 
 def _left(work: Work) -> float:

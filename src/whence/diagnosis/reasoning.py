@@ -9,10 +9,10 @@ from whence.alter.work import Work
 from whence.findings import Findings, Symptom
 from whence.investigation.investigation import Investigation
 from whence.subject.recorder import Recording
-from whence.subject.story import Story
-from whence.techniques.causes.causes import Options, causes
-from whence.techniques.correction.ranking import findings
-from whence.techniques.correction.technique import prepare, solve
+from whence.subject.trace_reader import TraceReader
+from whence.techniques.cause_tree.findings import Options, causes
+from whence.techniques.formula_based.ranking import findings
+from whence.techniques.formula_based.technique import prepare, solve
 
 FAILING = 5  # failing runs of which formulas are made, the shortest
 SECONDS = 15.0  # that formulas may take
@@ -37,6 +37,6 @@ def correction_sets(investigation: Investigation, rows: Sequence[int], work: Wor
     return findings(name, found, prepared.suspects, (), prepared.symptom)
 
 
-def cause_tree(story: Story, symptom: Symptom, recording: Recording, seconds: float) -> Findings:
+def cause_tree(reader: TraceReader, symptom: Symptom, recording: Recording, seconds: float) -> Findings:
     """The lines of a failing run's cause tree, by level. Raises SubjectError where the symptom has no place."""
-    return causes(story, symptom, recording, Options(depth=LEVELS, budget=seconds))
+    return causes(reader, symptom, recording, Options(depth=LEVELS, budget=seconds))

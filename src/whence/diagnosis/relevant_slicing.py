@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from whence.alter.faithful import Ending, Unusable
+from whence.alter.faithful import FailureSignature, Unusable
 from whence.alter.session import Session
 from whence.dependence.slices import compute
 from whence.errors import UsageError
@@ -37,23 +37,23 @@ class RelevantSlicing:
         return findings
 
     def _grown(self, investigation: Investigation, sliced: Sliced) -> Findings:
-        subject, story, start = investigation.subject, sliced.story, sliced.start
+        subject, reader, start = investigation.subject, sliced.reader, sliced.start
         for kind in (Variant.ALTER, Variant.REPLAY):
             investigation.build(kind)
-        plain = compute(story.trace, start.references)
+        plain = compute(reader.trace, start.references)
         symptom = None if self.at else sliced.symptom
-        by_itself = Ending.of(sliced.recording.case, sliced.recording.result)
+        by_itself = FailureSignature.of(sliced.recording.case, sliced.recording.result)
         try:
             with (
                 Session(subject, sliced.recording.case, plain=by_itself) as session,
                 investigation.watcher.search("switching branches") as report,
             ):
                 deadline = investigation.clock.deadline
-                growth = grow(story, start, session, symptom, deadline=deadline, progress=report)
+                growth = grow(reader, start, session, symptom, deadline=deadline, progress=report)
         except Unusable as error:
-            findings, _ = slice_findings(story, subject.name, start)
+            findings, _ = slice_findings(reader, subject.name, start)
             findings.summary.append(f"implicit dependences were not looked for: {error}")
             return findings
-        findings, _ = slice_findings(story, subject.name, start, found=growth.found)
-        add_to(findings, story, growth, plain)
+        findings, _ = slice_findings(reader, subject.name, start, found=growth.found)
+        add_to(findings, reader, growth, plain)
         return findings

@@ -10,10 +10,10 @@ from whence.diagnosis.confirmation import confirm
 from whence.findings import Findings
 from whence.investigation.account import search_summary, summary
 from whence.investigation.investigation import Investigation
-from whence.techniques.replacement.technique import searched_pairs
 from whence.techniques.rules.candidates import Family, Pair
 from whence.techniques.rules.rules import rules
 from whence.techniques.rules.trials import Settings
+from whence.techniques.value_replacement.technique import searched_pairs
 
 FAMILIES = tuple(family.name.lower() for family in Family)
 SEARCHING = 0.8  # of the time, for altered runs; the rest is for compiling changes

@@ -9,8 +9,8 @@ from whence.alter.work import Work
 from whence.findings import Findings
 from whence.investigation.investigation import Investigation
 from whence.techniques.predicate_switching.technique import switched
-from whence.techniques.replacement.technique import replaced
 from whence.techniques.rules.rules import rules
+from whence.techniques.value_replacement.technique import replaced
 
 FAILING = 5  # failing cases, the shortest runs
 SHARE = 0.6  # of the time that is left, for each search but the last

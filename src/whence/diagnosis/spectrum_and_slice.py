@@ -18,7 +18,7 @@ from whence.dependence.slices import by_line, compute, symptom_start
 from whence.findings import Entry, Findings, Statement, Symptom, rank
 from whence.probe.layout import Kind
 from whence.subject.coverage import Coverage
-from whence.subject.story import Story
+from whence.subject.trace_reader import TraceReader
 from whence.techniques.slicing import criterion_part, line_values, slice_part
 from whence.techniques.spectrum import spectrum
 from whence.trace.slicing import Slice
@@ -26,7 +26,7 @@ from whence.trace.slicing import Slice
 SLICE_WEIGHT = 0.15  # of being in the slice, against 1 for suspiciousness; chosen on the corpus (docs/locate.md)
 NEARNESS = 1e-6  # weight of the distance: less than any difference of suspiciousness
 EXPLAINED = 20  # entries that get a sentence of their own
-ENDINGS = {
+SYMPTOMS = {
     "wrong-output": "the wrong output",
     "missing-output": "the end of the output",
     "extra-output": "the surplus output",
@@ -39,30 +39,30 @@ ENDINGS = {
 
 @dataclass(slots=True)
 class Evidence:
-    """What locate works on: the cases' coverage, and the story and symptom of the recorded failing run."""
+    """What locate works on: the cases' coverage, and the reader and symptom of the recorded failing run."""
 
     coverage: Coverage
-    story: Story
+    reader: TraceReader
     symptom: Symptom
 
 
 def locate(evidence: Evidence, subject: str, formula: str = "op2") -> Findings:
     """Rank the statements that failing cases executed, best first, and explain the first of them."""
-    story, symptom = evidence.story, evidence.symptom
+    reader, symptom = evidence.reader, evidence.symptom
     suspects = spectrum(evidence.coverage, formula=formula, subject=subject)
     start = symptom_start(symptom)
-    found = compute(story.trace, start.references)
-    lines = by_line(story, found)
+    found = compute(reader.trace, start.references)
+    lines = by_line(reader, found)
     depth = dict(zip(lines.statements, lines.depths.tolist(), strict=True))
-    skipping = {s: d for s, d in omitted(story, found).items() if s not in depth}
+    skipping = {s: d for s, d in omitted(reader, found).items() if s not in depth}
     result = Findings("locate", subject, _join(suspects.ranking, depth, skipping), symptom)
     result.parts["cases"] = suspects.parts["cases"]
     result.parts["formulas"] = suspects.parts.get("formulas", [])
-    result.parts["slice"] = slice_part(story, found, lines)
-    result.parts["criterion"] = criterion_part(story, start)
-    _explain(result.ranking[:EXPLAINED], story, found, symptom)
+    result.parts["slice"] = slice_part(reader, found, lines)
+    result.parts["criterion"] = criterion_part(reader, start)
+    _explain(result.ranking[:EXPLAINED], reader, found, symptom)
     result.summary.append(
-        f"the failing run has {story.trace.blocks:,} blocks and {story.trace.events:,} events; "
+        f"the failing run has {reader.trace.blocks:,} blocks and {reader.trace.events:,} events; "
         f"{len(found.events):,} events on {len(lines.statements)} lines led to the failure"
     )
     if skipping:
@@ -93,47 +93,47 @@ def _join(ranking: list[Entry], depth: dict[Statement, int], skipping: dict[Stat
 # ---- Explanation -------------------------------------------------------------------------------------------
 
 
-def _explain(entries: list[Entry], story: Story, found: Slice, symptom: Symptom) -> None:
+def _explain(entries: list[Entry], reader: TraceReader, found: Slice, symptom: Symptom) -> None:
     """Give entries a sentence with values, in front of what the cases say."""
     for entry in entries:
         known = entry.evidence["in_slice"] or entry.evidence.get("may_have_skipped")
-        sentence = explain(entry.statement, story, found, symptom) if known else ""
+        sentence = explain(entry.statement, reader, found, symptom) if known else ""
         if sentence:
             entry.evidence = {**entry.evidence, "text": f"{sentence}; {entry.evidence.get('text', '')}".rstrip("; ")}
 
 
-def explain(statement: Statement, story: Story, found: Slice, symptom: Symptom) -> str:
+def explain(statement: Statement, reader: TraceReader, found: Slice, symptom: Symptom) -> str:
     """One sentence: what the statement did in the failing run, and how that led on to the symptom.
 
     The event nearest to the symptom is told, and the first use of it on the shortest way there.
     """
-    event = _telling_event(statement, story, found)
+    event = _nearest_event(statement, reader, found)
     if event < 0:
-        return _explain_skipping(statement, story)
-    deed = story.deed(event)
-    if not deed:
+        return _explain_skipping(statement, reader)
+    action = reader.action(event)
+    if not action:
         return ""
-    sentence = f"line {statement.line} {deed}"
-    following = _next_use(event, story, found)
-    used = story.statement(following) if following >= 0 else None
+    sentence = f"line {statement.line} {action}"
+    following = _next_use(event, reader, found)
+    used = reader.statement(following) if following >= 0 else None
     if used is None:
         return sentence
     place = f"line {used.line}" if used.file == statement.file else f"{used.file}:{used.line}"
-    sentence += f", used by {story.use(following, place)}"
+    sentence += f", used by {reader.use(following, place)}"
     if symptom.statement not in (statement, used):
-        sentence += f", which led to {ENDINGS.get(symptom.kind, 'the failure')}"
+        sentence += f", which led to {SYMPTOMS.get(symptom.kind, 'the failure')}"
     return sentence
 
 
-def _next_use(event: int, story: Story, found: Slice) -> int:
+def _next_use(event: int, reader: TraceReader, found: Slice) -> int:
     """On the way from an event to the symptom, the last event of the first other statement; -1: none.
 
     It is the last one that tells what the statement did with the value: its test, its assignment, its call.
     """
-    statement, last = story.statement(event), -1
+    statement, last = reader.statement(event), -1
     used = None
     for step in found.way(event):
-        place = story.statement(step)
+        place = reader.statement(step)
         if place is None or place == statement:
             continue
         if used is not None and place != used:
@@ -142,28 +142,28 @@ def _next_use(event: int, story: Story, found: Slice) -> int:
     return last
 
 
-def _explain_skipping(statement: Statement, story: Story) -> str:
+def _explain_skipping(statement: Statement, reader: TraceReader) -> str:
     """The sentence of a statement outside the slice: what its test found the last time."""
-    events = story.events_of(statement)
-    tests = [e for e in events[-50:].tolist() if story.trace.kind(e) is Kind.BRANCH]
-    deed = story.deed(tests[-1]) if tests else ""
-    return f"line {statement.line} {deed}; the other way could have changed what mattered" if deed else ""
+    events = reader.events_of(statement)
+    tests = [e for e in events[-50:].tolist() if reader.trace.kind(e) is Kind.BRANCH]
+    action = reader.action(tests[-1]) if tests else ""
+    return f"line {statement.line} {action}; the other way could have changed what mattered" if action else ""
 
 
-def _telling_event(statement: Statement, story: Story, found: Slice) -> int:
+def _nearest_event(statement: Statement, reader: TraceReader, found: Slice) -> int:
     """The statement's event in the slice that is nearest to the symptom, one with a value if there is one."""
-    events = story.events_of(statement)
+    events = reader.events_of(statement)
     events = events[found.event_depth[events] > 0]
     if not len(events):
         return -1
     nearest: list[int] = events[np.lexsort((-events, found.event_depth[events]))[:20]].tolist()
-    return next((event for event in nearest if story.observation(event) is not None), nearest[0])
+    return next((event for event in nearest if reader.observation(event) is not None), nearest[0])
 
 
 Values = dict[str, dict[str, list[dict[str, Any]]]]
 
 
-def values_part(entries: list[Entry], failing: Story, passing: list[Story]) -> Values:
+def values_part(entries: list[Entry], failing: TraceReader, passing: list[TraceReader]) -> Values:
     """The part ``values``: what the first entries' lines held in the failing run and over recorded passing runs."""
     part: Values = {}
     for entry in entries:
@@ -171,8 +171,8 @@ def values_part(entries: list[Entry], failing: Story, passing: list[Story]) -> V
         key = f"{statement.file}:{statement.line}"
         failed = line_values(failing, failing.events_of(statement)[-200:].tolist())
         seen: dict[str, dict[str, Any]] = {}
-        for story in passing:
-            _gather(seen, line_values(story, story.events_of(statement)[-200:].tolist()))
+        for reader in passing:
+            _gather(seen, line_values(reader, reader.events_of(statement)[-200:].tolist()))
         shown = [{k: v[k] for k in ("name", "value", "clock")} for v in failed]
         part[key] = {"failing": shown, "passing": list(seen.values())}
     return part

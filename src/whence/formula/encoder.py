@@ -21,8 +21,8 @@ from whence.formula.encoding import Encoding, SymbolKind
 from whence.formula.library import Library
 from whence.formula.objects import Objects
 from whence.formula.registers import Frame, Getter
+from whence.formula.site_encoding import Compiler, Step
 from whence.formula.state import State
-from whence.formula.steps import Compiler, Step
 from whence.formula.terms import Term, Terms
 from whence.formula.vectors import width_of
 from whence.probe.layout import Kind

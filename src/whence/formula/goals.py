@@ -20,7 +20,7 @@ from whence.formula.terms import Term
 from whence.probe.layout import Kind
 from whence.run.evidence import Evidence
 from whence.subject.recorder import Recording
-from whence.subject.story import Story
+from whence.subject.trace_reader import TraceReader
 from whence.trace.blocks import Overrun
 
 DECIMAL = re.compile(rb"\s*([-+]?\d+)")
@@ -47,8 +47,8 @@ class Goal:
 class Goals:
     """Makes the goals of one recorded failing run."""
 
-    def __init__(self, story: Story, path: Path, influence: Influence) -> None:
-        self._story, self._path, self._influence = story, path, influence
+    def __init__(self, reader: TraceReader, path: Path, influence: Influence) -> None:
+        self._reader, self._path, self._influence = reader, path, influence
         self._terms = path.terms
 
     def of_symptom(self, symptom: Symptom, recording: Recording) -> list[Goal]:
@@ -80,7 +80,7 @@ class Goals:
 
     def beyond(self, overrun: Overrun) -> str:
         """What a write beyond a block of the heap should have been."""
-        made = self._story.statement(overrun.block.taken)
+        made = self._reader.statement(overrun.block.taken)
         where = f" that line {made.line} made" if made else ""
         return f"this had to be stored elsewhere, it lies behind the block of {overrun.block.length:,} bytes{where}"
 
@@ -88,15 +88,15 @@ class Goals:
         """Whether a crash is the C library's own, as it looked after the heap: no argument of that call is at fault."""
         if symptom.kind != "crash" or symptom.event < 0:
             return False
-        instruction = self._story.spot(symptom.event).instruction
+        instruction = self._reader.static(symptom.event).instruction
         return instruction.opcode == "call" and instruction.callee in ALLOCATING and "SIGABRT" in symptom.text
 
     def otherwise(self, event: int) -> Goal:
         """That a branch had gone another way."""
         way = self._path.way(event)
-        taken = self._story.side_taken(event) or "taken"
+        taken = self._reader.side_taken(event) or "taken"
         wanted = {"true": "false", "false": "true"}.get(taken)
-        text = self._story.spot(event).text
+        text = self._reader.static(event).text
         words = f"`{text}` had to be {wanted}" if wanted else f"`{text}` had to lead elsewhere than to `{taken}`"
         return Goal(event, self._terms.negate(way), words if text else "the test had to go the other way")
 
@@ -139,15 +139,17 @@ class Goals:
 
     def _is_double(self, event: int) -> bool:
         """Whether an event hands on a double."""
-        spot = self._story.spot(event)
-        operands = spot.instruction.operands
-        return spot.kind is Kind.ARG and spot.argument < len(operands) and operands[spot.argument].type == "double"
+        static = self._reader.static(event)
+        operands = static.instruction.operands
+        return (
+            static.kind is Kind.ARG and static.argument < len(operands) and operands[static.argument].type == "double"
+        )
 
     def _texts(self, symptom: Symptom, recording: Recording) -> tuple[bytes, bytes] | None:
         """What the symptom's argument printed, and what was expected from there on."""
         stream, difference = int(symptom.details["stream"]), recording.outcome.difference
         expected = recording.case.expected
-        source = Evidence(self._story.trace).source_of(stream, int(symptom.details["offset"]))
+        source = Evidence(self._reader.trace).source_of(stream, int(symptom.details["offset"]))
         if source is None or difference is None or expected is None:
             return None
         right = (expected.stdout if stream == 1 else expected.stderr) or b""
@@ -169,7 +171,7 @@ class Goals:
         for cell in [reference for reference in references if reference < 0]:
             events += self._influence.sources_of(cell)
         with_values = [e for e in events if self._has_value(e)]
-        if not with_values or self._story.broke_off(symptom.event):
+        if not with_values or self._reader.broke_off(symptom.event):
             with_values = self._behind(symptom.event, events)
         doubtful = [event for event in with_values if not self._is_valid_pointer(event)]
         return [self._another(event) for event in dict.fromkeys(doubtful or with_values)]
@@ -177,7 +179,7 @@ class Goals:
     def _is_valid_pointer(self, event: int) -> bool:
         """Whether an event's value is the address of a block of the heap that is there."""
         value = self._path.encoding.evaluation.value(self._path.results[event])
-        pointer = self._story.spot(event).instruction.type == "ptr"
+        pointer = self._reader.static(event).instruction.type == "ptr"
         return pointer and value is not None and self._influence.neighbours.is_valid(value)
 
     def _behind(self, event: int, events: list[int]) -> list[int]:
@@ -200,10 +202,10 @@ class Goals:
         return Goal(event, self._terms.negate(same), f"{self._name(event)} had to be another value")
 
     def _name(self, event: int) -> str:
-        seen = self._story.named(event)
+        seen = self._reader.named(event)
         if seen is not None and seen.name:
             return f"`{seen.name}`"
-        return "the argument" if self._story.trace.kind(event) is Kind.ARG else "the value"
+        return "the argument" if self._reader.trace.kind(event) is Kind.ARG else "the value"
 
 
 def _read(printed: bytes, expected: bytes, value: int, width: int) -> tuple[int, int, str] | None:

@@ -28,7 +28,7 @@ class Satisfiability:
 
     def __init__(self, terms: Terms, seconds: float, solver: str = "minisat22") -> None:
         self._terms, self._seconds = terms, seconds
-        self._clauses, self._told = Clauses(terms), 0
+        self._clauses, self._added = Clauses(terms), 0
         self._solver = Solver(name=solver)
         self._model: list[int] | None = None  # signed variables, from the first on; fetched when it is asked for
         self.questions = 0
@@ -43,7 +43,7 @@ class Satisfiability:
         self.questions += 1
         end, self._model = time.monotonic() + self._seconds, None
         literals = [self._clauses.literal(assumption) for assumption in assumptions]
-        self._tell()
+        self._add_clauses()
         answer = self._ask(literals, end)
         if answer is None:
             return Status.UNKNOWN, []
@@ -70,11 +70,11 @@ class Satisfiability:
         known = len(self._model)
         return sum((bit <= known and self._model[bit - 1] > 0) << k for k, bit in enumerate(self._clauses.bits(symbol)))
 
-    def _tell(self) -> None:
+    def _add_clauses(self) -> None:
         """Give the solver the clauses that are new."""
         clauses = self._clauses.clauses
-        self._solver.append_formula(clauses[self._told :], no_return=True)
-        self._told = len(clauses)
+        self._solver.append_formula(clauses[self._added :], no_return=True)
+        self._added = len(clauses)
 
     def _ask(self, literals: Sequence[int], end: float) -> bool | None:
         """The solver's answer, by as many conflicts as there is time for."""

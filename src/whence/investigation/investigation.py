@@ -207,15 +207,15 @@ class Investigation:
 
     def _suspicion(self) -> Worth:
         """How suspicious the most suspicious statement is that a trace executed."""
-        from whence.subject.story import Story
         from whence.subject.suspiciousness import rank_by_coverage
+        from whence.subject.trace_reader import TraceReader
 
         suspects = {entry.statement: entry.score for entry in rank_by_coverage(self.coverage, "op2")}
 
         def worth(trace: Trace) -> float:
-            story = Story(self.subject, trace)
-            numbers = set(story.statement_numbers[story.executed_sites].tolist()) - {-1}
-            return max((suspects.get(story.statements[n], -1.0) for n in numbers), default=-1.0)
+            reader = TraceReader(self.subject, trace)
+            numbers = set(reader.statement_numbers[reader.executed_sites].tolist()) - {-1}
+            return max((suspects.get(reader.statements[n], -1.0) for n in numbers), default=-1.0)
 
         return worth
 

@@ -317,7 +317,7 @@ class Evidence:
         event = self.last_event(self.trace.segments - 1) if self.trace.segments else -1
         return event if event >= 0 and self.trace.kind(event) is Site.CALL else -1
 
-    def ending(self) -> int:
+    def exit_event(self) -> int:
         """The argument of the call that ended the program, or the return of ``main``; -1: neither is in the trace."""
         call, returned = self._last_exit(), self._last_return_of_main()
         if call > returned:

@@ -104,11 +104,11 @@ class _Smashed:
         what, more = self._spoiled()
         if writer >= 0:
             through = self._through(writer)
-            more += f"; {self._told(writer)} had written over it"
+            more += f"; {self._writer(writer)} had written over it"
             more += f", beyond {through}" if through else self._candidates()
         elif overrun:
             writer = overrun.event
-            more += f"; {self._told(writer)} had written beyond {overrun.array}"
+            more += f"; {self._writer(writer)} had written beyond {overrun.array}"
         else:
             more += self._candidates()
         criteria = [self.returned + 1, *([writer + 1] if writer >= 0 else self._last_writes())]
@@ -132,7 +132,7 @@ class _Smashed:
             return ""
         return f"; its arrays: {', '.join(str(array) for array in self.arrays.values())}"
 
-    def _told(self, event: int) -> str:
+    def _writer(self, event: int) -> str:
         return f"`{self.evidence.expression(event)}` on {self._line(event)}"
 
     def _line(self, event: int) -> str:

@@ -103,7 +103,7 @@ class _Finder:
         branches = self._branches_after(last)
         text = f"{self.outcome.text}: {self._expected_line()} is missing"
         if not branches:
-            event = self.evidence.ending()
+            event = self.evidence.exit_event()
             return Point(event, [event + 1] if event >= 0 else [], text, "after which nothing is printed")
         event = self._likeliest(branches, last)
         others = [b for b in branches if b != event]
@@ -117,17 +117,17 @@ class _Finder:
         nothing before.
         """
         first = self.evidence.segment_of(output) + 1 if output >= 0 else 0
-        ending = self.evidence.ending()
-        end = self.evidence.segment_of(ending) + 1 if ending >= 0 else self.trace.segments
+        exited = self.evidence.exit_event()
+        end = self.evidence.segment_of(exited) + 1 if exited >= 0 else self.trace.segments
         parts = [range(first, end), range(max(first, end), self.trace.segments)]
         found = (self.evidence.deciding(p, self._expected, self._expected_offset, ends=True) for p in parts)
         return next((branches for branches in found if branches), [])
 
     def _likeliest(self, branches: list[int], last: int) -> int:
         """The branch that ended the run; else the first after the last output, in a frame open then; else the last."""
-        ending = self.evidence.ending()
-        if ending >= 0 and self.trace.kind(ending) is not Site.RET:
-            control = self.evidence.control(ending)
+        exited = self.evidence.exit_event()
+        if exited >= 0 and self.trace.kind(exited) is not Site.RET:
+            control = self.evidence.control(exited)
             if control in branches:
                 return control
         if last >= 0:
@@ -204,7 +204,7 @@ class _Finder:
 
     def _status(self) -> Point:
         """The argument of ``exit``, or what ``main`` returned."""
-        event = self.evidence.ending()
+        event = self.evidence.exit_event()
         if event < 0:
             return Point()
         kind = self.trace.kind(event)

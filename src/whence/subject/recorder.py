@@ -40,7 +40,7 @@ class ChangedOutcome(SubjectError):
 
     def __init__(self, case: Case, expected: Outcome, seen: Outcome) -> None:
         super().__init__(
-            f"case {case.name}: {_told(expected)} in the program, but {_told(seen)} when recorded",
+            f"case {case.name}: {_shown(expected)} in the program, but {_shown(seen)} when recorded",
             "the outcome depends on something that recording changes, such as uninitialised memory",
         )
         self.expected, self.seen = expected, seen
@@ -218,7 +218,7 @@ class Recorder:
             )
 
 
-def _told(outcome: Outcome) -> str:
+def _shown(outcome: Outcome) -> str:
     """An outcome in a few words: a crash by its signal."""
     crashed = outcome.kind is Kind.CRASH and outcome.text
     return f"{outcome.kind} ({outcome.text})" if crashed else str(outcome.kind)

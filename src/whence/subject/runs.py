@@ -209,7 +209,7 @@ class _Batches:
             try:
                 for row, result in zip(waiting, self._iterate(runner, waiting, deadline), strict=False):
                     results[row] = result
-                    self._tell(len(results), 0)
+                    self._report(len(results), 0)
                 break
             except RunLost as error:
                 self.lost[next(row for row in waiting if row not in results)] = str(error).partition(": ")[2]
@@ -219,7 +219,7 @@ class _Batches:
     def _iterate(self, runner: Runner, rows: list[int], deadline: float) -> Iterator[RunResult]:
         return runner.iterate([self._cases[row] for row in rows], deadline=deadline)
 
-    def _tell(self, done: int, _: int) -> None:
+    def _report(self, done: int, _: int) -> None:
         total = 2 * len(self._cases)
         if self._progress is not None:
             self._progress(min(self._done + done, total), total)

@@ -69,9 +69,9 @@ def _of_test(recording: Recording, folder: Path) -> Symptom:
     calls = trace.columns.outs[: trace.columns.counts[N_OUT]]["event"][-OUTPUTS:].tolist()
     for call in dict.fromkeys(calls):
         criteria += [call + 1, *(argument + 1 for argument in evidence.arguments(call))]
-    ending = evidence.ending()
-    criteria += [ending + 1] if ending >= 0 else []
-    event = calls[-1] if calls else ending
+    exited = evidence.exit_event()
+    criteria += [exited + 1] if exited >= 0 else []
+    event = calls[-1] if calls else exited
     wrong = "what the program printed and its exit status count" if calls else "the program's exit status counts"
     text = f"the test failed ({recording.outcome.text}); {wrong} as wrong"
     details: dict[str, object] = {"criteria": criteria}

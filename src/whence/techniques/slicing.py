@@ -11,8 +11,8 @@ from whence.dependence.slices import Lines, Start, by_line, compute, place_of, s
 from whence.errors import SubjectError, UsageError
 from whence.findings import Findings, Statement, Symptom, plural, rank
 from whence.investigation.account import summary
-from whence.subject.story import EDGE_NAMES, Story, json_value
 from whence.subject.symptoms import symptom_of
+from whence.subject.trace_reader import EDGE_NAMES, TraceReader, json_value
 from whence.trace.dependence import Edge
 from whence.trace.slicing import Slice, dependences
 
@@ -31,10 +31,10 @@ HOPS = 8  # steps through code without a place before an edge is given up
 
 
 def slice_part(
-    story: Story, found: Slice, lines: Lines, forward: bool = False, control: bool = True
+    reader: TraceReader, found: Slice, lines: Lines, forward: bool = False, control: bool = True
 ) -> list[dict[str, Any]]:
     """The part ``slice`` of a result (docs/json.md): the nearest lines with values and edges."""
-    edges = _Edges(story, found, forward, control)
+    edges = _Edges(reader, found, forward, control)
     depths, instances = lines.depths.tolist(), lines.instances.tolist()
     rows = list(zip(lines.statements, depths, instances, lines.events, strict=True))[:LINES]
     for statement, _, _, events in rows:
@@ -45,23 +45,23 @@ def slice_part(
             "line": statement.line,
             "depth": depth,
             "instances": count,
-            "values": line_values(story, events.tolist()),
+            "values": line_values(reader, events.tolist()),
             "edges": edges.of(statement),
         }
         for statement, depth, count, events in rows
     ]
 
 
-def line_values(story: Story, events: Sequence[int]) -> list[dict[str, Any]]:
+def line_values(reader: TraceReader, events: Sequence[int]) -> list[dict[str, Any]]:
     """What events read and wrote, repetitions left out, the last ``VALUES_A_LINE`` of them in order of time."""
     values: list[dict[str, Any]] = []
     later: dict[str, str | None] = {}
     for event in reversed(events):
-        seen = story.observation(event)
+        seen = reader.observation(event)
         if seen is None or later.get(seen.name) == seen.value:
             continue
         later[seen.name] = seen.value
-        values.append({"clock": story.trace.clock(event), **json_value(seen)})
+        values.append({"clock": reader.trace.clock(event), **json_value(seen)})
         if len(values) == VALUES_A_LINE:
             break
     names = [value["name"] for value in values]
@@ -80,8 +80,8 @@ class _Edges:
     Backward they lead from a line to those that it depends on, forward to those that depend on it.
     """
 
-    def __init__(self, story: Story, found: Slice, forward: bool, control: bool) -> None:
-        self._story, self._found = story, found
+    def __init__(self, reader: TraceReader, found: Slice, forward: bool, control: bool) -> None:
+        self._reader, self._found = reader, found
         self._forward, self._control = forward, control
         self._known: dict[Statement, dict[tuple[Statement, str], dict[str, Any]]] = {}
 
@@ -93,7 +93,7 @@ class _Edges:
         """Note the edges of a line's events, the last event first."""
         for event in reversed(events):
             for target, kind in self._reach(event + 1):
-                place = self._story.statement(target)
+                place = self._reader.statement(target)
                 if place is not None and place != statement and self._found.event_depth[target]:
                     ends = (place, statement) if self._forward else (statement, place)
                     self._note(*ends, EDGE_NAMES[kind], target)
@@ -103,15 +103,15 @@ class _Edges:
         edges = self._known.setdefault(start, {})
         if (end, kind) in edges or len(edges) >= EDGES_A_LINE:
             return
-        seen = self._story.named(source)
+        seen = self._reader.named(source)
         named = {"name": seen.name, "value": seen.value} if seen else {"name": "", "value": None}
         edges[end, kind] = {"to_file": end.file, "to_line": end.line, "kind": kind, **named}
 
     def _reach(self, reference: int, hops: int = HOPS) -> Iterable[tuple[int, Edge]]:
         """The events that a node depends on, seen through cells and code without a place."""
-        trace = self._story.trace
+        trace = self._reader.trace
         for target, kind in dependences(trace.plan, trace.columns, reference, self._control):
-            if target > 0 and (hops == 0 or self._story.statement(target - 1) is not None):
+            if target > 0 and (hops == 0 or self._reader.statement(target - 1) is not None):
                 yield target - 1, kind
             elif hops:
                 for event, inner in self._reach(target, hops - 1):
@@ -122,7 +122,7 @@ class _Edges:
 
 
 def slice_findings(
-    story: Story,
+    reader: TraceReader,
     subject: str,
     start: Start,
     forward: bool = False,
@@ -133,26 +133,26 @@ def slice_findings(
 
     ``found`` is the slice where it is known already.
     """
-    found = found or compute(story.trace, start.references, forward, control)
-    lines = by_line(story, found)
+    found = found or compute(reader.trace, start.references, forward, control)
+    lines = by_line(reader, found)
     depths, instances = lines.depths.tolist(), lines.instances.tolist()
     scores, evidence = {}, {}
     for statement, depth, count in zip(lines.statements, depths, instances, strict=True):
         scores[statement] = 1 / (1 + depth)
         evidence[statement] = {"text": f"in the slice {times(count)}, {_steps(depth)} from the criterion"}
     result = Findings("slice", subject, rank(scores, evidence))
-    result.parts["slice"] = slice_part(story, found, lines, forward, control)
-    result.parts["criterion"] = criterion_part(story, start, forward)
+    result.parts["slice"] = slice_part(reader, found, lines, forward, control)
+    result.parts["criterion"] = criterion_part(reader, start, forward)
     result.summary.append(
-        f"sliced {story.trace.events:,} events {'forward' if forward else 'backward'}: "
+        f"sliced {reader.trace.events:,} events {'forward' if forward else 'backward'}: "
         f"{len(found.events):,} are in the slice, on {plural(len(lines.statements), 'line')}"
     )
     return result, found
 
 
-def criterion_part(story: Story, start: Start, forward: bool = False) -> dict[str, Any]:
+def criterion_part(reader: TraceReader, start: Start, forward: bool = False) -> dict[str, Any]:
     """The part ``criterion`` of a result."""
-    place = place_of(story, start.event) if start.event >= 0 else None
+    place = place_of(reader, start.event) if start.event >= 0 else None
     return {
         "file": place.file if place else None,
         "line": place.line if place else None,
@@ -185,7 +185,7 @@ class Slicing:
         """The slice's lines, nearest first. Raises UsageError where the criterion is no place of the run."""
         sliced = self.start(investigation)
         findings, _ = slice_findings(
-            sliced.story, investigation.subject.name, sliced.start, self.forward, not self.data_only
+            sliced.reader, investigation.subject.name, sliced.start, self.forward, not self.data_only
         )
         findings.symptom = sliced.symptom
         findings.summary[:0] = summary(investigation.subject, investigation.runs, sliced.recording)
@@ -199,10 +199,10 @@ class Slicing:
         if self.forward and criterion is None:
             raise UsageError("--forward needs --at: nothing comes of a symptom", "say where to start: --at FILE:LINE")
         recording = investigation.record_failing(self._rows(investigation))[1]
-        story = Story(investigation.subject, recording.trace)
+        reader = TraceReader(investigation.subject, recording.trace)
         symptom = symptom_of(recording, investigation.subject.folder) if recording.outcome.failed else None
-        start = start_at(story, criterion) if criterion else _placed(symptom)
-        return Sliced(story, recording, symptom, start)
+        start = start_at(reader, criterion) if criterion else _placed(symptom)
+        return Sliced(reader, recording, symptom, start)
 
     def _rows(self, investigation: Investigation) -> list[int]:
         if self.passing is None:
@@ -219,7 +219,7 @@ class Slicing:
 class Sliced:
     """A recorded run with the start of a slice in it, and its symptom where it failed."""
 
-    story: Story
+    reader: TraceReader
     recording: Recording
     symptom: Symptom | None
     start: Start

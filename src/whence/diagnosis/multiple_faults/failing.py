@@ -16,8 +16,8 @@ import numpy as np
 
 from whence.diagnosis.multiple_faults.minimal_full_partial import Pairs
 from whence.errors import SubjectError
-from whence.techniques.replacement.pairs import Searched, Settings
-from whence.techniques.replacement.values import Teller, search
+from whence.techniques.value_replacement.mapping_pairs import Searched, Settings
+from whence.techniques.value_replacement.ranking import FoundPairs, search
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
@@ -38,16 +38,18 @@ def statements_with_pairs(subject: Subject, runs: Runs, names: Collection[str], 
         searched = search(subject, failing, others, work, Settings(neighbours=True, prunes=False))
     except SubjectError:  # none of the cases can be altered
         return {}
-    teller = Teller(subject, searched)
-    found = {target.case.name: _pairs(subject, searched, run, teller) for run, target in enumerate(searched.targets)}
+    found_pairs = FoundPairs(subject, searched)
+    found = {
+        target.case.name: _pairs(subject, searched, run, found_pairs) for run, target in enumerate(searched.targets)
+    }
     return {name: found.get(name, {}) for name in names} if work.stopped else found
 
 
-def _pairs(subject: Subject, searched: Searched, run: int, teller: Teller) -> Pairs:
+def _pairs(subject: Subject, searched: Searched, run: int, found_pairs: FoundPairs) -> Pairs:
     """The statements with a pair in a run; where no pair mends it, those with a relaxed one."""
     mine = np.flatnonzero(searched.pairs["run"] == run)
     exact = mine[~searched.pairs["relaxed"][mine]]
     numbers, first = np.unique(searched.pairs["statement"][exact if len(exact) else mine], return_index=True)
     chosen = (exact if len(exact) else mine)[first]
     statements = subject.places.statements
-    return {statements[n]: teller.pair(index) for n, index in zip(numbers.tolist(), chosen.tolist(), strict=True)}
+    return {statements[n]: found_pairs.pair(index) for n, index in zip(numbers.tolist(), chosen.tolist(), strict=True)}

@@ -1,6 +1,6 @@
 """Several faults at once: from one fix to the next, which failing runs are searched again, and which list comes next.
 
-A failing run is searched for *pairs* (interesting value mapping pairs, ``techniques/replacement/values.py``); the
+A failing run is searched for *pairs* (interesting value mapping pairs, ``techniques/value_replacement``); the
 suspiciousness of a statement is the number of failing runs in which it has a pair. With several faults, failing runs
 have several causes, and one ranking over all of them serves none of the faults well. So faults are located one at a
 time, and after each fix there is a next list:

@@ -12,7 +12,7 @@ from whence.probe.plan import PARAMETER, SAME_BLOCK
 from whence.run.context import stack_at
 from whence.run.evidence import Evidence
 from whence.run.point import statement_of
-from whence.subject.story import Story, callee_of
+from whence.subject.trace_reader import TraceReader, callee_of
 from whence.techniques.memory import provenance
 from whence.techniques.memory.check import Checked, Error, Kind
 from whence.trace.dependence import event_in_block
@@ -31,13 +31,13 @@ DECIDES = {
 }
 
 
-class Teller:
+class FoundPairs:
     """Tells the errors of one checked run."""
 
     def __init__(self, subject: Subject, checked: Checked) -> None:
         self._checked, self._folder = checked, subject.folder
         self._subject = subject
-        self._story = Story(subject, checked.trace)
+        self._reader = TraceReader(subject, checked.trace)
 
     @cached_property
     def _evidence(self) -> Evidence:
@@ -109,7 +109,7 @@ class Teller:
         common = {"base": f"{int(row['base']):#x}", "size": int(row["size"])}
         if kind == provenance.HEAP:
             at = self._statement(declared)
-            made = callee_of(self._story.spot(declared))
+            made = callee_of(self._reader.static(declared))
             text = f"the block of {_bytes(int(row['size']))} that `{made}` made on {_place(at)}"
             return {"kind": "heap", "name": None, "type": None, "text": text, **_where(at), **common}
         variable, module = self._variable(kind, declared)
@@ -180,19 +180,19 @@ class Teller:
         """The access in C."""
         if error.kind is Kind.LEAK:
             return None
-        spot = self._story.spot(error.event)
-        if spot.kind in ACCESSES and spot.path is not None and spot.path.text:
-            return spot.path.text
-        return spot.text or None
+        static = self._reader.static(error.event)
+        if static.kind in ACCESSES and static.path is not None and static.path.text:
+            return static.path.text
+        return static.text or None
 
     def _values(self, error: Error) -> list[dict[str, str]]:
         """Names and values behind the access: the pointer, the index, what was written."""
         if error.kind is Kind.LEAK:
             return []
         events = [*self._operands(error.event), error.event]
-        if self._story.spot(error.event).kind is Site.CALL:
+        if self._reader.static(error.event).kind is Site.CALL:
             events = [*self._evidence.arguments(error.event)]
-        seen = [self._story.observation(event) for event in dict.fromkeys(events)]
+        seen = [self._reader.observation(event) for event in dict.fromkeys(events)]
         found = {o.name: str(o.value) for o in seen if o is not None and o.value is not None}
         return [{"name": name, "value": value} for name, value in found.items()]
 
@@ -258,14 +258,14 @@ class Teller:
         return f"{_bytes(outside)} behind the end" + (f" ({error.length} in all)" if error.length != outside else "")
 
     def _undefined(self, error: Error) -> str:
-        spot = self._story.spot(error.argument)
-        seen = self._story.named(error.argument)
-        name = f"`{seen.name}`" if seen is not None else f"`{spot.text}`" if spot.text else "a value"
+        static = self._reader.static(error.argument)
+        seen = self._reader.named(error.argument)
+        name = f"`{seen.name}`" if seen is not None else f"`{static.text}`" if static.text else "a value"
         if error.length:
             name = f"what {name} points to"
         what = DECIDES[error.writes]
         if error.writes == provenance.CALLS_WITH:
-            what += f" `{callee_of(self._story.spot(error.event))}`"
+            what += f" `{callee_of(self._reader.static(error.event))}`"
         return f"{name} was never given a value, and {what}"
 
     def _origin(self, owner: dict[str, Any] | None) -> str:

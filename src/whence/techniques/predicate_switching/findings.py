@@ -69,7 +69,7 @@ def _evidence(searched: Sequence[Switched]) -> dict[Statement, _Evidence]:
     """By statement; runs in order, so that its sentence tells the first instance of the shortest run."""
     found: dict[Statement, _Evidence] = {}
     for run in searched:
-        for index in _telling(run):
+        for index in _informative(run):
             predicates, row = run.failing.predicates, run.rows[index]
             statement, passes = predicates.statement(row), bool(run.critical[index])
             if statement is None:
@@ -82,11 +82,11 @@ def _evidence(searched: Sequence[Switched]) -> dict[Statement, _Evidence]:
             (evidence.critical if passes else evidence.corrected).add(run.failing.case.name)
             evidence.instances += 1
             evidence.depth = min(evidence.depth, int(row["depth"]))
-            evidence.text = evidence.text or sentence(predicates, row, _deed(run, index))
+            evidence.text = evidence.text or sentence(predicates, row, _effect(run, index))
     return found
 
 
-def _telling(run: Switched) -> list[int]:
+def _informative(run: Switched) -> list[int]:
     """Indices of the alternatives that say something: the critical ones first, each kind in order."""
     critical = run.critical
     partly = np.flatnonzero(run.corrected & ~critical)
@@ -94,7 +94,7 @@ def _telling(run: Switched) -> list[int]:
     return found
 
 
-def _deed(run: Switched, index: int) -> str:
+def _effect(run: Switched, index: int) -> str:
     """What came of a switch."""
     if run.critical[index]:
         return "the run passes"
@@ -104,7 +104,7 @@ def _deed(run: Switched, index: int) -> str:
     return f"the first wrong byte of the output is number {after + 1:,}, not {before + 1:,}"
 
 
-def sentence(predicates: Predicates, row: np.void, deed: str) -> str:
+def sentence(predicates: Predicates, row: np.void, effect: str) -> str:
     """One sentence: which condition, which way instead of which, when, what then, and the values at hand."""
     number, count = predicates.occurrence(row)
     taken = predicates.taken(row)
@@ -112,7 +112,7 @@ def sentence(predicates: Predicates, row: np.void, deed: str) -> str:
     way = f"`{predicates.other(row)}`" + (f" instead of `{taken}`" if taken else "")
     told = [f"`{v['name']}` was {v['value']}" for v in predicates.values(row) if v["value"] is not None]
     values = f" ({', '.join(told[:VALUES_TOLD])})" if told else ""
-    return f"with `{predicates.text(row) or 'the branch'}` {way}{when} {deed}{values}"
+    return f"with `{predicates.text(row) or 'the branch'}` {way}{when} {effect}{values}"
 
 
 def _note(evidence: _Evidence, others: Mapping[str, Any], runs: int) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def _note(evidence: _Evidence, others: Mapping[str, Any], runs: int) -> dict[str
 def predicates_part(searched: Sequence[Switched]) -> list[dict[str, Any]]:
     """The part ``predicates`` (docs/json.md): critical ones first, then those that correct a part, run by run."""
     ordered = sorted(
-        ((not run.critical[index], number, index) for number, run in enumerate(searched) for index in _telling(run))
+        ((not run.critical[index], number, index) for number, run in enumerate(searched) for index in _informative(run))
     )
     return [_predicate(searched[number], index) for _, number, index in ordered[:LISTED]]
 

@@ -33,8 +33,8 @@ from whence.dependence.slices import Start, by_line, compute, place_of
 from whence.errors import TraceError
 from whence.findings import Findings, Statement, Symptom, plural
 from whence.probe.layout import Kind
-from whence.subject.story import Story
-from whence.trace.alignment import Regions, align, align_events
+from whence.subject.trace_reader import TraceReader
+from whence.trace.execution_index import Regions, align, align_events
 from whence.trace.slicing import Slice
 from whence.trace.trace import Trace
 
@@ -100,9 +100,9 @@ class Verifier:
 
     def __init__(self, session: Session, predicates: Predicates) -> None:
         self._session, self._predicates = session, predicates
-        self._story = predicates.story
-        self._since = last_written(self._story.trace)
-        self._regions = Regions(self._story.trace)
+        self._reader = predicates.reader
+        self._since = last_written(self._reader.trace)
+        self._regions = Regions(self._reader.trace)
         self._baseline = session.observe(0).result
         self.lost = 0
 
@@ -123,7 +123,7 @@ class Verifier:
 
     def _reads(self, branch: int, second: Trace) -> Effect:
         """The effect on reads: those that were written before the branch, and after it in the ``second`` run."""
-        first = self._story.trace
+        first = self._reader.trace
         common = int(first.columns.events["segment"][branch]) + 1
         events = branch + 1 + np.flatnonzero(self._since[branch + 1 :] <= branch)
         if second.segments <= common or not len(events):
@@ -133,23 +133,23 @@ class Verifier:
         events, others = events[reached], others[reached]
         since = last_written(second)[others]
         chosen = (since > branch) & (since < NO_READ)
-        return self._compare(events[chosen], others[chosen], since[chosen], Story(self._story.subject, second))
+        return self._compare(events[chosen], others[chosen], since[chosen], TraceReader(self._reader.subject, second))
 
-    def _compare(self, events: Integers, others: Integers, since: Integers, told: Story) -> Effect:
+    def _compare(self, events: Integers, others: Integers, since: Integers, other_reader: TraceReader) -> Effect:
         """The effect by corresponding reads, and when the others were written; those of equal value are no effect."""
         changed, writers = [], []
         for event, other, writer in zip(events.tolist(), others.tolist(), since.tolist(), strict=True):
-            value = self._story.trace.value(event)
-            if told.broke_off(other) or (value is not None and value == told.trace.value(other)):
+            value = self._reader.trace.value(event)
+            if other_reader.broke_off(other) or (value is not None and value == other_reader.trace.value(other)):
                 continue
             changed.append(event)
-            writers.append(_told(told, writer))
+            writers.append(_written(other_reader, writer))
         return Effect(np.array(changed, np.int64), writers)
 
 
-def _told(story: Story, writer: int) -> str:
+def _written(reader: TraceReader, writer: int) -> str:
     """What an event wrote, and where."""
-    seen, place = story.named(writer), story.statement(writer)
+    seen, place = reader.named(writer), reader.statement(writer)
     what = "" if seen is None else f"`{seen.name}`" + ("" if seen.value is None else f" = {seen.value}")
     where = "" if place is None else f"on line {place.line}"
     return " ".join(filter(None, [what, where])) or "a library's doing"
@@ -159,7 +159,7 @@ def _told(story: Story, writer: int) -> str:
 
 
 def grow(
-    story: Story,
+    reader: TraceReader,
     start: Start,
     session: Session | None,
     symptom: Symptom | None = None,
@@ -169,11 +169,11 @@ def grow(
 ) -> Growth:
     """The slice from ``start``, grown along its implicit dependences until nothing is new, or the time is over.
 
-    ``session`` runs the case of ``story``; without one, all potential dependences are taken for real, unverified, as in
-    relevant slicing. ``symptom`` is the failure, where the slice starts at it: then what becomes of the failure counts,
-    too. ``deadline`` is of ``time.monotonic``.
+    ``session`` runs the case of ``reader``; without one, all potential dependences are taken for real, unverified, as
+    in relevant slicing. ``symptom`` is the failure, where the slice starts at it: then what becomes of the failure
+    counts, too. ``deadline`` is of ``time.monotonic``.
     """
-    predicates = Predicates(story)
+    predicates = Predicates(reader)
     verifier = Verifier(session, predicates) if session is not None else None
     return _Growing(predicates, start, verifier, symptom, deadline, progress).all()
 
@@ -192,7 +192,7 @@ class _Growing:
     ) -> None:
         self._predicates, self._verifier = predicates, verifier
         self._deadline, self._progress = deadline, progress
-        self._trace = predicates.story.trace
+        self._trace = predicates.reader.trace
         self._failure = symptom is not None
         self._prints = symptom is not None and symptom.kind in ABOUT_OUTPUT
         self._point = start.event if start.event >= 0 else self._trace.events - 1
@@ -292,16 +292,16 @@ class _Growing:
 # ---- Findings --------------------------------------------------------------------------------------------------------
 
 
-def add_to(findings: Findings, story: Story, growth: Growth, plain: Slice) -> None:
+def add_to(findings: Findings, reader: TraceReader, growth: Growth, plain: Slice) -> None:
     """Add the dependences to the findings of the grown slice: edges, and how far it has grown over the ``plain`` one.
 
     The edge of a line comes before its others: what it says is not in the trace.
     """
     lines = {(line["file"], line["line"]): line["edges"] for line in findings.parts["slice"]}
-    for (use, branch), dependence in reversed(_by_statement(story, growth).items()):
+    for (use, branch), dependence in reversed(_by_statement(reader, growth).items()):
         if (use.file, use.line) in lines:
-            lines[use.file, use.line].insert(0, _edge(story, branch, dependence))
-    before = set(by_line(story, plain).statements)
+            lines[use.file, use.line].insert(0, _edge(reader, branch, dependence))
+    before = set(by_line(reader, plain).statements)
     added = [entry for entry in findings.ranking if entry.statement not in before]
     for entry in added:
         entry.evidence |= {"implicit": True, "text": f"{entry.evidence['text']}, through what was skipped"}
@@ -315,19 +315,19 @@ def add_to(findings: Findings, story: Story, growth: Growth, plain: Slice) -> No
     findings.summary.append(_summary(growth, len(added)))
 
 
-def _by_statement(story: Story, growth: Growth) -> dict[tuple[Statement, Statement], Dependence]:
+def _by_statement(reader: TraceReader, growth: Growth) -> dict[tuple[Statement, Statement], Dependence]:
     """The first dependence of each statement on each branch's statement, a strong one if there is one."""
     found: dict[tuple[Statement, Statement], Dependence] = {}
     for dependence in sorted(growth.dependences, key=lambda d: not d.strong):
-        use, branch = place_of(story, dependence.use), story.statement(int(dependence.row["event"]))
+        use, branch = place_of(reader, dependence.use), reader.statement(int(dependence.row["event"]))
         if use is not None and branch is not None and use != branch:
             found.setdefault((use, branch), dependence)
     return found
 
 
-def _edge(story: Story, branch: Statement, dependence: Dependence) -> dict[str, Any]:
+def _edge(reader: TraceReader, branch: Statement, dependence: Dependence) -> dict[str, Any]:
     """An edge of the part ``slice``."""
-    seen = story.named(int(dependence.row["event"]))
+    seen = reader.named(int(dependence.row["event"]))
     named = {"name": seen.name, "value": seen.value} if seen else {"name": "", "value": None}
     place = {"to_file": branch.file, "to_line": branch.line, "kind": "implicit"}
     return {**place, **named, "skipped": dependence.skipped}

@@ -14,9 +14,9 @@ from whence.errors import SubjectError, UsageError, WhenceError
 from whence.findings import Findings
 from whence.investigation.account import search_summary, summary
 from whence.investigation.investigation import Investigation
-from whence.subject.story import Story
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.subject.symptoms import symptom_of
+from whence.subject.trace_reader import TraceReader
 from whence.techniques.predicate_switching.findings import switch_findings
 
 
@@ -83,4 +83,4 @@ def _failing(investigation: Investigation, row: int) -> Failing:
     """A failing case with its recording. Raises SubjectError where recording changes its verdict."""
     recording = investigation.record_failing([row])[1]
     start = symptom_start(symptom_of(recording, investigation.subject.folder))
-    return Failing.of(Story(investigation.subject, recording.trace), recording.case, start.references)
+    return Failing.of(TraceReader(investigation.subject, recording.trace), recording.case, start.references)

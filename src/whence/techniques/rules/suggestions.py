@@ -46,7 +46,7 @@ class Suggestions:
 
     def of(self, rule: Rule) -> Suggestion:
         """What a rule stands for."""
-        location = self._describer.spot(rule.site).instruction.location
+        location = self._describer.static(rule.site).instruction.location
         text = self._text(location)
         target = self._target(rule, text or "", location.column if location else 0)
         after = edited(target) if text is not None else None
@@ -68,20 +68,20 @@ class Suggestions:
     # ---- What is changed -----------------------------------------------------------------------------------------
 
     def _target(self, rule: Rule, text: str, column: int) -> Target:
-        row, spot, line = self._describer.sites[rule.site], self._describer.spot(rule.site), Line(text)
-        operands = spot.instruction.operands
+        row, static, line = self._describer.sites[rule.site], self._describer.static(rule.site), Line(text)
+        operands = static.instruction.operands
         argument = max(0, int(row["operand"]))
         hidden = sum(any(a.startswith("sret(") for a in operand.attributes) for operand in operands[:argument])
         return Target(
             rule=rule,
             role=Role(int(row["role"])),
             operation=int(row["operation"]),
-            instruction=spot.instruction,
+            instruction=static.instruction,
             operand=operands[argument] if operands else Operand("void", ""),
             argument=argument - hidden,
             line=line,
             at=line.at_column(column),
-            name=spot.words[1],
+            name=static.words[1],
             new=self._new(rule),
             guard="" if rule.guard is None else self._literal(rule.site, rule.guard),
         )
@@ -112,12 +112,12 @@ class Suggestions:
 
     def _operand(self, rule: Rule) -> str:
         """The new operand as a constant: as the type of the other one has it, numbers beside arithmetic as numbers."""
-        row, spot = self._describer.sites[rule.site], self._describer.spot(rule.site)
-        other = spot.instruction.operands[rule.op is Op.LEFT_SET]
+        row, static = self._describer.sites[rule.site], self._describer.static(rule.site)
+        other = static.instruction.operands[rule.op is Op.LEFT_SET]
         number = from_bits(rule.value, int(row["width"]), Form(int(row["form"])))
         if isinstance(number, float):
             return repr(number)
-        ctype = spot.explainer.value(spot.function, other).type
+        ctype = static.explainer.value(static.function, other).type
         is_letter = ctype is not None and ctype.plain.kind == "char" and 32 <= number < 127
         expected = ctype if row["role"] == Role.COMPARE or is_letter else None
         text = integer_constant(number, other.type, expected)
@@ -178,21 +178,21 @@ class Suggestions:
         return f"`{new}` instead of `{old}` in `{target.name}`"
 
     def _other_operand(self, rule: Rule, target: Target) -> str:
-        spot, is_right = self._describer.spot(rule.site), rule.op is Op.RIGHT_SET
+        static, is_right = self._describer.static(rule.site), rule.op is Op.RIGHT_SET
         changed, kept = target.instruction.operands[is_right], target.instruction.operands[not is_right]
         if constant(changed) is None:
-            return f"`{spot.explainer.value(spot.function, kept).text}` instead of `{target.name}`"
-        ctype = spot.explainer.value(spot.function, kept).type
-        old = spot.explainer.value(spot.function, changed, ctype).text
+            return f"`{static.explainer.value(static.function, kept).text}` instead of `{target.name}`"
+        ctype = static.explainer.value(static.function, kept).type
+        old = static.explainer.value(static.function, changed, ctype).text
         return f"`{target.new}` instead of `{old}` in `{target.name}`"
 
     def _without_store(self, rule: Rule, target: Target) -> str:
-        spot = self._describer.spot(rule.site)
-        return f"leave out `{spot.explainer.expression(spot.function, spot.instruction)};`"
+        static = self._describer.static(rule.site)
+        return f"leave out `{static.explainer.expression(static.function, static.instruction)};`"
 
     def _call(self, site: int) -> str:
-        spot = self._describer.spot(site)
-        return spot.explainer.expression(spot.function, spot.instruction)
+        static = self._describer.static(site)
+        return static.explainer.expression(static.function, static.instruction)
 
 
 def _decoded(line: str) -> str:
