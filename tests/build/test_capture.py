@@ -351,6 +351,20 @@ def test_a_header_change_compiles_the_runtime_again(project: Project, tmp_path: 
         compile_c(toolchain, tmp_path / "r.c", ["-O2"])
 
 
+def test_a_header_in_another_folder_counts_too(project: Project, tmp_path: Path) -> None:
+    toolchain = find_toolchain()
+    (tmp_path / "base").mkdir()
+    (tmp_path / "record").mkdir()
+    header, source = tmp_path / "base/n.h", tmp_path / "record/r.c"
+    source.write_text('#include "base/n.h"\nint n = N;\n')
+    header.write_text("#define N 1\n")
+    first = compile_c(toolchain, source, ["-O2"], root=tmp_path)
+    (tmp_path / "record/other.c").write_text("int other;\n")
+    assert compile_c(toolchain, source, ["-O2"], root=tmp_path) == first
+    header.write_text("#define N 2\n")
+    assert compile_c(toolchain, source, ["-O2"], root=tmp_path) != first
+
+
 def test_loose_sources(project: Project, tmp_path: Path) -> None:
     project.write(main_c=MAIN, twice_c=TWICE, bad_c="int main(void) { return x; }\n")
     sources = [project.folder / "main.c", project.folder / "twice.c"]

@@ -80,13 +80,14 @@ void whence_effect(enum whence_operation operation, unsigned a, int operands,
                    uint64_t x, uint64_t y, uint64_t z)
 {
     static const char *const names[] = {"", "READ", "WRITE", "COPY", "ALLOC", "FREE", "OUT", "PIECE",
-                                        "IN", "STATE"};
+                                        "IN", "STATE", "RESIZE"};
+    int has_address = operation < WHENCE_OUT || operation == WHENCE_RESIZE;
     dprintf(records, "%s", names[operation]);
-    if (operation >= WHENCE_OUT)
+    if (!has_address)
         dprintf(records, " %u", a);
     uint64_t values[] = {x, y, z};
     for (int i = 0; i < operands; i++)
-        if (operation < WHENCE_OUT && i < (operation == WHENCE_COPY ? 2 : 1))
+        if (has_address && i < (operation == WHENCE_COPY ? 2 : 1))
             print_address(values[i]);
         else if (operation == WHENCE_STATE)
             dprintf(records, values[i] > 999 ? " file" : " %llu", (unsigned long long)values[i]);
@@ -224,7 +225,7 @@ CASES = [
     Case(
         "realloc_in_place",
         'char *p = __whence_lib_malloc(24); place("p", p, 24);if (__whence_lib_realloc(p, 16) != p) return 1;',
-        "malloc: ALLOC ? 24\nrealloc: FREE p+16 8",
+        "malloc: ALLOC ? 24\nrealloc: RESIZE p 16, FREE p+16 8",
         only=NATIVE,
     ),
     Case(
