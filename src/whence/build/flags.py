@@ -135,7 +135,6 @@ class CommandLine:
         language = ["-x", source.language] if source.language != "none" else []
         return [*kept, "-w", "-Qunused-arguments", "-c", "-o", output, *language, source.path]
 
-
     def source_arguments(self, source: Input, output: str) -> list[str]:
         """Arguments that compile ``source`` of this call as it was, into ``output``, and write no second file."""
         kept: list[str] = []
