@@ -23,6 +23,7 @@ PARTS = {
     "changes": ["alter/changes.c", "alter/operators.c"],
     "runs": RUNS,
     "trace": ["record/trace.c"],
+    "schedule": ["record/trace.c", "record/ending.c", "record/baton.c", "record/entry.c", "record/turns.c"],
 }
 FLAGS = ["-O1", "-g", "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-include", "base/sections.h"]
 
