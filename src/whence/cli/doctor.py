@@ -168,7 +168,7 @@ def check_running() -> str:
 
 
 def check_analysis() -> str:
-    """Record a run and slice it, which compiles the analysis where that has not been done."""
+    """Record a run, check its memory and slice it, which compiles the analysis where that has not been done."""
     from whence.build.toolchain import whence_home
     from whence.dependence.slices import compute, symptom_start
     from whence.run.cases import Case
@@ -178,6 +178,7 @@ def check_analysis() -> str:
     from whence.subject.subject import subject_from_sources
     from whence.subject.symptoms import symptom_of
     from whence.subject.trace_reader import TraceReader
+    from whence.techniques.memory.check import Checker
 
     source = Path(whence_home(), "doctor", "hello.c")
     source.parent.mkdir(parents=True, exist_ok=True)
@@ -186,6 +187,7 @@ def check_analysis() -> str:
     subject = subject_from_sources([source], [], [case], DEFAULT_LIMITS)
     with Recorder(subject) as recorder:
         recording = recorder.record(case)
+    Checker(subject).check(recording.trace)
     start = symptom_start(symptom_of(recording, subject.folder))
     found = compute(TraceReader(subject, recording.trace).trace, start.references)
     return f"a run is recorded and sliced: {len(found.events)} of its {recording.trace.events} events led to its output"

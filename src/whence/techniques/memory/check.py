@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whence.techniques.memory import provenance
-from whence.techniques.memory.sources import Declarations
+from whence.probe.pointers import Declarations
+from whence.trace import objects
 from whence.trace.columns import N_FRAME, N_HEAP
+from whence.trace.provenance import follow
 from whence.trace.trace import RING
 
 if TYPE_CHECKING:
     from whence.subject.subject import Subject
     from whence.trace.trace import Trace
 
-ROW = provenance.ERROR
+ROW = objects.ERROR
 SWITCHES = frozenset({"swapcontext", "setcontext", "makecontext"})  # that change to another stack
 
 
@@ -35,7 +36,7 @@ class Kind(StrEnum):
     LEAK = "leak"
 
 
-_NAMES = {getattr(provenance, kind.name): kind for kind in Kind if kind is not Kind.LEAK}
+_NAMES = {getattr(objects, kind.name): kind for kind in Kind if kind is not Kind.LEAK}
 
 
 @dataclass(slots=True, frozen=True)
@@ -82,7 +83,7 @@ class Checker:
     """Checks recorded runs of one subject."""
 
     def __init__(self, subject: Subject) -> None:
-        self._declarations = Declarations(subject)
+        self._declarations = Declarations(subject.program, subject.plan, subject.numbering)
         self._sources = self._declarations.tables()
         declared = {name for module in subject.program.modules for name in module.declarations}
         self._switches = sorted(declared & SWITCHES)
@@ -91,12 +92,12 @@ class Checker:
         """The errors of one run; blocks that it never gave back count with ``leaks``."""
         counts = trace.columns.counts
         sizes = (trace.events, trace.segments, int(counts[N_FRAME]), len(trace.plan.sites))
-        state = provenance.new_state(*sizes, trace.header.threads, int(counts[N_HEAP]))
-        state.counts[provenance.N_OBJECT] += len(self._declarations.statics)
-        state.counts[provenance.HIDDEN] = bool(self._switches)
-        provenance.follow(trace.units, trace.chunks, trace.plan, trace.columns, self._sources, state)
-        table = state.table[: state.counts[provenance.N_OBJECT]]
-        rows = state.errors[: state.counts[provenance.N_ERROR]]
+        state = objects.new_state(*sizes, trace.header.threads, int(counts[N_HEAP]))
+        state.counts[objects.N_OBJECT] += len(self._declarations.statics)
+        state.counts[objects.HIDDEN] = bool(self._switches)
+        follow(trace.units, trace.chunks, trace.plan, trace.columns, self._sources, state)
+        table = state.table[: state.counts[objects.N_OBJECT]]
+        rows = state.errors[: state.counts[objects.N_ERROR]]
         errors = [_error(row) for row in rows]
         if leaks:
             errors += list(_leaks(table, trace.events))
@@ -110,7 +111,7 @@ class Checker:
             remarks.append("only the end of the run was recorded: objects from before are not known")
         if self._switches:
             remarks.append(f"`{self._switches[0]}` changes to other stacks: use after return is not looked for")
-        if found == provenance.MOST_ERRORS:
+        if found == objects.MOST_ERRORS:
             remarks.append(f"more than {found:,} places have errors: the others are not told")
         return remarks
 
@@ -123,7 +124,7 @@ def _error(row: Any) -> Error:
 
 def _leaks(table: Any, end: int) -> list[Error]:
     """Blocks that were not given back when the run ended."""
-    kept = np.flatnonzero((table["kind"] == provenance.HEAP) & (table["death"] == 0))
+    kept = np.flatnonzero((table["kind"] == objects.HEAP) & (table["death"] == 0))
     return [
         Error(Kind.LEAK, end, -1, int(n), 0, 1, int(table[n]["size"]), -1, int(table[n]["base"]), 0, 0) for n in kept
     ]

@@ -13,8 +13,8 @@ from whence.run.context import stack_at
 from whence.run.evidence import Evidence
 from whence.run.point import statement_of
 from whence.subject.trace_reader import TraceReader, callee_of
-from whence.techniques.memory import provenance
 from whence.techniques.memory.check import Checked, Error, Kind
+from whence.trace import objects
 from whence.trace.dependence import event_in_block
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 ACCESSES = frozenset({Site.LOAD, Site.STORE, Site.RMW, Site.COPY, Site.SET})
 TEXT_SHOWN = 24  # characters of a string constant
 DECIDES = {
-    provenance.BRANCHES: "decides which way the program goes",
-    provenance.ADDRESSES: "decides which address is accessed",
-    provenance.CALLS_WITH: "is given to",
+    objects.BRANCHES: "decides which way the program goes",
+    objects.ADDRESSES: "decides which address is accessed",
+    objects.CALLS_WITH: "is given to",
 }
 
 
@@ -90,7 +90,7 @@ class FoundPairs:
         found = self._described(error.object)
         found["size"] = error.size
         row = self._checked.table[error.object]
-        made = int(row["declared"]) if row["kind"] == provenance.HEAP else -1
+        made = int(row["declared"]) if row["kind"] == objects.HEAP else -1
         found["stack"] = stack_at(self._evidence, made, self._folder) if made >= 0 else None
         died = error.death
         if error.kind in {Kind.FREED, Kind.RETURNED, Kind.TWICE} and died >= 0:
@@ -107,7 +107,7 @@ class FoundPairs:
         row = self._checked.table[number]
         kind, declared = int(row["kind"]), int(row["declared"])
         common = {"base": f"{int(row['base']):#x}", "size": int(row["size"])}
-        if kind == provenance.HEAP:
+        if kind == objects.HEAP:
             at = self._statement(declared)
             made = callee_of(self._reader.static(declared))
             text = f"the block of {_bytes(int(row['size']))} that `{made}` made on {_place(at)}"
@@ -116,25 +116,25 @@ class FoundPairs:
         if variable is None:
             return {"kind": _KINDS[kind], "name": None, "type": None, "text": module, **_where(None), **common}
         spelling = variable.type.spelling if variable.type else None
-        owner = "" if kind == provenance.STATIC else f", {self._owner(kind, declared)}"
+        owner = "" if kind == objects.STATIC else f", {self._owner(kind, declared)}"
         named = f"`{variable.name}` ({spelling or 'no type'}, {_bytes(int(row['size']))}{owner})"
         at = statement_of(_location(variable), self._folder)
         return {"kind": _KINDS[kind], "name": variable.name, "type": spelling, "text": named, **_where(at), **common}
 
     def _owner(self, kind: int, declared: int) -> str:
         function = self._subject.program.functions[self._checked.declarations.locals[declared].function]
-        word = "parameter" if kind == provenance.COPIED else "local"
+        word = "parameter" if kind == objects.COPIED else "local"
         return f"{word} of `{function.name}`"
 
     def _variable(self, kind: int, declared: int) -> tuple[Variable | None, str]:
         """The variable of an object, or words for what has no name."""
         declarations = self._checked.declarations
-        item = declarations.statics[declared] if kind == provenance.STATIC else declarations.locals[declared]
+        item = declarations.statics[declared] if kind == objects.STATIC else declarations.locals[declared]
         module = self._subject.program.modules[item.module]
         debug = self._subject.expressions[item.module].debug
         function = self._subject.program.functions[item.function].function if item.function >= 0 else None
         register = item.register
-        if function is not None and kind == provenance.COPIED:
+        if function is not None and kind == objects.COPIED:
             variable = next((v for v in debug.variables(function) if v.register == register), None)
         else:
             variable = debug.variable_at(function, register)
@@ -286,10 +286,10 @@ class FoundPairs:
 
 
 _KINDS = {
-    provenance.LOCAL: "stack",
-    provenance.COPIED: "stack",
-    provenance.HEAP: "heap",
-    provenance.STATIC: "static",
+    objects.LOCAL: "stack",
+    objects.COPIED: "stack",
+    objects.HEAP: "heap",
+    objects.STATIC: "static",
 }
 
 

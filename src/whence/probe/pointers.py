@@ -25,9 +25,9 @@ from whence.program.types import alloc_size_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from whence.probe.plan import Numbering
     from whence.program.model import Instruction, Module, Operand
     from whence.program.program import FunctionRef, Program
-    from whence.subject.subject import Subject
 
 WORD = 8  # bytes of a pointer
 NOTHING = -1
@@ -115,9 +115,9 @@ class Declared:
 class Declarations:
     """The tables of one program, and what their numbers mean: ``statics`` and ``locals`` by number."""
 
-    def __init__(self, subject: Subject) -> None:
-        self._program: Program = subject.program
-        self._plan: Plan = subject.plan
+    def __init__(self, program: Program, plan: Plan, numbering: Numbering) -> None:
+        self._program = program
+        self._plan = plan
         self.statics: list[Declared] = []
         self.locals: list[Declared] = []
         self._sizes: list[int] = []
@@ -135,9 +135,9 @@ class Declarations:
         self._place_starts: list[int] = []
         self._locals: list[tuple[int, ...]] = []
         self._local_starts: list[int] = []
-        for number, layout in enumerate(subject.numbering.layouts):
+        for number, layout in enumerate(numbering.layouts):
             self._local_starts.append(len(self._locals))
-            _Function(self, self._program.functions[number], layout).add(subject.numbering.first_segment[number])
+            _Function(self, self._program.functions[number], layout).add(numbering.first_segment[number])
         self._sites["phi_start"][-1] = len(self._phis)
 
     def tables(self) -> Sources:

@@ -1,0 +1,250 @@
+"""Library calls as the pass over a run's objects sees them: what they were given, read, wrote, took and gave back."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.probe.plan import Plan
+from whence.probe.pointers import Sources, Trait
+from whence.trace.columns import N_CELL, CellKind, Columns
+from whence.trace.dependence import last_event, site_of
+from whence.trace.effects import ALLOC, COPY, FREE, OPERANDS, READ, RESIZE, WRITE
+from whence.trace.kernels import lean
+from whence.trace.memory import wide
+from whence.trace.objects import (
+    CALLS_WITH,
+    HEAP,
+    NEXT_CELL,
+    NO_BLOCK,
+    OVERLAP,
+    TWICE,
+    UNBORN,
+    UNDEFINED,
+    State,
+    block_at,
+    check_access,
+    new_block,
+    report,
+)
+from whence.trace.origins import is_undefined
+from whence.trace.shadow import MAX_CELLS, Int
+
+SEPARATE, TEXT, MOVES, FREES = (int(t) for t in (Trait.SEPARATE, Trait.TEXT, Trait.MOVES, Trait.FREES))
+CELL_READ = int(CellKind.READ)
+
+
+@lean
+def check_call(
+    units: NDArray[np.uint32],
+    event: Int,
+    site: Int,
+    segment: Int,
+    plan: Plan,
+    columns: Columns,
+    sources: Sources,
+    state: State,
+) -> None:
+    """A library function is called: are its arguments defined, and is what it gives back a block?"""
+    number = -2 - plan.sites[site].callee
+    if number < 0:
+        return
+    arguments = plan.sites[site].aux
+    for k in range(arguments):
+        argument = event - arguments + k
+        if state.undefined[argument]:
+            report(UNDEFINED, event, site, argument, 0, CALLS_WITH, 0, 0, 0, state)
+    if sources.traits[number] & FREES and arguments:
+        _frees(units, event, site, segment, arguments, plan, columns, state)
+
+
+@lean
+def _frees(
+    units: NDArray[np.uint32],
+    event: Int,
+    site: Int,
+    segment: Int,
+    arguments: Int,
+    plan: Plan,
+    columns: Columns,
+    state: State,
+) -> None:
+    """What is given back must be a block that lives, by its first byte."""
+    argument = plan.sites[site - arguments]
+    address = wide(units, columns.segments[segment].word + argument.unit) if argument.units == 2 else np.int64(0)
+    number = state.objects[event - arguments]
+    row = state.table[number]
+    if address == 0 or number == 0 or row.kind == UNBORN or row.base == 0:
+        return
+    if row.kind == HEAP and row.death:
+        report(TWICE, event, site, event - arguments, number, 1, address, 0, 0, state)
+    elif row.kind != HEAP or address != row.base:
+        report(NO_BLOCK, event, site, event - arguments, number, 1, address, 0, 0, state)
+
+
+@lean
+def result_of(
+    units: NDArray[np.uint32], event: Int, site: Int, segment: Int, plan: Plan, columns: Columns, state: State
+) -> None:
+    """A call's result: what a function returned; of a library call a new block, or a place in an argument's object."""
+    row = columns.segments[segment]
+    if row.source > 0:
+        state.objects[event] = state.objects[row.source - 1]
+        state.undefined[event] = state.undefined[row.source - 1]
+        return
+    if plan.sites[site].units != 2 or row.previous < 0:
+        return
+    value = wide(units, row.word + plan.sites[site].unit)
+    found = block_at(value, state)
+    call = last_event(plan, columns, row.previous)
+    arguments = plan.sites[site_of(plan, columns, call)].aux
+    for k in range(arguments if value and found == 0 else 0):
+        number = state.objects[call - arguments + k]
+        if number:
+            made = state.table[number]
+            if made.base <= value <= made.base + made.size and made.base:
+                found = number
+    state.objects[event] = found
+
+
+@lean
+def _argument(
+    units: NDArray[np.uint32], segment: Int, address: Int, length: Int, plan: Plan, columns: Columns, state: State
+) -> Int:
+    """The argument of a library call through which it came to a range of bytes; -1: not known.
+
+    Where several point there, one that was made for an object which holds the range.
+    """
+    row = columns.segments[segment]
+    call_site = plan.segments[row.id + 1].site_start - 1
+    call = last_event(plan, columns, segment)
+    arguments = plan.sites[call_site].aux
+    exact, inside = np.int64(-1), np.int64(-1)
+    for k in range(arguments):
+        argument = plan.sites[call_site - arguments + k]
+        event = call - arguments + k
+        number = state.objects[event]
+        if number == 0 or argument.units != 2:
+            continue
+        value = wide(units, row.word + argument.unit)
+        made = state.table[number]
+        holds = made.base <= address and address + length <= made.base + made.size
+        if value == address and (exact < 0 or holds):
+            exact = event
+        elif value <= address < made.base + made.size and made.base <= address:
+            inside = event
+    return exact if exact >= 0 else inside
+
+
+@lean
+def library_effects(
+    units: NDArray[np.uint32],
+    start: Int,
+    end: Int,
+    segment: Int,
+    plan: Plan,
+    columns: Columns,
+    sources: Sources,
+    state: State,
+) -> None:
+    """What a library call read, wrote, took and gave back."""
+    function = np.int64(units[start + 1])
+    traits = sources.traits[function] if function < len(sources.traits) else 0
+    call = last_event(plan, columns, segment)
+    site = plan.segments[columns.segments[segment].id + 1].site_start - 1
+    position = start + 2
+    resized, resized_end = np.int64(0), np.int64(0)
+    while position < end and units[position]:
+        opcode = wide(units, position) & 255
+        x = wide(units, position + 2)
+        y = wide(units, position + 4) if OPERANDS[opcode] > 1 else np.int64(0)
+        z = wide(units, position + 6) if OPERANDS[opcode] > 2 else np.int64(0)
+        if opcode == ALLOC:
+            if not resized <= x < resized_end:
+                new_block(x, y, call, state)
+        elif opcode == FREE:
+            number = block_at(x, state)
+            if number:
+                state.table[number].death = call + 1
+        elif opcode == RESIZE:
+            resized, resized_end = x, x + y
+            number = block_at(x, state)
+            if number:
+                state.table[number].death = call + 1
+            new_block(x, y, call, state)
+        elif traits & MOVES == 0:
+            if opcode in (READ, WRITE):
+                _library_access(units, segment, call, site, opcode == WRITE, x, y, plan, columns, sources, state)
+            elif opcode == COPY:
+                _library_access(units, segment, call, site, 1, x, z, plan, columns, sources, state)
+                _library_access(units, segment, call, site, 0, y, z, plan, columns, sources, state)
+                if traits & SEPARATE and x != y and abs(x - y) < z:
+                    argument = _argument(units, segment, x, z, plan, columns, state)
+                    number = state.objects[argument] if argument >= 0 else 0
+                    report(OVERLAP, call, site, argument, number, 1, x, z, y, state)
+            if opcode == READ and traits & TEXT:
+                _text(units, segment, call, site, x, y, plan, columns, sources, state)
+        position += 2 * (1 + OPERANDS[opcode])
+
+
+@lean
+def _library_access(
+    units: NDArray[np.uint32],
+    segment: Int,
+    call: Int,
+    site: Int,
+    writes: Int,
+    address: Int,
+    length: Int,
+    plan: Plan,
+    columns: Columns,
+    sources: Sources,
+    state: State,
+) -> None:
+    """Check a range that a library call read or wrote."""
+    argument = _argument(units, segment, address, length, plan, columns, state)
+    if argument >= 0:
+        number = state.objects[argument]
+        check_access(call, site, argument, number, writes, address, length, plan, columns, sources, state)
+
+
+@lean
+def _text(
+    units: NDArray[np.uint32],
+    segment: Int,
+    call: Int,
+    site: Int,
+    address: Int,
+    length: Int,
+    plan: Plan,
+    columns: Columns,
+    sources: Sources,
+    state: State,
+) -> None:
+    """A library call read text that decides what it does: bytes that nothing wrote are an error.
+
+    Decoding left a cell for each range that was read, in the same order.
+    """
+    cell = state.counts[NEXT_CELL]
+    while cell < columns.counts[N_CELL]:
+        row = columns.cells[cell]
+        if row.kind == CELL_READ and row.parent == call and row.address == address:
+            break
+        if row.parent > call:
+            return
+        cell += 1
+    state.counts[NEXT_CELL] = cell
+    argument = _argument(units, segment, address, length, plan, columns, state)
+    if cell >= columns.counts[N_CELL] or argument < 0:
+        return
+    number, definition = state.objects[argument], columns.cells[cell].definition
+    undefined = False
+    if definition >= -MAX_CELLS:
+        undefined = is_undefined(definition, number, plan, columns, sources, state)
+    else:
+        listed = -definition - MAX_CELLS - 1
+        for k in range(columns.multi_start[listed], columns.multi_start[listed + 1]):
+            if is_undefined(columns.multi_reference[k], number, plan, columns, sources, state):
+                undefined = True
+    if undefined:
+        report(UNDEFINED, call, site, argument, number, CALLS_WITH, address, length, 0, state)

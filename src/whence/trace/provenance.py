@@ -1,0 +1,258 @@
+"""The pass over a recorded run that knows, for each pointer, the object that it was made for.
+
+It goes through the records as decoding did, once, and notes where an access missed its object, or an undefined value
+decided something (``objects.py``, ``origins.py``, ``library_calls.py``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.probe.layout import Kind
+from whence.probe.plan import CALLS, ENTRY, OPAQUE, RETURNS, UNKNOWN, Plan
+from whence.probe.pointers import WORD, Sources
+from whence.trace.columns import CHUNK_UNITS, N_SEGMENT, Columns
+from whence.trace.decode import CHUNK_HEADER_UNITS, EFFECT, IDENTITY, KIND_SHIFT, SWITCH
+from whence.trace.kernels import lean
+from whence.trace.library_calls import check_call, library_effects, result_of
+from whence.trace.memory import wide
+from whence.trace.objects import (
+    ADDRESSES,
+    BRANCHES,
+    COPIED,
+    LAST_UNKNOWN,
+    OVERLAP,
+    UNDEFINED,
+    State,
+    born,
+    check_access,
+    end_frame,
+    enter,
+    leave_to,
+    locals_born,
+    report,
+    statics_born,
+)
+from whence.trace.origins import is_undefined, object_initially, object_loaded, object_of, object_passed, uses_undefined
+from whence.trace.shadow import Int
+
+LOADS, STORES, COPIES, SETS, VASTARTS, BYVALS, CALL, RESULTS, BRANCH, PHI = (
+    int(k)
+    for k in (
+        *(Kind.LOAD, Kind.STORE, Kind.COPY, Kind.SET, Kind.VASTART, Kind.BYVAL),
+        *(Kind.CALL, Kind.RESULT, Kind.BRANCH, Kind.PHI),
+    )
+)
+
+
+@lean
+def follow(
+    units: NDArray[np.uint32], chunks: NDArray[np.int64], plan: Plan, columns: Columns, sources: Sources, state: State
+) -> Int:
+    """Go through the records once, as ``decode`` did; returns how many segments were seen."""
+    segment = np.int64(0)
+    segments = columns.counts[N_SEGMENT]
+    for chunk in chunks:
+        thread = wide(units, chunk + 2)
+        used = wide(units, chunk + 4)
+        position = chunk + CHUNK_HEADER_UNITS
+        end = chunk + (used if used else CHUNK_UNITS)
+        while position < end and segment < segments:
+            header = np.int64(units[position])
+            if header == 0:
+                break
+            if header <= IDENTITY:
+                _segment(units, segment, thread, plan, columns, sources, state)
+                segment += 1
+                position += plan.segments[header - 1].units
+                continue
+            size = header & IDENTITY
+            if header >> KIND_SHIFT == EFFECT:
+                if state.depth[thread] == 0 and units[position + 1] == 0:
+                    statics_born(units, position, position + size, sources, state)
+                elif state.waits[thread] >= 0:
+                    library_effects(
+                        units, position, position + size, state.waits[thread], plan, columns, sources, state
+                    )
+                position += size
+                continue
+            if header >> KIND_SHIFT == SWITCH:
+                thread = size
+            else:
+                state.depth[size] = 0
+                state.waits[size] = -1
+            position += 1
+    return segment
+
+
+@lean
+def _segment(
+    units: NDArray[np.uint32],
+    segment: Int,
+    thread: Int,
+    plan: Plan,
+    columns: Columns,
+    sources: Sources,
+    state: State,
+) -> None:
+    """All that one segment did."""
+    row = columns.segments[segment]
+    static = plan.segments[row.id]
+    if static.flags & ENTRY:
+        enter(segment, thread, plan, columns, sources, state)
+    else:
+        depth = state.depth[thread]
+        if depth == 0 or state.stack[thread, depth - 1] != row.frame:
+            leave_to(thread, row.frame, row.event, plan, sources, columns, state)
+        if static.flags & OPAQUE and row.source <= 0 and row.previous >= 0:
+            state.counts[LAST_UNKNOWN] = row.event - 1
+    state.last[row.frame] = segment
+    if sources.place_starts[row.id + 1] > sources.place_starts[row.id]:
+        locals_born(units, segment, columns, sources, state)
+    first = static.site_start
+    stop = plan.segments[row.id + 1].site_start
+    for site in range(first, stop):
+        _event(units, row.event + site - first, site, segment, plan, columns, sources, state)
+    if static.flags & CALLS:
+        state.waits[thread] = segment
+        if static.flags & UNKNOWN:
+            state.counts[LAST_UNKNOWN] = row.event + stop - first - 1
+    elif static.flags & RETURNS:
+        state.waits[thread] = columns.frames[row.frame].call
+        end_frame(row.frame, row.event + stop - first - 1, sources, columns, state)
+        if state.depth[thread]:
+            state.depth[thread] -= 1
+
+
+@lean
+def _event(
+    units: NDArray[np.uint32],
+    event: Int,
+    site: Int,
+    segment: Int,
+    plan: Plan,
+    columns: Columns,
+    sources: Sources,
+    state: State,
+) -> None:
+    """What one event read, wrote and made."""
+    static, source = plan.sites[site], sources.sites[site]
+    kind = static.kind
+    if kind <= BYVALS:
+        if static.aux >= 0 and kind <= STORES:
+            _private(units, event, site, segment, plan, columns, sources, state)
+        elif kind == BYVALS:
+            row = columns.segments[segment]
+            first, address = state.first[row.frame], wide(units, row.word + static.unit)
+            function = columns.frames[row.frame].function
+            if first and address:
+                number = first + source.value_target
+                born(number, address, static.size, COPIED, function, source.value_target, row, sources, state)
+        elif kind != VASTARTS:
+            _memory(units, event, site, segment, plan, columns, sources, state)
+        return
+    if kind == CALL:
+        check_call(units, event, site, segment, plan, columns, sources, state)
+    elif kind == RESULTS:
+        result_of(units, event, site, segment, plan, columns, state)
+    elif kind == BRANCH:
+        leaf = uses_undefined(event, site, 0, segment, plan, columns, sources, state)
+        if leaf >= 0:
+            report(UNDEFINED, event, site, leaf, 0, BRANCHES, 0, 0, 0, state)
+    else:
+        if kind == PHI:
+            _phi(event, site, segment, plan, columns, sources, state)
+        elif source.value:
+            state.objects[event] = object_passed(units, event, site, segment, plan, columns, sources, state)
+        leaf = uses_undefined(event, site, 0, segment, plan, columns, sources, state)
+        state.undefined[event] = leaf >= 0
+
+
+@lean
+def _phi(event: Int, site: Int, segment: Int, plan: Plan, columns: Columns, sources: Sources, state: State) -> None:
+    """A phi has the object of the value that came from the block before."""
+    pred = columns.segments[segment].pred
+    block = plan.segments[columns.segments[pred].id].block if pred >= 0 else -2
+    for k in range(sources.sites[site].phi_start, sources.sites[site + 1].phi_start):
+        row = sources.phis[k]
+        if row.pred == block and row.source:
+            state.objects[event] = object_of(row.source, row.target, row.outer, segment, plan, columns, state)
+
+
+@lean
+def _private(
+    units: NDArray[np.uint32],
+    event: Int,
+    site: Int,
+    segment: Int,
+    plan: Plan,
+    columns: Columns,
+    sources: Sources,
+    state: State,
+) -> None:
+    """A private local is loaded or stored."""
+    source = sources.sites[site]
+    if plan.sites[site].kind == STORES:
+        if source.value:
+            state.objects[event] = object_passed(units, event, site, segment, plan, columns, sources, state)
+        state.undefined[event] = uses_undefined(event, site, 0, segment, plan, columns, sources, state) >= 0
+        return
+    definition = columns.events[event].definition
+    if definition > 0:
+        state.objects[event] = state.objects[definition - 1]
+        state.undefined[event] = state.undefined[definition - 1]
+    else:
+        state.undefined[event] = state.first[columns.segments[segment].frame] != 0
+
+
+@lean
+def _memory(
+    units: NDArray[np.uint32],
+    event: Int,
+    site: Int,
+    segment: Int,
+    plan: Plan,
+    columns: Columns,
+    sources: Sources,
+    state: State,
+) -> None:
+    """An access by address: a load, a store, an atomic operation, a copy or a fill."""
+    static, source = plan.sites[site], sources.sites[site]
+    kind = static.kind
+    unit = columns.segments[segment].word + static.unit
+    address = wide(units, unit)
+    if address == 0:  # never reached, or a null pointer
+        return
+    length = np.int64(static.size)
+    if kind in (COPIES, SETS):
+        length = wide(units, unit + 4)
+    number = object_of(source.address, source.address_target, source.address_outer, segment, plan, columns, state)
+    writes = kind != LOADS
+    check_access(event, site, -1, number, writes, address, length, plan, columns, sources, state)
+    if kind == COPIES:
+        second = wide(units, unit + 2)
+        other = object_of(source.second, source.second_target, source.second_outer, segment, plan, columns, state)
+        state.objects[event] = other
+        check_access(event, site, -1, other, 0, second, length, plan, columns, sources, state)
+        if source.separate and address != second and abs(address - second) < length:
+            report(OVERLAP, event, site, -1, number, 1, address, length, second, state)
+        return
+    if kind == SETS:
+        return
+    leaf = uses_undefined(event, site, 1, segment, plan, columns, sources, state)
+    if leaf >= 0:
+        report(UNDEFINED, event, site, leaf, 0, ADDRESSES, 0, 0, 0, state)
+    if kind == STORES:
+        if source.value:
+            state.objects[event] = object_passed(units, event, site, segment, plan, columns, sources, state)
+        state.undefined[event] = uses_undefined(event, site, 0, segment, plan, columns, sources, state) >= 0
+    elif kind == LOADS:
+        definition = columns.events[event].definition
+        if length == WORD and static.units > 3:
+            value = wide(units, unit + 2)
+            if definition == 0:
+                state.objects[event] = object_initially(number, value, sources, state)
+            else:
+                state.objects[event] = object_loaded(definition, address, value, plan, columns, units, state)
+        state.undefined[event] = is_undefined(definition, number, plan, columns, sources, state)
