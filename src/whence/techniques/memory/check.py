@@ -10,7 +10,7 @@ import numpy as np
 
 from whence.probe.pointers import Declarations
 from whence.trace import objects
-from whence.trace.columns import N_FRAME, N_HEAP
+from whence.trace.columns import N_FRAME, N_HEAP, new_columns
 from whence.trace.provenance import follow
 from whence.trace.trace import RING
 
@@ -83,10 +83,18 @@ class Checker:
     """Checks recorded runs of one subject."""
 
     def __init__(self, subject: Subject) -> None:
+        self._plan = subject.plan
         self._declarations = Declarations(subject.program, subject.plan, subject.numbering)
         self._sources = self._declarations.tables()
         declared = {name for module in subject.program.modules for name in module.declarations}
         self._switches = sorted(declared & SWITCHES)
+
+    def compile(self) -> None:
+        """Compile the pass where that has not been done, by going over a run of nothing."""
+        units = np.zeros(0, np.uint32)
+        units.flags.writeable = False  # as those of a trace are
+        state = objects.new_state(0, 0, 0, len(self._plan.sites), 1, 0)
+        follow(units, np.zeros(0, np.int64), self._plan, new_columns(), self._sources, state)
 
     def check(self, trace: Trace, leaks: bool = False) -> Checked:
         """The errors of one run; blocks that it never gave back count with ``leaks``."""

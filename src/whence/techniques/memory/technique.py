@@ -36,6 +36,8 @@ class MemoryErrors:
         watcher = investigation.watcher
         with watcher.progress("checking runs", len(cases)) as report, watcher.first_use():
             checker = Checker(investigation.subject)
+            with investigation.clock.standing():
+                checker.compile()
             for number, case in enumerate(cases):
                 if found.checked and investigation.clock.left <= 0:
                     found.left_out.append(f"{len(cases) - number:,} more cases: the time is used up (--budget 10m)")
