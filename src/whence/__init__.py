@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from whence.project import open_sources as open_sources
     from whence.techniques.cause_tree.technique import CauseTree as CauseTree
     from whence.techniques.likely_invariants.technique import LikelyInvariants as LikelyInvariants
+    from whence.techniques.memory.technique import MemoryErrors as MemoryErrors
     from whence.techniques.predicate_switching.technique import PredicateSwitching as PredicateSwitching
     from whence.techniques.slicing import Slicing as Slicing
     from whence.techniques.spectrum import Spectrum as Spectrum
@@ -49,6 +50,7 @@ _OFFERED = {
     "PredicateSwitching": "techniques.predicate_switching.technique.PredicateSwitching",
     "ValueReplacement": "techniques.replacement.technique.ValueReplacement",
     "CauseTree": "techniques.causes.technique.CauseTree",
+    "MemoryErrors": "techniques.memory.technique.MemoryErrors",
     "LikelyInvariants": "techniques.invariants.technique.LikelyInvariants",
 }
 
