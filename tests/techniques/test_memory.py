@@ -179,3 +179,30 @@ int main(void) { int a = 1, b[2] = {2, 3}; return sum(3, &a, &b[0], &b[1]) != 6;
 @pytest.mark.parametrize("text", RIGHT.values(), ids=RIGHT)
 def test_what_is_right_is_not_told(text: str) -> None:
     assert errors(text) == []
+
+
+GROWN = """\
+#include <stdlib.h>
+int main(void)
+{
+    char *last = malloc(1000);
+    if (!last || !(last = realloc(last, 1500)))
+        return 1;
+    last[1499] = 1;
+    last[1500] = 2;
+    free(last);
+    return 0;
+}
+"""
+
+
+def test_a_block_that_grew_where_it_was_has_its_new_size() -> None:
+    (error,) = told(GROWN)
+    assert (error["line"], error["object"]["size"]) == (8, 1500)
+
+
+def test_every_operation_of_the_runtime_is_known_to_formulas() -> None:
+    from whence.formula.effects import Opcode
+    from whence.trace.effects import OPERANDS
+
+    assert [int(opcode) for opcode in Opcode] == list(range(1, len(OPERANDS)))

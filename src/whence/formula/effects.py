@@ -26,6 +26,7 @@ class Opcode(IntEnum):
     PIECE = 7
     IN = 8
     STATE = 9
+    RESIZE = 10
 
 
 class Effect(NamedTuple):
