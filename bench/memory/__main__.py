@@ -38,7 +38,7 @@ def _errors(program: Program, folder: Path, flags: tuple[str, ...]) -> list[tupl
     from whence.subject.recorder import Recorder
     from whence.subject.subject import subject_from_sources
     from whence.techniques.memory.check import Checker
-    from whence.techniques.memory.told import Teller
+    from whence.techniques.memory.told import FoundErrors
 
     folder.mkdir(parents=True)
     source = Path(shutil.copy(program.path, folder))
@@ -46,8 +46,8 @@ def _errors(program: Program, folder: Path, flags: tuple[str, ...]) -> list[tupl
     subject = subject_from_sources([source], ["-w", *flags], [case], replace(DEFAULT_LIMITS, time=SECONDS))
     with Recorder(subject) as recorder:
         checked = Checker(subject).check(recorder.record(case).trace)
-    teller = Teller(subject, checked)
-    told = [teller.tell(error) for error in checked.errors]
+    words = FoundErrors(subject, checked)
+    told = [words.tell(error) for error in checked.errors]
     return [(error["line"], error["kind"]) for error in told]
 
 

@@ -7,7 +7,7 @@ from trace_readers import record, subject_of
 
 from bench.memory.programs import PROGRAMS, Program
 from whence.techniques.memory.check import Checked, Checker, Error, Kind
-from whence.techniques.memory.told import FoundPairs
+from whence.techniques.memory.told import FoundErrors
 
 
 def checked(text: str, leaks: bool = False) -> Checked:
@@ -39,7 +39,7 @@ def test_the_correct_twin_has_none(program: Program) -> None:
 def told(text: str) -> list[dict]:
     subject = subject_of(text)
     found = Checker(subject).check(record(subject).trace)
-    return [FoundPairs(subject, found).tell(error) for error in found.errors]
+    return [FoundErrors(subject, found).tell(error) for error in found.errors]
 
 
 NEIGHBOURS = """\

@@ -9,7 +9,7 @@ from whence.errors import SubjectError, TraceError
 from whence.findings import Entry, Findings, Statement
 from whence.probe.instrument import Variant
 from whence.techniques.memory.check import Checker
-from whence.techniques.memory.told import FoundPairs
+from whence.techniques.memory.told import FoundErrors
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
@@ -77,12 +77,12 @@ def _checked(investigation: Investigation, checker: Checker, case: Case, leaks: 
     """One case recorded and checked, as results hold it."""
     recording = investigation.recorder.record(case, may_be_cut=True)
     checked = checker.check(recording.trace, leaks)
-    found_pairs = FoundPairs(investigation.subject, checked)
+    found_errors = FoundErrors(investigation.subject, checked)
     cut = ["only the beginning of the run was recorded"] if recording.is_cut else []
     return {
         "case": case.name,
         "verdict": str(recording.outcome.kind),
-        "errors": [found_pairs.tell(error) for error in checked.errors],
+        "errors": [found_errors.tell(error) for error in checked.errors],
         "remarks": [*checked.remarks, *cut],
     }
 

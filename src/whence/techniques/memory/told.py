@@ -31,7 +31,7 @@ DECIDES = {
 }
 
 
-class FoundPairs:
+class FoundErrors:
     """Tells the errors of one checked run."""
 
     def __init__(self, subject: Subject, checked: Checked) -> None:
@@ -264,7 +264,7 @@ class FoundPairs:
         if error.length:
             name = f"what {name} points to"
         what = DECIDES[error.writes]
-        if error.writes == provenance.CALLS_WITH:
+        if error.writes == objects.CALLS_WITH:
             what += f" `{callee_of(self._reader.static(error.event))}`"
         return f"{name} was never given a value, and {what}"
 
