@@ -6,19 +6,20 @@ Each program is built twice, with gcc and with ``whence-cc``. In the second tree
 and again with the cover and the record variant in place of the executables. Every run of the record variant writes a
 trace (into a ring, so that long runs stay small; a trace is removed once its process has ended). Prints a Markdown
 table with a line for each program, and each test whose verdict differs; the status is 1 if there is one. What was found
-is kept in ``verdicts/`` of the work folder for the state of Whence's own code, so that a run that was stopped goes on
-where it was; ``--any-state`` takes it of any.
+is kept in ``verdicts/`` of the work folder for the recipe and the state of Whence's own code, so that a run that was
+stopped goes on where it was; ``--any-state`` takes it of any state.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import sys
 import tempfile
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from bench.common import markdown, memory_folder, options, work_folder
@@ -36,12 +37,13 @@ Verdicts = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One run of a program's tests: the verdict by test, the seconds, the traces written, and the state of Whence."""
+    """One run of a program's tests: verdict by test, seconds, traces written, and of what: state and recipe."""
 
     verdicts: Verdicts
     seconds: float
     traces: int = 0
     state: str = ""
+    recipe: str = ""
 
 
 def reference_verdicts(recipe: Recipe, work: Path) -> Checked:
@@ -84,13 +86,14 @@ def variant_verdicts(recipe: Recipe, work: Path, kind: Variant) -> Checked:
                 kept.replace(executable)
 
 
-def kept(path: Path, any_state: bool, run: Callable[[], Checked]) -> Checked:
-    """What an earlier run found, if it is of this state (or of any, or Whence has no part in it); else run."""
+def kept(path: Path, recipe: Recipe, any_state: bool, run: Callable[[], Checked]) -> Checked:
+    """What an earlier run of the recipe found, if of this state (or of any, or Whence has no part in it); else run."""
+    digest = hashlib.sha256(repr(recipe).encode()).hexdigest()[:12]
     if path.exists():
         found = Checked(**json.loads(path.read_text(encoding="utf-8")))
-        if any_state or found.state in ("", state()):
+        if found.recipe == digest and (any_state or found.state in ("", state())):
             return found
-    found = run()
+    found = replace(run(), recipe=digest)
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(asdict(found), indent=1), encoding="utf-8")
     return found
@@ -174,7 +177,7 @@ def compared(recipe: Recipe, work: Path, any_state: bool) -> tuple[list[str], li
     """A program's line of the table, and its tests that differ."""
 
     def found(name: str, run: Callable[[], Checked]) -> Checked:
-        return kept(work / "verdicts" / f"{recipe.name}.{name}.json", any_state, run)
+        return kept(work / "verdicts" / f"{recipe.name}.{name}.json", recipe, any_state, run)
 
     gcc = found("gcc", lambda: reference_verdicts(recipe, work))
     ours = {

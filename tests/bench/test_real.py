@@ -115,6 +115,9 @@ def test_a_verdict_that_differs_is_named_for_each_build(tmp_path: Path) -> None:
     row, lines = check.compared(recipe, tmp_path, any_state=False)
     assert row[:6] == ["prog", "2", "1", "1", "1", "1"]
     assert lines == [f"- prog: 2: gcc ok, {name} FAILED" for name in ("plain", "cover", "record")]
+    other = replace(recipe, check=("./prog",))
+    found = check.compared(other, tmp_path, any_state=True)[1]
+    assert found == [f"- prog: 2: gcc FAILED, {name} ok" for name in ("plain", "cover", "record")]
     with pytest.raises(BuildError, match="the tests run none of prog"):
         check.variant_verdicts(replace(recipe, check=("echo", "1: a ok")), tmp_path, Variant.RECORD)
     assert not (tmp_path / "whence/prog/prog.plain").exists()
