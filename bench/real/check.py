@@ -62,15 +62,29 @@ def plain_verdicts(recipe: Recipe, work: Path) -> Checked:
 def ready_to_check(recipe: Recipe, work: Path, build: str, cc: str) -> Path:
     """Return the tree of the build, in which all programs that are tested are made."""
     tree = ensure_built(recipe, work, build, cc)
+    put_back(set_aside(recipe, tree))  # a run that was killed leaves variants behind
     make(recipe, tree)
     make_tested(recipe, tree)
     return tree
 
 
+def set_aside(recipe: Recipe, tree: Path) -> dict[Path, Path]:
+    """Return for each program that the tests run where it lies while a variant is in its place."""
+    names = recipe.tested or recipe.executables
+    return {tree / name: (tree / name).with_suffix(".plain") for name in names}
+
+
+def put_back(plain: dict[Path, Path]) -> None:
+    """Put the programs that are set aside back into their places."""
+    for executable, kept in plain.items():
+        if kept.exists():
+            kept.replace(executable)
+
+
 def variant_verdicts(recipe: Recipe, work: Path, kind: Variant) -> Checked:
     """Run the tests with a variant in place of each executable."""
     tree = ready_to_check(recipe, work, "whence", "whence-cc")
-    plain = {tree / name: (tree / name).with_suffix(".plain") for name in recipe.tested or recipe.executables}
+    plain = set_aside(recipe, tree)
     try:
         for executable, kept in plain.items():
             executable.rename(kept)
@@ -78,12 +92,10 @@ def variant_verdicts(recipe: Recipe, work: Path, kind: Variant) -> Checked:
         with Traces() as traces:
             verdicts, seconds = check(recipe, tree, traces.environment if kind is Variant.RECORD else None)
         if kind is Variant.RECORD and not traces.count:
-            raise BuildError(f"the tests run none of {', '.join(recipe.tested or recipe.executables)}")
+            raise BuildError(f"the tests run none of {', '.join(path.name for path in plain)}")
         return Checked(verdicts, seconds, traces.count, state())
     finally:
-        for executable, kept in plain.items():
-            if kept.exists():
-                kept.replace(executable)
+        put_back(plain)
 
 
 def kept(path: Path, recipe: Recipe, any_state: bool, run: Callable[[], Checked]) -> Checked:

@@ -1,5 +1,6 @@
 """Faults planted in real programs: edits of the source, what a report's figures are, changes that hold or do not."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -116,6 +117,9 @@ def test_a_verdict_that_differs_is_named_for_each_build(tmp_path: Path) -> None:
     assert row[:6] == ["prog", "2", "1", "1", "1", "1"]
     assert lines == [f"- prog: 2: gcc ok, {name} FAILED" for name in ("plain", "cover", "record")]
     other = replace(recipe, check=("./prog",))
+    program = tmp_path / "whence/prog/prog"
+    program.rename(program.with_suffix(".plain"))
+    shutil.copy("/bin/true", program)  # as a run that is killed leaves it, with another program in its place
     found = check.compared(other, tmp_path, any_state=True)[1]
     assert found == [f"- prog: 2: gcc FAILED, {name} ok" for name in ("plain", "cover", "record")]
     with pytest.raises(BuildError, match="the tests run none of prog"):
