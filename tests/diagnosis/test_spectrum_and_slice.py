@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from trace_readers import subject_of
 
-from whence.diagnosis.spectrum_and_slice import Evidence, locate, values_part
+from whence.diagnosis import spectrum_and_slice
+from whence.diagnosis.spectrum_and_slice import Evidence, locate, recurring, values_part
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.recorder import Recorder
@@ -129,3 +132,53 @@ def test_symptom_without_a_place_still_ranks(evidence):
     found = locate(bare, "p")
     assert len(found.ranking) == len(locate(evidence[0], "p").ranking)
     assert found.parts["slice"] == [] and found.parts["criterion"]["file"] is None
+
+
+TREE = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int busy[4], next[4] = {1, 2, 3, 0};
+static void show(int n, int left)
+{
+    if (busy[n]) /* TEST */
+        return;
+    printf("%d\\n", n);
+    for (int k = 0; k < left; k++) /* LOOP */
+        show(next[n], left); /* AGAIN */
+}
+int main(int argc, char **argv)
+{
+    int left = atoi(argv[1]);
+    int size = left + 1;
+    if (left || argc > 2)
+        size = 1; /* OTHER */
+    show(0, left);
+    return size == 0;
+}
+"""
+
+
+def test_what_is_not_come_back_from_is_raised_as_what_led_to_the_symptom_is(monkeypatch):
+    """The first symptom is a wrong output, long before the stack is used up."""
+    words = (("1",), ("0",), ("0", "a"), ("0", "b"), ("0", "c"), ("0", "d"))
+    subject = with_cases(subject_of(TREE), [Case(" ".join(w), w, expected=Expected(b"0\n")) for w in words])
+    runs = run_all(subject)
+    with Recorder(subject) as recorder:
+        recording = recorder.record(runs.tested[0].case, runs.tested[0].outcome)
+        reader, symptom = TraceReader(subject, recording.trace), symptom_of(recording, subject.folder)
+    evidence = Evidence(coverage(subject, runs), reader, symptom)
+    place = {text.split()[0]: n for n, source in enumerate(TREE.splitlines(), 1) for text in source.split("/*")[1:]}
+    told = recurring(reader)
+    lines = {statement.line for statement in told}
+    assert lines >= {place["TEST"], place["LOOP"], place["AGAIN"]} and place["OTHER"] not in lines
+    assert all(re.fullmatch(r"show\(\) was entered [\d,]+ times without coming back", text) for text in told.values())
+    entries = {entry.statement.line: entry for entry in locate(evidence, "p").ranking}
+    assert entries[place["LOOP"]].rank < entries[place["OTHER"]].rank
+    assert entries[place["LOOP"]].evidence["text"].count("without coming back") == 1
+    monkeypatch.setattr(spectrum_and_slice, "recurring", lambda _: {})
+    entries = {entry.statement.line: entry for entry in locate(evidence, "p").ranking}
+    assert entries[place["LOOP"]].rank > entries[place["OTHER"]].rank
+
+
+def test_a_run_that_comes_back_from_all_has_nothing_that_recurs(evidence):
+    assert recurring(evidence[0].reader) == {}

@@ -4,10 +4,14 @@ Suspiciousness (Op2 by default, the best formula for a single fault) is raised b
 the symptom, since something led from them to the failure in the recorded run, and for tests that may have skipped what
 mattered (``omitted``). The bonus is small: what a slice cannot show, such as missing code, must not fall behind
 everything that it does show. Among equals the distance from the symptom in dependence edges decides.
+
+A run that ends deep in calls of the same functions failed by not coming out of them, whatever its first symptom is:
+their statements get a bonus, too.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +29,8 @@ from whence.trace.slicing import Slice
 
 SLICE_WEIGHT = 0.15  # of being in the slice, against 1 for suspiciousness; chosen on the corpus (docs/locate.md)
 NEARNESS = 1e-6  # weight of the distance: less than any difference of suspiciousness
+RECURRING = 1_000  # open calls of a function at the run's end from which on it does not come back
+RECURRING_WEIGHT = 0.15  # of standing in such a function, as of the slice
 EXPLAINED = 20  # entries that get a sentence of their own
 SYMPTOMS = {
     "wrong-output": "the wrong output",
@@ -55,7 +61,7 @@ def locate(evidence: Evidence, subject: str, formula: str = "op2") -> Findings:
     lines = by_line(reader, found)
     depth = dict(zip(lines.statements, lines.depths.tolist(), strict=True))
     skipping = {s: d for s, d in omitted(reader, found).items() if s not in depth}
-    result = Findings("locate", subject, _join(suspects.ranking, depth, skipping), symptom)
+    result = Findings("locate", subject, _join(suspects.ranking, depth, skipping, recurring(reader)), symptom)
     result.parts["cases"] = suspects.parts["cases"]
     result.parts["formulas"] = suspects.parts.get("formulas", [])
     result.parts["slice"] = slice_part(reader, found, lines)
@@ -71,8 +77,36 @@ def locate(evidence: Evidence, subject: str, formula: str = "op2") -> Findings:
     return result
 
 
-def _join(ranking: list[Entry], depth: dict[Statement, int], skipping: dict[Statement, int]) -> list[Entry]:
-    """Rank by suspiciousness with a bonus for the slice, then nearness to the symptom; scores lie between 0 and 1."""
+def recurring(reader: TraceReader) -> dict[Statement, str]:
+    """The executed statements of functions that are open very often when the run ends, with what is said of them."""
+    columns, program = reader.trace.columns, reader.trace.program
+    calls: Counter[int] = Counter()
+    segment = reader.trace.segments - 1
+    while segment >= 0:
+        frame = columns.frames[int(columns.segments[segment]["frame"])]
+        calls[int(frame["function"])] += 1
+        segment = int(frame["call"])
+    found: dict[Statement, str] = {}
+    starts = [ref.first_instruction for ref in program.functions]
+    instructions = reader.trace.plan.sites["instruction"][reader.executed_sites]
+    functions = np.searchsorted(starts, instructions, side="right") - 1
+    numbers = reader.statement_numbers[reader.executed_sites]
+    for function, count in calls.items():
+        if count >= RECURRING:
+            text = f"{program.functions[function].name}() was entered {count:,} times without coming back"
+            mine = numbers[(functions == function) & (numbers >= 0)]
+            found |= dict.fromkeys((reader.statements[number] for number in mine.tolist()), text)
+    return found
+
+
+def _join(
+    ranking: list[Entry], depth: dict[Statement, int], skipping: dict[Statement, int], recurs: dict[Statement, str]
+) -> list[Entry]:
+    """Rank by suspiciousness with a bonus for the slice and for what recurs, then nearness to the symptom.
+
+    Scores lie between 0 and 1.
+    """
+    weight = 1 + SLICE_WEIGHT + (RECURRING_WEIGHT if recurs else 0.0)
     low = min((e.score for e in ranking), default=0.0)
     span = max((e.score for e in ranking), default=0.0) - low or 1.0
     reached = {**skipping, **depth}
@@ -80,13 +114,16 @@ def _join(ranking: list[Entry], depth: dict[Statement, int], skipping: dict[Stat
     scores, notes = {}, {}
     for entry in ranking:
         statement = entry.statement
-        scores[statement] = (entry.score - low) / span / (1 + SLICE_WEIGHT)
+        scores[statement] = (entry.score - low) / span / weight
         notes[statement] = {**entry.evidence, "in_slice": statement in depth, "suspiciousness": round(entry.score, 6)}
         if statement in skipping:
             notes[statement]["may_have_skipped"] = True
         if statement in reached:
-            scores[statement] += SLICE_WEIGHT / (1 + SLICE_WEIGHT) - NEARNESS * reached[statement] / farthest
+            scores[statement] += SLICE_WEIGHT / weight - NEARNESS * reached[statement] / farthest
             notes[statement]["depth"] = reached[statement]
+        if statement in recurs:
+            scores[statement] += RECURRING_WEIGHT / weight
+            notes[statement]["text"] = f"{recurs[statement]}; {notes[statement].get('text', '')}".rstrip("; ")
     return rank(scores, notes)
 
 
