@@ -204,11 +204,11 @@ def test_internal_error_is_called_a_bug(monkeypatch):
 
 SEARCHES = {
     "rules": "diagnosis.rules.rules",
-    "values": "techniques.replacement.technique.search",
+    "values": "techniques.value_replacement.technique.search",
     "switch": "techniques.predicate_switching.technique.switch",
     "formula": "diagnosis.formula.prepare",
-    "invariants": "techniques.invariants.technique.collect",
-    "causes": "techniques.causes.technique.causes",
+    "invariants": "techniques.likely_invariants.technique.collect",
+    "causes": "techniques.cause_tree.technique.causes",
     "faults": "diagnosis.multiple_faults.technique.statements_with_pairs",
 }
 

@@ -18,7 +18,8 @@ import ctypes, os, signal, sys, time
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from whence.cli.options import Options, present
+from whence.cli.options import Options
+from whence.cli.present import present
 from whence.cli.supervisor import clock
 from whence.cli.supervisor import line, supervise
 from whence.findings import Findings, Statement, Symptom, rank

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.options import CaseCommand, Options, investigate, shared_options, show
+from whence.cli.investigate import investigate
+from whence.cli.options import CaseCommand, Options, shared_options
+from whence.cli.present import show
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +40,7 @@ def causes(options: Options, depth: int, fine: tuple[str, ...], correct: tuple[s
 
 
 def _print_tree(folder: Path, findings: Findings, depth: int) -> None:
-    from whence.cli.options import source_texts
+    from whence.cli.present import source_texts
     from whence.report.tree import print_tree
 
     lines = {name: text.split("\n") for name, text in source_texts(folder, findings).items()}

@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.options import (
-    CaseCommand,
-    Options,
-    Search,
-    investigate,
-    present,
-    quoted,
-    search_options,
-    shared_options,
-    show,
-)
+from whence.cli.investigate import investigate
+from whence.cli.options import CaseCommand, Options, Search, quoted, search_options, shared_options
+from whence.cli.present import present, show
 
 if TYPE_CHECKING:
     from whence.findings import Findings

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
-from whence.cli.options import CaseCommand, Options, investigate, shared_options, show
+from whence.cli.investigate import investigate
+from whence.cli.options import CaseCommand, Options, shared_options
+from whence.cli.present import show
 
 KINDS = (
     "range",

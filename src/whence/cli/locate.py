@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.options import (
-    FORMULAS,
-    CaseCommand,
-    Options,
-    Search,
-    investigate,
-    quoted,
-    search_options,
-    shared_options,
-    show,
-)
+from whence.cli.investigate import investigate
+from whence.cli.options import FORMULAS, CaseCommand, Options, Search, quoted, search_options, shared_options
+from whence.cli.present import show
 
 if TYPE_CHECKING:
     from whence.findings import Findings
@@ -42,7 +34,7 @@ def locate(options: Options, search: Search, formula: str, alter: bool, generate
     def finish(findings: Findings) -> Findings:
         return replace(findings, parts={**findings.parts, "next": next_commands(findings, options)})
 
-    with investigate(options, search, finish, falls_back=False) as investigation:
+    with investigate(options, search, finish) as investigation:
         findings = investigation.find(Locate(formula, alter, generate))
         return show(investigation, finish(findings), options)
 

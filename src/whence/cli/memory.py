@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
-from whence.cli.options import CaseCommand, Options, investigate, shared_options, show
+from whence.cli.investigate import investigate
+from whence.cli.options import CaseCommand, Options, shared_options
+from whence.cli.present import show
 
 
 @click.command(cls=CaseCommand)
@@ -18,7 +20,7 @@ def memory(options: Options, every: bool, leaks: bool) -> int:
     """
     from whence.techniques.memory.technique import MemoryErrors
 
-    with investigate(options, falls_back=False) as investigation:
+    with investigate(options, ranks=False) as investigation:
         findings = investigation.find(MemoryErrors(every, leaks))
         status = show(investigation, findings, options)
     return int(bool(findings.ranking)) if every else status

@@ -1,4 +1,4 @@
-"""What the commands share: options that say which program and cases, and how the result is shown."""
+"""The options that commands share: which program and cases, in what time, how the result is shown, how is searched."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.supervisor import clock, line
+from whence.cli.supervisor import clock
 from whence.errors import UsageError
 
 if TYPE_CHECKING:
-    from whence.findings import Findings
-    from whence.investigation.investigation import Investigation
+    pass
 
 FORMULAS = ("tarantula", "ochiai", "jaccard", "dstar", "barinel", "op2")  # as subject/suspiciousness.py has them
 SIZES = {"K": 10, "M": 20, "G": 30}
@@ -211,123 +210,3 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_SEARCH):
         called = option(called)
     return called
-
-
-# ---- The subject -----------------------------------------------------------------------------------------------------
-
-
-def investigate(
-    options: Options,
-    search: Search | None = None,
-    finish: Callable[[Findings], Findings] | None = None,
-    falls_back: bool = True,
-) -> Investigation:
-    """The investigation of the subject that the options name, within their budget.
-
-    ``finish`` is what the command does to findings before it shows them; ``falls_back``: where it finds nothing in its
-    time, the ranking by the spectrum is shown.
-    """
-    from whence.cli.watcher import TerminalWatcher
-    from whence.investigation.begin import Beginning, Changes
-    from whence.investigation.investigation import Setup
-    from whence.run.cases import cases_from_options
-
-    _check(options)
-    workers, cluster, fresh = (search.workers, search.cluster, search.fresh) if search else (None, None, False)
-    setup = Setup(options.case, options.trace_limit, options.window, workers, cluster, fresh)
-    watcher = TerminalWatcher(options, finish or (lambda findings: findings), falls_back)
-    beginning = Beginning(setup, clock, watcher, Changes(options.timeout, options.pattern))
-    cases = cases_from_options(options.fails, options.expects, options.passes)
-    if options.sources:
-        return beginning.with_sources(options.sources, cases, _flags(options.cflags))
-    return beginning.with_folder(options.folder, cases)
-
-
-def _check(options: Options) -> None:
-    """Refuse options that would have no effect."""
-    if options.sources and options.folder != Path():
-        raise UsageError("-C names the folder of a whence.toml, which is not read for C files given by name")
-    if options.cflags and not options.sources:
-        raise UsageError("--cflags are for C files given by name", "set `flags` or `build` in whence.toml")
-    for path in options.sources:
-        if path.is_dir():
-            raise UsageError(f"{path} is a folder", f"for the program of a whence.toml there: -C {path}")
-        if path.suffix != ".c" and path.exists():
-            raise UsageError(f"{path} is no C file", "for a program that is built already, write a whence.toml")
-
-
-def _flags(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"--cflags: {error}: {text}") from error
-
-
-# ---- The result ------------------------------------------------------------------------------------------------------
-
-
-def source_texts(folder: Path, findings: Findings) -> dict[str, str]:
-    """The texts of the files that findings mention, by their names relative to the subject's ``folder``."""
-    names = {entry.statement.file for entry in findings.ranking}
-    names |= {line["file"] for line in findings.parts.get("slice", [])}
-    if findings.symptom and findings.symptom.statement:
-        names.add(findings.symptom.statement.file)
-    texts = {}
-    for name in names:
-        path = folder / name
-        if path.is_file():
-            texts[name] = path.read_text(errors="replace")
-    return texts
-
-
-def show(investigation: Investigation, findings: Findings, options: Options, sliced: bool = False) -> int:
-    """Show findings as the options say; the exit status."""
-    to_show = partial(present, options, investigation.subject.folder, sliced)
-    line.best(findings, to_show)
-    return to_show(findings)
-
-
-def present(options: Options, folder: Path, sliced: bool, findings: Findings) -> int:
-    """Write the HTML page, print findings as the options say, and return the exit status.
-
-    ``folder`` is what their files are relative to. The page comes first: what reads the text may stop reading
-    (``| head``), which ends the command.
-    """
-    line.showing()
-    texts = source_texts(folder, findings)
-    if options.html:
-        _write_page(findings, texts, options.html)
-    if options.json:
-        from whence.report.json import to_text
-
-        click.echo(to_text(findings), nl=False)
-    else:
-        _print(findings, texts, options, sliced)
-    if options.html and not options.json:
-        click.echo(f"\nHTML report: {options.html}")
-    return 0 if findings.ranking else 1
-
-
-def _print(findings: Findings, texts: dict[str, str], options: Options, sliced: bool) -> None:
-    from whence.report.terminal import print_findings, print_slice
-
-    lines = {name: text.split("\n") for name, text in texts.items()}
-
-    def lookup(file: str, line: int) -> str | None:
-        found = lines.get(file, [])
-        return found[line - 1] if 0 < line <= len(found) else None
-
-    if sliced:
-        print_slice(findings, lookup, limit=max(options.limit, FIRST_IN_SLICE))
-    else:
-        print_findings(findings, lookup, limit=options.limit)
-
-
-def _write_page(findings: Findings, texts: dict[str, str], path: Path) -> None:
-    from whence.report.html import write_html
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_html(findings, texts, path)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.options import CaseCommand, Options, investigate, shared_options
+from whence.cli.investigate import investigate
+from whence.cli.options import CaseCommand, Options, shared_options
 
 if TYPE_CHECKING:
     from whence.run.cases import Case
@@ -29,7 +30,7 @@ def record(options: Options, output: Path | None, executable: Path | None) -> in
 
     from whence.probe.instrument import Variant
 
-    with investigate(options, falls_back=False) as investigation:
+    with investigate(options, ranks=False) as investigation:
         variant = investigation.build(Variant.RECORD)
         if executable is not None:
             shutil.copy2(variant, executable)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.options import CaseCommand, Options, investigate, quoted, shared_options
+from whence.cli.investigate import investigate
+from whence.cli.options import CaseCommand, Options, quoted, shared_options
 from whence.cli.supervisor import line
 from whence.errors import UsageError
 
@@ -71,7 +72,7 @@ def reduce(
         raise UsageError("whence reduce writes no page; --json gives the result to other programs")
     criteria = _criteria(reference, still, rejects)
     specification = load_specification(spec) if spec else None
-    with investigate(options, falls_back=False) as investigation:
+    with investigate(options, ranks=False) as investigation:
         subject = investigation.subject
         case = investigation.runs.tested[investigation.failing_rows()[0]].case
         channel = find_channel(case, wanted)

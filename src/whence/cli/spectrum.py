@@ -6,7 +6,9 @@ from typing import Literal
 
 import click
 
-from whence.cli.options import FORMULAS, CaseCommand, Options, investigate, shared_options, show
+from whence.cli.investigate import investigate
+from whence.cli.options import FORMULAS, CaseCommand, Options, shared_options
+from whence.cli.present import show
 
 
 @click.command(cls=CaseCommand)

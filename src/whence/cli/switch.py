@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
-from whence.cli.options import CaseCommand, Options, Search, investigate, search_options, shared_options, show
+from whence.cli.investigate import investigate
+from whence.cli.options import CaseCommand, Options, Search, search_options, shared_options
+from whence.cli.present import show
 
 ORDERS = ("dependence", "last")  # as techniques/predicate_switching/findings.py has them
 

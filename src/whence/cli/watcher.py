@@ -8,25 +8,24 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whence.cli.options import present
+from whence.cli.present import present
 from whence.cli.supervisor import line
 from whence.investigation.watcher import Progress, Watcher
 
 if TYPE_CHECKING:
     from whence.cli.options import Options
     from whence.findings import Findings
-    from whence.investigation.investigation import Investigation
 
 
 class TerminalWatcher(Watcher):
     """Shows progress on standard error, and nothing where that is piped.
 
-    ``finish`` is what the command does to findings before it shows them. Where it ``falls_back``, the ranking by
-    the spectrum is the best so far as soon as the cases have run.
+    ``finish`` is what the command does to findings before it shows them. What one finds that does not
+    rank statements (``ranks``) is its own to show.
     """
 
-    def __init__(self, options: Options, finish: Callable[[Findings], Findings], falls_back: bool) -> None:
-        self._options, self._finish, self._falls_back = options, finish, falls_back
+    def __init__(self, options: Options, finish: Callable[[Findings], Findings], ranks: bool) -> None:
+        self._options, self._finish, self._ranks = options, finish, ranks
 
     def busy(self, what: str) -> None:
         """Tell the process that watches, which says it where time runs out."""
@@ -34,21 +33,8 @@ class TerminalWatcher(Watcher):
 
     def best(self, findings: Findings, folder: Path) -> None:
         """Leave the findings with the process that watches, which shows them where this one cannot."""
-        line.best(self._finish(findings), partial(present, self._options, folder, False))
-
-    def cases_ran(self, investigation: Investigation) -> None:
-        """Leave the ranking by the spectrum, for a command that comes to no other in its time."""
-        from whence.subject.symptoms import unrecorded_symptom
-        from whence.techniques.spectrum import Spectrum
-
-        runs = investigation.runs
-        if not self._falls_back or not runs.failing:
-            return
-        first = runs.tested[runs.failing[0]]
-        findings = investigation.find(Spectrum("op2"))
-        findings.symptom = unrecorded_symptom(first.result, first.outcome)
-        findings.warnings.append("the ranking is that of the spectrum alone: nothing else was found")
-        self.best(findings, investigation.subject.folder)
+        if self._ranks:
+            line.best(self._finish(findings), partial(present, self._options, folder, False))
 
     @contextmanager
     def progress(self, text: str, total: int) -> Iterator[Progress]:

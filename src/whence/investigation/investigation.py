@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from whence.findings import Findings
-from whence.investigation.account import none_fails
+from whence.investigation.account import none_fails, summary
 from whence.investigation.clock import Clock
 from whence.investigation.watcher import Watcher
 from whence.probe.instrument import Variant
@@ -100,7 +100,8 @@ class Investigation:
         """The runs of all cases, as many as a part of the time allows. Raises what ``run_all`` raises."""
         if self._runs is None:
             self._runs = self._run_cases()
-            self.watcher.cases_ran(self)
+            if self._runs.failing:
+                self.watcher.best(self.current(self._by_suspiciousness()), self.subject.folder)
         return self._runs
 
     def _run_cases(self) -> Runs:
@@ -111,6 +112,22 @@ class Investigation:
         self.watcher.busy("running the cases")
         with self.watcher.progress("running the cases", 2 * len(self.subject.cases)) as report:
             return run_all(self.subject, report, self.clock.within(RUNNING))
+
+    def _by_suspiciousness(self) -> Findings:
+        """The ranking by the cases' coverage, for a technique that comes to no other in its time."""
+        from whence.subject.suspiciousness import rank_by_coverage
+        from whence.subject.symptoms import unrecorded_symptom
+
+        first = self.runs.tested[self.runs.failing[0]]
+        return Findings(
+            "spectrum/op2",
+            self.subject.name,
+            rank_by_coverage(self.coverage, "op2"),
+            unrecorded_symptom(first.result, first.outcome),
+            summary(self.subject, self.runs),
+            {"cases": self.coverage.case_totals()},
+            warnings=["the ranking is that of the spectrum alone: nothing else was found"],
+        )
 
     @cached_property
     def coverage(self) -> Coverage:

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from whence.findings import Findings
-
-if TYPE_CHECKING:
-    from whence.investigation.investigation import Investigation
 
 Progress = Callable[[int, int], None]  # steps done, steps in all
 
@@ -23,9 +19,6 @@ class Watcher:
 
     def best(self, findings: Findings, folder: Path) -> None:
         """The best findings so far, whose files are relative to ``folder``."""
-
-    def cases_ran(self, investigation: Investigation) -> None:
-        """The runs of the cases are known."""
 
     @contextmanager
     def progress(self, text: str, total: int) -> Iterator[Progress]:

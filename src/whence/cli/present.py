@@ -1,0 +1,86 @@
+"""How findings are shown: on the terminal, as JSON, as a page."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from whence.cli.options import Options
+from whence.cli.supervisor import line
+from whence.errors import UsageError
+
+if TYPE_CHECKING:
+    from whence.findings import Findings
+    from whence.investigation.investigation import Investigation
+
+FIRST_IN_SLICE = 40  # lines of a slice that are shown at least
+
+
+def source_texts(folder: Path, findings: Findings) -> dict[str, str]:
+    """The texts of the files that findings mention, by their names relative to the subject's ``folder``."""
+    names = {entry.statement.file for entry in findings.ranking}
+    names |= {line["file"] for line in findings.parts.get("slice", [])}
+    if findings.symptom and findings.symptom.statement:
+        names.add(findings.symptom.statement.file)
+    texts = {}
+    for name in names:
+        path = folder / name
+        if path.is_file():
+            texts[name] = path.read_text(errors="replace")
+    return texts
+
+
+def show(investigation: Investigation, findings: Findings, options: Options, sliced: bool = False) -> int:
+    """Show findings as the options say; the exit status."""
+    to_show = partial(present, options, investigation.subject.folder, sliced)
+    line.best(findings, to_show)
+    return to_show(findings)
+
+
+def present(options: Options, folder: Path, sliced: bool, findings: Findings) -> int:
+    """Write the HTML page, print findings as the options say, and return the exit status.
+
+    ``folder`` is what their files are relative to. The page comes first: what reads the text may stop reading
+    (``| head``), which ends the command.
+    """
+    line.showing()
+    texts = source_texts(folder, findings)
+    if options.html:
+        _write_page(findings, texts, options.html)
+    if options.json:
+        from whence.report.json import to_text
+
+        click.echo(to_text(findings), nl=False)
+    else:
+        _print(findings, texts, options, sliced)
+    if options.html and not options.json:
+        click.echo(f"\nHTML report: {options.html}")
+    return 0 if findings.ranking else 1
+
+
+def _print(findings: Findings, texts: dict[str, str], options: Options, sliced: bool) -> None:
+    from whence.report.terminal import print_findings, print_slice
+
+    lines = {name: text.split("\n") for name, text in texts.items()}
+
+    def lookup(file: str, line: int) -> str | None:
+        found = lines.get(file, [])
+        return found[line - 1] if 0 < line <= len(found) else None
+
+    if sliced:
+        print_slice(findings, lookup, limit=max(options.limit, FIRST_IN_SLICE))
+    else:
+        print_findings(findings, lookup, limit=options.limit)
+
+
+def _write_page(findings: Findings, texts: dict[str, str], path: Path) -> None:
+    from whence.report.html import write_html
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_html(findings, texts, path)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
