@@ -48,10 +48,10 @@ _OFFERED = {
     "Spectrum": "techniques.spectrum.Spectrum",
     "Slicing": "techniques.slicing.Slicing",
     "PredicateSwitching": "techniques.predicate_switching.technique.PredicateSwitching",
-    "ValueReplacement": "techniques.replacement.technique.ValueReplacement",
-    "CauseTree": "techniques.causes.technique.CauseTree",
+    "ValueReplacement": "techniques.value_replacement.technique.ValueReplacement",
+    "CauseTree": "techniques.cause_tree.technique.CauseTree",
     "MemoryErrors": "techniques.memory.technique.MemoryErrors",
-    "LikelyInvariants": "techniques.invariants.technique.LikelyInvariants",
+    "LikelyInvariants": "techniques.likely_invariants.technique.LikelyInvariants",
 }
 
 
