@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,17 @@ def test_an_import_upward_and_one_of_another_technique_are_seen() -> None:
     ]
     assert len(complaints("whence.techniques.cause_tree.tree", source, floors())) == 3  # module and name, and upward
     assert len(complaints("whence.subject.runs", source, floors())) == 3
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    known = {name.removesuffix(".__init__"): path for name, path in modules()}
+    graph = {
+        name: {target for target in imported(path.read_text(encoding="utf-8")) if target in known and target != name}
+        for name, path in known.items()
+    }
+    for name, targets in graph.items():  # a folder's own module is not what an import of a module in it means
+        graph[name] = {target for target in targets if not any(other.startswith(f"{target}.") for other in targets)}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))

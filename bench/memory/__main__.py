@@ -38,7 +38,7 @@ def _errors(program: Program, folder: Path, flags: tuple[str, ...]) -> list[tupl
     from whence.subject.recorder import Recorder
     from whence.subject.subject import subject_from_sources
     from whence.techniques.memory.check import Checker
-    from whence.techniques.memory.told import FoundErrors
+    from whence.techniques.memory.explanation import FoundErrors
 
     folder.mkdir(parents=True)
     source = Path(shutil.copy(program.path, folder))

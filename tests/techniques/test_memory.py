@@ -7,7 +7,7 @@ from trace_readers import record, subject_of
 
 from bench.memory.programs import PROGRAMS, Program
 from whence.techniques.memory.check import Checked, Checker, Error, Kind
-from whence.techniques.memory.told import FoundErrors
+from whence.techniques.memory.explanation import FoundErrors
 
 
 def checked(text: str, leaks: bool = False) -> Checked:

@@ -9,7 +9,7 @@ from whence.errors import SubjectError, TraceError
 from whence.findings import Entry, Findings, Statement
 from whence.probe.instrument import Variant
 from whence.techniques.memory.check import Checker
-from whence.techniques.memory.told import FoundErrors
+from whence.techniques.memory.explanation import FoundErrors
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
