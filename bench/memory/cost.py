@@ -2,8 +2,8 @@
 
     python -m bench.memory.cost [--work FOLDER] [--rounds N]
 
-Recording is the run of the record variant and the decoding of its trace; checking is the pass behind it. Times are of
-processors, medians of turns.
+Recording is the run of the record variant and the decoding of its trace; checking is the pass behind it. Times are by
+the clock, medians of turns.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def _row(name: str, work: Path, rounds: int) -> list[str]:
         trace = recorder.record(CASE).trace
         checker.check(trace)
         measures = {
-            "record": lambda: timed(lambda: recorder.record(CASE))[0].cpu,
-            "check": lambda: timed(lambda: checker.check(trace))[0].cpu,
+            "record": lambda: timed(lambda: recorder.record(CASE))[0].wall,
+            "check": lambda: timed(lambda: checker.check(trace))[0].wall,
         }
         times = take_turns(measures, rounds)
     return [
