@@ -126,7 +126,11 @@ def test_what_could_not_be_compiled_stays_and_says_so(pay: tuple[Subject, Runs])
     found = confirmed(pay, combined(unknown, wrong, stale))
     told = {r["line"]: (r["confirmed"], r["confirmation"]) for r in found.parts["rules"]}
     assert told[BOUND] == (None, "no edited line of source is known for it, so it was not compiled")
-    assert told[TRUE][0] is None and "use of undeclared identifier 'ten'" in told[TRUE][1]
+    assert told[TRUE][0] is None and told[TRUE][1].startswith("its line alone does not compile: ")
+    assert "use of undeclared identifier 'ten'" in told[TRUE][1]
+    edits = {r["line"]: r["after"] for r in found.parts["rules"]}
+    assert edits[TRUE] is None  # no edit that anyone should make
+    assert edits[CALL] == "another"
     assert told[CALL][0] is None and "is not the text that was shown" in told[CALL][1]
     assert [e.statement for e in found.ranking] == [e.statement for e in combined(unknown, wrong, stale).ranking]
     assert found.summary[-1] == "not compiled, or not run on all cases: 3 suggested changes"

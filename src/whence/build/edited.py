@@ -26,6 +26,10 @@ from whence.errors import BuildError
 _GONE = "the program's source is gone"
 
 
+class DoesNotCompile(BuildError):
+    """The compiler refuses the changed text; the message is its own."""
+
+
 class Rebuild:
     """Builds of one captured program with changed texts, in the folder ``scratch``; threads may share it."""
 
@@ -37,8 +41,9 @@ class Rebuild:
     def build(self, source: Path, text: bytes, name: str, deadline: float = float("inf")) -> Path:
         """The executable with ``text`` in place of what the file ``source`` holds; files of this build bear ``name``.
 
-        Raises BuildError with the compiler's message where it does not compile, and where no module was made from this
-        file (a header), TimeoutError where it is not compiled by ``deadline`` (of ``time.monotonic``).
+        Raises DoesNotCompile with the compiler's message, BuildError where no module was made from this file (a header)
+        or something else of the program cannot be built any more, TimeoutError where it is not compiled by ``deadline``
+        (of ``time.monotonic``).
         """
         changed = [module for module in self._capture.modules if Path(module.source) == source]
         if not changed:
@@ -122,7 +127,8 @@ class Rebuild:
         except subprocess.TimeoutExpired as error:
             raise TimeoutError("compiling took too long") from error
         if done.returncode:
-            raise BuildError(first_message(done.stderr), done.stderr.strip())
+            kind = DoesNotCompile if overlay else BuildError
+            raise kind(first_message(done.stderr), done.stderr.strip())
 
 
 def _hashed(content: bytes, path: Path) -> Iterator[tuple[str, Path]]:

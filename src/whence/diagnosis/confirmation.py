@@ -85,6 +85,8 @@ class _Confirmation:
         self._settled.append(rule)
         if tried is None or tried.trouble:
             rule |= {"confirmed": None, "confirmation": tried.trouble if tried else UNKNOWN_LINE}
+            if tried and not tried.compiles:  # no edit that anyone should make: it stays in words
+                rule["after"] = None
             return
         repaired, broken = ([self._names[row] for row in rows] for rows in (tried.repaired, tried.broken))
         lost = [name for name in rule["cases"] if name not in repaired]

@@ -81,8 +81,12 @@ def value_text(value: str | float | bool | None, limit: int = 80) -> str:
 
 
 def change_outcome(rule: dict[str, Any]) -> str:
-    """What a suggested change did: ``repairs 2 of 2 failing cases, breaks none of 3 passing ones``."""
-    text = f"repairs {rule['f2p']} of {plural(rule['failing'], 'failing case')}"
+    """What a suggested change did: ``repairs 2 of 2 failing cases, breaks none of 3 passing``.
+
+    Where it was not made in the source it did so in altered runs, which is said.
+    """
+    lead = "" if rule.get("confirmed") else "in altered runs: "
+    text = f"{lead}repairs {rule['f2p']} of {plural(rule['failing'], 'failing case')}"
     tried = rule["checked"] - rule.get("unknown", 0)
     if not rule["checked"]:
         text += "; no passing case to check it on"

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from os import cpu_count
 from pathlib import Path
 
-from whence.build.edited import Rebuild
+from whence.build.edited import DoesNotCompile, Rebuild
 from whence.errors import WhenceError
 from whence.run.oracle import judge
 from whence.run.runner import Runner
@@ -42,7 +42,8 @@ class Edit:
 class Tried:
     """What came of an edit: rows of ``Runs`` of the failing cases that pass with it, and of passing ones that fail.
 
-    ``ran`` counts the cases. Where it was not compiled, or not run on all cases, ``trouble`` says why.
+    ``ran`` counts the cases. Where it was not compiled, or not run on all cases, ``trouble`` says why; ``compiles`` is
+    False where the compiler refuses it.
     """
 
     repaired: tuple[int, ...] = ()
@@ -50,6 +51,7 @@ class Tried:
     ran: int = 0
     how: str = ""  # of the first case that fails with it: its name and outcome
     trouble: str = ""
+    compiles: bool = True
 
 
 class Editing:
@@ -95,6 +97,8 @@ class Editing:
             return self._run(self._rebuild.build(source, text, name, self._deadline))
         except TimeoutError:
             return Tried(trouble="there was no time to compile it")
+        except DoesNotCompile as error:
+            return Tried(trouble=f"its line alone does not compile: {error}", compiles=False)
         except (WhenceError, OSError) as error:
             return Tried(trouble=f"not compiled: {error}")
 
