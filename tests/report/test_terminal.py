@@ -253,7 +253,8 @@ def suggested(line: int, **values: Any) -> dict[str, Any]:
 
 def test_suggested_changes() -> None:
     first = suggested(7, confirmed=True)
-    rules = [first, suggested(9, after=None, p2f=1, f2p=1), suggested(7, rule="other"), suggested(8, checked=0)]
+    others = [suggested(6, p2f=1), suggested(7, rule="other"), suggested(8, checked=0)]
+    rules = [first, suggested(9, after=None, f2p=1), *others]
     text = printed(Findings("rules", "p", rank({Statement("a.c", 7): 1.0}), parts={"rules": rules}))
     shown = [line.strip() for line in text[text.index("suggested changes") :].splitlines() if line.strip()]
     assert shown == [
@@ -261,7 +262,7 @@ def test_suggested_changes() -> None:
         "a.c:7  repairs 2 of 2 failing cases, breaks none of 3 passing",
         "- i < n",
         "+ i <= n",
-        "a.c:9  in altered runs: repairs 1 of 2 failing cases, breaks 1 of 3 passing",
+        "a.c:9  in altered runs: repairs 1 of 2 failing cases, breaks none of 3 passing",
         "`<=` instead of `<` in `i < n`",
         "a.c:8  in altered runs: repairs 2 of 2 failing cases; no passing case to check it on",
         "- i < n",

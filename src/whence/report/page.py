@@ -18,6 +18,7 @@ from whence.report.text import (
     change_outcome,
     clip,
     edge_text,
+    is_suggested,
     joined,
     rank_range,
     score_text,
@@ -252,7 +253,7 @@ def _branches(findings: Findings) -> dict[str, list[list[str]]]:
 def _changes(findings: Findings) -> dict[str, list[dict[str, Any]]]:
     """By place, the first rules: the change in words, the line before and after it, and what it did to the cases."""
     shown: dict[str, list[dict[str, Any]]] = {}
-    for rule in findings.parts.get("rules", []):
+    for rule in filter(is_suggested, findings.parts.get("rules", [])):
         place = _place(Statement(rule["file"], rule["line"]))
         if len(shown.setdefault(place, [])) < CHANGES and len(shown) <= ENTRIES:
             lines = {

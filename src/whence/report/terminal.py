@@ -18,6 +18,7 @@ from whence.report.text import (
     call_text,
     change_outcome,
     edge_text,
+    is_suggested,
     joined,
     rank_range,
     score_text,
@@ -300,9 +301,9 @@ def _print_rest(page: _Page, entries: Sequence[Entry], shown: Sequence[Entry]) -
 
 
 def _print_changes(page: _Page, rules: Sequence[dict[str, Any]]) -> None:
-    """The best rule of each of the first statements, as a change of source."""
+    """The best rule of each of the first statements that breaks no passing case, as a change of source."""
     by_place: dict[tuple[str, int], dict[str, Any]] = {}
-    for rule in rules:
+    for rule in filter(is_suggested, rules):
         by_place.setdefault((rule["file"], rule["line"]), rule)
     if not by_place:
         return

@@ -80,6 +80,11 @@ def value_text(value: str | float | bool | None, limit: int = 80) -> str:
     return clip(visible(str(value)), limit)
 
 
+def is_suggested(rule: dict[str, Any]) -> bool:
+    """Whether a rule is worth making a change of: no passing case is known to fail with it."""
+    return not rule["p2f"]
+
+
 def change_outcome(rule: dict[str, Any]) -> str:
     """What a suggested change did: ``repairs 2 of 2 failing cases, breaks none of 3 passing``.
 
