@@ -43,6 +43,19 @@ def test_verdicts(runs):
     assert (runs.passing, runs.failing, runs.left_out) == ([0, 1], [2, 3], [])
 
 
+def test_runs_without_an_end_do_not_use_up_the_time_of_the_others():
+    endless_first = subject_of(PROGRAM, "2", "2", "0", "1", "3", time=6.0)
+    found = run_all(endless_first, deadline=time.monotonic() + 20)
+    kinds = [t.outcome.kind for t in found.tested]
+    assert kinds[0] is Kind.TIMEOUT and kinds[-3:] == [Kind.PASS, Kind.PASS, Kind.WRONG_STATUS]
+
+
+def test_a_slow_run_is_no_timeout(monkeypatch):
+    monkeypatch.setattr("whence.subject.runs.QUICK", 1e-4)
+    found = run_all(subject_of(PROGRAM, "0", "1", time=60.0))
+    assert [t.outcome.kind for t in found.tested] == [Kind.PASS, Kind.PASS]
+
+
 def test_counters_count_executions(runs):
     named = counters(subject())
     column = next(n for n, c in enumerate(named) if not c.side and [s.line for s in c.statements] == [11])

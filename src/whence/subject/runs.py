@@ -28,6 +28,7 @@ Results = dict[int, RunResult]  # by the case's number
 
 ENDLESS, ENDLESS_LEAST = 5.0, 2.0  # times the longest run that ends, and seconds, for the coverage of one that does not
 PATTERNS = (0, 0xAA)  # what fresh memory is made to hold, to see whether a verdict depends on it
+QUICK = 1.0  # seconds within which a case ends that is run before those that take long
 SLOWER = 2  # the cover variant may take this many times as long as the time limit says
 
 
@@ -85,7 +86,7 @@ def run_all(subject: Subject, progress: Progress | None = None, deadline: float 
     batches = _Batches(subject.cases, progress)
     half = time.monotonic() + (deadline - time.monotonic()) / 2
     with subject.runner() as runner, subject.runner(Variant.COVER) as cover:
-        plain = batches.run(runner, range(len(subject.cases)), half)
+        plain = _plain(subject.cases, batches, runner, half)
         endless = [row for row, result in plain.items() if result.timed_out]
         others = [row for row in plain if row not in endless]
         cover.limits = replace(cover.limits, time=cover.limits.time * SLOWER)
@@ -101,6 +102,20 @@ def run_all(subject: Subject, progress: Progress | None = None, deadline: float 
         again = batches.run(runner, sorted({*failing, *differing}), deadline)
     unstable = {row for row, result in repeated.items() if _verdict(result) is not _verdict(covered[row])}
     return _judged(subject, plain, covered, again, unstable, filled, batches.lost)
+
+
+def _plain(cases: Sequence[Case], batches: _Batches, runner: Runner, deadline: float) -> Results:
+    """The runs of the program itself, long ones after all others: a few without an end would use up the time.
+
+    Commands take long anyway, and are run once.
+    """
+    limits, rows = runner.limits, range(len(cases))
+    runner.limits = replace(limits, time=min(limits.time or QUICK, QUICK))
+    quick = batches.run(runner, [row for row in rows if cases[row].command is None], deadline)
+    runner.limits = limits
+    ended = {row: result for row, result in quick.items() if not result.timed_out}
+    found = ended | batches.run(runner, [row for row in rows if row not in ended], deadline)
+    return {row: found[row] for row in sorted(found)}
 
 
 def _long_enough(subject: Subject, covered: Results) -> float:
