@@ -73,7 +73,9 @@ class Twin:
                 place += segment.units
 
     def read_effects(self, place: int, size: int) -> None:
-        """Nothing but a change of errno is expected of atoi and printf."""
+        """Nothing but a change of errno is expected of atoi and printf; the first ones hold where static variables lie."""
+        if self.number(place + 1, 1) == 0:
+            return
         at = place + 2
         while at < place + size:
             operation = self.number(at, 1) & 255
