@@ -73,7 +73,7 @@ class Twin:
                 place += segment.units
 
     def read_effects(self, place: int, size: int) -> None:
-        """Nothing but a change of errno is expected of atoi and printf; the first ones hold where static variables lie."""
+        """Nothing but a change of errno is expected of atoi and printf; the first records tell where statics lie."""
         if self.number(place + 1, 1) == 0:
             return
         at = place + 2
