@@ -26,7 +26,7 @@ from whence.run.protocol import Job, Reply
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 WATCH_MS = 20
-MOST_WAITING, SLEEPING, LITTLE = 4, 20, 0.75  # as in server/processes.c
+MOST_WAITING, SLEEPING, LITTLE = 10, 20, 0.75  # as in server/processes.c
 CPUCLOCK_SCHED = 2  # of the number that the system has for a process' clock of processor time
 REAP_TRIES = 1000
 OWN_MEMORY = 128 << 20  # address space for the recorder, as in server/child.c

@@ -16,7 +16,7 @@
 
 enum { WATCH_MS = 20, REAP_TRIES = 1000 };
 /* Times the time limit; and a run that computed less than one part of so many does nothing. */
-enum { MOST_WAITING = 4, SLEEPING = 20 };
+enum { MOST_WAITING = 10, SLEEPING = 20 };
 
 void whence_kill_group(pid_t pid)
 {
