@@ -86,12 +86,33 @@ void whence_give(struct whence_thread *next)
     whence_futex(&next->go, FUTEX_WAKE, 1, NULL);
 }
 
-/* A thread's own exit frees what the next one that is started would use, so that must be over. */
+/* A thread's state as the kernel tells it ('R' runs, 'S' sleeps, 'Z' has ended), or 0 where there is none. */
+static char state_of(pid_t id)
+{
+    char path[64], text[512], *state;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)id);
+    int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    long length = syscall(SYS_read, file, text, sizeof text - 1);
+    syscall(SYS_close, file);
+    text[length > 0 ? length : 0] = 0;
+    state = strrchr(text, ')');
+    return state && state[1] ? state[2] : 0;
+}
+
+/* A thread's own exit frees what the next one that is started would use, and the last one to leave ends the process: so it
+   must be over. The first thread stays until then, but as one that has ended. One that sleeps may do so for ever. */
 static void await_exit(void)
 {
     const struct timespec pause = whence_span(EXIT_NS);
-    for (int tries = 0; whence_leaving && tries < EXIT_TRIES && !syscall(SYS_tgkill, getpid(), whence_leaving, 0); tries++)
+    for (int tries = 0; whence_leaving && tries < EXIT_TRIES && !syscall(SYS_tgkill, getpid(), whence_leaving, 0);) {
+        char state = state_of(whence_leaving);
+        if (!state || state == 'Z')
+            break;
+        tries += state == 'S';
         syscall(SYS_nanosleep, &pause, NULL);
+    }
     whence_leaving = 0;
 }
 
@@ -104,27 +125,13 @@ static void take(void)
 
 /* ---- A thread that sleeps with the baton ---------------------------------------------------------------------- */
 
-static int is_asleep(pid_t id)
-{
-    char path[64], text[512], *state;
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)id);
-    int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return 0;
-    long length = syscall(SYS_read, file, text, sizeof text - 1);
-    syscall(SYS_close, file);
-    text[length > 0 ? length : 0] = 0;
-    state = strrchr(text, ')');
-    return state && state[1] && state[2] == 'S';
-}
-
 /* Passes the baton on for a thread that sleeps in a call (or has ended without a word). */
 static void take_from(struct whence_thread *sleeper, int dead)
 {
     if (!dead) {
         *sleeper->end = NULL; /* from here on it cannot reserve anything without asking */
         atomic_thread_fence(memory_order_seq_cst);
-        if (!is_asleep(sleeper->id))
+        if (state_of(sleeper->id) != 'S')
             return;
     }
     sleeper->state = dead ? ENDED : AWAY;
@@ -152,7 +159,7 @@ static void watch_holder(void)
         int idle = thread == watched && !memcmp(&ran, &ran_before, sizeof ran);
         watched = thread;
         ran_before = ran;
-        if (!idle || !is_asleep(thread->id))
+        if (!idle || state_of(thread->id) != 'S')
             return;
     }
     pthread_mutex_lock(&whence_guard);

@@ -127,7 +127,7 @@ static void end_thread(void *rounds)
     while (!(next = whence_choose(whence_self)) && whence_alive())
         whence_rest(&mask);
     whence_tail = __whence_cursor;
-    whence_leaving = whence_self == whence_threads ? 0 : whence_self->id; /* the first thread stays until the process ends */
+    whence_leaving = whence_self->id;
     if (next)
         whence_give(next);
     else
