@@ -13,6 +13,7 @@ from typing import Any
 
 from whence.formula.solvers import load
 from whence.formula.terms import Term, Terms
+from whence.trace.undisturbed import signals_deferred
 
 bitwuzla = load("bitwuzla")
 Kind, Option = bitwuzla.Kind, bitwuzla.Option
@@ -83,8 +84,9 @@ class BitVectors:
         options.set(Option.TIME_LIMIT_PER, max(1, int(seconds * 1000)))
         solver = bitwuzla.Bitwuzla(self.manager, options)
         end = time.monotonic() + seconds
-        solver.configure_terminator(lambda: time.monotonic() >= end)  # the option spares preprocessing
-        answer = solver.check_sat(*assumptions)
+        with signals_deferred() as came:
+            solver.configure_terminator(lambda: bool(came) or time.monotonic() >= end)  # the option spares preprocessing
+            answer = solver.check_sat(*assumptions)
         if answer == bitwuzla.Result.SAT:
             return True, []
         if answer != bitwuzla.Result.UNSAT:

@@ -1,8 +1,8 @@
-"""Signals wait while a kernel is compiled: an exception raised in the middle would leave half of one, which is used.
+"""Signals wait where their handlers' exceptions would do harm: while a kernel is compiled, and in callbacks from C.
 
-Numba's lock tells when compiling begins and ends. Meanwhile the handlers of the signals are replaced by one that takes
-note, and what has come is sent again afterwards. Python runs handlers in the main thread, so only what is compiled
-there counts.
+An exception raised in the middle of compiling would leave half of a kernel, which is used; one raised in a callback
+would be lost. Meanwhile the handlers of the signals are replaced by one that takes note, and what has come is sent
+again afterwards. Python runs handlers in the main thread, so only what happens there counts.
 """
 
 from __future__ import annotations
@@ -10,20 +10,40 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from typing import Any
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from numba.core import event
 
 DEFERRED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
 
-class _Deferring(event.Listener):
-    """Defers signals from the outermost start of compiling to its end."""
+@contextmanager
+def signals_deferred() -> Iterator[list[int]]:
+    """Inside, signals that have handlers in Python wait; gives those that have come so far."""
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+    handlers = {number: signal.getsignal(number) for number in DEFERRED}
+    ours = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in ours:
+        signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield came
+    finally:
+        for number, handler in ours.items():
+            signal.signal(number, handler)
+        for again in dict.fromkeys(came):
+            os.kill(os.getpid(), again)
+
+
+class _Compiling(event.Listener):
+    """Defers signals from the outermost start of compiling to its end: numba's lock tells of both."""
 
     def __init__(self) -> None:
         self._depth = 0
-        self._handlers: dict[signal.Signals, Any] = {}
-        self._came: list[int] = []
+        self._deferral: AbstractContextManager[list[int]] | None = None
 
     def on_start(self, event: event.Event) -> None:
         """Compiling begins."""
@@ -31,26 +51,19 @@ class _Deferring(event.Listener):
             return
         self._depth += 1
         if self._depth == 1:
-            ours = [s for s in DEFERRED if callable(signal.getsignal(s))]
-            self._handlers = {s: signal.signal(s, self._note) for s in ours}
+            self._deferral = signals_deferred()
+            self._deferral.__enter__()
 
     def on_end(self, event: event.Event) -> None:
         """Compiling ends, whether it worked or not."""
         if threading.current_thread() is not threading.main_thread():
             return
         self._depth -= 1
-        if self._depth == 0:
-            handlers, self._handlers = self._handlers, {}
-            came, self._came = self._came, []
-            for deferred, handler in handlers.items():
-                signal.signal(deferred, handler)
-            for number in dict.fromkeys(came):
-                os.kill(os.getpid(), number)
-
-    def _note(self, number: int, _: object) -> None:
-        self._came.append(number)
+        if self._depth == 0 and self._deferral:
+            deferral, self._deferral = self._deferral, None
+            deferral.__exit__(None, None, None)
 
 
 def defer_signals() -> None:
     """From now on signals wait while kernels are compiled."""
-    event.register("numba:compiler_lock", _Deferring())  # type: ignore[no-untyped-call]
+    event.register("numba:compiler_lock", _Compiling())  # type: ignore[no-untyped-call]
