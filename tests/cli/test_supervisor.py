@@ -167,6 +167,14 @@ def test_what_a_killed_child_had_in_memory_is_removed(tmp_path):
     assert root.name.startswith("whence-")
 
 
+def test_what_a_killed_child_was_building_is_removed(tmp_path):
+    body = "    from whence.build.scratch import scratch\n    with scratch('link') as folder:\n        say(folder)\n"
+    with started(tmp_path, body + "        os.kill(os.getpid(), 9)") as process:
+        output, _ = process.communicate(timeout=PATIENCE)
+    folder = Path(output.strip())
+    assert "whence-" in folder.name and not folder.exists()
+
+
 def test_of_a_command_that_has_shown_all_nothing_more_is_said(tmp_path):
     """Removing what it made may take it longer than it has."""
     body = "    clock.start(0.5)\n    line.showing()\n    print('a complaint', file=sys.stderr)\n    line.shown(2)\n"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from whence.build.scratch import scratch
 from whence.build.variant import first_message
 from whence.errors import BuildError
 
@@ -28,8 +28,8 @@ def build_sources(sources: Sequence[Path], flags: Sequence[str], out_dir: Path) 
     words = [*map(str, sources), *flags, "-o", str(out), "-lm"]
     command = [sys.executable, "-m", "whence.build.wrapper", *words]
     # Clang's own temporary files go where an interrupted build leaves nothing behind.
-    with tempfile.TemporaryDirectory(prefix="whence-build-", ignore_cleanup_errors=True) as scratch:
-        own = {**os.environ, "TMPDIR": scratch}
+    with scratch("build") as place:
+        own = {**os.environ, "TMPDIR": place}
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=own)
     if done.returncode:
         raise BuildError(first_message(done.stderr), done.stderr.strip())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 from whence.build.capture import Capture
 from whence.build.ir import verify
 from whence.build.relink import link_arguments
+from whence.build.scratch import scratch
 from whence.build.store import Store, is_sealed, seal, sha256
 from whence.build.toolchain import Toolchain, find_toolchain
 from whence.errors import BuildError, ProgramError
@@ -156,8 +156,8 @@ def link(capture: Capture, kind: str, objects: Sequence[Path], out: Path) -> Non
     out = out.absolute()
     out.parent.mkdir(parents=True, exist_ok=True)
     part = out.with_name(f"{out.name}.{os.getpid()}.part")
-    with tempfile.TemporaryDirectory(prefix="whence-link-") as scratch:
-        arguments, folder = link_arguments(capture, objects, part, Path(scratch))
+    with scratch("link") as place:
+        arguments, folder = link_arguments(capture, objects, part, Path(place))
         arguments += [*_RUNTIME_LIBRARIES, *_WITHOUT_DEBUG[record.toolchain.kind]]
         try:
             run(record.toolchain, arguments, folder, f"link the {kind} variant", record.environment)

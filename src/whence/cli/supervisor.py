@@ -211,8 +211,10 @@ class _Watch:
 
     def _clear(self) -> None:
         """Remove what the child had no time to remove."""
+        from whence.build.scratch import remove_scratch
         from whence.run.sandbox import sweep
 
+        remove_scratch(self._child)
         sweep()
 
     # ---- Signals ---------------------------------------------------------------------------------------------------

@@ -84,8 +84,8 @@ class BitVectors:
         options.set(Option.TIME_LIMIT_PER, max(1, int(seconds * 1000)))
         solver = bitwuzla.Bitwuzla(self.manager, options)
         end = time.monotonic() + seconds
-        with signals_deferred() as came:
-            solver.configure_terminator(lambda: bool(came) or time.monotonic() >= end)  # the option spares preprocessing
+        with signals_deferred() as came:  # the option's limit does not end preprocessing
+            solver.configure_terminator(lambda: bool(came) or time.monotonic() >= end)
             answer = solver.check_sat(*assumptions)
         if answer == bitwuzla.Result.SAT:
             return True, []

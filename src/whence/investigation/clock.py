@@ -5,6 +5,7 @@ The budget is wall time for everything but building: while the program or a vari
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -16,7 +17,7 @@ from functools import partial
 Due = Callable[[float | None, float], None]  # when all has to be over (of time.monotonic; None: it stands), of how much
 
 BUDGET = 60.0  # seconds, where the options say nothing
-SHOWING, SHOWING_LEAST = 0.02, 0.5  # of the budget, and seconds, that are left for showing the result
+SHOWING, SHOWING_LEAST = 0.02, 0.5  # of the budget, and seconds of a processor, that are left for showing the result
 SHOWING_MOST = 0.2  # of the budget
 SOON, AGAIN = 1e-3, 0.5  # seconds to an alarm at least, and between its rings
 
@@ -32,11 +33,13 @@ class Clock:
         self._due = due
         self._end = float("inf")
         self._budget = float("inf")
+        self._showing = 0.0
 
     def start(self, budget: float | None) -> None:
         """The time begins; ``budget`` in seconds, None: the default one."""
         self._budget = budget or BUDGET
         self._end = time.monotonic() + self._budget
+        self._showing = min(SHOWING * self._budget + SHOWING_LEAST * _busy(), SHOWING_MOST * self._budget)
         self._due(self._end, self._budget)
 
     @property
@@ -47,9 +50,7 @@ class Clock:
     @property
     def deadline(self) -> float:
         """When work has to end (of ``time.monotonic``), so that there is time to show what was found."""
-        if self._budget == float("inf"):
-            return self._end
-        return self._end - min(SHOWING * self._budget + SHOWING_LEAST, SHOWING_MOST * self._budget)
+        return self._end - self._showing
 
     @property
     def left(self) -> float:
@@ -70,6 +71,11 @@ class Clock:
         finally:
             self._end += time.monotonic() - began
             self._due(self._end, self._budget)
+
+
+def _busy() -> float:
+    """How many processes want each processor lately; 1 where there are enough for all."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 @contextmanager

@@ -7,7 +7,6 @@ tried like that.
 
 from __future__ import annotations
 
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from os import cpu_count
 from pathlib import Path
 
 from whence.build.edited import DoesNotCompile, Rebuild
+from whence.build.scratch import scratch
 from whence.errors import WhenceError
 from whence.run.oracle import judge
 from whence.run.runner import Runner
@@ -62,7 +62,7 @@ class Editing:
 
     def __init__(self, subject: Subject, runs: Runs, deadline: float) -> None:
         self._subject, self._runs, self._deadline = subject, runs, deadline
-        self._scratch = tempfile.TemporaryDirectory(prefix="whence-edited-")
+        self._scratch = scratch("edited")
         self._rebuild = Rebuild(subject.capture, Path(self._scratch.name))
         self._changed = set(subject.places.changed_files())
         self._stop = threading.Event()
