@@ -1,11 +1,12 @@
 """Locate the faults planted in the real programs with ``whence locate``.
 
-    python -m bench.real.locate --work FOLDER [--budget 60s] [--any-state] [--json FILE] [FAULT ...]
+    python -m bench.real.locate --work FOLDER [--budget 60s] [--alone] [--any-state] [--json FILE] [FAULT ...]
 
 Each program is built once by its own configure and make with ``whence-cc``; each fault is planted there, made
 again and given its cases as a folder beside a ``whence.toml``. The variants are built first, and the time of that is
 told apart; then ``whence spectrum --formula op2`` and ``whence locate`` run. A result is lost where a command
 ends in an error, or says that a part of it did. Suggested changes are made in the source (``bench.real.repairs``).
+``--alone``: one failing input with what it should give is all that Whence is given, and changes are not tried.
 
 Figures are kept in ``results/`` of the work folder, for each fault, budget and state of Whence's own code: a run that
 was stopped goes on where it was. ``--any-state`` takes those of other states too. The reports themselves are kept in
@@ -24,7 +25,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -96,24 +97,37 @@ def state() -> str:
     return digest.hexdigest()[:12]
 
 
-def measure(fault: Fault, work: Path, budget: float) -> Row:
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What is the same for all faults: where they are built, the budget in seconds, and whether one input is all."""
+
+    work: Path
+    budget: float
+    alone: bool = False
+
+    def place(self, folder: str, fault: Fault) -> Path:
+        """Where something about a fault is kept."""
+        return self.work / folder / f"{fault.name}.{self.budget:g}{'.alone' if self.alone else ''}.json"
+
+
+def measure(fault: Fault, conditions: Conditions) -> Row:
     """Plant the fault in the program built with ``whence-cc``, and run the commands on it."""
+    work, budget = conditions.work, conditions.budget
     row = Row(fault.name, fault.kind, state())
     tree = ensure_built(fault.recipe, work, "whence", "whence-cc")
     plain = ensure_built(fault.recipe, work, "gcc", "gcc") / fault.executable
     with planted(fault, tree) as row.seconds["make"]:
-        write_subject(fault, tree, plain)
+        write_subject(replace(fault, passing=(), also_failing=()) if conditions.alone else fault, tree, plain)
         row.seconds["variants"] = build_variants(row, tree)
         counted = whence_json(row, "spectrum", tree, budget, "--formula", "op2")
         located = whence_json(row, "locate", tree, budget, "--budget", f"{budget:g}s")
     if counted:
         row.op2 = rank_of(fault, counted)
     if located:
-        reports = work / "reports"
-        reports.mkdir(exist_ok=True)
-        (reports / _path(fault, work, budget).name).write_text(json.dumps(located, indent=1), encoding="utf-8")
+        write(conditions.place("reports", fault), located)
         read(row, fault, located)
-        row.repairs = tried(fault, work, suggestions(located))
+        if not conditions.alone:
+            row.repairs = tried(fault, work, suggestions(located))
     return row
 
 
@@ -215,9 +229,9 @@ def rank_of(fault: Fault, report: Report) -> Rank | None:
     return Rank(best["rank"], best["rank_worst"], len(ranking))
 
 
-def kept(fault: Fault, work: Path, budget: float, any_state: bool) -> Row | None:
+def kept(fault: Fault, conditions: Conditions, any_state: bool) -> Row | None:
     """The figures of an earlier run, if there are any of this state (or any)."""
-    path = _path(fault, work, budget)
+    path = conditions.place("results", fault)
     if not path.exists():
         return None
     table = json.loads(path.read_text(encoding="utf-8"))
@@ -231,15 +245,10 @@ def kept(fault: Fault, work: Path, budget: float, any_state: bool) -> Row | None
     return row if any_state or row.state == state() else None
 
 
-def keep(row: Row, fault: Fault, work: Path, budget: float) -> None:
-    """Write the figures down for the next run."""
-    path = _path(fault, work, budget)
+def write(path: Path, content: object) -> None:
+    """Write figures or a report down for the next run."""
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(asdict(row), indent=1), encoding="utf-8")
-
-
-def _path(fault: Fault, work: Path, budget: float) -> Path:
-    return work / "results" / f"{fault.name}.{budget:g}.json"
+    path.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
 
 HEAD = [
@@ -307,22 +316,23 @@ def main() -> int:
     end_cleanly()
     parser = options("locate the planted faults")
     parser.add_argument("--budget", type=lambda text: float(text.removesuffix("s")), default=60.0, help="seconds")
+    parser.add_argument("--alone", action="store_true", help="with one failing input alone")
     parser.add_argument("--any-state", action="store_true", help="take figures of other states of the code, too")
     parser.add_argument("--json", type=Path, help="file for the figures")
     parser.add_argument("faults", nargs="*")
     arguments = parser.parse_args()
-    work = work_folder(arguments.work)
+    conditions = Conditions(work_folder(arguments.work), arguments.budget, arguments.alone)
     rows = []
     faults = chosen_faults(arguments.faults)
     for fault in faults:
-        row = kept(fault, work, arguments.budget, arguments.any_state)
+        row = kept(fault, conditions, arguments.any_state)
         if row is None:
             try:
-                row = measure(fault, work, arguments.budget)
+                row = measure(fault, conditions)
             except WhenceError as error:  # the table goes on: the other faults are independent
                 print(f"{fault.name}: not measured: {error}", file=sys.stderr, flush=True)
                 continue
-            keep(row, fault, work, arguments.budget)
+            write(conditions.place("results", fault), asdict(row))
         rows.append(row)
         print(" | ".join(cells(row)), file=sys.stderr, flush=True)
     print(markdown(HEAD, [cells(row) for row in rows]), summary(rows, arguments.budget), sep="\n\n")

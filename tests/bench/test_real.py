@@ -1,7 +1,7 @@
 """Faults planted in real programs: edits of the source, what a report's figures are, changes that hold or do not."""
 
 import shutil
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -57,12 +57,14 @@ def test_figures_are_kept_by_state(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     fault = _fault()
     row = locate.Row(fault.name, fault.kind, locate.state(), locate=locate.Rank(1, 2, 9))
     row.repairs = [repairs.Repair("f.c:1", "a", "b", None, (1, 0), (0, 1))]
-    locate.keep(row, fault, tmp_path, 5)
-    assert locate.kept(fault, tmp_path, 5, any_state=False) == row
-    assert locate.kept(fault, tmp_path, 6, any_state=True) is None
+    five = locate.Conditions(tmp_path, 5)
+    locate.write(five.place("results", fault), asdict(row))
+    assert locate.kept(fault, five, any_state=False) == row
+    assert locate.kept(fault, locate.Conditions(tmp_path, 6), any_state=True) is None
+    assert locate.kept(fault, locate.Conditions(tmp_path, 5, alone=True), any_state=True) is None
     monkeypatch.setattr(locate, "state", lambda: "another")
-    assert locate.kept(fault, tmp_path, 5, any_state=False) is None
-    assert locate.kept(fault, tmp_path, 5, any_state=True) == row
+    assert locate.kept(fault, five, any_state=False) is None
+    assert locate.kept(fault, five, any_state=True) == row
 
 
 def test_a_change_that_mends_less_or_breaks_more_than_it_says_does_not_hold() -> None:
