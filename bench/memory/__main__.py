@@ -35,10 +35,10 @@ def _errors(program: Program, folder: Path, flags: tuple[str, ...]) -> list[tupl
     from whence.run.cases import Case
     from whence.run.outcome import Expected
     from whence.run.sandbox import DEFAULT_LIMITS
+    from whence.subject.memory_check import Checker
+    from whence.subject.memory_words import FoundErrors
     from whence.subject.recorder import Recorder
     from whence.subject.subject import subject_from_sources
-    from whence.techniques.memory.check import Checker
-    from whence.techniques.memory.explanation import FoundErrors
 
     folder.mkdir(parents=True)
     source = Path(shutil.copy(program.path, folder))

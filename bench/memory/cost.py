@@ -14,8 +14,8 @@ from pathlib import Path
 from bench.common import build_program, markdown, options, take_turns, timed, work_folder
 from whence.run.cases import Case
 from whence.run.outcome import Expected
+from whence.subject.memory_check import Checker
 from whence.subject.recorder import Recorder
-from whence.techniques.memory.check import Checker
 
 PROGRAMS = ("structures", "matrix", "squeeze")
 CASE = Case("one round", ("1",), expected=Expected())

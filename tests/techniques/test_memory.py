@@ -6,8 +6,8 @@ import pytest
 from trace_readers import record, subject_of
 
 from bench.memory.programs import PROGRAMS, Program
-from whence.techniques.memory.check import Checked, Checker, Error, Kind
-from whence.techniques.memory.explanation import FoundErrors
+from whence.subject.memory_check import Checked, Checker, Error, Kind
+from whence.subject.memory_words import FoundErrors
 
 
 def checked(text: str, leaks: bool = False) -> Checked:

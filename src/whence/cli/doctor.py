@@ -174,11 +174,11 @@ def check_analysis() -> str:
     from whence.run.cases import Case
     from whence.run.outcome import Expected
     from whence.run.sandbox import DEFAULT_LIMITS
+    from whence.subject.memory_check import Checker
     from whence.subject.recorder import Recorder
     from whence.subject.subject import subject_from_sources
     from whence.subject.symptoms import symptom_of
     from whence.subject.trace_reader import TraceReader
-    from whence.techniques.memory.check import Checker
 
     source = Path(whence_home(), "doctor", "hello.c")
     source.parent.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,13 @@
 """The combined ranking: what changing the run has shown comes first, then what comparing runs suggests.
 
-A rule that makes failing cases pass and breaks no passing one says most about a statement; then a branch whose switch
-mends failing runs; then a value that does, by the same kind of change in every failing case; then a change of the
-statement that a solver found to make all runs right at once; then a value that every failing run had and no passing
-one. Only then come rules that break passing cases, or that fit the values of the failing runs alone (another case of a
-switch for one value). Then how far what the statement did in failing runs is unlike what it did in passing ones; then
-the ranking of ``locate``, and last the level in the cause tree. Statements are compared by these in turn, each
-technique deciding only where all before it see no difference.
+What corrupted the failing run's memory first, where passing runs do not, comes before all else: everything behind it
+may be its consequence. Then a rule that makes failing cases pass and breaks no passing one says most about a statement;
+then a branch whose switch mends failing runs; then a value that does, by the same kind of change in every failing case;
+then a change of the statement that a solver found to make all runs right at once; then a value that every failing run
+had and no passing one. Only then come rules that break passing cases, or that fit the values of the failing runs alone
+(another case of a switch for one value). Then how far what the statement did in failing runs is unlike what it did in
+passing ones; then the ranking of ``locate``, and last the level in the cause tree. Statements are compared by these in
+turn, each technique deciding only where all before it see no difference.
 
 Of a failure without a right output (a crash, say, of which nothing else is known) any change that leads round its place
 makes the run pass. There the level in the cause tree and what passing runs never did come before switches and values.
@@ -82,7 +83,13 @@ def _repairs(entry: Entry) -> float:
     return entry.score if entry.evidence["repairs"] and entry.evidence["alone"] == entry.evidence["runs"] else 0.0
 
 
+def _corrupts(entry: Entry) -> float:
+    """1 where the statement has the first memory error of the failing run, and passing runs do without it."""
+    return float(entry.evidence["corrupts"])
+
+
 SOURCES = (
+    Source("memory", _corrupts, explains=True),
     Source("rules", _rule),
     Source("switch", _flips),
     Source("values", _consistent),
@@ -102,7 +109,7 @@ LAST = Source("causes", _near, NEAR)  # which decides where nothing else sees a 
 
 
 AROUND = (
-    *(source for source in SOURCES if source.name in ("rules", "separates", "doubtful_rules")),
+    *(source for source in SOURCES if source.name in ("memory", "rules", "separates", "doubtful_rules")),
     Source("causes", _near, "around_causes"),
     Source("invariants", _unlike, "around_invariants"),
     Source("formula", _repairs, "around_formula", explains=True),

@@ -18,7 +18,7 @@ from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
 from whence.diagnosis.confirmation import confirm
 from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
 from whence.diagnosis.searches import searches
-from whence.diagnosis.spectrum_and_slice import Evidence, locate, values_part
+from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, locate, values_part
 from whence.errors import WhenceError
 from whence.findings import Findings
 from whence.investigation.account import search_summary, summary
@@ -32,6 +32,7 @@ from whence.subject.runs import Runs, blocks_executed
 from whence.subject.symptoms import symptom_of, unrecorded_symptom
 from whence.subject.trace_reader import TraceReader
 from whence.techniques.likely_invariants.technique import compared_values
+from whence.techniques.memory.first_corruption import first_corruption
 from whence.techniques.spectrum import spectrum
 
 PASSING_RECORDED = 5  # passing runs whose values are shown beside the failing run's
@@ -41,6 +42,7 @@ RECORDING = 0.5  # of it, for recording the failing run
 ALIKE = 0.1  # of it, for finding failing runs that fail in the same way
 COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
 REASONING = 0.1  # of it, for the cause tree
+CHECKING, CHECKING_MOST = 0.2, 15.0  # of it, and seconds, for memory errors
 SEARCHING = 0.8  # of it, for altered runs and formulas
 ALTERING = 0.7  # of that, for altered runs
 CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
@@ -160,6 +162,7 @@ class _Diagnosis:
             "no values were compared and no run was altered: the cases are commands, which may run anything"
         )
         self.slice()
+        self.check_memory()
         return False
 
     # ---- Steps -------------------------------------------------------------------------------------------------------
@@ -167,6 +170,7 @@ class _Diagnosis:
     def explain(self) -> None:
         """Record the failing run, and take one step after the other."""
         self.slice()
+        self.check_memory()
         reader, recording, symptom = self.reader, self.recording, self.base.symptom
         if self.options.alter and reader is not None and recording is not None and symptom is not None:
             seconds = min(REASONING * self.left, TREE)
@@ -202,6 +206,23 @@ class _Diagnosis:
             alike = partial(failing_alike, self.runs, self.rows, investigation.recorder)
             doing, seconds = "recording failing runs", ALIKE * self.left
             self.rows = self.attempts.take("runs that fail alike", doing, alike, seconds) or [row]
+
+    def check_memory(self) -> None:
+        """Look for memory errors in the failing run; the symptom tells of the first that the failure can come of."""
+        recording, symptom = self.recording, self.base.symptom
+        if recording is None or symptom is None:
+            return
+        near = nearest_passing(self.runs, self.rows[0])
+        check = partial(first_corruption, self.investigation, recording, symptom, near)
+        seconds = min(CHECKING * self.left, CHECKING_MOST)
+        found = self.attempts.take("memory errors", "looking for memory errors", check, seconds)
+        if found is not None:
+            self.found.append(found.findings)
+            if found.words:
+                failure = SYMPTOMS.get(symptom.kind, "the failure")
+                text = f"{symptom.text}; {'' if found.words.startswith('before') else failure + ' '}{found.words}"
+                self.base = replace(self.base, symptom=replace(symptom, text=text))
+            self.publish()
 
     def alter(self) -> None:
         """Add what altered runs and formulas of the failing cases show; the last summary tells how much was run."""

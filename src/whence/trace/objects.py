@@ -23,6 +23,7 @@ from whence.trace.shadow import Int
 DEPTH = 1 << 24
 MOST_OBJECTS = 1 << 27
 MOST_ERRORS = 1 << 16
+MOST_DEEDS = 1 << 20
 
 # Kinds of objects.
 UNBORN, LOCAL, COPIED, HEAP, STATIC = range(5)
@@ -60,21 +61,35 @@ ERROR = np.dtype(
     ]
 )
 
+# One time that an error was made: of each error the first, and of the later ones as many as there is room for.
+DEED = np.dtype(
+    [
+        ("error", np.int32),
+        ("event", np.int32),
+        ("argument", np.int32),
+        ("object", np.int32),
+        ("size", np.int64),  # of the object then
+        ("address", np.int64),
+        ("length", np.int64),
+    ]
+)
+
 
 class State(NamedTuple):
     """What the pass knows.
 
-    ``objects`` of each event, whether its value is ``undefined``; the ``table`` of objects and the ``errors``, each
-    with ``counts`` of rows; ``seen``: the error + 1 of each site and kind. ``first`` of each frame: 1 + the object of
-    its first local, 0 where the frame's beginning was not seen; ``last``: its last segment. ``stack`` and ``depth`` of
-    each thread, and the segment whose call it waits for. ``keys`` and ``blocks``: the last block that began at an
-    address.
+    ``objects`` of each event, whether its value is ``undefined``; the ``table`` of objects, the ``errors`` and the
+    ``deeds``, each with ``counts`` of rows; ``seen``: the error + 1 of each site and kind. ``first`` of each frame: 1 +
+    the object of its first local, 0 where the frame's beginning was not seen; ``last``: its last segment. ``stack`` and
+    ``depth`` of each thread, and the segment whose call it waits for. ``keys`` and ``blocks``: the last block that
+    began at an address.
     """
 
     objects: NDArray[np.int32]
     undefined: NDArray[np.uint8]
     table: Any
     errors: Any
+    deeds: Any
     counts: NDArray[np.int64]
     seen: NDArray[np.int32]
     first: NDArray[np.int32]
@@ -87,7 +102,7 @@ class State(NamedTuple):
 
 
 N_OBJECT, N_ERROR, LAST_UNKNOWN, NEXT_CELL, N_STATIC, UNKNOWN_DEPTH = range(6)
-HIDDEN = 6  # 1: locals may live on when their frame is left
+HIDDEN, N_DEED = 6, 7  # HIDDEN 1: locals may live on when their frame is left
 
 
 def new_state(events: int, segments: int, frames: int, sites: int, threads: int, blocks: int) -> State:
@@ -100,6 +115,7 @@ def new_state(events: int, segments: int, frames: int, sites: int, threads: int,
         lazy_zeros(events + 1, np.uint8),
         lazy_zeros(MOST_OBJECTS, OBJECT),
         lazy_zeros(MOST_ERRORS, ERROR),
+        lazy_zeros(MOST_DEEDS, DEED),
         counts,
         lazy_zeros(sites * ERROR_KINDS, np.int32),
         lazy_zeros(frames + 1, np.int32),
@@ -253,16 +269,30 @@ def report(
     key = site * ERROR_KINDS + kind
     if state.seen[key]:
         state.errors[state.seen[key] - 1].count += 1
+        _deed(state.seen[key] - 1, event, argument, number, address, length, state)
         return
     row = state.counts[N_ERROR]
     if row >= len(state.errors):
         return
     state.counts[N_ERROR] = row + 1
     state.seen[key] = row + 1
+    _deed(row, event, argument, number, address, length, state)
     made = state.errors[row]
     made.kind, made.event, made.argument, made.object = kind, event, argument, number
     made.writes, made.count, made.address, made.length, made.other = writes, 1, address, length, other
     made.death, made.size = state.table[number].death, state.table[number].size
+
+
+@lean
+def _deed(error: Int, event: Int, argument: Int, number: Int, address: Int, length: Int, state: State) -> None:
+    """Note one time that an error was made."""
+    row = state.counts[N_DEED]
+    if row >= len(state.deeds):
+        return
+    state.counts[N_DEED] = row + 1
+    made = state.deeds[row]
+    made.error, made.event, made.argument, made.object = error, event, argument, number
+    made.size, made.address, made.length = state.table[number].size, address, length
 
 
 @lean

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from whence.errors import SubjectError, TraceError
 from whence.findings import Entry, Findings, Statement
 from whence.probe.instrument import Variant
-from whence.techniques.memory.check import Checker
-from whence.techniques.memory.explanation import FoundErrors
+from whence.subject.memory_check import Checked, Checker
+from whence.subject.memory_words import FoundErrors
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.run.cases import Case
+    from whence.subject.recorder import Recording
 
 NAMED = 8  # cases that an error message names
 
@@ -77,12 +78,17 @@ def _checked(investigation: Investigation, checker: Checker, case: Case, leaks: 
     """One case recorded and checked, as results hold it."""
     recording = investigation.recorder.record(case, may_be_cut=True)
     checked = checker.check(recording.trace, leaks)
-    found_errors = FoundErrors(investigation.subject, checked)
+    words = FoundErrors(investigation.subject, checked)
+    return run_part(recording, checked, [words.tell(error) for error in checked.errors])
+
+
+def run_part(recording: Recording, checked: Checked, errors: list[dict[str, Any]]) -> dict[str, Any]:
+    """A checked run as results hold it, with its errors as these do."""
     cut = ["only the beginning of the run was recorded"] if recording.is_cut else []
     return {
-        "case": case.name,
+        "case": recording.case.name,
         "verdict": str(recording.outcome.kind),
-        "errors": [found_errors.tell(error) for error in checked.errors],
+        "errors": errors,
         "remarks": [*checked.remarks, *cut],
     }
 
@@ -103,7 +109,7 @@ class _Runs:
             if all(other["kind"] != error["kind"] for other in others):
                 others.append(error)
         for number, (statement, errors) in enumerate(seen.items(), 1):
-            found.ranking.append(Entry(statement, 1.0 / number, number, number, _evidence(errors)))
+            found.ranking.append(Entry(statement, 1.0 / number, number, number, reasons(errors)))
         found.parts["memory"] = self.checked
         found.summary = self._summary(investigation)
         return found
@@ -124,7 +130,7 @@ class _Runs:
         return [*lines, *(f"not captured: {name}" for name in capture.uncaptured)]
 
 
-def _evidence(errors: list[dict[str, Any]]) -> dict[str, Any]:
+def reasons(errors: list[dict[str, Any]]) -> dict[str, Any]:
     """The sentences of the errors at one line."""
     reasons = [{"technique": str(error["kind"]), "text": text} for error in errors for text in error["text"]]
     return {"reasons": reasons, "text": "; ".join(reason["text"] for reason in reasons)}

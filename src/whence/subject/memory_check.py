@@ -43,12 +43,14 @@ _NAMES = {getattr(objects, kind.name): kind for kind in Kind if kind is not Kind
 class Error:
     """One error: the first time that a place of the program did it, and how often it did.
 
-    ``event`` is the access or the call, ``argument`` the argument of a library call (-1) or, of an undefined value,
-    the event that read it. ``object`` is a number in the table of objects (0: none), ``size`` its bytes then and
-    ``death`` the event at which it had died (-1). ``other`` is where an overlapping copy read.
+    ``number`` names it among a run's ``deeds`` (-1: a leak). ``event`` is the access or the call, ``argument`` the
+    argument of a library call (-1) or, of an undefined value, the event that read it. ``object`` is a number in the
+    table of objects (0: none), ``size`` its bytes then and ``death`` the event at which it had died (-1). ``other`` is
+    where an overlapping copy read.
     """
 
     kind: Kind
+    number: int
     event: int
     argument: int
     object: int
@@ -63,12 +65,16 @@ class Error:
 
 @dataclass(slots=True)
 class Checked:
-    """A checked run: its errors in order of time, the ``table`` of all objects, and what the numbers of those mean."""
+    """A checked run: its errors in order of time, the ``table`` of all objects, and what the numbers of those mean.
+
+    ``deeds`` has a row for each time that an error was made, at most ``MOST_DEEDS``.
+    """
 
     trace: Trace
     declarations: Declarations
     errors: list[Error]
     table: Any
+    deeds: Any
     remarks: list[str]
 
     def at(self, address: int, event: int) -> int:
@@ -106,11 +112,12 @@ class Checker:
         follow(trace.units, trace.chunks, trace.plan, trace.columns, self._sources, state)
         table = state.table[: state.counts[objects.N_OBJECT]]
         rows = state.errors[: state.counts[objects.N_ERROR]]
-        errors = [_error(row) for row in rows]
+        errors = [_error(number, row) for number, row in enumerate(rows)]
         if leaks:
             errors += list(_leaks(table, trace.events))
         errors.sort(key=lambda error: error.event)
-        return Checked(trace, self._declarations, errors, table, self._remarks(trace, len(rows)))
+        deeds = state.deeds[: state.counts[objects.N_DEED]]
+        return Checked(trace, self._declarations, errors, table, deeds, self._remarks(trace, len(rows)))
 
     def _remarks(self, trace: Trace, found: int) -> list[str]:
         """What limits the check of a run, in sentences."""
@@ -124,15 +131,16 @@ class Checker:
         return remarks
 
 
-def _error(row: Any) -> Error:
+def _error(number: int, row: Any) -> Error:
     fields = {name: int(row[name]) for name in ROW.names or () if name != "kind"}
     fields["death"] -= 1
-    return Error(kind=_NAMES[int(row["kind"])], **fields)
+    return Error(kind=_NAMES[int(row["kind"])], number=number, **fields)
 
 
 def _leaks(table: Any, end: int) -> list[Error]:
     """Blocks that were not given back when the run ended."""
     kept = np.flatnonzero((table["kind"] == objects.HEAP) & (table["death"] == 0))
     return [
-        Error(Kind.LEAK, end, -1, int(n), 0, 1, int(table[n]["size"]), -1, int(table[n]["base"]), 0, 0) for n in kept
+        Error(Kind.LEAK, -1, end, -1, int(n), 0, 1, int(table[n]["size"]), -1, int(table[n]["base"]), 0, 0)
+        for n in kept
     ]

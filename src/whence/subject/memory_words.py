@@ -12,8 +12,8 @@ from whence.probe.plan import PARAMETER, SAME_BLOCK
 from whence.run.context import stack_at
 from whence.run.evidence import Evidence
 from whence.run.point import statement_of
+from whence.subject.memory_check import Checked, Error, Kind
 from whence.subject.trace_reader import TraceReader, callee_of
-from whence.techniques.memory.check import Checked, Error, Kind
 from whence.trace import objects
 from whence.trace.dependence import event_in_block
 
@@ -82,6 +82,28 @@ class FoundErrors:
             "stack": stack_at(self._evidence, event, self._folder),
             "text": [text for text in self._sentences(error, owner, hit) if text],
         }
+
+    def brief(self, error: Error) -> str:
+        """One error in a few words, with its place: ``a write beyond `name` at FILE:LINE``."""
+        return f"{self._brief(error)} at {_place(self.statement(error))}"
+
+    def _brief(self, error: Error) -> str:
+        if error.kind is Kind.UNDEFINED:
+            return f"the use of {self._never_given(error)}, which was never given a value,"
+        if error.kind is Kind.OVERLAP:
+            return "an overlapping copy"
+        described = self._described(error.object)
+        owner = f"`{described['name']}`" if described["name"] else described["text"]
+        if error.kind is Kind.LEAK:
+            return f"the loss of {owner}"
+        if error.kind in (Kind.TWICE, Kind.NO_BLOCK):
+            return f"giving back {owner}" + (" twice" if error.kind is Kind.TWICE else ", which is no block,")
+        deed = "a write" if error.writes else "a read"
+        if error.kind is Kind.BOUNDS:
+            beyond = self._beyond(error)
+            return f"{deed} {'before' if beyond and beyond['side'] == 'before' else 'beyond'} {owner}"
+        gone = {Kind.FREED: "after it was given back", Kind.RETURNED: "after its function returned"}
+        return f"{deed} of {owner} {gone.get(error.kind, 'outside of its braces')}"
 
     # ---- Objects -----------------------------------------------------------------------------------------------------
 
@@ -257,16 +279,18 @@ class FoundErrors:
             return f"{_bytes(error.length)}, {_bytes(far)} behind the end"
         return f"{_bytes(outside)} behind the end" + (f" ({error.length} in all)" if error.length != outside else "")
 
-    def _undefined(self, error: Error) -> str:
+    def _never_given(self, error: Error) -> str:
+        """What an undefined value is called."""
         static = self._reader.static(error.argument)
         seen = self._reader.named(error.argument)
         name = f"`{seen.name}`" if seen is not None else f"`{static.text}`" if static.text else "a value"
-        if error.length:
-            name = f"what {name} points to"
+        return f"what {name} points to" if error.length else name
+
+    def _undefined(self, error: Error) -> str:
         what = DECIDES[error.writes]
         if error.writes == objects.CALLS_WITH:
             what += f" `{callee_of(self._reader.static(error.event))}`"
-        return f"{name} was never given a value, and {what}"
+        return f"{self._never_given(error)} was never given a value, and {what}"
 
     def _origin(self, owner: dict[str, Any] | None) -> str:
         """Where the object was made, and where it went."""

@@ -1,0 +1,213 @@
+"""Whether a failure came of a memory error: asked of the values behind its symptom, in the recorded run.
+
+A failure came of an error where the value or address at its symptom was made from what the error got wrong: from bytes
+that it wrote outside of its object, from what it read there, or from a value that was never given. Each is looked up in
+the data slice of the symptom, byte by byte, so that an error which merely stood on the way is not blamed. Two failures
+have no such value: a return address that was overwritten, and the heap's own numbers, which the C library found wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from enum import IntEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from whence.dependence.slices import compute
+from whence.probe.layout import Kind as Site
+from whence.run.evidence import Evidence
+from whence.subject.memory_check import Checked, Error, Kind
+from whence.trace import objects
+from whence.trace.columns import CellKind
+from whence.trace.shadow import MAX_CELLS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from whence.findings import Symptom
+    from whence.run.result import RunResult
+
+Range = tuple[int, int, int]  # an event, the first byte, and the first one behind
+READERS = (Site.LOAD, Site.RMW)
+COPIES = (CellKind.READ, CellKind.COPY, CellKind.BYVAL)
+HEAP_CALLS = frozenset({"malloc", "calloc", "realloc", "reallocarray", "free"})
+GUARD = b"stack smashing detected"
+ABORTED = b"malloc", b"free", b"corrupt", b"invalid"  # words of the C library where the heap's own numbers are wrong
+
+
+class Link(IntEnum):
+    """How an error stands to the failure, the closest last."""
+
+    AFTER = 0  # it happened behind the symptom
+    BEFORE = 1  # it happened before, and nothing is known of what came of it
+    CAUSE = 2  # the failure came of it
+    ITSELF = 3  # what failed is the error
+
+
+class Consequences:
+    """The links between the errors of one checked run and its symptom."""
+
+    def __init__(self, checked: Checked, symptom: Symptom, result: RunResult) -> None:
+        self._checked, self._trace, self._symptom, self._result = checked, checked.trace, symptom, result
+        self._columns = checked.trace.columns
+        self._evidence = Evidence(checked.trace)
+
+    def link(self, error: Error) -> Link:
+        """How an error stands to the failure."""
+        deeds = self._deeds(error)
+        at = self._symptom.event
+        if at >= 0 and (at in deeds["event"] or at == error.event):
+            return Link.ITSELF
+        if self._is_read(error, deeds) or self._is_handed_on(error, deeds) or self._spoiled(error, deeds):
+            return Link.CAUSE
+        return Link.AFTER if 0 <= at < error.event else Link.BEFORE
+
+    def _deeds(self, error: Error) -> Any:
+        return self._checked.deeds[self._checked.deeds["error"] == error.number]
+
+    # ---- What the symptom was made from ------------------------------------------------------------------------------
+
+    @cached_property
+    def _behind(self) -> Any:
+        """The data slice of the symptom."""
+        return compute(self._trace, self._symptom.details.get("criteria", []), control=False)
+
+    @cached_property
+    def _deciding(self) -> set[int]:
+        """The branches and calls, innermost first, without which the symptom would not have been come to."""
+        found: set[int] = set()
+        event = self._symptom.event
+        while event >= 0:
+            control = self._evidence.control(event)
+            if control < 0:
+                frame = self._columns.frames[self._evidence.frame(event)]
+                control = self._evidence.last_event(int(frame["call"])) if frame["call"] >= 0 else -1
+            if control in found:
+                break
+            found.add(control)
+            event = control
+        return found
+
+    def _is_handed_on(self, error: Error, deeds: Any) -> bool:
+        """Whether what an access read that was not its object's, or was never given, is behind the symptom."""
+        depth = self._behind.event_depth
+        if error.kind is Kind.UNDEFINED:
+            arguments = deeds["argument"][deeds["argument"] >= 0]
+            decides = error.writes == objects.BRANCHES and not self._deciding.isdisjoint(deeds["event"].tolist())
+            return decides or bool(depth[arguments].any())
+        if error.writes or error.kind in (Kind.TWICE, Kind.NO_BLOCK, Kind.OVERLAP):
+            return False
+        accesses = deeds["event"][deeds["argument"] < 0]
+        return bool(depth[accesses].any()) or self._overlap(deeds, self._read_by_calls())
+
+    def _is_read(self, error: Error, deeds: Any) -> bool:
+        """Whether something behind the symptom read bytes that the error wrote where they did not belong."""
+        return bool(error.writes) and error.kind is not Kind.UNDEFINED and self._overlap(deeds, self._readings(deeds))
+
+    def _overlap(self, deeds: Any, ranges: Iterable[Range]) -> bool:
+        """Whether a range holds bytes that the error touched at its event, and should not have."""
+        touched: dict[int, list[tuple[int, int]]] = {}
+        for event, start, end in ranges:
+            touched.setdefault(event, []).append((start, end))
+        mine = deeds[np.isin(deeds["event"], list(touched))]
+        return any(
+            start < last and first < end
+            for deed in mine
+            for start, end in self._outside(deed)
+            for first, last in touched[int(deed["event"])]
+        )
+
+    def _outside(self, deed: Any) -> list[tuple[int, int]]:
+        """The bytes that an access had no right to: all of them where the object is gone."""
+        start, end = int(deed["address"]), int(deed["address"]) + int(deed["length"])
+        if self._kinds[int(deed["error"])] is not Kind.BOUNDS:
+            return [(start, end)]
+        base = int(self._checked.table[int(deed["object"])]["base"])
+        behind = base + int(deed["size"])
+        parts = [(start, min(end, base)), (max(start, behind), end)]
+        return [(low, high) for low, high in parts if low < high]
+
+    @cached_property
+    def _kinds(self) -> dict[int, Kind]:
+        return {error.number: error.kind for error in self._checked.errors}
+
+    def _readings(self, deeds: Any) -> Iterator[Range]:
+        """What behind the symptom read bytes that one of the deeds wrote."""
+        columns = self._columns
+        events = self._behind.events
+        segments = columns.segments[columns.events["segment"][events]]
+        sites = self._trace.plan.segments["site_start"][segments["id"]] + events - segments["event"]
+        loads = events[np.isin(self._trace.plan.sites["kind"][sites], READERS)]
+        loads = loads[self._may_be_of(columns.events["definition"][loads], deeds)]
+        for event in loads.tolist():
+            for start, size in self._trace.ranges(event):
+                for writer in self._writers(int(columns.events[event]["definition"])):
+                    yield writer, start, start + size
+        cells = columns.cells[np.flatnonzero(self._behind.cell_depth)]
+        cells = cells[np.isin(cells["kind"], COPIES)]
+        for row in cells[self._may_be_of(cells["definition"], deeds)]:
+            for writer in self._writers(int(row["definition"])):
+                yield writer, int(row["address"]), int(row["address"]) + int(row["length"])
+
+    def _may_be_of(self, definitions: NDArray[np.int32], deeds: Any) -> NDArray[np.bool_]:
+        """Which definitions are of an event among the deeds, or stand for a list of several."""
+        events = np.where(definitions > 0, definitions - 1, -1)
+        of_cells = np.flatnonzero((definitions < 0) & (definitions >= -MAX_CELLS))
+        events[of_cells] = self._columns.cells["parent"][-definitions[of_cells] - 1]
+        return np.asarray(np.isin(events, deeds["event"]) | (definitions < -MAX_CELLS), np.bool_)
+
+    def _read_by_calls(self) -> Iterator[Range]:
+        """What library calls behind the symptom read."""
+        cells = self._columns.cells[np.flatnonzero(self._behind.cell_depth)]
+        for row in cells[cells["kind"] == CellKind.READ]:
+            yield int(row["parent"]), int(row["address"]), int(row["address"]) + int(row["length"])
+
+    def _writers(self, definition: int) -> Iterator[int]:
+        """The events that a definition stands for."""
+        columns = self._columns
+        if definition < -MAX_CELLS:
+            number = -definition - MAX_CELLS - 1
+            start, end = int(columns.multi_start[number]), int(columns.multi_start[number + 1])
+            for reference in columns.multi_reference[start:end]:
+                yield from self._writers(int(reference))
+        elif definition > 0:
+            yield definition - 1
+        elif definition < 0:
+            yield int(columns.cells[-definition - 1]["parent"])
+
+    # ---- What no recorded access reads -------------------------------------------------------------------------------
+
+    def _spoiled(self, error: Error, deeds: Any) -> bool:
+        """Whether the error wrote over the return address by which the run died; or, as the only one, beside the
+        block or into the frame of which the C library says that something beside it was overwritten.
+        """
+        if not error.writes or error.kind is not Kind.BOUNDS:
+            return False
+        if self._trace.return_writers:
+            writers = {writer for reference in self._trace.return_writers for writer in self._writers(reference)}
+            return not writers.isdisjoint(deeds["event"].tolist())
+        complains_of = self._complaint()
+        suspects = [e.number for e in self._checked.errors if complains_of is not None and complains_of(e)]
+        return suspects == [error.number]
+
+    def _complaint(self) -> Callable[[Error], bool] | None:
+        """Which errors the C library may complain of; None: it does not."""
+        event, stderr = self._symptom.event, self._result.stderr
+        if event < 0:
+            return None
+        if GUARD in stderr:
+            frame = self._evidence.frame(event)
+            return lambda error: self._wrote_beside(error, (objects.LOCAL, objects.COPIED), frame)
+        if self._evidence.callee_name(event) in HEAP_CALLS and any(word in stderr for word in ABORTED):
+            return lambda error: self._wrote_beside(error, (objects.HEAP,))
+        return None
+
+    def _wrote_beside(self, error: Error, kinds: tuple[int, ...], frame: int = -1) -> bool:
+        """Whether an error wrote beyond an object of one of the kinds (in a frame) where no object is."""
+        row = self._checked.table[error.object]
+        if not error.writes or error.kind is not Kind.BOUNDS or row["kind"] not in kinds or row["frame"] != frame:
+            return False
+        first = self._deeds(error)[:1]
+        return any(self._checked.at(start, error.event) == 0 for deed in first for start, _ in self._outside(deed))

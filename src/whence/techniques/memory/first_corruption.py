@@ -1,0 +1,153 @@
+"""The first memory error of a failing run: whether the failure came of it, and whether passing runs have it as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from whence.errors import WhenceError
+from whence.findings import Findings, Statement, plural, rank
+from whence.subject.memory_check import Checked, Checker, Error
+from whence.subject.memory_words import FoundErrors
+from whence.techniques.memory.consequences import Consequences, Link
+from whence.techniques.memory.technique import reasons, run_part
+
+if TYPE_CHECKING:
+    from whence.findings import Symptom
+    from whence.investigation.investigation import Investigation
+    from whence.subject.recorder import Recording
+
+COMPARED = 3  # passing runs that execute an error's line, and are checked
+Place = tuple[Statement | None, str]  # of an error: the statement, and its kind
+
+
+@dataclass(slots=True)
+class FirstCorruption:
+    """What a failing run's memory says: the ``findings``, and the words that its symptom gets (empty: none)."""
+
+    findings: Findings
+    words: str = ""
+
+
+@dataclass(slots=True)
+class _Told:
+    """One error of the failing run: how it stands to the failure, and the passing runs that have it, too."""
+
+    error: Error
+    statement: Statement
+    link: Link
+    told: dict[str, Any]
+    passing: list[str] = field(default_factory=list)
+    compared: int = 0
+    alone: bool = True  # of the deeds of its place, the failing one is the only one
+
+    @property
+    def counts(self) -> bool:
+        """Whether the failure may be its doing: it came of it, or passing runs do without what happened before it."""
+        before = self.link is Link.BEFORE or (self.link is Link.ITSELF and not self.alone)
+        return self.link is Link.CAUSE or (before and not self.passing)
+
+
+def first_corruption(
+    investigation: Investigation, recording: Recording, symptom: Symptom, passing: Sequence[int]
+) -> FirstCorruption:
+    """Check the recorded failing run, and, where it has errors, those of the rows ``passing`` that were where they are.
+
+    The first error, best one that the failure came of, is the one that counts: its statement's evidence has
+    ``corrupts`` 1. Raises SubjectError where there is no time to check the run.
+    """
+    subject = investigation.subject
+    with investigation.watcher.first_use():
+        checker = Checker(subject)
+        with investigation.clock.standing():
+            checker.compile()
+    checked = checker.check(recording.trace)
+    words = FoundErrors(subject, checked)
+    errors = list(_told(checked, words, Consequences(checked, symptom, recording.result)))
+    _compare(investigation, checker, errors, passing)
+    found = Findings("memory", subject.name)
+    found.parts["memory"] = [run_part(recording, checked, [one.told for one in errors])]
+    first = next(iter(sorted((one for one in errors if one.counts), key=lambda one: one.link is not Link.CAUSE)), None)
+    found.ranking = rank(*_ranked(errors, first))
+    found.remarks += [f"memory errors: {remark}" for remark in checked.remarks]
+    shown = first or next((one for one in errors if one.link is Link.ITSELF), None)
+    return FirstCorruption(found, _clause(shown, words) if shown else "")
+
+
+def _told(checked: Checked, words: FoundErrors, consequences: Consequences) -> Iterator[_Told]:
+    """The errors that have a place, in order of time."""
+    for error in checked.errors:
+        if (statement := words.statement(error)) is not None:
+            link = consequences.link(error)
+            yield _Told(error, statement, link, words.tell(error), alone=error.count == 1)
+
+
+def _ranked(errors: Sequence[_Told], first: _Told | None) -> tuple[dict[Statement, float], dict[Statement, Any]]:
+    """Scores and evidence of the statements with errors."""
+    by_statement: dict[Statement, list[_Told]] = {}
+    for one in errors:
+        by_statement.setdefault(one.statement, []).append(one)
+    scores = {statement: 1 / (1 + number) for number, statement in enumerate(by_statement)}
+    evidence = {}
+    for statement, ones in by_statement.items():
+        said = reasons([one.told for one in ones])
+        notes = [note for one in ones for note in _notes(one)]
+        said["text"] = "; ".join([*notes, said["text"]])
+        evidence[statement] = said | {"corrupts": float(any(one is first for one in ones))}
+    return scores, evidence
+
+
+def _notes(one: _Told) -> Iterator[str]:
+    """What the error has to do with the failure and with passing runs, as far as that is known."""
+    if one.link is Link.CAUSE:
+        yield "the failure came of this memory error"
+    if one.link is Link.AFTER:
+        yield "this memory error happened behind the failure"
+    if one.passing:
+        runs = f"{len(one.passing)} of {plural(one.compared, 'passing run')} that came here"
+        yield f"{runs} did the same, and passed all the same (`{one.passing[0]}`)"
+
+
+def _clause(one: _Told, words: FoundErrors) -> str:
+    """What a symptom's sentence says of the error."""
+    lead = {Link.CAUSE: "came of", Link.ITSELF: "is", Link.BEFORE: "before it,"}[one.link]
+    return f"{lead} {words.brief(one.error)}"
+
+
+# ---- Passing runs ----------------------------------------------------------------------------------------------------
+
+
+def _compare(investigation: Investigation, checker: Checker, errors: Sequence[_Told], passing: Sequence[int]) -> None:
+    """Note which passing runs have the errors as well, of those that executed their lines."""
+    executed = {row: _executed(investigation, row) for row in passing} if errors else {}
+    known: dict[int, set[Place] | None] = {}
+    for one in errors:
+        there = [row for row in passing if one.statement in executed[row]]
+        for row in there[:COMPARED]:
+            if row not in known:
+                known[row] = _places(investigation, checker, row)
+            places = known[row]
+            if places is not None:
+                one.compared += 1
+                if (one.statement, str(one.error.kind)) in places:
+                    one.passing.append(investigation.runs.tested[row].case.name)
+
+
+def _executed(investigation: Investigation, row: int) -> frozenset[Statement]:
+    """The statements that a case executed."""
+    coverage = investigation.coverage
+    sites = coverage.counts[row].nonzero()[0].tolist()
+    return frozenset(statement for site in sites for statement in coverage.sites[site].statements)
+
+
+def _places(investigation: Investigation, checker: Checker, row: int) -> set[Place] | None:
+    """The places of a passing run's errors; None where it cannot be recorded as it is, or there is no time."""
+    if investigation.clock.left <= 0:
+        return None
+    try:
+        checked = checker.check(investigation.record(investigation.runs.tested[row]).trace)
+    except WhenceError:
+        return None
+    words = FoundErrors(investigation.subject, checked)
+    return {(words.statement(error), str(error.kind)) for error in checked.errors}
