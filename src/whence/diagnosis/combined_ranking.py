@@ -1,16 +1,17 @@
 """The combined ranking: what changing the run has shown comes first, then what comparing runs suggests.
 
-What corrupted the failing run's memory first, where passing runs do not, comes before all else: everything behind it
-may be its consequence. Then a rule that makes failing cases pass and breaks no passing one says most about a statement;
-then a branch whose switch mends failing runs; then a value that does, by the same kind of change in every failing case;
-then a change of the statement that a solver found to make all runs right at once; then a value that every failing run
-had and no passing one. Only then come rules that break passing cases, or that fit the values of the failing runs alone
-(another case of a switch for one value). Then how far what the statement did in failing runs is unlike what it did in
-passing ones; then the ranking of ``locate``, and last the level in the cause tree. Statements are compared by these in
-turn, each technique deciding only where all before it see no difference.
+A rule that makes failing cases pass and breaks no passing one says most about a statement; then that it corrupted the
+failing run's memory first, where passing runs do not; then a branch whose switch mends failing runs; then a value that
+does, by the same kind of change in every failing case; then a change of the statement that a solver found to make all
+runs right at once; then a value that every failing run had and no passing one. Only then come rules that break passing
+cases, or that fit the values of the failing runs alone (another case of a switch for one value). Then how far what the
+statement did in failing runs is unlike what it did in passing ones; then the ranking of ``locate``, and last the level
+in the cause tree. Statements are compared by these in turn, each technique deciding only where all before it see no
+difference.
 
 Of a failure without a right output (a crash, say, of which nothing else is known) any change that leads round its place
-makes the run pass. There the level in the cause tree and what passing runs never did come before switches and values.
+makes the run pass. There the first memory error comes before all else, and the level in the cause tree and what passing
+runs never did before switches and values.
 
 Techniques share findings, not code: what they found is
 read from their rankings' evidence.
@@ -89,8 +90,8 @@ def _corrupts(entry: Entry) -> float:
 
 
 SOURCES = (
-    Source("memory", _corrupts, explains=True),
     Source("rules", _rule),
+    Source("memory", _corrupts, explains=True),
     Source("switch", _flips),
     Source("values", _consistent),
     Source("formula", _repairs, explains=True),
@@ -109,7 +110,8 @@ LAST = Source("causes", _near, NEAR)  # which decides where nothing else sees a 
 
 
 AROUND = (
-    *(source for source in SOURCES if source.name in ("memory", "rules", "separates", "doubtful_rules")),
+    Source("memory", _corrupts, "around_memory", explains=True),
+    *(source for source in SOURCES if source.name in ("rules", "separates", "doubtful_rules")),
     Source("causes", _near, "around_causes"),
     Source("invariants", _unlike, "around_invariants"),
     Source("formula", _repairs, "around_formula", explains=True),
@@ -118,6 +120,7 @@ AROUND = (
 )  # where a run passes as soon as it goes round the place of its failure: a switch that leads there says little
 _LATE = ("doubtful_rules", "invariants")  # of SOURCES, behind what only AROUND has
 ORDER = (
+    "around_memory",
     *(source.name for source in SOURCES if source.name not in _LATE),
     *(source.name for source in AROUND if source.name.startswith("around_")),
     *_LATE,

@@ -85,25 +85,39 @@ class FoundErrors:
 
     def brief(self, error: Error) -> str:
         """One error in a few words, with its place: ``a write beyond `name` at FILE:LINE``."""
-        return f"{self._brief(error)} at {_place(self.statement(error))}"
-
-    def _brief(self, error: Error) -> str:
+        at = f"at {_place(self.statement(error))}"
         if error.kind is Kind.UNDEFINED:
-            return f"the use of {self._never_given(error)}, which was never given a value,"
+            return f"the use of {self._never_given(error)}, which was never given a value, {at}"
         if error.kind is Kind.OVERLAP:
-            return "an overlapping copy"
+            return f"an overlapping copy {at}"
         described = self._described(error.object)
-        owner = f"`{described['name']}`" if described["name"] else described["text"]
-        if error.kind is Kind.LEAK:
-            return f"the loss of {owner}"
+        if described["name"]:
+            return f"{self._way(error)} `{described['name']}`{self._gone(error)} {at}"
+        what, _, how = self._way(error).partition(" ")  # "a write", "giving back"
+        more, _, preposition = how.partition(" ")
+        return " ".join(filter(None, [what, more, at, preposition, f"{described['text']}{self._gone(error)}"]))
+
+    def _way(self, error: Error) -> str:
+        """What an error did to its object."""
         if error.kind in (Kind.TWICE, Kind.NO_BLOCK):
-            return f"giving back {owner}" + (" twice" if error.kind is Kind.TWICE else ", which is no block,")
+            return "giving back"
+        if error.kind is Kind.LEAK:
+            return "the loss of"
         deed = "a write" if error.writes else "a read"
         if error.kind is Kind.BOUNDS:
             beyond = self._beyond(error)
-            return f"{deed} {'before' if beyond and beyond['side'] == 'before' else 'beyond'} {owner}"
-        gone = {Kind.FREED: "after it was given back", Kind.RETURNED: "after its function returned"}
-        return f"{deed} of {owner} {gone.get(error.kind, 'outside of its braces')}"
+            return f"{deed} {'before' if beyond and beyond['side'] == 'before' else 'beyond'}"
+        return f"{deed} of"
+
+    def _gone(self, error: Error) -> str:
+        """When that was, of an object that was not to be used any more."""
+        return {
+            Kind.FREED: " after it was given back",
+            Kind.RETURNED: " after its function returned",
+            Kind.LEFT: " outside of its braces",
+            Kind.TWICE: " twice",
+            Kind.NO_BLOCK: ", which is no block,",
+        }.get(error.kind, "")
 
     # ---- Objects -----------------------------------------------------------------------------------------------------
 

@@ -113,7 +113,8 @@ def _segment(
     first = static.site_start
     stop = plan.segments[row.id + 1].site_start
     for site in range(first, stop):
-        _event(units, row.event + site - first, site, segment, plan, columns, sources, state)
+        if not _event(units, row.event + site - first, site, segment, plan, columns, sources, state):
+            break  # what follows was not reached
     if static.flags & CALLS:
         state.waits[thread] = segment
         if static.flags & UNKNOWN:
@@ -135,8 +136,8 @@ def _event(
     columns: Columns,
     sources: Sources,
     state: State,
-) -> None:
-    """What one event read, wrote and made."""
+) -> bool:
+    """What one event read, wrote and made; False: it was not reached, or ended the run."""
     static, source = plan.sites[site], sources.sites[site]
     kind = static.kind
     if kind <= BYVALS:
@@ -150,8 +151,8 @@ def _event(
                 number = first + source.value_target
                 born(number, address, static.size, COPIED, function, source.value_target, row, sources, state)
         elif kind != VASTARTS:
-            _memory(units, event, site, segment, plan, columns, sources, state)
-        return
+            return _memory(units, event, site, segment, plan, columns, sources, state)
+        return True
     if kind == CALL:
         check_call(units, event, site, segment, plan, columns, sources, state)
     elif kind == RESULTS:
@@ -167,6 +168,7 @@ def _event(
             state.objects[event] = object_passed(units, event, site, segment, plan, columns, sources, state)
         leaf = uses_undefined(event, site, 0, segment, plan, columns, sources, state)
         state.undefined[event] = leaf >= 0
+    return True
 
 
 @lean
@@ -216,14 +218,20 @@ def _memory(
     columns: Columns,
     sources: Sources,
     state: State,
-) -> None:
-    """An access by address: a load, a store, an atomic operation, a copy or a fill."""
+) -> bool:
+    """An access by address: a load, a store, an atomic operation, a copy or a fill.
+
+    False where its address is 0: it ended the run, or was not reached.
+    """
     static, source = plan.sites[site], sources.sites[site]
     kind = static.kind
     unit = columns.segments[segment].word + static.unit
     address = wide(units, unit)
-    if address == 0:  # never reached, or a null pointer
-        return
+    leaf = uses_undefined(event, site, 1, segment, plan, columns, sources, state)
+    if leaf >= 0:
+        report(UNDEFINED, event, site, leaf, 0, ADDRESSES, 0, 0, 0, state)
+    if address == 0:
+        return False
     length = np.int64(static.size)
     if kind in (COPIES, SETS):
         length = wide(units, unit + 4)
@@ -237,13 +245,7 @@ def _memory(
         check_access(event, site, -1, other, 0, second, length, plan, columns, sources, state)
         if source.separate and address != second and abs(address - second) < length:
             report(OVERLAP, event, site, -1, number, 1, address, length, second, state)
-        return
-    if kind == SETS:
-        return
-    leaf = uses_undefined(event, site, 1, segment, plan, columns, sources, state)
-    if leaf >= 0:
-        report(UNDEFINED, event, site, leaf, 0, ADDRESSES, 0, 0, 0, state)
-    if kind == STORES:
+    elif kind == STORES:
         if source.value:
             state.objects[event] = object_passed(units, event, site, segment, plan, columns, sources, state)
         state.undefined[event] = uses_undefined(event, site, 0, segment, plan, columns, sources, state) >= 0
@@ -256,3 +258,4 @@ def _memory(
             else:
                 state.objects[event] = object_loaded(definition, address, value, plan, columns, units, state)
         state.undefined[event] = is_undefined(definition, number, plan, columns, sources, state)
+    return True

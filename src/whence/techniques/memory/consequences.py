@@ -1,8 +1,9 @@
 """Whether a failure came of a memory error: asked of the values behind its symptom, in the recorded run.
 
-A failure came of an error where the value or address at its symptom was made from what the error got wrong: from bytes
-that it wrote outside of its object, from what it read there, or from a value that was never given. Each is looked up in
-the data slice of the symptom, byte by byte, so that an error which merely stood on the way is not blamed. Two failures
+A failure came of an error where the value or address at its symptom, or a branch that led there, was made from what the
+error got wrong: from bytes that it wrote outside of its object, from what it read there, or from a value that was never
+given. Each is looked up in the data slice of the symptom and those branches, byte by byte, so that an error which
+merely stood on the way is not blamed. Two failures
 have no such value: a return address that was overwritten, and the heap's own numbers, which the C library found wrong.
 """
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from whence.findings import Symptom
     from whence.run.result import RunResult
+    from whence.trace.slicing import Slice
 
 Range = tuple[int, int, int]  # an event, the first byte, and the first one behind
 READERS = (Site.LOAD, Site.RMW)
@@ -70,20 +72,22 @@ class Consequences:
     # ---- What the symptom was made from ------------------------------------------------------------------------------
 
     @cached_property
-    def _behind(self) -> Any:
-        """The data slice of the symptom."""
-        return compute(self._trace, self._symptom.details.get("criteria", []), control=False)
+    def _behind(self) -> Slice:
+        """The data slice of the symptom and of the branches that led there."""
+        criteria = [*self._symptom.details.get("criteria", []), *(event + 1 for event in self._deciding)]
+        return compute(self._trace, criteria, control=False)
 
     @cached_property
     def _deciding(self) -> set[int]:
-        """The branches and calls, innermost first, without which the symptom would not have been come to."""
+        """The branches without which the symptom would not have been come to."""
         found: set[int] = set()
         event = self._symptom.event
         while event >= 0:
             control = self._evidence.control(event)
             if control < 0:
-                frame = self._columns.frames[self._evidence.frame(event)]
-                control = self._evidence.last_event(int(frame["call"])) if frame["call"] >= 0 else -1
+                call = int(self._columns.frames[self._evidence.frame(event)]["call"])
+                event = self._evidence.last_event(call) if call >= 0 else -1
+                continue
             if control in found:
                 break
             found.add(control)
@@ -94,9 +98,7 @@ class Consequences:
         """Whether what an access read that was not its object's, or was never given, is behind the symptom."""
         depth = self._behind.event_depth
         if error.kind is Kind.UNDEFINED:
-            arguments = deeds["argument"][deeds["argument"] >= 0]
-            decides = error.writes == objects.BRANCHES and not self._deciding.isdisjoint(deeds["event"].tolist())
-            return decides or bool(depth[arguments].any())
+            return bool(depth[deeds["argument"][deeds["argument"] >= 0]].any())
         if error.writes or error.kind in (Kind.TWICE, Kind.NO_BLOCK, Kind.OVERLAP):
             return False
         accesses = deeds["event"][deeds["argument"] < 0]

@@ -1,0 +1,192 @@
+"""How a failing run's memory errors stand to its failure: only what is checked is said to be its cause."""
+
+from __future__ import annotations
+
+import pytest
+from cli_tool import subject_folder, whence
+from trace_readers import record, subject_of
+
+from whence.subject.memory_check import Checker
+from whence.subject.symptoms import symptom_of
+from whence.techniques.memory.consequences import Consequences, Link
+
+HEAP_POINTER = """\
+#include <stdlib.h>
+struct entry { char name[8]; long *count; };
+int main(void)
+{
+    char *title = malloc(24);
+    struct entry *entry = malloc(sizeof *entry);
+    entry->count = malloc(8);
+    for (int i = 0; i < 48; i++)
+        title[i] = 'x';                         /* 9: over the pointer */
+    return (int)*entry->count;                  /* 10 */
+}
+"""
+UNRELATED = """\
+#include <stdlib.h>
+static int wide[4], other[4];
+static void set(int *row, int at, int value) { row[at] = value; }  /* 3 */
+int main(void)
+{
+    int *missing = NULL;
+    set(wide, 5, 1);
+    return *missing + other[1];                 /* 8 */
+}
+"""
+FAR = """\
+#include <stdlib.h>
+static int row[4];
+static void set(int at) { row[at] = 1; }        /* 3 */
+int main(void) { set(1 << 28); return 0; }
+"""
+FREED_READ = """\
+#include <stdlib.h>
+struct node { struct node *next; long value; };
+int main(void)
+{
+    struct node *first = malloc(sizeof *first), *taken;
+    first->next = first;
+    free(first);
+    taken = first->next;                        /* 8 */
+    return (int)taken->next->next->value;       /* 9 */
+}
+"""
+NEVER_SET = """\
+#include <stdlib.h>
+struct box { long *held; };
+int main(void)
+{
+    struct box *box = malloc(sizeof *box);
+    long *held = box->held;
+    if (box)
+        return (int)*held;                      /* 8: crashes, as fresh memory holds 0 */
+    return 0;
+}
+"""
+HEAP_NUMBERS = """\
+#include <stdlib.h>
+int main(void)
+{
+    char *name = malloc(24), *next = malloc(24);
+    for (int i = 0; i < 32; i++)
+        name[i] = 'x';                          /* 6: over the size of the next block */
+    free(next);
+    free(name);
+    return 0;
+}
+"""
+RETURN_ADDRESS = """\
+static void copy(char *to, int count) { for (int i = 0; i < count; i++) to[i] = 'x'; }  /* 1 */
+static int fill(int count)
+{
+    char room[16];
+    copy(room, count);
+    return room[0];
+}
+int main(int count, char **words) { return fill(64 * count); }
+"""
+INSIDE = """\
+#include <stdlib.h>
+#include <string.h>
+struct entry { char name[8]; long *count; };
+static void put(char *to, const char *from, int length) { memcpy(to, from, length); }  /* 4 */
+int main(void)
+{
+    static char line[8], behind[8];
+    struct entry entry = {"name", NULL};
+    put(line, "123456789012", 12);              /* over `behind`, which nobody reads */
+    memcpy(&entry.count, line, 8);              /* from inside of `line` */
+    return (int)*entry.count;                   /* 11 */
+}
+"""
+CAUSES = {
+    "a pointer on the heap is overwritten": (HEAP_POINTER, 9, Link.CAUSE),
+    "an error elsewhere": (UNRELATED, 3, Link.BEFORE),
+    "the access that crashes": (FAR, 3, Link.ITSELF),
+    "a pointer read from a block that is gone": (FREED_READ, 8, Link.CAUSE),
+    "a pointer that was never given": (NEVER_SET, 8, Link.ITSELF),
+    "the heap's own numbers": (HEAP_NUMBERS, 6, Link.CAUSE),
+    "the return address": (RETURN_ADDRESS, 1, Link.CAUSE),
+    "the part of a copy that was right": (INSIDE, 4, Link.BEFORE),
+}
+
+
+@pytest.mark.parametrize("text, line, link", CAUSES.values(), ids=CAUSES)
+def test_the_first_error_stands_to_the_failure(text: str, line: int, link: Link) -> None:
+    subject = subject_of(text)
+    recording = record(subject)
+    checked = Checker(subject).check(recording.trace)
+    symptom = symptom_of(recording, subject.folder)
+    error = checked.errors[0]
+    assert checked.trace.location(error.event).line == line
+    assert Consequences(checked, symptom, recording.result).link(error) is link
+
+
+LATER = """\
+#include <stdio.h>
+static int wide[4], other[4];
+static void set(int *row, int at, int value) { row[at] = value; }  /* 3 */
+int main(int count, char **words)
+{
+    printf("%d\\n", count + 1);
+    set(wide, 5, 1);
+    printf("%d\\n", other[1]);
+    return 0;
+}
+"""
+
+
+def test_what_happens_behind_the_failure_is_not_its_cause() -> None:
+    done = whence(subject_folder("later", p_c=LATER), "locate", "p.c", "--no-alter", "--no-generate", "--json",
+                  "--fails", "", "--expect", "1\n1\n")  # fmt: skip
+    first, *_ = done.json["ranking"]
+    assert first["line"] != 3
+    assert "memory" not in first["evidence"]
+    assert done.json["memory"][0]["errors"][0]["line"] == 3
+    assert "beyond" not in done.json["symptom"]["text"]
+
+
+SILENT = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int marks[4], total[4];
+static void mark(int at) { marks[at] = 7; }     /* 4 */
+int main(int count, char **words)
+{
+    int at = atoi(words[1]);
+    total[0] = 1;
+    mark(at);
+    printf("%d\\n", at == 3 ? 30 : 1);
+    return 0;
+}
+"""
+
+
+def located(name: str, text: str, *words: str) -> dict:
+    folder = subject_folder(name, p_c=text)
+    return whence(folder, "locate", "p.c", "--no-alter", "--no-generate", "--json", *words).json
+
+
+def test_an_error_of_passing_runs_too_does_not_come_first() -> None:
+    found = located("silent-too", SILENT.replace("marks[at]", "marks[at + 2]"), "--fails", "3", "--expect", "1\n",
+                    "--passes", "4", "--passes", "5")  # fmt: skip
+    first = found["ranking"][0]
+    assert "memory" not in first["evidence"]
+    (entry,) = [entry for entry in found["ranking"] if entry["line"] == 4]
+    assert "2 of 2 passing runs that came here did the same" in entry["evidence"]["text"]
+
+
+def test_one_of_the_failing_run_alone_comes_first_and_the_symptom_tells_it() -> None:
+    text = SILENT.replace("marks[at]", "marks[at == 3 ? 5 : at]")
+    found = located("failing-alone", text, "--fails", "3", "--expect", "1\n", "--passes", "1", "--passes", "2")
+    first = found["ranking"][0]
+    assert (first["line"], first["rank_worst"], first["evidence"]["memory"]) == (4, 1, 1.0)
+    assert found["symptom"]["text"].endswith("; before it, a write beyond `marks` at p.c:4")
+
+
+def test_without_a_passing_case_the_crash_is_said_to_have_come_of_the_write() -> None:
+    found = located("alone", HEAP_POINTER, "--fails", "")
+    assert found["ranking"][0]["line"] == 9
+    assert "the crash came of a write at p.c:9 beyond the block of 24 bytes" in found["symptom"]["text"]
+    assert found["memory"][0]["errors"][0]["hit"] is None
