@@ -55,7 +55,7 @@ def first_corruption(
     """Check the recorded failing run, and, where it has errors, those of the rows ``passing`` that were where they are.
 
     The first error, best one that the failure came of, is the one that counts: its statement's evidence has
-    ``corrupts`` 1. Raises SubjectError where there is no time to check the run.
+    ``corrupts`` 1.
     """
     subject = investigation.subject
     with investigation.watcher.first_use():
