@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from whence.cli.supervisor import Line, _Watch
+
 PRELUDE = """
 import ctypes, os, signal, sys, time
 from dataclasses import fields
@@ -88,6 +90,24 @@ def test_without_a_result_the_time_is_told(tmp_path):
         output, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, output) == (1, "")
     assert errors == "whence: nothing was found: its time was up while it was running\n  help: more time: --budget 5m\n"
+
+
+def test_what_the_child_told_before_its_time_was_up_is_heard():
+    """It may tell that it shows its result after the parent's last look, and before it is ended."""
+    readable, writable = os.pipe()
+    with subprocess.Popen(["sleep", "60"]) as child:
+        watch = _Watch(child.pid, readable)
+        watch._end = time.monotonic()
+        assert not watch._is_heard()
+        told = Line()
+        told.open(writable)
+        told.busy("showing it")
+        told.showing()
+        child.send_signal(signal.SIGCONT)
+        assert watch._is_heard()
+        child.kill()
+    os.close(readable)
+    os.close(writable)
 
 
 def test_while_something_is_built_the_clock_stands_still(tmp_path):

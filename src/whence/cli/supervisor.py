@@ -155,7 +155,7 @@ class _Watch:
         """Wait for the child and end it when it is time; the command's exit status."""
         with self._signals():
             while self._receive():
-                if self._end is not None and time.monotonic() >= self._end:
+                if self._is_late() and not self._is_heard():
                     self._kill("its time was up" if self._stop is None else "it did not react")
             _, code = os.waitpid(self._child, 0)
         os.close(self._fd)
@@ -166,6 +166,20 @@ class _Watch:
         return self._show(-status)
 
     # ---- The child -------------------------------------------------------------------------------------------------
+
+    def _is_late(self) -> bool:
+        return self._end is not None and time.monotonic() >= self._end
+
+    def _is_heard(self) -> bool:
+        """Whether the child, which is late, has just told that it shows its result; meanwhile it stands still."""
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self._child, signal.SIGSTOP)
+            os.waitid(os.P_PID, self._child, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            while select.select([self._fd], [], [], 0)[0] and self._receive():
+                pass
+            if not self._is_late():
+                os.kill(self._child, signal.SIGCONT)
+        return not self._is_late()
 
     def _receive(self) -> bool:
         """Take in what the child has told by now, after a short wait; False when it has ended."""
