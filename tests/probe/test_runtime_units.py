@@ -23,7 +23,7 @@ PARTS = {
     "changes": ["alter/changes.c", "alter/operators.c"],
     "runs": RUNS,
     "trace": ["record/trace.c"],
-    "schedule": ["record/trace.c", "record/ending.c", "record/baton.c", "record/entry.c", "record/turns.c"],
+    "schedule": [f"record/{name}.c" for name in ("trace", "ending", "choices", "baton", "entry", "turns")],
 }
 FLAGS = ["-O1", "-g", "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-include", "base/sections.h"]
 

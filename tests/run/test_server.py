@@ -47,7 +47,7 @@ def test_jobs_survive_the_message(job):
 def test_replies_have_their_size():
     assert len(Reply(1).encode()) == protocol.REPLY.size == 40
     assert protocol.HEADER.size == 64
-    assert len(protocol.STAGES) == protocol.AT_SESSION + 1
+    assert len(protocol.STAGES) == protocol.AT_SCHEDULE + 1
 
 
 def test_which_programs_hold_a_server(tmp_path):

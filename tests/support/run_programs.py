@@ -45,6 +45,11 @@ int whence_record_in_folder(const char *folder, uint64_t limit, enum whence_keep
     return whence_record_start(path, limit, keep);
 }
 
+int whence_schedule_start(const char *path)
+{
+    return access(path, R_OK);
+}
+
 uint32_t *whence_coverage(size_t *sites)
 {
     *sites = counters ? 4 : 0;

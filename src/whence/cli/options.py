@@ -105,6 +105,7 @@ class Options:
     case: str | None
     trace_limit: int | None
     window: int | None
+    schedule: Path | None
     budget: float | None
     json: bool
     html: Path | None
@@ -125,9 +126,9 @@ class Options:
             words += ["--fails", text] + (["--expect", expect] if expect is not None else [])
         for text in self.passes:
             words += ["--passes", text]
-        settings = {"--cflags": self.cflags, "--timeout": self.timeout, "--case": self.case}
+        settings: dict[str, object] = {"--cflags": self.cflags, "--timeout": self.timeout, "--case": self.case}
         settings["--pattern"] = None if self.pattern is None else self.pattern or "zero"
-        settings |= {"--trace-limit": self.trace_limit, "--window": self.window}
+        settings |= {"--trace-limit": self.trace_limit, "--window": self.window, "--schedule": self.schedule}
         for name, value in settings.items():
             words += [name, f"{value:g}" if isinstance(value, float) else str(value)] if value else []
         return " ".join(quoted(word) for word in words)
@@ -156,6 +157,9 @@ _SHARED: list[Callable[[Any], Any]] = [
         "--trace-limit", callback=_size, metavar="SIZE", help="Most bytes a trace may take [4G, or what memory allows]."
     ),
     click.option("--window", callback=_size, metavar="SIZE", help="Keep only the last SIZE bytes of a long run."),
+    click.option(
+        "--schedule", type=click.Path(path_type=Path), metavar="FILE", help="How the threads of its case take turns."
+    ),
     click.option(
         "--budget", callback=duration, metavar="TIME", help="Wall time, building left out: 90s, 5m, 1h [60s]."
     ),

@@ -10,10 +10,19 @@ from whence.errors import UsageError
 from whence.investigation.clock import Clock
 from whence.investigation.investigation import Investigation, Setup
 from whence.investigation.watcher import Watcher
+from whence.probe.instrument import Variant
 from whence.run.cases import Case
 from whence.run.config import FILE_NAME, read_config
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
-from whence.subject.subject import Subject, built_from_config, built_from_sources, learned, settle, with_cases
+from whence.subject.subject import (
+    Subject,
+    built_from_config,
+    built_from_sources,
+    learned,
+    settle,
+    under_schedule,
+    with_cases,
+)
 
 LEARNING = "running cases to learn what is right"
 
@@ -62,4 +71,10 @@ class Beginning:
         return self._of(with_cases(subject, settle(subject, list(cases))))
 
     def _of(self, subject: Subject) -> Investigation:
-        return Investigation(subject, self._setup, self._clock, self._watcher)
+        path = self._setup.schedule
+        if path is not None:
+            subject = under_schedule(subject, path)
+        investigation = Investigation(subject, self._setup, self._clock, self._watcher)
+        if path is not None:
+            investigation.build(Variant.COVER)
+        return investigation

@@ -36,7 +36,8 @@ class Setup:
     ``case``: name of the failing case to explain; None: the one with the shortest run. ``trace_limit``: most bytes of a
     trace (None: what memory allows), ``window``: only the last bytes of a run are kept (None: all). Of altered runs
     there are ``workers`` at a time (None: one a core), on the Dask ``cluster`` at this address (None: here);
-    ``fresh``: what earlier searches kept is run again.
+    ``fresh``: what earlier searches kept is run again. ``schedule``: a file that says how the threads of a case take
+    turns.
     """
 
     case: str | None = None
@@ -45,6 +46,7 @@ class Setup:
     workers: int | None = None
     cluster: str | None = None
     fresh: bool = False
+    schedule: Path | None = None
 
 
 class Technique(Protocol):

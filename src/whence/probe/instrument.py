@@ -17,11 +17,11 @@ from whence.build.memory import UNKNOWN, Memory
 from whence.probe import alter
 from whence.probe.bare import without_debug
 from whence.probe.behind import BEHIND, BEHIND_GROUP, placed
-from whence.probe.cover import PAGE_COUNTERS, counters_of, covered_lines
+from whence.probe.cover import PAGE_COUNTERS, counters_of, covered_lines, step_hooks
 from whence.probe.defined import without_promises
 from whence.probe.frame import Framing
 from whence.probe.plan import Numbering
-from whence.probe.record import FRAME_ADDRESS, HOOKS, Recorder, registers
+from whence.probe.record import FRAME_ADDRESS, HOOKS, STEPS, Recorder, registers
 from whence.probe.sites import AlterPlan, Finder
 from whence.probe.symbols import Renaming, program_renaming
 from whence.probe.variables import address_table, address_tables
@@ -71,26 +71,32 @@ def record_texts(
         return Recorder(layout, numbering.first_segment[number]).lines(), registers(layout)
 
     for index, module in enumerate(program.modules):
-        extra = _record_extra(program, index)
+        extra = _record_extra(program, index, numbering)
         if module is program.modules[-1]:
             extra.append(_fingerprint(program))
         yield _rewrite(module, lines, Renaming(names), extra, _of(memory, index))
 
 
-def cover_texts(program: Program, memory: Sequence[Memory] = ()) -> Iterator[str]:
-    """The modules' texts for the cover variant."""
-    names = program_renaming(_defined(program), ())
+def cover_texts(
+    program: Program, memory: Sequence[Memory] = (), numbering: Numbering | None = None, wrapped: Iterable[str] = ()
+) -> Iterator[str]:
+    """The modules' texts for the cover variant; one with threads has its ``numbering``, for its steps, and wrappers."""
+    names = program_renaming(_defined(program), wrapped)
+    numbers = iter(range(len(program.functions)))
     total = sum(counters_of(ref.function) for ref in program.functions)
     first = 0
 
     def lines(function: Function) -> tuple[Iterable[str], Container[str]]:
         nonlocal first
         start, first = first, first + counters_of(function)
-        return covered_lines(function, start), ()
+        number = next(numbers)
+        hooks = step_hooks(numbering.layouts[number], numbering.first_segment[number]) if numbering else {}
+        return covered_lines(function, start, hooks), ()
 
     for index, module in enumerate(program.modules):
         last = module is program.modules[-1]
         extra = [_counters(total), _fingerprint(program)] if last else [COUNTED_ELSEWHERE]
+        extra += [STEPS] if numbering else []
         yield _rewrite(module, lines, Renaming(names), extra, _of(memory, index))
 
 
@@ -119,7 +125,7 @@ def replay_texts(
         return Recorder(layout, numbering.first_segment[number]).lines(), registers(layout)
 
     for index, module in enumerate(program.modules):
-        extra = [*_record_extra(program, index), *_alter_extra(program, index)]
+        extra = [*_record_extra(program, index, numbering), *_alter_extra(program, index)]
         yield _rewrite(module, lines, Renaming(names), extra, _of(memory, index))
 
 
@@ -138,11 +144,12 @@ def _alter_extra(program: Program, module: int) -> list[str]:
     return [alter.HOOKS, alter.armed_blocks(program.block_count), _fingerprint(program)]
 
 
-def _record_extra(program: Program, index: int) -> list[str]:
+def _record_extra(program: Program, index: int, numbering: Numbering) -> list[str]:
     """What the recorder's probes need in a module; the last one defines what all share."""
     module = program.modules[index]
     extra = [HOOKS] if "llvm.frameaddress.p0" in module.declarations else [HOOKS, FRAME_ADDRESS]
     extra.append(address_table(module, index))
+    extra += [STEPS] if numbering.has_steps else []
     if module is program.modules[-1]:
         extra += address_tables(index + 1)
     return extra

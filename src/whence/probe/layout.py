@@ -11,16 +11,21 @@ record.
 A *site* is an instruction's point that becomes an event when it executes: a load, a store, each argument of a call,
 the call, its result, a conditional branch, a return, a phi. Pure instructions are no sites: ``Leaves`` finds the
 sites behind an operand.
+
+In a program with threads, what another thread could notice is a *step* of its thread: an access that is not to a
+private local, a call out of the program. A segment holds one at most; before it the thread's turn can end.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import takewhile
 
 from whence.program.model import Block, Function, Instruction, Module, Operand
+from whence.program.program import Program
 from whence.program.types import holds_array, size_of
 
 MAX_SEGMENT_SITES = 1000  # keeps a segment far below a chunk of the trace file
@@ -28,6 +33,8 @@ RETURNS_TWICE = frozenset({"@setjmp", "@_setjmp", "@sigsetjmp", "@__sigsetjmp", 
 ADDRESS_UNITS = 2
 NO_SLOT = -1
 CONDITIONAL = 1
+STARTERS = frozenset({"pthread_create", "thrd_create", "__kmpc_fork_call", "GOMP_parallel"})
+_MEMORY = ("@llvm.memcpy", "@llvm.memmove", "@llvm.memset")
 
 
 class Kind(IntEnum):
@@ -95,10 +102,12 @@ class Segment:
     hold the frame's address, so that a return by longjmp finds its frame. ``after`` is the call behind which the
     segment starts (None: the block's start or a cut without a call). ``places`` are the locals whose addresses it
     holds, each with its first unit: those of the frame at the entry, one of a size that varies where it is made.
+    ``step``: it holds a step of its thread.
     """
 
     block: int
     first: bool
+    step: bool = False
     entry: bool = False
     address: bool = False
     frame: bool = False
@@ -118,6 +127,18 @@ class Segment:
         self.units += ADDRESS_UNITS * (2 if local.operands else 1)
 
 
+    def anchor(self, block: Block) -> int | None:
+        """The index of the instruction of its ``block`` before which it starts; None: behind the call it follows."""
+        if self.after is not None:
+            return None
+        if not self.first:
+            return self.sites[0].instruction.index
+        for instruction in block.instructions:
+            if instruction.opcode != "phi" and not (self.entry and is_frame_local(instruction)):
+                return instruction.index
+        raise AssertionError("a block has a terminator")
+
+
 @dataclass(slots=True)
 class Layout:
     """A function's segments in the order of its text, and its private locals with their slots."""
@@ -125,6 +146,11 @@ class Layout:
     function: Function
     segments: list[Segment]
     slots: dict[str, int]
+
+
+def starts_threads(program: Program) -> bool:
+    """Whether a program calls, or could call, something that starts threads."""
+    return any(not STARTERS.isdisjoint(module.declarations) for module in program.modules)
 
 
 def is_probed_call(instruction: Instruction) -> bool:
@@ -156,6 +182,7 @@ def private_locals(function: Function) -> dict[str, str]:
     return found
 
 
+_CONSTANT = re.compile(r"(\w+ )*constant ")
 _VA_LIST = "[1 x %struct.__va_list_tag]"
 
 
@@ -191,10 +218,12 @@ class _Cutter:
     """Cuts one function's blocks into segments."""
 
     def __init__(
-        self, function: Function, module: Module, is_defined: Callable[[str], bool], has_private: bool
+        self, function: Function, module: Module, is_defined: Callable[[str], bool], has_private: bool, has_steps: bool
     ) -> None:
         self._module = module
         self._is_defined = is_defined
+        self._has_steps = has_steps
+        self._own = private_locals(function) if has_steps else {}  # of one thread alone
         self.returns_twice = any(i.callee in RETURNS_TWICE for i in function.instructions() if i.opcode == "call")
         # After a longjmp, what a local holds depends on whether it lived in memory: there all stay in memory.
         # What runs over the end of an array may write to, and read, any other local.
@@ -206,9 +235,12 @@ class _Cutter:
         """The segments of one block."""
         segment = Segment(number, first=True)
         for instruction in block.instructions:
-            if len(segment.sites) >= MAX_SEGMENT_SITES and instruction.opcode != "phi":
+            is_step = self._has_steps and self._is_step(instruction)
+            is_full = len(segment.sites) >= MAX_SEGMENT_SITES and instruction.opcode != "phi"
+            if is_full or (is_step and segment.step):
                 yield segment
                 segment = Segment(number, first=False)
+            segment.step |= is_step
             if not is_probed_call(instruction):
                 self._add_site(segment, instruction)
                 if instruction.opcode == "alloca" and instruction.operands:
@@ -222,6 +254,17 @@ class _Cutter:
                 segment.units += ADDRESS_UNITS
             segment.add(Kind.RESULT, instruction, value_units(instruction.type, self._module))
         yield segment
+
+    def _is_step(self, instruction: Instruction) -> bool:
+        """Whether another thread could notice what an instruction does."""
+        opcode, callee = instruction.opcode, instruction.callee or ""
+        if opcode in {"load", "store"}:
+            pointer = instruction.operands[-1].text
+            text = self._module.globals.get(pointer[1:], "") if pointer.startswith("@") else ""
+            return pointer not in self._own and not _CONSTANT.match(text)
+        if opcode != "call" or not is_probed_call(instruction):
+            return opcode in {"atomicrmw", "cmpxchg"} or callee.startswith(_MEMORY)
+        return not (callee.startswith("@") and self._is_defined(callee[1:]))
 
     def _add_call(self, segment: Segment, call: Instruction) -> None:
         """A site for each argument, then the call's own; an indirect call records where it goes.
@@ -290,14 +333,15 @@ def lay_out(
     address_taken: bool,
     is_defined: Callable[[str], bool],
     has_private: bool = True,
+    has_steps: bool = False,
 ) -> Layout:
     """Cut the function into segments.
 
     ``address_taken`` makes its entry record its address; ``is_defined`` tells whether the program defines the
     function that a name means in this module. Without ``has_private`` no local is private: where a run is altered,
-    more than the function's own stores can change one.
+    more than the function's own stores can change one. ``has_steps``: its program has threads.
     """
-    cutter = _Cutter(function, module, is_defined, has_private)
+    cutter = _Cutter(function, module, is_defined, has_private, has_steps)
     segments = [s for number, block in enumerate(function.blocks) for s in cutter.cut(block, number)]
     entry = segments[0]
     entry.entry = True

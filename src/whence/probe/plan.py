@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from whence.probe.layout import ACCESSES, Kind, Layout, Leaf, Leaves, Segment, Site, lay_out, uses
+from whence.probe.layout import ACCESSES, Kind, Layout, Leaf, Leaves, Segment, Site, lay_out, starts_threads, uses
 from whence.program.cfg import control_dependence
 from whence.program.model import Function, Instruction, Operand
 from whence.program.program import FunctionRef, Program
@@ -22,8 +22,8 @@ from whence.program.program import FunctionRef, Program
 NAME = re.compile(r'@("[^"]*"|[-a-zA-Z$._0-9]+)')
 NO_CALLEE = -1  # an indirect call, or a callee that neither the program nor the library table knows
 # Bits of a segment's flags. UNKNOWN: it ends with a call by a name that nobody knows; OPAQUE: it starts behind such a
-# call, or behind one through a pointer.
-ENTRY, FIRST, FRAME, ADDRESS, CALLS, RETURNS, UNKNOWN, OPAQUE = 1, 2, 4, 8, 16, 32, 64, 128
+# call, or behind one through a pointer. STEP: it holds a step of its thread.
+ENTRY, FIRST, FRAME, ADDRESS, CALLS, RETURNS, UNKNOWN, OPAQUE, STEP = 1, 2, 4, 8, 16, 32, 64, 128, 256
 SAME_BLOCK = -1  # kinds of reference in ref_outer: the same block, a parameter, or k >= 0: the k-th outer block
 PARAMETER = -2
 
@@ -67,11 +67,13 @@ class Plan(NamedTuple):
 class Numbering:
     """The layouts of all functions, with the number of each one's first segment.
 
-    ``has_private`` is that of ``lay_out``; numbers of segments and sites are the same with and without.
+    ``has_private`` is that of ``lay_out``; numbers of segments and sites are the same with and without. ``has_steps``:
+    the program has threads.
     """
 
     def __init__(self, program: Program, has_private: bool = True) -> None:
         taken = _address_taken(program)
+        self.has_steps = steps = starts_threads(program)
         self.layouts: list[Layout] = []
         self.first_segment: list[int] = []
         count = 0
@@ -81,7 +83,7 @@ class Numbering:
             def is_defined(name: str, module: int = module) -> bool:
                 return program.resolve(module, name) is not None
 
-            layout = lay_out(ref.function, program.modules[module], number in taken, is_defined, has_private)
+            layout = lay_out(ref.function, program.modules[module], number in taken, is_defined, has_private, steps)
             self.layouts.append(layout)
             self.first_segment.append(count)
             count += len(layout.segments)
@@ -194,6 +196,7 @@ class _Tables:
             | CALLS * calls
             | RETURNS * (last is not None and last.kind is Kind.RET)
             | UNKNOWN * (last is not None and calls and named and self._callee(last.instruction, module) == NO_CALLEE)
+            | STEP * segment.step
             | OPAQUE * (segment.after is not None and self._callee(segment.after, module) == NO_CALLEE)
         )
 

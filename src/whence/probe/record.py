@@ -44,6 +44,28 @@ done:
 }
 """
 
+STEPS = """
+@__whence_left = external thread_local(initialexec) global i64
+declare void @whence_step(i32) nounwind
+define internal void @__whence_step(i32 %segment) alwaysinline nounwind {
+  %left = load i64, ptr @__whence_left, align 8
+  %less = sub i64 %left, 1
+  store i64 %less, ptr @__whence_left, align 8
+  %due = icmp eq i64 %less, 0
+  br i1 %due, label %slow, label %done, !prof !{!"branch_weights", i32 1, i32 100000}
+slow:
+  call void @whence_step(i32 %segment)
+  br label %done
+done:
+  ret void
+}
+"""
+
+
+def step_line(segment: int) -> str:
+    """The line before a segment that holds a step: here the thread's turn can end."""
+    return f"call void @__whence_step(i32 {segment})"
+
 
 class Recorder:
     """Rewrites one function: ``first_segment`` is the number of its first segment in the program."""
@@ -84,30 +106,20 @@ class Recorder:
         behind: dict[int, list[str]] = {}
         for number, segment in segments:
             place = self._name()
-            start = [f"{place} = call ptr @__whence_reserve(i32 {number + 1}, i64 {UNIT * segment.units})"]
+            start = [step_line(number)] if segment.step else []
+            start += [f"{place} = call ptr @__whence_reserve(i32 {number + 1}, i64 {UNIT * segment.units})"]
             start += self._own_units(segment, place)
             for site in segment.sites:
                 self._probe(site, place, start if site.kind is Kind.BYVAL else None, before, behind)
             for local, unit in segment.places:
                 lines = start if is_frame_local(local) else behind.setdefault(local.index, [])
                 lines += self._put_wide(place, unit, [Operand("ptr", local.result or ""), *local.operands])
-            anchor = self._anchor(block, segment)
+            anchor = segment.anchor(block)
             if anchor is None:
                 behind.setdefault(segment.after.index if segment.after else 0, [])[:0] = start
             else:
                 before.setdefault(anchor, [])[:0] = start
         return before, behind
-
-    def _anchor(self, block: Block, segment: Segment) -> int | None:
-        """The instruction before which the segment starts; None: behind the call that it follows."""
-        if segment.after is not None:
-            return None
-        if not segment.first:
-            return segment.sites[0].instruction.index
-        for instruction in block.instructions:
-            if instruction.opcode != "phi" and not (segment.entry and is_frame_local(instruction)):
-                return instruction.index
-        raise AssertionError("a block has a terminator")
 
     def _own_units(self, segment: Segment, place: str) -> list[str]:
         """The function's address and the frame's, where the segment records them; and the entry's barrier."""

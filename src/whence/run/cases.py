@@ -19,6 +19,7 @@ from whence.errors import SubjectError, UsageError
 from whence.run.compare import EXACT, Comparison
 from whence.run.config import SOURCES_OF_CASES, CasesConfig, SubjectConfig
 from whence.run.outcome import Expected, Rule
+from whence.run.schedule import Schedule
 from whence.run.verdicts import tap_names
 
 # Quoted text, or a character with a meaning to the shell.
@@ -43,7 +44,7 @@ class Case:
 
     ``files`` are put into the working folder: (relative name, source file or folder). A case with a
     ``command`` runs that with the shell in a copy of its suite's folder. ``expected`` of None is to be
-    learned.
+    learned. With a ``schedule`` its threads take turns as that says.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Case:
     command: str | None = None
     suite: Suite | None = None
     skip_statuses: tuple[int, ...] = ()
+    schedule: Schedule | None = None
 
 
 # ---- From the command line -------------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ ASSERTIONS = (
 
 def judge(case: Case, result: RunResult) -> Outcome:
     """Return the outcome of a case's run. The case must have an expectation (``case.expected``)."""
+    if result.deadlocked:
+        return Outcome(Kind.TIMEOUT, "deadlock: all threads wait for each other")
     if result.timed_out:
         return Outcome(Kind.TIMEOUT, f"still running after {result.wall:.1f} s")
     if result.too_many_processes:

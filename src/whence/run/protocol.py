@@ -9,7 +9,7 @@ are little endian.
     job      u32 length of the message, u32 id, u32 wall limit in ms, u32 CPU limit in s, u64 address space,
              u64 file size, u32 processes, u32 flags, u64 trace limit in bytes, i64 row of the coverage matrix
              (-1: none), u32 number of arguments, u32 number of environment variables; then strings, each
-             ended by a NUL: the eight paths of ``Job`` in their order, the arguments, the variables
+             ended by a NUL: the nine paths of ``Job`` in their order, the arguments, the variables
              (``NAME=value``)
     reply    u32 id, u32 flags, i32 exit status, i32 signal, i32 errno, u32 stage, u64 wall time in µs, u64
     largest
@@ -29,13 +29,13 @@ HELLO = struct.Struct("<8sIIQ")
 HEADER = struct.Struct("<IIIIQQIIQqII")
 REPLY = struct.Struct("<IIiiiIQQ")
 MAGIC = b"WHNCSRV1"
-VERSION = 2
+VERSION = 3
 
 MESSAGE_MAX = 4 << 20  # as in server/server.c
 STRINGS_MAX = (1 << 16) - 16
 
 PREPARED, RING, END_AT_LIMIT = 1, 2, 4  # flags of a job; the last: when the trace is full, the run ends
-TIMED_OUT, SPARE_USED, TOO_MANY_PROCESSES = 1, 2, 4  # flags of a reply
+TIMED_OUT, SPARE_USED, TOO_MANY_PROCESSES, DEADLOCKED = 1, 2, 4, 8  # flags of a reply
 START_FAILED = 125  # exit status of a child that could not be set up, as in server.h
 
 STAGES = (
@@ -51,6 +51,7 @@ STAGES = (
     "pass the arguments and environment",
     "save the coverage",
     "open the session",
+    "use the schedule",
 )
 (
     AT_FOLDER,
@@ -64,14 +65,16 @@ STAGES = (
     AT_MESSAGE,
     AT_MATRIX,
     AT_SESSION,
+    AT_SCHEDULE,
 ) = range(1, len(STAGES))
 
 
 @dataclass(slots=True)
 class Paths:
-    """The paths of a job. ``trace``, ``matrix`` and ``session`` may be empty (``b""``).
+    """The paths of a job. ``trace``, ``matrix``, ``session`` and ``schedule`` may be empty (``b""``).
 
     ``session``: the file of a session of altered runs; or, behind a colon, the number of one continuation of it.
+    ``schedule``: the file that says how threads take turns (``schedule.py``).
     """
 
     work: bytes
@@ -82,6 +85,7 @@ class Paths:
     trace: bytes = b""
     matrix: bytes = b""
     session: bytes = b""
+    schedule: bytes = b""
 
 
 PATH_FIELDS = tuple(f.name for f in fields(Paths))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whence.run.cases import Case
+from whence.run.schedule import Followed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +22,8 @@ class RunResult:
     (never below the size of the process that forked).
 
     ``coverage`` has one uint32 counter a site (in a matrix that all results of a call share), or is None when
-    the program holds no counters or did not run.
+    the program holds no counters or did not run. ``deadlocked``: it was ended since all its threads waited for each
+    other; ``followed`` tells how threads took turns in a run under a schedule.
     """
 
     case: Case
@@ -35,6 +37,8 @@ class RunResult:
     max_rss: int
     coverage: Counters | None = None
     trace: Path | None = None
+    deadlocked: bool = False
+    followed: Followed | None = None
 
     @property
     def code(self) -> int:

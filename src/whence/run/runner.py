@@ -29,6 +29,7 @@ from whence.run.outcome import Expected, Rule
 from whence.run.protocol import Job, Paths, Reply
 from whence.run.result import RunResult
 from whence.run.sandbox import DEFAULT_LIMITS, Limits, Sandbox, Slot, copy_files, remove_tree
+from whence.run.schedule import Followed
 from whence.run.server import Server, has_server, interpreter_environment
 
 if TYPE_CHECKING:
@@ -308,6 +309,9 @@ class Runner:
             trace=bytes(trace.path) if trace and batch.native else b"",
             matrix=bytes(batch.matrix_path) if batch.matrix_path else b"",
         )
+        if case.schedule is not None:
+            _schedule_of(slot).write_bytes(case.schedule.encode())
+            paths.schedule = bytes(_schedule_of(slot)) if batch.native else b""
         words = [self.name, *case.arguments] if case.command is None else ["sh", "-c", case.command]
         settings = {} if batch.native else self._settings(case, slot, trace)
         return Job(
@@ -326,6 +330,8 @@ class Runner:
     def _settings(self, case: Case, slot: Slot, trace: TraceRequest | None) -> dict[str, str]:
         """The variables that tell an instrumented program what to do when no server does."""
         settings = {}
+        if case.schedule is not None:
+            settings["WHENCE_SCHEDULE"] = str(_schedule_of(slot))
         if self.coverage:
             settings["WHENCE_COVERAGE"] = str(_counters_of(slot))
         if trace:
@@ -377,6 +383,8 @@ class Runner:
             reply.max_rss_kb,
             self._coverage(batch, flight),
             flight.trace,
+            bool(reply.flags & protocol.DEADLOCKED),
+            Followed.decode(_schedule_of(flight.slot).read_bytes()) if flight.case.schedule else None,
         )
         if result.status == protocol.START_FAILED and stderr.startswith(b"whence: cannot "):
             raise TraceError(f"case {flight.case.name}: {stderr.decode(errors='replace').splitlines()[0][8:]}")
@@ -432,6 +440,11 @@ def _goes_on(case: Case) -> bool:
 def _counters_of(slot: Slot) -> Path:
     """The file that an instrumented program without a server counts into."""
     return slot.stdout.with_suffix(".counters")
+
+
+def _schedule_of(slot: Slot) -> Path:
+    """The file of the schedule of a run."""
+    return slot.stdout.with_suffix(".schedule")
 
 
 def _map_matrix(path: Path, rows: int, sites: int) -> Counters:

@@ -21,6 +21,7 @@ from whence.build.toolchain import whence_home
 from whence.build.variant import build_variant, runtime_objects
 from whence.errors import BuildError, SubjectError
 from whence.probe.instrument import Variant, alter_texts, cover_texts, probes_version, record_texts, replay_texts
+from whence.probe.layout import starts_threads
 from whence.probe.library import numbers, wrapped
 from whence.probe.plan import Numbering, Plan, make_plan
 from whence.probe.sites import AlterPlan, make_alter_plan
@@ -31,8 +32,10 @@ from whence.run.cases import Case, load_cases
 from whence.run.config import SubjectConfig
 from whence.run.runner import RunLost, Runner, learn_expected
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
+from whence.run.schedule import DEFAULT, read_schedule
 from whence.subject.places import Places
 
+BY_DEFAULT = "by the default schedule"
 BUILD_LINES = 40  # of what a failed build printed, the last ones
 _BUILDING = threading.Lock()  # searches have threads, and the first that needs a variant builds it
 Progress = Callable[[int, int], None]
@@ -94,6 +97,11 @@ class Subject:
         return Numbering(self.program)
 
     @cached_property
+    def has_threads(self) -> bool:
+        """Whether the program starts threads: then runs can be given a schedule."""
+        return starts_threads(self.program)
+
+    @cached_property
     def plan(self) -> Plan:
         """The static plan that gives traces their meaning."""
         return make_plan(self.program, self.numbering, numbers())
@@ -145,7 +153,9 @@ class Subject:
     def _texts(self, kind: Variant) -> Iterable[str]:
         memory = self.memory
         if kind is Variant.COVER:
-            return cover_texts(self.program, memory)
+            if not self.has_threads:
+                return cover_texts(self.program, memory)
+            return cover_texts(self.program, memory, self.numbering, self._wrapped())
         if kind is Variant.ALTER:
             return alter_texts(self.program, self.alter_plan, memory)
         if kind is Variant.REPLAY:
@@ -161,7 +171,12 @@ class Subject:
         return runtime_objects(with_main=has_main)
 
     def runner(self, kind: Variant | None = None) -> Runner:
-        """A runner of the plain program, or of a variant; close it after use."""
+        """A runner of the plain program, or of a variant; close it after use.
+
+        Cases with schedules run on the cover variant in the plain program's place, which takes none.
+        """
+        if kind is None and any(case.schedule is not None for case in self.cases):
+            kind = Variant.COVER
         executable = self.executable if kind is None else self.variant(kind)
         return Runner(executable, self.limits, name=self.name, coverage=kind is Variant.COVER)
 
@@ -300,3 +315,28 @@ def _ends_a_line(case: Case, runner: Runner) -> bool:
 def with_cases(subject: Subject, cases: list[Case]) -> Subject:
     """The same program with other cases."""
     return replace(subject, cases=cases)
+
+
+def under_schedule(subject: Subject, path: Path) -> Subject:
+    """The subject with the schedule of a file: its case has it, and stands there by the default schedule as well, as
+    all others do.
+
+    Raises UsageError where the file is none, SubjectError where it is one of another build or of no case.
+    """
+    found = read_schedule(path)
+    if not subject.has_threads:
+        raise SubjectError(f"{subject.name} starts no threads: it has one schedule only", "leave --schedule out")
+    if found.fingerprint != subject.fingerprint:
+        hint = "search for one of this build: whence schedules"
+        raise SubjectError(f"{path} is a schedule of another build of {subject.name}", hint)
+    cases: list[Case] = []
+    for case in subject.cases:
+        default = replace(case, schedule=DEFAULT)
+        if case.name == found.case:
+            cases.append(replace(case, schedule=found.schedule))
+            default = replace(default, name=f"{case.name} {BY_DEFAULT}")
+        cases.append(default)
+    if len(cases) == len(subject.cases):
+        names = ", ".join(case.name for case in subject.cases[:8])
+        raise SubjectError(f"{path} is a schedule of the case '{found.case}', which there is not", f"cases: {names}")
+    return with_cases(subject, cases)

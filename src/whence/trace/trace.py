@@ -270,9 +270,15 @@ class Trace:
         start, end = self.plan.sites["ref_start"][site : site + 2]
         if end - start != 1 or self.plan.refs[start]["outer"] != SAME_BLOCK:
             return None
-        source = event - (site - int(self.plan.refs[start]["target"]))
-        same_segment = self.plan.sites[site]["segment"] == self.plan.sites[self.plan.refs[start]["target"]]["segment"]
-        if not same_segment or self.instruction(source).result != operand.text:
+        target = int(self.plan.refs[start]["target"])
+        row = int(self.columns.events[event]["segment"])
+        wanted = self.plan.sites[target]["segment"]
+        while row >= 0 and self.columns.segments[row]["id"] != wanted:
+            row = int(self.columns.segments[row]["previous"])
+        if row < 0:
+            return None
+        source = int(self.columns.segments[row]["event"]) + target - int(self.plan.segments[wanted]["site_start"])
+        if self.instruction(source).result != operand.text:
             return None
         return self.value(source)
 

@@ -12,7 +12,7 @@ static void begin(unsigned count)
 
 static long chosen(unsigned from)
 {
-    struct whence_thread *next = whence_choose(&whence_threads[from]);
+    struct whence_thread *next = whence_choose(&whence_threads[from], AT_WAIT);
     return next ? next - whence_threads : -1;
 }
 

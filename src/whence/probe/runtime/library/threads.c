@@ -45,7 +45,7 @@ static int begin_c11(void *thread)
 LIBRARY(int, pthread_create, pthread_t *to, const pthread_attr_t *how, start_routine *routine, void *argument)
 {
     int detached = PTHREAD_CREATE_JOINABLE;
-    if (!whence_recording() && !whence_scheduling)
+    if (!whence_recording() && !whence_scheduling && !whence_is_scheduled())
         return pthread_create(to, how, routine, argument);
     if (how)
         pthread_attr_getdetachstate(how, &detached);
@@ -61,7 +61,7 @@ LIBRARY(int, pthread_create, pthread_t *to, const pthread_attr_t *how, start_rou
 
 LIBRARY(int, thrd_create, thrd_t *to, thrd_start_t routine, void *argument)
 {
-    if (!whence_recording() && !whence_scheduling)
+    if (!whence_recording() && !whence_scheduling && !whence_is_scheduled())
         return thrd_create(to, routine, argument);
     struct whence_thread *thread = whence_thread_new((whence_routine *)routine, argument, 0);
     if (!thread)

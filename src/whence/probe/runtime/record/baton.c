@@ -16,6 +16,7 @@
    while another thread runs: addresses and descriptors must not depend on time. */
 #define _GNU_SOURCE
 #include "record/baton.h"
+#include "record/schedule_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,14 +24,19 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-enum { WATCH_NS = 10000000, EXIT_NS = 50000, EXIT_TRIES = 1000 };
+enum { SLICE_US = 64, WATCH_NS = 10000000, EXIT_NS = 50000, EXIT_TRIES = 1000, RESTS_MAX = 3 };
 
+__thread uint64_t __whence_left __attribute__((tls_model("initial-exec")));
 struct whence_thread whence_threads[THREADS_MAX];
 unsigned whence_slots;
 struct whence_thread *_Atomic whence_holder;
 __thread struct whence_thread *whence_self;
+uint64_t whence_stops[THREADS_MAX];
+unsigned whence_rests;
+int whence_has_forked;
 uint32_t *whence_tail;
 uint64_t whence_time_us;
 pid_t whence_leaving;
@@ -55,19 +61,66 @@ static int can_go_on(const struct whence_thread *thread)
     return thread->state == READY || (thread->state == BLOCKED && thread->until <= whence_time_us);
 }
 
-struct whence_thread *whence_choose(const struct whence_thread *from)
+static int sleeps(const struct whence_thread *thread)
+{
+    return thread->state == BLOCKED && thread->until != WHENCE_NEVER;
+}
+
+/* The next one in order of number that can go on, else the first that wakes. */
+static struct whence_thread *next_in_order(const struct whence_thread *from)
 {
     struct whence_thread *first = NULL;
     for (unsigned i = 1; i <= whence_slots; i++) {
         struct whence_thread *thread = &whence_threads[((unsigned)(from - whence_threads) + i) % whence_slots];
         if (can_go_on(thread))
             return thread;
-        if (thread->state == BLOCKED && thread->until != WHENCE_NEVER && (!first || thread->until < first->until))
+        if (sleeps(thread) && (!first || thread->until < first->until))
             first = thread;
     }
-    if (first)
-        whence_time_us = first->until;
     return first;
+}
+
+/* What the schedule makes of it: `next` goes on by default. */
+static struct whence_thread *by_schedule(
+    const struct whence_thread *from, struct whence_thread *next, enum why why, uint32_t segment)
+{
+    struct whence_choice choice = {
+        (unsigned)(from - whence_threads), (unsigned)(next - whence_threads), whence_steps(from), 0, why, segment};
+    for (unsigned i = 0; i < whence_slots && i < 64; i++)
+        if (can_go_on(&whence_threads[i]) || sleeps(&whence_threads[i]))
+            choice.ready |= UINT64_C(1) << i;
+    return &whence_threads[whence_choose_by_schedule(&choice)];
+}
+
+struct whence_thread *whence_choose(const struct whence_thread *from, enum why why)
+{
+    struct whence_thread *next = next_in_order(from);
+    if (next && whence_is_scheduled())
+        next = by_schedule(from, next, why, 0);
+    if (next && sleeps(next) && next->until > whence_time_us)
+        whence_time_us = next->until;
+    return next;
+}
+
+uint64_t whence_steps(const struct whence_thread *thread)
+{
+    return whence_stops[thread - whence_threads] - (thread->left ? *thread->left : 0);
+}
+
+void whence_go_on(void)
+{
+    uint64_t steps = whence_steps(whence_self);
+    unsigned number = (unsigned)(whence_self - whence_threads);
+    if (!whence_is_scheduled())
+        return;
+    whence_stops[number] = whence_step_to_ask_at(number, steps);
+    __whence_left = whence_stops[number] - steps;
+}
+
+void whence_take_turn(void)
+{
+    whence_begin_turn(whence_steps(whence_self));
+    whence_go_on();
 }
 
 unsigned whence_alive(void)
@@ -120,22 +173,32 @@ static void take(void)
 {
     __whence_cursor = whence_tail;
     __whence_end = NULL; /* the first reservation says whose records follow, and begins a slice */
+    whence_take_turn();
     await_exit();
 }
 
 /* ---- A thread that sleeps with the baton ---------------------------------------------------------------------- */
 
+static void ask_at_next_step(struct whence_thread *sleeper)
+{
+    if (!whence_is_scheduled())
+        return;
+    whence_stops[sleeper - whence_threads] -= *sleeper->left - 1;
+    *sleeper->left = 1;
+}
+
 /* Passes the baton on for a thread that sleeps in a call (or has ended without a word). */
 static void take_from(struct whence_thread *sleeper, int dead)
 {
     if (!dead) {
-        *sleeper->end = NULL; /* from here on it cannot reserve anything without asking */
+        *sleeper->end = NULL; /* from here on it cannot reserve anything without asking, nor begin a step */
+        ask_at_next_step(sleeper);
         atomic_thread_fence(memory_order_seq_cst);
         if (state_of(sleeper->id) != 'S')
             return;
     }
     sleeper->state = dead ? ENDED : AWAY;
-    struct whence_thread *next = whence_choose(sleeper);
+    struct whence_thread *next = whence_choose(sleeper, AT_WAIT);
     if (next) {
         whence_tail = dead ? NULL : *sleeper->cursor;
         whence_give(next);
@@ -181,9 +244,32 @@ void whence_await_baton(void)
     take();
 }
 
+/* Whether all wait for each other: nobody is away in a call, and no timer or other process can be what they wait for. */
+static int is_deadlock(void)
+{
+    struct itimerval timer;
+    for (unsigned i = 0; i < whence_slots; i++)
+        if (whence_threads[i].state == AWAY || whence_threads[i].state == READY)
+            return 0;
+    return !whence_has_forked && !getitimer(ITIMER_REAL, &timer) && !timer.it_value.tv_sec && !timer.it_value.tv_usec;
+}
+
+static void end_by_deadlock(void)
+{
+    sigset_t own;
+    whence_tell_end(SCHEDULE_DEADLOCK);
+    sigemptyset(&own);
+    sigaddset(&own, WHENCE_DEADLOCK);
+    signal(WHENCE_DEADLOCK, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &own, NULL);
+    raise(WHENCE_DEADLOCK);
+}
+
 void whence_rest(const sigset_t *mask)
 {
     const struct timespec pause = whence_span(REST_NS);
+    if (whence_rests++ >= RESTS_MAX && is_deadlock())
+        end_by_deadlock();
     pthread_mutex_unlock(&whence_guard);
     pthread_sigmask(SIG_SETMASK, mask, NULL);
     whence_futex(&whence_returned, FUTEX_WAIT, 0, &pause);
@@ -196,19 +282,44 @@ void whence_rest(const sigset_t *mask)
             whence_threads[i].state = READY;
 }
 
-int whence_pass_on(const sigset_t *mask)
+static void pass_to(struct whence_thread *next)
+{
+    whence_tail = __whence_cursor;
+    whence_give(next);
+    whence_await_baton();
+}
+
+int whence_pass_on(const sigset_t *mask, enum why why)
 {
     struct whence_thread *next;
     whence_returned = 0;
-    while (!(next = whence_choose(whence_self)))
+    while (!(next = whence_choose(whence_self, why)))
         whence_rest(mask);
-    if (next != whence_self) {
-        whence_tail = __whence_cursor;
-        whence_give(next);
-        whence_await_baton();
-    }
+    if (next != whence_self)
+        pass_to(next);
+    else
+        whence_take_turn();
     whence_self->state = READY;
     return next != whence_self;
+}
+
+void whence_reach_step(uint32_t segment)
+{
+    struct whence_thread *next = whence_self;
+    whence_returned = 0;
+    if (whence_turn_is_over(whence_steps(whence_self))) {
+        whence_time_us += SLICE_US;
+        next = next_in_order(whence_self);
+    }
+    struct whence_thread *chosen = by_schedule(whence_self, next, AT_STEP, segment);
+    if (sleeps(chosen) && chosen->until > whence_time_us)
+        whence_time_us = chosen->until;
+    if (chosen != whence_self)
+        pass_to(chosen);
+    else if (next == whence_self && !whence_turn_is_over(whence_steps(whence_self)))
+        whence_go_on();
+    else
+        whence_take_turn();
 }
 
 void whence_come_back(void)

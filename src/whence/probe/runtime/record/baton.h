@@ -3,6 +3,7 @@
 #ifndef WHENCE_BATON_H
 #define WHENCE_BATON_H
 
+#include "record/choices.h"
 #include "record/schedule.h"
 
 #include <signal.h>
@@ -26,6 +27,7 @@ struct whence_thread {
     _Atomic uint32_t go;  /* it was given the baton */
     _Atomic uint32_t inside; /* it executes code of this file (or of none yet) */
     uint32_t **cursor, **end; /* its two variables of the recorder */
+    uint64_t *left;           /* its steps until the next stop */
     pthread_t handle;
     pid_t id;
     clockid_t clock; /* of its processor time */
@@ -37,8 +39,11 @@ struct whence_thread {
 
 extern struct whence_thread whence_threads[THREADS_MAX];
 extern unsigned whence_slots; /* that were ever taken */
+extern uint64_t whence_stops[THREADS_MAX]; /* number of the step at which a thread stops; numbers go on where its place is taken again */
 extern struct whence_thread *_Atomic whence_holder;
 extern __thread struct whence_thread *whence_self;
+extern unsigned whence_rests; /* since a thread last did something */
+extern int whence_has_forked;
 extern uint32_t *whence_tail; /* where the trace goes on when the baton changes hands */
 extern uint64_t whence_time_us;
 extern pid_t whence_leaving; /* the thread that gave the baton away to end */
@@ -53,15 +58,24 @@ struct timespec whence_span(uint64_t ns);
 
 /* The next thread behind `from` that can go on, `from` itself last; else the first that wakes, to whose time the clock
    jumps; else null. */
-struct whence_thread *whence_choose(const struct whence_thread *from);
+struct whence_thread *whence_choose(const struct whence_thread *from, enum why why);
 unsigned whence_alive(void);
+/* How many steps a thread has begun, with all that had its place before. */
+uint64_t whence_steps(const struct whence_thread *thread);
+/* The calling thread's turn begins: it stops where the schedule wants to be asked. */
+void whence_take_turn(void);
+/* It goes on, within its turn, to the next such place. */
+void whence_go_on(void);
+/* It is at a step at which another one may have to go on first. */
+void whence_reach_step(uint32_t segment);
 void whence_give(struct whence_thread *next);
 void whence_await_baton(void);
-/* All are waiting, for each other or for something outside: be there for signals, then let those that can look again. */
+/* All are waiting, for each other or for something outside: be there for signals, then let those that can look again. Ends the
+   run where nothing comes of that. */
 void whence_rest(const sigset_t *mask);
 /* Returns when it is this thread's turn (again), and whether others had one. A signal handler that ran meanwhile, in
    whence_rest, left the state at READY: then the wait is over early, which callers expect. */
-int whence_pass_on(const sigset_t *mask);
+int whence_pass_on(const sigset_t *mask, enum why why);
 void whence_come_back(void);
 
 /* ---- entry.c ---------------------------------------------------------------------------------------------------- */

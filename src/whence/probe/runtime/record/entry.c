@@ -26,6 +26,7 @@ void whence_occupy(struct whence_thread *thread)
         whence_slots = (unsigned)(thread - whence_threads) + 1;
     if (whence_scheduling)
         whence_note_threads(whence_slots);
+    whence_tell_threads(whence_slots);
 }
 
 void whence_register(struct whence_thread *thread)
@@ -36,6 +37,7 @@ void whence_register(struct whence_thread *thread)
     thread->handle = pthread_self();
     thread->cursor = &__whence_cursor;
     thread->end = &__whence_end;
+    thread->left = &__whence_left;
     pthread_getcpuclockid(thread->handle, &thread->clock);
 }
 
@@ -48,6 +50,8 @@ void whence_start_scheduling(void)
     pthread_key_create(&ending, end_thread);
     whence_scheduling = 1;
     whence_note_threads(whence_slots);
+    if (whence_holder == whence_self)
+        whence_take_turn();
 }
 
 /* A thread that some library started runs code of the program. */
@@ -124,8 +128,10 @@ static void end_thread(void *rounds)
     whence_self->state = whence_self->detached ? UNUSED : ENDED;
     whence_wake_all(whence_self);
     struct whence_thread *next;
-    while (!(next = whence_choose(whence_self)) && whence_alive())
+    while (!(next = whence_choose(whence_self, AT_WAIT)) && whence_alive())
         whence_rest(&mask);
+    whence_stops[whence_self - whence_threads] = whence_steps(whence_self);
+    whence_self->left = NULL;
     whence_tail = __whence_cursor;
     whence_leaving = whence_self->id;
     if (next)
@@ -143,7 +149,11 @@ void whence_notice_end(void) { pthread_setspecific(ending, (void *)1); }
 /* ---- The first thread ------------------------------------------------------------------------------------------- */
 
 static void before_fork(void) { pthread_mutex_lock(&whence_guard); }
-static void after_fork(void) { pthread_mutex_unlock(&whence_guard); }
+static void after_fork(void)
+{
+    whence_has_forked = 1;
+    pthread_mutex_unlock(&whence_guard);
+}
 
 /* A forked child has one thread, and is not recorded. */
 static void after_fork_in_child(void)

@@ -1,5 +1,5 @@
 /* Time for threads that take turns: a pause is over when the schedule's clock says so, which is the same in every run, and
-   then lasts as long as it really should. */
+   then lasts as long as it really should. Under a schedule that was given, sleeping takes no time. */
 #define _GNU_SOURCE
 #include "record/schedule.h"
 
@@ -62,7 +62,7 @@ uint64_t whence_sleep(uint64_t us)
     uint64_t until = whence_clock() + us;
     if (whence_wait(NULL, WHENCE_PATIENT, until) && whence_clock() < until) /* disturbed */
         return 0;
-    uint64_t left = rest_of_sleep(end);
+    uint64_t left = whence_is_scheduled() ? 0 : rest_of_sleep(end);
     errno = saved;
     return left;
 }

@@ -28,6 +28,9 @@ void whence_effect_end(void);
 /* Whether this process records a trace (wrappers skip costly work where it does not). */
 int whence_recording(void);
 
+/* Lets threads take turns as the schedule in a file says, recorded or not; 0, or -1 where it cannot be used. */
+int whence_schedule_start(const char *path);
+
 /* What the fork server asks of the recorder, in the child, before the subject's main runs. `path` names the trace
    file to make, `limit` its size in bytes, `keep` what is kept of a longer run. Returns 0, or -1 with errno set. */
 enum whence_keep { WHENCE_KEEP_FIRST, WHENCE_KEEP_LAST, WHENCE_END_AT_LIMIT /* the first, and the run ends there */ };

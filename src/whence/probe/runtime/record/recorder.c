@@ -35,12 +35,21 @@ static int absolute_path(const char *path)
     return length < (int)sizeof whence_trace.path;
 }
 
+int whence_schedule_start(const char *path)
+{
+    if (whence_schedule_open(path))
+        return -1;
+    whence_threads_start();
+    return 0;
+}
+
 int whence_record_start(const char *path, uint64_t limit, enum whence_keep keep)
 {
     if (!absolute_path(path) || whence_trace_start(limit, keep == WHENCE_KEEP_LAST))
         return -1;
     whence_trace.ends_at_limit = keep == WHENCE_END_AT_LIMIT;
-    whence_threads_start();
+    if (!whence_is_scheduled())
+        whence_threads_start();
     whence_note_endings();
     whence_follow_forks();
     return 0;

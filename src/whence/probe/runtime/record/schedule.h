@@ -11,6 +11,15 @@
 
 /* As long as whence_scheduling (trace.h) is 0 there is one thread, and nothing below need be called. */
 
+/* The steps that a thread still begins before it stops at one; instrumented code counts them (probe/layout.py). */
+extern __thread uint64_t __whence_left __attribute__((tls_model("initial-exec")));
+
+/* ---- choices.c -------------------------------------------------------------------------------------------------- */
+
+/* From now on threads take turns as the schedule in a file says (schedule_file.h); 0, or -1 where it cannot be used. */
+int whence_schedule_open(const char *path);
+int whence_is_scheduled(void);
+
 /* ---- turns.c, entry.c: for the recorder ------------------------------------------------------------------------- */
 
 /* The calling thread is the first one of a run that is recorded. */

@@ -1,5 +1,6 @@
 /* Threads that the program starts, joins and cancels. */
 #include "record/baton.h"
+#include "record/schedule_file.h"
 
 struct whence_thread *whence_thread_new(whence_routine *routine, void *argument, int detached)
 {
@@ -19,6 +20,8 @@ struct whence_thread *whence_thread_new(whence_routine *routine, void *argument,
         slot->argument = argument;
         slot->detached = detached;
     }
+    if (!slot)
+        whence_tell_end(SCHEDULE_FULL);
     whence_leave_schedule(&mask);
     return slot;
 }

@@ -21,6 +21,9 @@ enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END
        FAULT_TRAP, FAULT_ERROR, FAULT_TOP, FAULT_BYTES, FAULT_REGISTERS = FAULT_BYTES + 2 };
 enum { END_EXIT = 1, END_SIGNAL = 2 };
 
+/* The signal that ends a run whose threads all wait for each other (run/protocol.py). */
+#define WHENCE_DEADLOCK 62
+
 /* The two variables that instrumented code uses. */
 extern __thread uint32_t *__whence_cursor __attribute__((tls_model("initial-exec")));
 extern __thread uint32_t *__whence_end __attribute__((tls_model("initial-exec")));

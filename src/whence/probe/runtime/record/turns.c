@@ -14,11 +14,28 @@ void whence_end_slice(void)
     sigset_t mask;
     if (whence_self && !whence_scheduling)
         return;
-    if (!whence_enter_schedule(&mask)) {
+    if (!whence_enter_schedule(&mask) && !whence_is_scheduled()) {
         whence_time_us += SLICE_US;
-        whence_pass_on(&mask);
+        whence_pass_on(&mask, AT_PAUSE);
     }
     whence_leave_schedule(&mask);
+}
+
+/* Instrumented code is at a step at which it was to stop. */
+void whence_step(uint32_t segment)
+{
+    int saved = errno;
+    sigset_t mask;
+    if (!whence_is_scheduled() || !whence_scheduling || !whence_self)
+        return;
+    if (whence_holder == whence_self && !whence_considers(whence_steps(whence_self), segment)) {
+        whence_go_on();
+        return;
+    }
+    if (!whence_enter_schedule(&mask))
+        whence_reach_step(segment);
+    whence_leave_schedule(&mask);
+    errno = saved;
 }
 
 void whence_hold_baton(void)
@@ -34,7 +51,7 @@ void whence_hold_baton(void)
 
 uint32_t *whence_slice(uint32_t *cursor, uint32_t *limit)
 {
-    if (!whence_scheduling)
+    if (!whence_scheduling || whence_is_scheduled())
         return limit;
     slice_seed = slice_seed * 6364136223846793005u + 1442695040888963407u;
     ptrdiff_t length = SLICE_MIN + (ptrdiff_t)(slice_seed >> (64 - SLICE_SPREAD_BITS));
@@ -48,6 +65,8 @@ int whence_wait(const void *object, enum whence_patience patience, uint64_t unti
     int saved = errno;
     sigset_t mask;
     whence_enter_schedule(&mask);
+    if (patience != WHENCE_INSIST)
+        whence_rests = 0; /* something was done since all waited */
     whence_self->object = object;
     whence_self->patience = patience;
     whence_self->until = until;
@@ -55,7 +74,7 @@ int whence_wait(const void *object, enum whence_patience patience, uint64_t unti
     whence_self->woken = 0;
     whence_self->state = BLOCKED;
     whence_time_us++;
-    whence_pass_on(&mask);
+    whence_pass_on(&mask, object ? AT_WAIT : AT_PAUSE);
     int in_time = whence_self->woken || until > whence_time_us;
     whence_leave_schedule(&mask);
     errno = saved;
@@ -94,7 +113,7 @@ int whence_yield(void)
     sigset_t mask;
     whence_enter_schedule(&mask);
     whence_time_us++;
-    int others = whence_pass_on(&mask);
+    int others = whence_pass_on(&mask, AT_PAUSE);
     whence_leave_schedule(&mask);
     errno = saved;
     return others;

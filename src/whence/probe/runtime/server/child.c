@@ -113,6 +113,8 @@ void whence_run_child(const struct whence_server *server)
     redirect(STDERR_FILENO, texts[ERRORS], O_WRONLY | O_CREAT | O_TRUNC, AT_ERRORS);
     environ = arguments + job->arguments + 1;
     name_program(arguments[0]);
+    if (*texts[SCHEDULE] && whence_schedule_start(texts[SCHEDULE]))
+        fail(AT_SCHEDULE);
     if (*texts[TRACE] && whence_record_start(texts[TRACE], job->trace_limit, kept_by(job)))
         fail(AT_TRACE);
     set_limits(job, OWN_MEMORY + open_session(texts[SESSION]));

@@ -21,7 +21,7 @@ struct job {
     uint32_t arguments, variables;
 };
 enum { JOB_PREPARED = 1, JOB_RING = 2, JOB_END_AT_LIMIT = 4 };
-enum text { WORK, SPARE, INPUT, OUTPUT, ERRORS, TRACE, MATRIX, SESSION, TEXTS };
+enum text { WORK, SPARE, INPUT, OUTPUT, ERRORS, TRACE, MATRIX, SESSION, SCHEDULE, TEXTS };
 
 struct reply {
     uint32_t id, flags;
@@ -30,8 +30,8 @@ struct reply {
     uint32_t stage;
     uint64_t wall_us, max_rss_kb;
 };
-enum { TIMED_OUT = 1, SPARE_USED = 2, TOO_MANY_PROCESSES = 4 };
-enum stage { AT_FOLDER = 1, AT_INPUT, AT_OUTPUT, AT_ERRORS, AT_TRACE, AT_LIMITS, AT_PROGRAM, AT_FORK, AT_MESSAGE, AT_MATRIX, AT_SESSION };
+enum { TIMED_OUT = 1, SPARE_USED = 2, TOO_MANY_PROCESSES = 4, DEADLOCKED = 8 };
+enum stage { AT_FOLDER = 1, AT_INPUT, AT_OUTPUT, AT_ERRORS, AT_TRACE, AT_LIMITS, AT_PROGRAM, AT_FORK, AT_MESSAGE, AT_MATRIX, AT_SESSION, AT_SCHEDULE };
 
 struct hello {
     char magic[8];

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "base/base.h"
 #include "record/coverage.h"
+#include "record/trace.h"
 #include "server/job.h"
 
 #include <errno.h>
@@ -99,6 +100,8 @@ static void run_program(struct reply *reply)
     wait4(pid, &status, 0, &usage);
     whence_reap_orphans();
     reply->max_rss_kb = (uint64_t)usage.ru_maxrss;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == WHENCE_DEADLOCK)
+        reply->flags |= TIMED_OUT | DEADLOCKED;
     if (WIFSIGNALED(status))
         reply->signal = WTERMSIG(status);
     else
@@ -224,7 +227,7 @@ static void supervise(int control)
 
 int whence_serve(int control, whence_entry entry)
 {
-    struct hello hello = {{'W', 'H', 'N', 'C', 'S', 'R', 'V', '1'}, 2, 0, 0};
+    struct hello hello = {{'W', 'H', 'N', 'C', 'S', 'R', 'V', '1'}, 3, 0, 0};
     supervise(control);
     server.control = control;
     server.entry = entry;

@@ -54,10 +54,13 @@ int whence_start(void)
     char *trace = take_setting("WHENCE_TRACE");
     char *limit = take_setting("WHENCE_TRACE_LIMIT");
     char *ring = take_setting("WHENCE_RING");
+    char *schedule = take_setting("WHENCE_SCHEDULE");
     if (coverage && whence_coverage_start(coverage))
         whence_stop("count into", coverage);
     if (control)
         return atoi(control);
+    if (schedule && whence_schedule_start(schedule))
+        whence_stop("use the schedule", schedule);
     if (trace)
         start_recording(trace, limit, ring);
     return -1;
