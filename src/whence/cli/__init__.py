@@ -22,6 +22,7 @@ COMMANDS = {
     "causes": "Show why a run had to fail, as a tree of causes to walk.",
     "formula": "Find the statements whose change can make failing runs right, and the values they had to have.",
     "memory": "Find memory errors in recorded runs, also where nothing fails.",
+    "suppress": "Suppress what a crash came of until none is left: the first corruption of memory.",
     "invariants": "Find values and ways that failing runs have and good ones have not.",
     "faults": "Locate several faults, one at a time; after each fix the search goes on.",
     "spectrum": "Rank statements by which cases executed them.",

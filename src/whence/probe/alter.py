@@ -68,7 +68,7 @@ def altered_layout(layout: Layout, function: Function) -> Layout:
 
 
 @dataclass(slots=True)
-class _Edit:
+class Edit:
     """What becomes of one instruction: its first line, itself, and the lines around it."""
 
     line: str
@@ -84,7 +84,7 @@ class _Edit:
         """A register takes the place of an operand, in the line and in the instruction."""
         old = self.instruction.operands[number]
         if self.instruction.opcode == "call":
-            before, callee, arguments, rest = _call_parts(self.line, self.instruction)
+            before, callee, arguments, rest = call_parts(self.line, self.instruction)
             arguments[number] = arguments[number].removesuffix(old.text) + name
             self.line = f"{before}{callee}({', '.join(arguments)}{rest}"
         else:  # the operand is the first in the text
@@ -95,11 +95,11 @@ class _Edit:
 
     def set_callee(self, name: str) -> None:
         """The line calls what a register points to."""
-        before, _, arguments, rest = _call_parts(self.line, self.instruction)
+        before, _, arguments, rest = call_parts(self.line, self.instruction)
         self.line = f"{before}{name}({', '.join(arguments)}{rest}"
 
 
-def _call_parts(line: str, call: Instruction) -> tuple[str, str, list[str], str]:
+def call_parts(line: str, call: Instruction) -> tuple[str, str, list[str], str]:
     """The text before the callee, the callee, the arguments, and the rest from the closing parenthesis on."""
     callee = call.callee or ""
     start = line.index(f"{callee}(")
@@ -154,9 +154,9 @@ class _Hooks:
             yield f"  {place} = getelementptr ptr, ptr {self._frame}, i64 {number}"
             yield f"  store ptr {slot.pointer}, ptr {place}, align 8"
 
-    def _edit(self, instruction: Instruction, line: str, points: tuple[Point, ...]) -> _Edit:
+    def _edit(self, instruction: Instruction, line: str, points: tuple[Point, ...]) -> Edit:
         """An instruction with the hooks of its sites."""
-        edit = _Edit(line, instruction)
+        edit = Edit(line, instruction)
         for point in points:
             name = self._name()
             if point.operand >= 0:

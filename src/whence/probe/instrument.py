@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from whence.build import memory as plain_memory
 from whence.build.memory import UNKNOWN, Memory
-from whence.probe import alter
+from whence.probe import alter, suppress
 from whence.probe.bare import without_debug
 from whence.probe.behind import BEHIND, BEHIND_GROUP, placed
 from whence.probe.cover import PAGE_COUNTERS, counters_of, covered_lines, step_hooks
@@ -36,6 +36,7 @@ class Variant(StrEnum):
     RECORD = "record"
     ALTER = "alter"
     REPLAY = "replay"  # alters and records
+    SUPPRESS = "suppress"  # suppresses and records
 
 
 @cache
@@ -127,6 +128,38 @@ def replay_texts(
     for index, module in enumerate(program.modules):
         extra = [*_record_extra(program, index, numbering), *_alter_extra(program, index)]
         yield _rewrite(module, lines, Renaming(names), extra, _of(memory, index))
+
+
+def suppress_texts(
+    program: Program, numbering: Numbering, wrapped: Iterable[str], memory: Sequence[Memory] = ()
+) -> Iterator[str]:
+    """The modules' texts for the variant that suppresses instances and what depends on them, and records the run."""
+    names = program_renaming(_defined(program), wrapped)
+    functions = enumerate(_suppressed_functions(program))
+
+    def lines(_: Function) -> tuple[Iterable[str], Container[str]]:
+        number, function = next(functions)
+        layout = alter.altered_layout(numbering.layouts[number], function)
+        return Recorder(layout, numbering.first_segment[number]).lines(), registers(layout)
+
+    for index, module in enumerate(program.modules):
+        is_last = module is program.modules[-1]
+        shared = suppress.points_of(program.block_count) if is_last else suppress.POINTS_ELSEWHERE
+        extra = [*_record_extra(program, index), suppress.HOOKS, shared]
+        if is_last:
+            extra.append(_fingerprint(program))
+        yield _rewrite(module, lines, Renaming(names), extra, _of(memory, index))
+
+
+def _suppressed_functions(program: Program) -> Iterator[Function]:
+    """The program's functions with taints, in order of number."""
+    for ref in program.functions:
+        defined = partial(_is_defined, program, ref.module)
+        yield suppress.suppressed(ref.function, program.modules[ref.module], ref.first_block, defined)
+
+
+def _is_defined(program: Program, module: int, name: str) -> bool:
+    return program.resolve(module, name) is not None
 
 
 def _altered_functions(program: Program, plan: AlterPlan) -> Iterator[Function]:

@@ -139,6 +139,10 @@ class Recorder:
             seen = site
         return recording
 
+    def new_path(self, name: str) -> Path:
+        """Where a file for runs of the recorder can lie."""
+        return self._runner.sandbox.new_path(name)
+
     def _request(self, limit: int) -> TraceRequest:
         path = self._runner.sandbox.new_path(f"trace{next(self._numbers):06}")  # argv lies behind it
         return TraceRequest(path, limit, self._ring)

@@ -20,7 +20,15 @@ from whence.build.store import is_sealed
 from whence.build.toolchain import whence_home
 from whence.build.variant import build_variant, runtime_objects
 from whence.errors import BuildError, SubjectError
-from whence.probe.instrument import Variant, alter_texts, cover_texts, probes_version, record_texts, replay_texts
+from whence.probe.instrument import (
+    Variant,
+    alter_texts,
+    cover_texts,
+    probes_version,
+    record_texts,
+    replay_texts,
+    suppress_texts,
+)
 from whence.probe.layout import starts_threads
 from whence.probe.library import numbers, wrapped
 from whence.probe.plan import Numbering, Plan, make_plan
@@ -108,17 +116,19 @@ class Subject:
 
     @cached_property
     def replay_numbering(self) -> Numbering:
-        """The layouts of the replay variant, which records loads of all locals: a change may have altered them."""
+        """The layouts of the replay and suppress variants, which record loads of all locals: a change may have altered
+        them.
+        """
         return Numbering(self.program, has_private=False)
 
     @cached_property
     def replay_plan(self) -> Plan:
-        """The plan of the replay variant's traces: segments and sites have the numbers that they have in ``plan``."""
+        """The plan of those variants' traces: segments and sites have the numbers that they have in ``plan``."""
         return make_plan(self.program, self.replay_numbering, numbers())
 
     def plan_of(self, kind: Variant) -> Plan:
         """The plan of the traces that a variant writes."""
-        return self.replay_plan if kind is Variant.REPLAY else self.plan
+        return self.replay_plan if kind in (Variant.REPLAY, Variant.SUPPRESS) else self.plan
 
     @cached_property
     def alter_plan(self) -> AlterPlan:
@@ -160,6 +170,8 @@ class Subject:
             return alter_texts(self.program, self.alter_plan, memory)
         if kind is Variant.REPLAY:
             return replay_texts(self.program, self.replay_numbering, self.alter_plan, self._wrapped(), memory)
+        if kind is Variant.SUPPRESS:
+            return suppress_texts(self.program, self.replay_numbering, self._wrapped(), memory)
         return record_texts(self.program, self.numbering, self._wrapped(), memory)
 
     def _wrapped(self) -> list[str]:

@@ -2,6 +2,7 @@
 #include "record/record.h"
 #include "record/schedule.h"
 #include "record/trace.h"
+#include "suppress/suppress.h"
 
 #include <string.h>
 
@@ -42,6 +43,7 @@ void whence_effect_end(void)
 {
     if (!whence_recording())
         return;
+    whence_suppression_effect(effect + 2, effect_length - 2);
     effect[0] = KIND_EFFECT | effect_length;
     uint32_t *place = whence_reserve(effect_length);
     memcpy(place, effect, sizeof *place * effect_length);

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "record/record.h"
 #include "server/job.h"
+#include "suppress/suppress.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,8 +85,8 @@ static enum whence_keep kept_by(const struct job *job)
 
 static uint64_t open_session(const char *text)
 {
-    size_t size = *text ? whence_session_open(text) : 0;
-    if (*text && !size)
+    size_t size = whence_session_open(text);
+    if (!size)
         fail(AT_SESSION);
     return size;
 }
@@ -117,12 +118,14 @@ void whence_run_child(const struct whence_server *server)
         fail(AT_SCHEDULE);
     if (*texts[TRACE] && whence_record_start(texts[TRACE], job->trace_limit, kept_by(job)))
         fail(AT_TRACE);
-    set_limits(job, OWN_MEMORY + open_session(texts[SESSION]));
+    uint64_t suppression = *texts[SESSION] ? whence_suppression_open(texts[SESSION]) : 0;
+    int is_session = *texts[SESSION] && !suppression;
+    set_limits(job, OWN_MEMORY + (is_session ? open_session(texts[SESSION]) : suppression));
     close_failure();
     restore_signals(&server->unblocked);
     whence_take_pattern();
     errno = 0; /* as a program starts; waiting for the run before has left its own */
-    if (*texts[SESSION])
+    if (is_session)
         whence_session_run(server->entry, (int)job->arguments, arguments, environ);
     if (*texts[TRACE])
         whence_run_as_session(server->entry, (int)job->arguments, arguments, environ);

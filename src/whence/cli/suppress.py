@@ -1,0 +1,24 @@
+"""``whence suppress``: Execution Suppression. From a crash back to the first corruption of memory."""
+
+from __future__ import annotations
+
+import click
+
+from whence.cli.investigate import investigate
+from whence.cli.options import CaseCommand, Options, shared_options
+from whence.cli.present import show
+
+
+@click.command(cls=CaseCommand)
+@shared_options
+def suppress(options: Options) -> int:
+    """Suppress what a crash came of, with all its effects, and run again, until no failure is left.
+
+    What was suppressed last is the first corruption of memory. The case is the one that --case names, else the first
+    that crashes, else the first that fails.
+    """
+    from whence.diagnosis.first_corruption import first_corruption
+
+    with investigate(options, ranks=False) as investigation:
+        findings = first_corruption(investigation)
+        return show(investigation, findings, options)

@@ -1,0 +1,65 @@
+"""The first corruption of memory: what Execution Suppression finds, beside the first error of the memory check."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from whence.errors import WhenceError
+from whence.findings import Entry, Findings, Statement
+from whence.techniques.execution_suppression.technique import ExecutionSuppression
+from whence.techniques.memory.technique import MemoryErrors
+
+if TYPE_CHECKING:
+    from whence.investigation.investigation import Investigation
+
+
+def first_corruption(investigation: Investigation, technique: ExecutionSuppression | None = None) -> Findings:
+    """What suppression finds in a case; each entry says where the memory check of the same run agrees, or differs.
+
+    Raises what the technique raises. Where the check cannot be made, a line of the summary says so.
+    """
+    findings = investigation.find(technique or ExecutionSuppression())
+    investigation.watcher.best(findings, investigation.subject.folder)
+    before = investigation.setup
+    investigation.setup = replace(before, case=str(findings.parts["suppression"]["case"]))
+    try:
+        checked = investigation.find(MemoryErrors())
+    except WhenceError as error:
+        findings.summary.append(f"not compared with the memory check: {error}")
+        return findings
+    finally:
+        investigation.setup = before
+    return compared(findings, checked)
+
+
+def compared(findings: Findings, checked: Findings) -> Findings:
+    """The findings of suppression with those of the memory check beside them."""
+    errors = checked.parts["memory"][0]["errors"] if checked.parts.get("memory") else []
+    first = next((error for error in errors if error["file"]), None)
+    findings.parts["memory"] = checked.parts["memory"]
+    if first is None:
+        findings.parts["suppression"]["agrees"] = None
+        findings.summary.append("the memory check of the same run finds no error")
+        return findings
+    statement = Statement(first["file"], first["line"])
+    agrees = bool(findings.ranking) and findings.ranking[0].statement == statement
+    findings.parts["suppression"]["agrees"] = agrees
+    found = next((entry for entry in findings.ranking if entry.statement == statement), None)
+    if found is not None:
+        what = (
+            "the memory check agrees, its first error is here" if agrees else "the memory check's first error is here"
+        )
+        _add(found, first, what)
+        return findings
+    entry = Entry(statement, 0.0, len(findings.ranking) + 1, len(findings.ranking) + 1)
+    _add(entry, first, "not suppressed, but the memory check's first error")
+    findings.ranking.append(entry)
+    return findings
+
+
+def _add(entry: Entry, error: dict[str, Any], what: str) -> None:
+    """Put what the memory check says behind what an entry says."""
+    text = f"{what}: {error['kind']}: {error['text'][0]}"
+    reasons = [*entry.evidence.get("reasons", []), {"technique": "memory", "text": text}]
+    entry.evidence |= {"reasons": reasons, "text": "; ".join(reason["text"] for reason in reasons)}

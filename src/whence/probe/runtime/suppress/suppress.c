@@ -1,0 +1,193 @@
+/* Suppression of instances and of all that depends on them: the points at which it starts, the shadow of memory, and what
+   library calls do to it. */
+#define _GNU_SOURCE
+#include "suppress/suppress.h"
+
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- The file of points: alter/suppression.py writes it ----------------------------------------------------------- */
+
+/* The instance of a block (from 0), and which of its definitions; `ranges` are what a library call wrote there. */
+struct point {
+    uint32_t block, index;
+    uint64_t instance;
+    uint32_t first_range, ranges;
+    uint64_t reached;
+};
+
+struct range {
+    uint64_t address, length;
+};
+
+struct points {
+    char magic[8];
+    uint64_t count, nowhere;
+    struct point at[];
+};
+
+static struct points *points;
+static const struct range *ranges;
+static const char magic[8] = "WHNCSUPP";
+
+/* A byte for each block: whether a point lies in it. */
+extern uint8_t __whence_points[] __attribute__((weak));
+
+/* What suppressed accesses go to. */
+__attribute__((aligned(16))) char __whence_nowhere[4096];
+__thread uint8_t __whence_argument_taint[64];
+__thread uint8_t __whence_result_taint;
+
+/* ---- The shadow --------------------------------------------------------------------------------------------------- */
+
+#define TURNED UINT64_C(0x500000000000) /* also in probe/suppress.py */
+
+/* Shadows of the executable and the heap behind it, of libraries, mappings and stacks, and of what lies low. */
+static const struct range places[] = {
+    {0x055000000000, UINT64_C(0x3000000000)},
+    {0x200000000000, UINT64_C(0x100000000000)},
+    {0x500000000000, UINT64_C(0x100000000)},
+};
+
+static uint8_t *shadow(const void *address) { return (uint8_t *)((uintptr_t)address ^ TURNED); }
+
+int whence_tainted(const void *address, uint64_t length)
+{
+    const uint8_t *at = shadow(address);
+    for (uint64_t i = 0; i < length; i++) {
+        if (at[i])
+            return 1;
+    }
+    return 0;
+}
+
+void whence_mark(void *address, uint64_t length, int taint) { memset(shadow(address), taint ? 0xFF : 0, length); }
+
+void whence_mark_copy(void *to, const void *from, uint64_t length) { memmove(shadow(to), shadow(from), length); }
+
+/* ---- Opening ------------------------------------------------------------------------------------------------------ */
+
+/* Before any constructor of the program, whose code has taints as well. */
+__attribute__((constructor(101), used)) static void map_shadow(void)
+{
+    for (size_t i = 0; __whence_points && i < sizeof places / sizeof *places; i++) {
+        if (!whence_map_at((void *)places[i].address, places[i].length, MAP_PRIVATE, -1))
+            _exit(WHENCE_START_FAILED);
+    }
+}
+
+static struct points *map_points(const char *path)
+{
+    struct stat about;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    struct points *found = fstat(fd, &about) ? NULL : whence_map_at(FILE_PLACE, (size_t)about.st_size, MAP_SHARED, fd);
+    close(fd);
+    if (found && memcmp(found->magic, magic, sizeof magic)) {
+        munmap(found, (size_t)about.st_size);
+        errno = 0; /* another session's */
+        found = NULL;
+    }
+    return found;
+}
+
+size_t whence_suppression_open(const char *text)
+{
+    size_t size = 4096;
+    struct points *found = __whence_points ? map_points(text) : NULL;
+    if (!found)
+        return 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        size += places[i].length;
+    found->nowhere = (uintptr_t)__whence_nowhere;
+    ranges = (const struct range *)(found->at + found->count);
+    for (uint64_t i = 0; i < found->count; i++)
+        __whence_points[found->at[i].block] = 1;
+    points = found;
+    return size;
+}
+
+/* ---- Points ------------------------------------------------------------------------------------------------------- */
+
+/* The definitions of the block that starts now with which suppression starts: a bit for each of 64 from 64 * `word` on. The
+   instance is counted with word 0, in the points themselves. */
+uint64_t whence_suppression_at(uint32_t block, uint32_t word)
+{
+    uint64_t found = 0;
+    for (uint64_t i = 0; points && i < points->count; i++) {
+        struct point *point = &points->at[i];
+        if (point->block != block)
+            continue;
+        uint64_t at = word ? point->reached - 1 : point->reached++;
+        if (at == point->instance && point->index / 64 == word)
+            found |= UINT64_C(1) << point->index % 64;
+    }
+    return found;
+}
+
+/* Stands in the place of a function whose call is suppressed. */
+void whence_nothing(void);
+void whence_nothing(void) {}
+
+/* A suppressed call of a library function: what it wrote in the run before is suppressed, and what it would have written
+   at `to` as far as that is known (`length` 0: text). */
+void whence_call_suppressed(uint32_t block, uint32_t index, char *to, uint64_t length)
+{
+    for (uint64_t i = 0; points && i < points->count; i++) {
+        const struct point *point = &points->at[i];
+        if (point->block != block || point->index != index || point->reached != point->instance + 1)
+            continue;
+        for (uint32_t k = 0; k < point->ranges; k++)
+            whence_mark((void *)ranges[point->first_range + k].address, ranges[point->first_range + k].length, 1);
+        to = point->ranges ? NULL : to;
+    }
+    if (to)
+        whence_mark(to, length ? length : strnlen(to, 4096) + 1, 1);
+}
+
+/* ---- Library calls ------------------------------------------------------------------------------------------------ */
+
+/* Whether text has a suppressed byte, up to its end. */
+int whence_text_tainted(const char *text)
+{
+    for (size_t i = 0; text && i < 65536; i++) {
+        if (*shadow(text + i))
+            return 1;
+        if (!text[i])
+            break;
+    }
+    return 0;
+}
+
+/* Operation codes as in record/record.h, which stands above. */
+enum { READ = 1, WRITE, COPY, ALLOC, FREE, STATE = 9 };
+
+static int words_of(unsigned operation) { return operation == COPY ? 3 : operation == STATE ? 1 : 2; }
+
+static uint64_t word_at(const uint32_t *units) { return units[0] | (uint64_t)units[1] << 32; }
+
+void whence_suppression_effect(const uint32_t *units, size_t count)
+{
+    int taint = 0;
+    for (int writing = 0; points && writing < 2; writing++) {
+        for (size_t i = 0; i + 2 < count;) {
+            unsigned operation = units[i] & 0xFF;
+            uint64_t x = word_at(units + i + 2), y = operation == STATE ? 0 : word_at(units + i + 4);
+            if (!writing && operation == READ)
+                taint |= whence_tainted((void *)x, y);
+            else if (writing && operation == COPY)
+                whence_mark_copy((void *)x, (void *)y, word_at(units + i + 6));
+            else if (writing && (operation == WRITE || operation == ALLOC))
+                whence_mark((void *)x, y, operation == WRITE && taint);
+            i += 2 + 2 * (size_t)words_of(operation);
+        }
+    }
+    __whence_result_taint |= (uint8_t)taint;
+}

@@ -1,0 +1,220 @@
+"""What defined the value, or the address, that a failure came of (figure 5.3, lines 4 to 8).
+
+From the failing instance the value is followed back through copies, memory, arguments and results to the definition
+that made it: a store of what was computed, a call of the library that wrote it. Where nothing wrote the location, the
+definition of its address is taken, and where there is none either, the access that read what was never given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from whence.alter.suppression import Point, point_at
+from whence.probe.layout import ACCESSES
+from whence.probe.layout import Kind as Site
+from whence.run.aborted import HEAP
+from whence.run.evidence import Evidence
+from whence.run.point import is_odd
+from whence.trace.blocks import Blocks
+from whence.trace.columns import N_CELL, CellKind
+from whence.trace.dependence import Edge
+from whence.trace.slicing import dependences
+
+if TYPE_CHECKING:
+    from whence.findings import Symptom
+    from whence.program.model import Instruction, Operand
+    from whence.trace.trace import Trace
+
+CASTS = frozenset({"bitcast", "trunc", "zext", "sext", "ptrtoint", "inttoptr", "freeze", "addrspacecast"})
+COPIED = frozenset({"load", "phi", "call"})
+WROTE = (int(CellKind.COPY), int(CellKind.SET), int(CellKind.CALL), int(CellKind.UNKNOWN))
+DEEPEST = 200  # copies that a value is followed through
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition to suppress: at ``event`` the instance has its effect, ``told`` is the event that a person reads.
+
+    They differ where an argument or result is computed in the very call: its effect is the store behind it. ``read`` is
+    the event that read the value first on the way back (-1: none did); ``address``: nothing had written what was read,
+    and this defined where it was read.
+    """
+
+    event: int
+    told: int
+    read: int = -1
+    address: bool = False
+
+
+class Definitions:
+    """Original definitions in one recorded run."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.evidence = Evidence(trace)
+        self._seen: set[tuple[int, int]] = set()
+
+    def of_failure(self, symptom: Symptom) -> list[Definition]:
+        """The definitions that a failure came of, each once; none where the trace does not tell."""
+        event = symptom.event
+        if event < 0:
+            return []
+        found = list(self._all(self._at_fault(event, symptom), event))
+        first: dict[int, Definition] = {}
+        for definition in found:
+            first.setdefault(definition.event, definition)
+        return list(first.values())
+
+    def point(self, definition: Definition) -> Point:
+        """Where the next run begins to suppress."""
+        ranges = self.written(definition.event) if self.trace.kind(definition.event) is Site.CALL else []
+        return point_at(self.trace, definition.event, ranges)
+
+    def written(self, call: int) -> list[tuple[int, int]]:
+        """The bytes that a call of the library wrote: address and length."""
+        rows = self._cells[self._cells["parent"] == call]
+        rows = rows[[int(kind) in WROTE for kind in rows["kind"]]] if len(rows) else rows
+        return [(int(row["address"]), int(row["length"])) for row in rows if row["address"] and row["length"] > 0]
+
+    @cached_property
+    def _cells(self) -> Any:
+        return self.trace.columns.cells[: self.trace.columns.counts[N_CELL]]
+
+    # ---- The failing instance --------------------------------------------------------------------------------------
+
+    def _at_fault(self, event: int, symptom: Symptom) -> list[int]:
+        """References to what the failing instance used: its address, its condition, what it was given."""
+        kind = self.trace.kind(event)
+        criteria = [int(c) for c in symptom.details.get("criteria", [])]
+        if kind is Site.RET:
+            return [c for c in criteria if c != event + 1]
+        if kind is Site.CALL:
+            return self._of_call(event, criteria)
+        if kind in ACCESSES and event + 1 in criteria:
+            return self._edges(event + 1, Edge.ADDRESS) or [event + 1]
+        if kind is Site.BRANCH:
+            return [used for c in criteria for used in self._edges(c, Edge.VALUE)]
+        return criteria
+
+    def _of_call(self, call: int, criteria: list[int]) -> list[int]:
+        """What a call that did not come back was given: a pointer to no function, corrupted blocks, bad arguments."""
+        target = self.trace.target(call)
+        if target is not None and (not target or is_odd(target) or target == self.trace.fault_address):
+            return self._edges(call + 1, Edge.ADDRESS)
+        name = self.evidence.callee_name(call)
+        overrun = Blocks(self.trace).first_overrun if name in HEAP else None
+        if overrun is not None:
+            return [overrun.event + 1]
+        arguments = [a for a in self.evidence.arguments(call) if self._is_pointer(a)]
+        bad = [a for a in arguments if not (value := self.trace.value(a)) or is_odd(value)]
+        chosen = bad or [c - 1 for c in criteria if c - 1 in set(self.evidence.arguments(call))]
+        return [a + 1 for a in chosen]
+
+    def _is_pointer(self, argument: int) -> bool:
+        number = int(self.trace.plan.sites[self.trace.site(argument)]["aux"])
+        operand = self.trace.instruction(argument).operands[number]
+        return operand.type == "ptr" and operand.is_register
+
+    # ---- Following values back -------------------------------------------------------------------------------------
+
+    def _edges(self, reference: int, *kinds: Edge) -> list[int]:
+        """What an event or cell depends on by edges of these kinds."""
+        found = dependences(self.trace.plan, self.trace.columns, reference, False)
+        return [target for target, kind in found if kind in kinds]
+
+    def _all(
+        self, references: Iterable[int], consumer: int, read: int = -1, address: bool = False, depth: int = 0
+    ) -> Iterator[Definition]:
+        for reference in references:
+            if (reference, consumer) not in self._seen and depth < DEEPEST:
+                self._seen.add((reference, consumer))
+                follow = self._of_event if reference > 0 else self._of_cell
+                yield from follow(reference, consumer, read, address, depth + 1)
+
+    def _of_cell(self, reference: int, consumer: int, read: int, address: bool, depth: int) -> Iterator[Definition]:
+        """What a copy copied; the call that wrote; a block's fresh bytes have no definition."""
+        row = self.trace.columns.cells[-reference - 1]
+        kind, parent = CellKind(int(row["kind"])), int(row["parent"])
+        if kind in {CellKind.COPY, CellKind.BYVAL, CellKind.VARIADIC}:
+            before = list(self._all(self._edges(reference, Edge.MEMORY), consumer, read, address, depth))
+            yield from before or [Definition(parent, parent, read, address)]
+        elif kind is not CellKind.ALLOC:
+            yield Definition(parent, parent, read, address)
+
+    def _of_event(self, reference: int, consumer: int, read: int, address: bool, depth: int) -> Iterator[Definition]:
+        event = reference - 1
+        kind = self.trace.kind(event)
+        if kind is Site.LOAD:
+            yield from self._of_load(event, read, address, depth)
+        elif kind in {Site.PHI, Site.BRANCH}:
+            yield from self._all(self._edges(reference, Edge.VALUE), consumer, read, address, depth)
+        elif kind in {Site.STORE, Site.ARG, Site.RET}:
+            yield from self._of_passing(event, event if kind is Site.STORE else consumer, read, address, depth)
+        elif kind is Site.RESULT:
+            yield from self._of_result(event, consumer, read, address, depth)
+        else:
+            yield Definition(event, event, read, address)
+
+    def _of_load(self, load: int, read: int, address: bool, depth: int) -> Iterator[Definition]:
+        """What wrote the location last; where nothing did, what defined its address, else the load itself.
+
+        Of a copy of what nothing wrote, the copy is the definition.
+        """
+        is_first, read = read < 0, load if read < 0 else read
+        found = list(self._all(self._last_writers(load), load, read, address, depth))
+        if found or not (is_first or address):
+            yield from found
+            return
+        found = list(self._all(self._edges(load + 1, Edge.ADDRESS), load, load, True, depth))
+        yield from found or [Definition(load, load, read, address)]
+
+    def _last_writers(self, load: int) -> list[int]:
+        """What wrote the location last, and what the same statement wrote there: bytes are often written one by one."""
+        writers = sorted(self._edges(load + 1, Edge.MEMORY), key=self.evidence.time)
+        last = [self.trace.site(self.evidence.time(w)) for w in writers]
+        return [w for w, site in zip(writers, last, strict=True) if site == last[-1]]
+
+    def _of_passing(self, event: int, consumer: int, read: int, address: bool, depth: int) -> Iterator[Definition]:
+        """A store, argument or returned value: what it copied, or itself where it was computed there.
+
+        Of what was only passed on from where nothing had written it, the store behind is the definition.
+        """
+        found: list[Definition] = []
+        operand = self._operand(event)
+        is_copy = operand is not None and self._is_copy(event, operand)
+        if is_copy:
+            found = list(self._all(self._edges(event + 1, Edge.VALUE), consumer, read, address, depth))
+        if not found and (not is_copy or self.trace.kind(event) is Site.STORE):
+            found = [Definition(consumer, event, read, address)]
+        yield from found
+
+    def _operand(self, event: int) -> Operand | None:
+        """What a store stores, a call is given, a function returns."""
+        operands = self.trace.instruction(event).operands
+        number = int(self.trace.plan.sites[self.trace.site(event)]["aux"]) if self.trace.kind(event) is Site.ARG else 0
+        return operands[number] if number < len(operands) else None
+
+    def _is_copy(self, event: int, operand: Operand) -> bool:
+        """Whether a value was only passed on: loaded, given, returned, in another type at most."""
+        function = self.evidence.function_of(event).function
+        made: dict[str, Instruction] = {i.result: i for i in function.instructions() if i.result}
+        while operand.is_register and operand.text in made:
+            instruction = made[operand.text]
+            if instruction.opcode not in CASTS:
+                return instruction.opcode in COPIED
+            operand = instruction.operands[0]
+        return operand.is_register
+
+    def _of_result(self, event: int, consumer: int, read: int, address: bool, depth: int) -> Iterator[Definition]:
+        """What a function returned; a result of the library is defined where it is stored."""
+        source = [c for c in self._edges(event + 1, Edge.VALUE) if c > 0 and self.trace.kind(c - 1) is Site.RET]
+        if source:
+            yield from self._all(source, consumer, read, address, depth)
+            return
+        segment = int(self.trace.columns.events[event]["segment"])
+        call = self.evidence.last_event(int(self.trace.columns.segments[segment]["previous"]))
+        at = consumer if self.trace.kind(consumer) is Site.STORE else call
+        yield Definition(at, call, read, address)

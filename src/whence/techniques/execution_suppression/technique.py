@@ -1,0 +1,162 @@
+"""Execution Suppression as a technique: one case, its executions, and the chain of corruptions as findings."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from whence.alter.faithful import FailureSignature, difference
+from whence.alter.suppression import SuppressedRuns
+from whence.errors import SubjectError
+from whence.findings import Entry, Findings, Statement, plural
+from whence.probe.instrument import Variant
+from whence.run.oracle import judge
+from whence.techniques.execution_suppression.algorithm import CRASHES, Step, Suppressed, suppress
+from whence.techniques.execution_suppression.explanation import Explanation
+
+if TYPE_CHECKING:
+    from whence.investigation.investigation import Investigation
+    from whence.run.cases import Case
+    from whence.run.result import RunResult
+
+NAMED = 8  # cases that an error message names
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionSuppression:
+    """Suppresses what a failure came of until none is left: the last suppressed definition is the first corruption.
+
+    The case is the one that the setup names, else the first that crashes, else the first that fails.
+    """
+
+    def run(self, investigation: Investigation) -> Findings:
+        """The suppressed definitions, the last one first.
+
+        Raises SubjectError where no case fails, or where the case does not fail in the variant as it does by itself.
+        """
+        investigation.build(Variant.SUPPRESS)
+        case, plain = _chosen(investigation)
+        story = _Story(investigation, case, time.monotonic())
+        watcher = investigation.watcher
+        with watcher.progress("suppressed executions", 0) as report, watcher.first_use():
+            watcher.busy(f"suppressing in the case {case.name}")
+
+            def may_go_on(step: Step) -> bool:
+                story.add(step)
+                watcher.best(investigation.current(story.findings("the time is used up")), investigation.subject.folder)
+                report(len(story.executions), len(story.executions))
+                return investigation.clock.left > 0
+
+            with SuppressedRuns(investigation.subject, case, investigation.setup.trace_limit) as runs:
+                found = suppress(runs, investigation.subject.folder, may_go_on, _Faithful(case, plain))
+        story.finish(found)
+        return story.findings(found.why)
+
+
+@dataclass(frozen=True, slots=True)
+class _Faithful:
+    """Refuses an unaltered run that does not end as the program's own does."""
+
+    case: Case
+    plain: RunResult
+
+    def __call__(self, step: Step) -> None:
+        own = FailureSignature.of(self.case, self.plain)
+        why = difference(own, FailureSignature.of(self.case, step.recording.result))
+        if why:
+            why = why.replace("the variant whose runs are altered", "the suppress variant")
+            raise SubjectError(
+                f"case {self.case.name}: {why}", "`whence memory` and `whence locate` still say something"
+            )
+
+
+def _chosen(investigation: Investigation) -> tuple[Case, RunResult]:
+    """The case, and its run in the program itself."""
+    subject, name = investigation.subject, investigation.setup.case
+    cases = [case for case in subject.cases if case.command is None and name in (None, case.name)]
+    if not cases:
+        names = ", ".join(case.name for case in subject.cases[:NAMED])
+        what = f"no case is named '{name}'" if name is not None else "no case to run"
+        raise SubjectError(what, f"cases: {names}" if names else "give one with --fails, or in whence.toml")
+    first: tuple[Case, RunResult] | None = None
+    with subject.runner() as runner:
+        for case in cases:
+            result = runner.run_case(case)
+            outcome = judge(case, result)
+            if outcome.kind in CRASHES:
+                return case, result
+            if outcome.failed and first is None:
+                first = case, result
+    if first is None:
+        raise SubjectError(f"no case fails ({plural(len(cases), 'case')} ran)", "name one that fails")
+    return first
+
+
+@dataclass(slots=True)
+class _Story:
+    """What is told of the executions so far."""
+
+    investigation: Investigation
+    case: Case
+    began: float
+    executions: list[dict[str, Any]] = field(default_factory=list)
+    _steps: list[Step] = field(default_factory=list)
+
+    def add(self, step: Step) -> None:
+        """Tell one more execution; only the first one's recording is kept."""
+        self.executions.append(Explanation(self.investigation.subject, step).told())
+        self._steps.append(step)
+
+    def finish(self, found: Suppressed) -> None:
+        """Tell those that have not been told."""
+        for step in found.steps[len(self.executions) :]:
+            self.add(step)
+
+    def findings(self, why: str) -> Findings:
+        """The ranking, what was suppressed last first, and the executions; ``why``: why the failure has not gone."""
+        subject = self.investigation.subject
+        symptom = self._steps[0].symptom if self._steps else None
+        found = Findings("suppression", subject.name, symptom=symptom)
+        seen: dict[Statement, list[str]] = {}
+        chain = [e for e in self.executions if e["suppressed"]]
+        for back, execution in enumerate(reversed(chain)):
+            for definition in execution["suppressed"]:
+                if definition["file"]:
+                    statement = Statement(definition["file"], definition["line"])
+                    seen.setdefault(statement, []).append(_reason(definition, back, why))
+        for number, (statement, texts) in enumerate(seen.items(), 1):
+            found.ranking.append(Entry(statement, 1.0 / number, number, number, _evidence(texts)))
+        found.parts["suppression"] = {
+            "case": self.case.name,
+            "seconds": round(time.monotonic() - self.began, 2),
+            "gone": not why,
+            "why": why,
+            "executions": self.executions,
+        }
+        found.summary = self._summary(why)
+        return found
+
+    def _summary(self, why: str) -> list[str]:
+        capture = self.investigation.subject.capture
+        points = sum(len(e["suppressed"]) for e in self.executions)
+        counts = f"{plural(len(self.executions), 'execution')}, {plural(points, 'point')} of suppression"
+        lines = [f"captured {plural(len(capture.modules), 'module')}; case `{self.case.name}`: {counts}"]
+        for number, execution in enumerate(self.executions, 1):
+            place = f" on {execution['file']}:{execution['line']}" if execution["file"] else ""
+            lines.append(f"execution {number}, {plural(execution['points'], 'point')}: {execution['text']}{place}")
+        end = f"the failure has not gone: {why}" if why else "no failure is left"
+        return [*lines, end, *(f"not captured: {name}" for name in capture.uncaptured)]
+
+
+def _reason(definition: dict[str, Any], back: int, why: str) -> str:
+    """A sentence for a suppressed definition, ``back`` executions before the last one that failed."""
+    if back:
+        return f"suppressed on the way: {definition['text']}"
+    what = "suppressed last" if why else "suppressed last, and no failure is left: the first corruption"
+    return f"{what}: {definition['text']}"
+
+
+def _evidence(texts: list[str]) -> dict[str, Any]:
+    texts = list(dict.fromkeys(texts))
+    return {"reasons": [{"technique": "suppression", "text": text} for text in texts], "text": "; ".join(texts)}

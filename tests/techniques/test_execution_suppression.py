@@ -1,0 +1,159 @@
+"""Execution Suppression: which definitions a failure came of, in how many executions the first corruption is found."""
+
+from __future__ import annotations
+
+from trace_readers import subject_of
+
+from whence.alter.suppression import SuppressedRuns
+from whence.run.cases import Case
+from whence.run.outcome import Expected, Kind
+from whence.techniques.execution_suppression.algorithm import Suppressed, suppress
+from whence.techniques.execution_suppression.explanation import Explanation
+
+CASE = Case("case", (), expected=Expected())
+COPY_AND_PASTE = """\
+#include <stdlib.h>
+struct s { int f; };
+static int values[] = {2, 3, 4, 900000000};
+static int at;
+static int read_int(void) { return values[at++]; }
+int main(void)
+{
+    int *x = malloc(2 * sizeof(int)), *y = malloc(2 * sizeof(int)), *numbers = malloc(10 * sizeof(int));
+    static struct s some;
+    struct s **things = calloc(1000, sizeof *things);
+    things[3] = &some;
+    int *p1 = &x[1];
+    int *p2 = &x[0];
+    int *q1 = &y[1];
+    int *q2 = &x[0]; //! should be &y[0]
+    *p1 = read_int();
+    *p2 = read_int();
+    *q1 = read_int();
+    *q2 = read_int(); // clobbers
+    int a = *p1 + *p2;
+    int b = *q1 + *q2;
+    int c = a + b + 1; // index
+    numbers[c] = 0;
+    things[*p2]->f = 0;
+    free(p2);
+    free(q2);
+    return 0;
+}
+"""
+
+
+def followed(text: str) -> tuple[Suppressed, list[list[int]]]:
+    """The executions, and the lines that each one's failure came of."""
+    subject = subject_of(text)
+    with SuppressedRuns(subject, CASE) as runs:
+        found = suppress(runs, subject.folder, lambda _: True, lambda _: None)
+    told = [Explanation(subject, step).told() for step in found.steps]
+    return found, [[d["line"] for d in execution["suppressed"]] for execution in told]
+
+
+def line(text: str, part: str) -> int:
+    return next(n for n, one in enumerate(text.splitlines(), 1) if part in one)
+
+
+def test_the_example_of_figure_5_1() -> None:
+    found, lines = followed(COPY_AND_PASTE)
+    assert not found.why
+    assert [step.recording.outcome.kind for step in found.steps] == [Kind.CRASH, Kind.CRASH, Kind.CRASH, Kind.PASS]
+    assert lines[0][0] == line(COPY_AND_PASTE, "// index")
+    assert lines[1][0] == line(COPY_AND_PASTE, "// clobbers")
+    assert lines[2] == [line(COPY_AND_PASTE, "//!")]
+
+
+def test_an_overflow_into_a_pointer_that_is_used_much_later() -> None:
+    text = """\
+#include <string.h>
+static struct { char name[8]; int *value; } row;
+static int number = 4;
+int main(void)
+{
+    row.value = &number;
+    strcpy(row.name, "far too long a name"); //!
+    for (int i = 0; i < 100; i++)
+        number++;
+    return *row.value == 104;
+}
+"""
+    found, lines = followed(text)
+    assert (lines, found.why) == ([[line(text, "//!")], []], "")
+
+
+def test_a_pointer_written_over_byte_by_byte_is_one_step() -> None:
+    text = """\
+static struct { char name[8]; int *value; } row;
+static int number;
+int main(void)
+{
+    const char *from = "abcdefghijklmnop";
+    row.value = &number;
+    for (int i = 0; i < 16; i++)
+        row.name[i] = from[i]; //!
+    return *row.value;
+}
+"""
+    found, lines = followed(text)
+    assert lines == [[line(text, "//!")] * 8, []]
+    assert not found.why
+
+
+def test_a_smashed_return_address() -> None:
+    text = """\
+#include <string.h>
+static void fill(const char *from)
+{
+    char row[8];
+    strcpy(row, from); //!
+}
+int main(void)
+{
+    fill("a text that goes over the end of the frame and of what lies behind it");
+    return 0;
+}
+"""
+    found, lines = followed(text)
+    assert (lines, found.why) == ([[line(text, "//!")], []], "")
+
+
+def test_what_the_allocator_keeps_behind_a_block() -> None:
+    text = """\
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+    char *a = malloc(24), *b = malloc(24);
+    memset(a, 'x', 40); //!
+    b[0] = 0;
+    free(b);
+    return 0;
+}
+"""
+    found, lines = followed(text)
+    assert (lines, found.why) == ([[line(text, "//!")], []], "")
+
+
+def test_a_field_that_was_never_given() -> None:
+    text = """\
+#include <stdlib.h>
+struct node { struct node *next; int n; };
+int main(void)
+{
+    struct node *head = calloc(1, sizeof *head);
+    struct node *second = head->next; //!
+    return second->n;
+}
+"""
+    found, lines = followed(text)
+    assert lines[0] == [line(text, "calloc")]
+    assert not found.why
+
+
+def test_a_crash_that_does_not_go_is_told() -> None:
+    found, _ = followed("int main(void) { *(volatile int *)8 = 1; return 0; }\n")
+    assert found.steps[-1].recording.outcome.kind is Kind.PASS
+    found, _ = followed("#include <stdlib.h>\nint main(void) { abort(); }\n")
+    assert found.why == "what it came of is not in the recording"
