@@ -50,4 +50,4 @@ def test_where_nothing_fails_it_says_so():
     folder = subject_folder("nothing", nothing_c=SILENT)
     done = whence(folder, "suppress", "nothing.c", "--passes", "")
     assert done.status == 2
-    assert "no case fails" in done.stderr
+    assert "no case fails" in done.err

@@ -17,8 +17,8 @@ def suppress(options: Options) -> int:
     What was suppressed last is the first corruption of memory. The case is the one that --case names, else the first
     that crashes, else the first that fails.
     """
-    from whence.diagnosis.first_corruption import first_corruption
+    from whence.diagnosis.suppression import suppressed_and_checked
 
     with investigate(options, ranks=False) as investigation:
-        findings = first_corruption(investigation)
+        findings = suppressed_and_checked(investigation)
         return show(investigation, findings, options)

@@ -145,7 +145,7 @@ def suppress_texts(
     for index, module in enumerate(program.modules):
         is_last = module is program.modules[-1]
         shared = suppress.points_of(program.block_count) if is_last else suppress.POINTS_ELSEWHERE
-        extra = [*_record_extra(program, index), suppress.HOOKS, shared]
+        extra = [*_record_extra(program, index, numbering), suppress.HOOKS, shared]
         if is_last:
             extra.append(_fingerprint(program))
         yield _rewrite(module, lines, Renaming(names), extra, _of(memory, index))

@@ -126,7 +126,6 @@ class Segment:
         self.places.append((local, self.units))
         self.units += ADDRESS_UNITS * (2 if local.operands else 1)
 
-
     def anchor(self, block: Block) -> int | None:
         """The index of the instruction of its ``block`` before which it starts; None: behind the call it follows."""
         if self.after is not None:

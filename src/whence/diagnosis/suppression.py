@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
 
 
-def first_corruption(investigation: Investigation, technique: ExecutionSuppression | None = None) -> Findings:
+def suppressed_and_checked(investigation: Investigation, technique: ExecutionSuppression | None = None) -> Findings:
     """What suppression finds in a case; each entry says where the memory check of the same run agrees, or differs.
 
     Raises what the technique raises. Where the check cannot be made, a line of the summary says so.
