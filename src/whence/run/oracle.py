@@ -50,7 +50,7 @@ def _judge_signal(result: RunResult) -> Outcome:
 def _judge_flood(how: Comparison, expected: Expected, result: RunResult) -> Outcome:
     """A run that the limit of output has ended."""
     wrong = _judge_outputs(how, expected, result)
-    return replace(wrong, endless=True) if wrong else Outcome(Kind.TIMEOUT, "wrote more than the limit allows", endless=True)
+    return replace(wrong or Outcome(Kind.TIMEOUT, "wrote more than the limit allows"), endless=True)
 
 
 def _judge_outputs(how: Comparison, expected: Expected, result: RunResult) -> Outcome | None:
