@@ -80,8 +80,8 @@ void whence_effect(enum whence_operation operation, unsigned a, int operands,
                    uint64_t x, uint64_t y, uint64_t z)
 {
     static const char *const names[] = {"", "READ", "WRITE", "COPY", "ALLOC", "FREE", "OUT", "PIECE",
-                                        "IN", "STATE", "RESIZE"};
-    int has_address = operation < WHENCE_OUT || operation == WHENCE_RESIZE;
+                                        "IN", "STATE", "RESIZE", "STACK"};
+    int has_address = operation < WHENCE_OUT || operation >= WHENCE_RESIZE;
     dprintf(records, "%s", names[operation]);
     if (!has_address)
         dprintf(records, " %u", a);
@@ -487,7 +487,7 @@ def build(target: str, folder: Path) -> Path:
     calls = "\n".join(f'if (!strcmp(arguments[2], "{c.name}")) return run_{c.name}();' for c in cases)
     text = STUB + prototypes() + HELPERS + "".join(map(function, cases)) + MAIN % calls
     (folder / "cases.c").write_text(text)
-    schedule = [RUNTIME / f"record/{name}.c" for name in ("baton", "entry", "turns", "threads", "pauses")]
+    schedule = [RUNTIME / f"record/{name}.c" for name in ("baton", "choices", "entry", "turns", "threads", "pauses")]
     sources = [folder / "cases.c", *schedule, *sorted(RUNTIME.glob("library/*.c"))]
     zig(target, "-w", f"-I{RUNTIME}", *sources, "-lm", "-Wl,--no-gc-sections", "-o", folder / "cases")
     return folder / "cases"

@@ -23,6 +23,7 @@ COMMANDS = {
     "formula": "Find the statements whose change can make failing runs right, and the values they had to have.",
     "memory": "Find memory errors in recorded runs, also where nothing fails.",
     "suppress": "Suppress what a crash came of until none is left: the first corruption of memory.",
+    "races": "Find accesses of two threads that nothing orders, also where nothing fails.",
     "invariants": "Find values and ways that failing runs have and good ones have not.",
     "faults": "Locate several faults, one at a time; after each fix the search goes on.",
     "spectrum": "Rank statements by which cases executed them.",

@@ -27,6 +27,7 @@ class Opcode(IntEnum):
     IN = 8
     STATE = 9
     RESIZE = 10
+    STACK = 11
 
 
 class Effect(NamedTuple):

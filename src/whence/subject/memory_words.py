@@ -90,7 +90,7 @@ class FoundErrors:
             return f"the use of {self._never_given(error)}, which was never given a value, {at}"
         if error.kind is Kind.OVERLAP:
             return f"an overlapping copy {at}"
-        described = self._described(error.object)
+        described = self.described(error.object)
         if described["name"]:
             return f"{self._way(error)} `{described['name']}`{self._gone(error)} {at}"
         what, _, how = self._way(error).partition(" ")  # "a write", "giving back"
@@ -123,7 +123,7 @@ class FoundErrors:
 
     def object(self, error: Error) -> dict[str, Any]:
         """The object of an error, with its size at that time."""
-        found = self._described(error.object)
+        found = self.described(error.object)
         found["size"] = error.size
         row = self._checked.table[error.object]
         made = int(row["declared"]) if row["kind"] == objects.HEAP else -1
@@ -138,7 +138,7 @@ class FoundErrors:
             }
         return found
 
-    def _described(self, number: int) -> dict[str, Any]:
+    def described(self, number: int) -> dict[str, Any]:
         """Name, type, size and origin of an object."""
         row = self._checked.table[number]
         kind, declared = int(row["kind"]), int(row["declared"])
@@ -193,7 +193,7 @@ class FoundErrors:
         base = int(row["base"])
         outside = error.address if error.address < base else max(error.address, base + error.size)
         number = self._checked.at(outside, error.event)
-        return self._described(number) if number not in (0, error.object) else None
+        return self.described(number) if number not in (0, error.object) else None
 
     def _beyond(self, error: Error) -> dict[str, Any] | None:
         """On which side of the object and how far away the first byte outside is, and how many bytes are outside."""

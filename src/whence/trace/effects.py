@@ -19,8 +19,10 @@ from whence.trace.kernels import lean
 from whence.trace.memory import append_reference, close_list, copy, new_cell, wide, writers_of
 from whence.trace.shadow import Int, Shadow, fill
 
-READ, WRITE, COPY, ALLOC, FREE, OUT, PIECE, IN, STATE, RESIZE = range(1, 11)  # as in probe/runtime/record/record.h
-OPERANDS = np.array([0, 2, 2, 3, 2, 2, 2, 2, 2, 1, 2], np.int64)
+READ, WRITE, COPY, ALLOC, FREE, OUT, PIECE, IN, STATE, RESIZE, STACK = range(
+    1, 12
+)  # as in probe/runtime/record/record.h
+OPERANDS = np.array([0, 2, 2, 3, 2, 2, 2, 2, 2, 1, 2, 2], np.int64)
 CELL_READ, CELL_CALL, CELL_ALLOC, CELL_COPY = (
     int(CellKind.READ),
     int(CellKind.CALL),

@@ -25,6 +25,9 @@ HIGHEST = np.int64(1) << 48  # no address lies above, so a longer range is nonse
 MAX_CELLS = 1 << 30  # definitions below -MAX_CELLS name a list of several definers
 
 
+Paged = Any  # Shadow, or what else has the fields of its pages
+
+
 class Shadow(NamedTuple):
     """The pages (``writer``, ``content``) and how they are found.
 
@@ -56,7 +59,7 @@ def new_shadow() -> Shadow:
 
 
 @lean
-def page_base(shadow: Shadow, page: Int) -> Int:
+def page_base(shadow: Paged, page: Int) -> Int:
     """Index of the page's first byte in ``writer`` and ``content``; a new page is made where there is none."""
     key = page + 1
     slot = page & (CACHE - 1)
@@ -80,7 +83,7 @@ def page_base(shadow: Shadow, page: Int) -> Int:
 
 
 @lean
-def known_base(shadow: Shadow, page: Int) -> Int:
+def known_base(shadow: Paged, page: Int) -> Int:
     """As ``page_base``, but -1 for a page that was never touched."""
     place = (page * 0x9E3779B1) & (TABLE - 1)
     while shadow.keys[place]:

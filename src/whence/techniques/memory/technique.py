@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from whence.errors import SubjectError, TraceError
 from whence.findings import Entry, Findings, Statement
+from whence.investigation.chosen import chosen_cases
 from whence.probe.instrument import Variant
 from whence.subject.memory_check import Checked, Checker
 from whence.subject.memory_words import FoundErrors
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.run.cases import Case
     from whence.subject.recorder import Recording
-
-NAMED = 8  # cases that an error message names
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class MemoryErrors:
     def run(self, investigation: Investigation) -> Findings:
         """Statements in the order in which the first run that has them did wrong."""
         investigation.build(Variant.RECORD)
-        cases = _chosen(investigation, self.every)
+        cases = chosen_cases(investigation, self.every)
         found = _Runs()
         watcher = investigation.watcher
         with watcher.progress("checking runs", len(cases)) as report, watcher.first_use():
@@ -52,26 +51,6 @@ class MemoryErrors:
         if not found.checked:
             raise SubjectError(f"no run could be checked: {found.left_out[0]}", "try another case with --case")
         return found.findings(investigation)
-
-
-def _chosen(investigation: Investigation, every: bool) -> list[Case]:
-    """The cases to check."""
-    from whence.run.oracle import judge
-
-    subject, name = investigation.subject, investigation.setup.case
-    if not subject.cases:
-        raise SubjectError("no case to check", "give one with --passes or --fails, or in whence.toml")
-    if every:
-        return list(subject.cases)
-    if name is not None:
-        named = [case for case in subject.cases if case.name == name]
-        if not named:
-            names = ", ".join(case.name for case in subject.cases[:NAMED])
-            raise SubjectError(f"no case is named '{name}'", f"cases: {names}")
-        return named
-    with subject.runner() as runner:
-        failing = (case for case in subject.cases if judge(case, runner.run_case(case)).failed)
-        return [next(failing, subject.cases[0])]
 
 
 def _checked(investigation: Investigation, checker: Checker, case: Case, leaks: bool) -> dict[str, Any]:

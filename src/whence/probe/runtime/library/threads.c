@@ -25,6 +25,19 @@ static uint64_t specific_key(unsigned key) { return SPECIFIC_STATE + ((uint64_t)
 
 /* ---- Threads -------------------------------------------------------------------------------------------------- */
 
+/* A started thread's stack, with its own variables at the end, is fresh: what was there before was another thread's. */
+static void stack_of(pthread_t thread, const pthread_attr_t *how)
+{
+    pthread_attr_t usual;
+    size_t size = 0;
+    if (!how)
+        pthread_attr_init(&usual);
+    pthread_attr_getstacksize(how ? how : &usual, &size);
+    if (!how)
+        pthread_attr_destroy(&usual);
+    whence_effect(WHENCE_STACK, 0, 2, (uintptr_t)thread - size, size, 0);
+}
+
 typedef void *start_routine(void *);
 typedef int start_routine_c11(void *);
 
@@ -55,7 +68,12 @@ LIBRARY(int, pthread_create, pthread_t *to, const pthread_attr_t *how, start_rou
         return EAGAIN;
     int error = pthread_create(to, how, begin, thread);
     whence_thread_made(thread, error ? pthread_self() : *to, error);
-    EFFECTS(pthread_create) { write_bytes(to, error ? 0 : sizeof *to); }
+    EFFECTS(pthread_create)
+    {
+        write_bytes(to, error ? 0 : sizeof *to);
+        if (!error)
+            stack_of(*to, how);
+    }
     return error;
 }
 
@@ -68,7 +86,12 @@ LIBRARY(int, thrd_create, thrd_t *to, thrd_start_t routine, void *argument)
         return thrd_nomem;
     int error = thrd_create(to, begin_c11, thread);
     whence_thread_made(thread, error ? pthread_self() : (pthread_t)*to, error);
-    EFFECTS(thrd_create) { write_bytes(to, error ? 0 : sizeof *to); }
+    EFFECTS(thrd_create)
+    {
+        write_bytes(to, error ? 0 : sizeof *to);
+        if (error == thrd_success)
+            stack_of((pthread_t)*to, NULL);
+    }
     return error;
 }
 

@@ -16,7 +16,8 @@ enum whence_operation {
     WHENCE_PIECE,
     WHENCE_IN,
     WHENCE_STATE,
-    WHENCE_RESIZE
+    WHENCE_RESIZE,
+    WHENCE_STACK
 };
 
 /* An effect record is collected between begin and end and appended to the trace at end. `function` is the library

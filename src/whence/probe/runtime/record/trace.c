@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define VERSION 3
+#define VERSION 4
 #define CHUNK_HEADER_UNITS 8
 #define VARIABLES 4000 /* addresses in one record */
 #define TRACE_DESCRIPTOR 987 /* high, so that the subject's own descriptors keep their numbers */

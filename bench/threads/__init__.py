@@ -1,0 +1,1 @@
+"""Programs with one error of threads each, and what finds it."""

@@ -1,0 +1,1 @@
+"""Data races: accesses of two threads that nothing orders, found in a recorded run."""

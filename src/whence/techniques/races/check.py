@@ -1,0 +1,154 @@
+"""The data races of one recorded run: the pass over its trace, and what it found as plain rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.findings import plural
+from whence.probe.synchronisation import Sync, order_tables
+from whence.trace.columns import new_columns
+from whence.trace.happens_before import find_unordered, started
+from whence.trace.last_accesses import A_PAIRS, MOST_PAIRS, new_accesses
+from whence.trace.trace import RING
+from whence.trace.vector_clocks import C_LOGGED, C_STRETCHES, C_THREADS, C_UNKNOWN_STARTS, Clocks, new_clocks
+
+if TYPE_CHECKING:
+    from whence.probe.synchronisation import Ordering
+    from whence.subject.subject import Subject
+    from whence.trace.trace import Trace
+
+GIVES_BACK = (Sync.UNLOCK, Sync.WAIT, Sync.POST)
+
+
+@dataclass(slots=True, frozen=True)
+class Access:
+    """One side of a race: its event, the thread (numbered from 0 in order of their starts), whether it writes."""
+
+    event: int
+    thread: int
+    writes: bool
+
+
+@dataclass(slots=True, frozen=True)
+class Race:
+    """Two accesses that nothing orders, in order of time; ``count``: how often the same two places did it."""
+
+    first: Access
+    second: Access
+    address: int
+    length: int
+    count: int
+
+
+class Checked:
+    """A checked run: its races in order of time, its threads, and what they did to order themselves."""
+
+    def __init__(self, trace: Trace, races: list[Race], clocks: Clocks, orders: Any) -> None:
+        self.trace, self.races = trace, races
+        self._clocks, self._orders = clocks, orders
+
+    @property
+    def threads(self) -> int:
+        """How many threads the run had."""
+        return int(self._clocks.counts[C_THREADS])
+
+    @property
+    def unknown_starts(self) -> int:
+        """Threads whose start was not recorded."""
+        return int(self._clocks.counts[C_UNKNOWN_STARTS])
+
+    @cached_property
+    def log(self) -> Any:
+        """What threads did to order themselves, in order of time (``vector_clocks.LOGGED``)."""
+        return self._clocks.log[: self._clocks.counts[C_LOGGED]]
+
+    def order_bits(self, event: int) -> int:
+        """The bits of an atomic access (``probe/synchronisation.py``); 0 for a plain one."""
+        return int(self._orders[self.trace.site(event)])
+
+    def held(self, access: Access) -> list[tuple[int, int]]:
+        """The locks that a thread held at an access: each one's address, and the event that shows that it was taken."""
+        rows = self.log[(self.log["thread"] == access.thread) & (self.log["event"] <= access.event)]
+        held: list[tuple[int, int]] = []
+        for row in rows:
+            if row["sync"] in (Sync.LOCK, Sync.SHARE):
+                held.append((int(row["object"]), int(row["event"])))
+            elif row["sync"] == Sync.UNLOCK and row["event"] < access.event:
+                newest = next((n for n in reversed(range(len(held))) if held[n][0] == row["object"]), None)
+                if newest is not None:
+                    del held[newest]
+        return held
+
+    def first_event_of(self, thread: int) -> int:
+        """The first event that a thread did itself; -1 where it did none."""
+        stretches = self._clocks.stretches[: self._clocks.counts[C_STRETCHES]]
+        own = np.flatnonzero(stretches["thread"] == thread)
+        return int(stretches[own[0]]["start"]) if len(own) else -1
+
+    @property
+    def remarks(self) -> list[str]:
+        """What limits the check, in sentences."""
+        found = []
+        if self.trace.header.flags & RING:
+            found.append("only the end of the run was recorded: what ordered its threads before is not known")
+        if len(self.races) >= MOST_PAIRS - 1:
+            found.append(f"more than {MOST_PAIRS:,} pairs of places race: the others are not told")
+        if self.unknown_starts:
+            found.append(
+                f"{plural(self.unknown_starts, 'thread')} not started by recorded code: taken to come behind all before"
+            )
+        return found
+
+
+class Checker:
+    """Checks recorded runs of one subject."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._plan = subject.plan
+        self._ordering: Ordering = order_tables(subject.plan, subject.numbering)
+
+    def compile(self) -> None:
+        """Compile the pass where that has not been done, by going over a run of nothing."""
+        units = np.zeros(0, np.uint32)
+        units.flags.writeable = False  # as those of a trace are
+        self._pass(units, np.zeros(0, np.int64), new_columns(), 1, 0)
+
+    def check(self, trace: Trace) -> Checked:
+        """The races of one run."""
+        clocks, accesses = self._pass(trace.units, trace.chunks, trace.columns, trace.header.threads, trace.segments)
+        rows = accesses.pairs[1 : accesses.counts[A_PAIRS]]
+        races = sorted((_race(row) for row in rows), key=lambda race: race.second.event)
+        return Checked(trace, races, clocks, self._ordering.orders)
+
+    def _pass(
+        self, units: NDArray[np.uint32], chunks: NDArray[np.int64], columns: Any, numbers: int, segments: int
+    ) -> tuple[Clocks, Any]:
+        threads = int(started(units, chunks, self._plan)) + numbers
+        clocks, accesses = new_clocks(threads, numbers, segments), new_accesses()
+        waits = np.full(numbers, -1, np.int64)
+        failed = self._failed(units, columns, segments)
+        find_unordered(units, chunks, self._plan, columns, self._ordering, failed, waits, clocks, accesses)
+        return clocks, accesses
+
+    def _failed(self, units: NDArray[np.uint32], columns: Any, segments: int) -> NDArray[np.uint8]:
+        """For each segment whether it ends with a call that was to give something back, and did not."""
+        failed = np.zeros(segments + 1, np.uint8)
+        rows = columns.segments[:segments]
+        back = np.isin(self._ordering.after["sync"], GIVES_BACK)
+        behind = np.flatnonzero(back[rows["id"]] & (rows["previous"] >= 0))
+        sites = self._plan.sites[self._plan.segments["site_start"][rows["id"][behind]]]
+        behind, unit = behind[sites["units"] > 0], sites["unit"][sites["units"] > 0]
+        results = units[rows["word"][behind] + unit]
+        failed[rows["previous"][behind[results != 0]]] = 1
+        return failed
+
+
+def _race(row: Any) -> Race:
+    first = Access(int(row["first"]), int(row["first_thread"]), bool(row["first_writes"]))
+    second = Access(int(row["second"]), int(row["second_thread"]), bool(row["second_writes"]))
+    return Race(first, second, int(row["address"]), int(row["length"]), int(row["count"]))
