@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -288,3 +289,14 @@ class TestTerms:
         assert evaluation.value(address) is None
         assert evaluation.learn(address, 0x1000) == [base]
         assert evaluation.value(base) == 0x1000 - 12
+
+
+def test_a_conjunction_may_be_deeper_than_the_interpreters_stack() -> None:
+    terms = Terms()
+    clauses = Clauses(terms)
+    symbols = [terms.symbol(1) for _ in range(3 * sys.getrecursionlimit())]
+    condition = symbols[0]
+    for symbol in symbols[1:]:
+        condition = terms.apply("and", 1, condition, symbol)
+    clauses.require(condition)
+    assert {clause for clause in clauses.clauses if len(clause) == 1} >= {(clauses.literal(s),) for s in symbols}

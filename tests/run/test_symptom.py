@@ -254,7 +254,7 @@ def test_timeout_leads_to_the_outer_loop(bench: Bench) -> None:
         recording = Bench(bench.subject, recorder).record("endless", Expected())
     symptom = find_symptom(recording.trace, recording.result, recording.outcome, bench.subject.folder)
     assert places(symptom) == ("timeout", "subject.c", line_of("endless"))
-    assert symptom.details["label"] == "`n < 10` was still going round when time ran out"
+    assert symptom.details["label"] == "`n < 10` was still going round when the run was ended"
 
 
 def test_argument_and_its_text_are_named(bench: Bench) -> None:

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from whence.build.scratch import remove_scratch
 from whence.investigation.attempts import DEBUG
 from whence.investigation.clock import Clock
 
@@ -159,6 +160,7 @@ class _Watch:
                     self._kill("its time was up" if self._stop is None else "it did not react")
             _, code = os.waitpid(self._child, 0)
         os.close(self._fd)
+        remove_scratch(self._child)  # also of one that ended by itself: an alarm may have ended its own removing
         status = os.waitstatus_to_exitcode(code)
         if status >= 0:
             return 128 + self._stop if self._stop and status == INTERRUPTED else status
@@ -225,10 +227,8 @@ class _Watch:
 
     def _clear(self) -> None:
         """Remove what the child had no time to remove."""
-        from whence.build.scratch import remove_scratch
         from whence.run.sandbox import sweep
 
-        remove_scratch(self._child)
         sweep()
 
     # ---- Signals ---------------------------------------------------------------------------------------------------

@@ -38,20 +38,23 @@ class Clauses:
 
     def require(self, condition: Term, *unless: int) -> None:
         """Let a condition hold unless one of some literals does; an equation needs no gates, two clauses a bit."""
-        terms, operation = self._terms, self._terms.operations[condition]
-        if TRUE in unless:
-            return
-        if operation == "and":
-            for part in terms.operands(condition):
-                self.require(part, *unless)
-        elif operation == "or":
-            parts = sorted(terms.operands(condition), key=lambda part: terms.operations[part] in _SPLIT)
-            self.require(parts[1], self.literal(parts[0]), *unless)
-        elif operation == "eq":
-            left, right = (self.bits(operand) for operand in terms.operands(condition))
-            self._require_same(left, right, unless)
-        else:
-            self._require_one(self.literal(condition), unless)
+        terms = self._terms
+        required = [(condition, unless)]
+        while required:  # a conjunction may be as deep as a run is long
+            condition, unless = required.pop()
+            operation = terms.operations[condition]
+            if TRUE in unless:
+                continue
+            if operation == "and":
+                required += [(part, unless) for part in reversed(terms.operands(condition))]
+            elif operation == "or":
+                parts = sorted(terms.operands(condition), key=lambda part: terms.operations[part] in _SPLIT)
+                required.append((parts[1], (self.literal(parts[0]), *unless)))
+            elif operation == "eq":
+                left, right = (self.bits(operand) for operand in terms.operands(condition))
+                self._require_same(left, right, unless)
+            else:
+                self._require_one(self.literal(condition), unless)
 
     def _require_same(self, a: Bits, b: Bits, unless: tuple[int, ...]) -> None:
         """Let bits be the same unless one of some literals holds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+from dataclasses import replace
 
 from whence.run.cases import Case
 from whence.run.compare import Comparison, first_difference
@@ -22,9 +23,9 @@ ASSERTIONS = (
 def judge(case: Case, result: RunResult) -> Outcome:
     """Return the outcome of a case's run. The case must have an expectation (``case.expected``)."""
     if result.deadlocked:
-        return Outcome(Kind.TIMEOUT, "deadlock: all threads wait for each other")
+        return Outcome(Kind.TIMEOUT, "deadlock: all threads wait for each other", endless=True)
     if result.timed_out:
-        return Outcome(Kind.TIMEOUT, f"still running after {result.wall:.1f} s")
+        return Outcome(Kind.TIMEOUT, f"still running after {result.wall:.1f} s", endless=True)
     if result.too_many_processes:
         return Outcome(Kind.CRASH, "made more processes than the limit allows")
     if case.rule in (Rule.TAP, Rule.AUTOMAKE):
@@ -34,6 +35,8 @@ def judge(case: Case, result: RunResult) -> Outcome:
     expected = case.expected or Expected()
     if result.signal and expected.status != result.code and result.signal != signal.SIGXFSZ:
         return _judge_signal(result)
+    if result.signal == signal.SIGXFSZ and expected.status != result.code:
+        return _judge_flood(case.comparison, expected, result)
     return _judge_outputs(case.comparison, expected, result) or _judge_status(expected, result)
 
 
@@ -42,6 +45,12 @@ def _judge_signal(result: RunResult) -> Outcome:
         text = f"assertion `{assertion.text}' failed at {assertion.file}:{assertion.line}"
         return Outcome(Kind.ASSERTION, text, assertion=assertion)
     return Outcome(Kind.CRASH, f"killed by {signal_name(result.signal)}")
+
+
+def _judge_flood(how: Comparison, expected: Expected, result: RunResult) -> Outcome:
+    """A run that the limit of output has ended."""
+    wrong = _judge_outputs(how, expected, result)
+    return replace(wrong or Outcome(Kind.TIMEOUT, "wrote more than the limit allows"), endless=True)
 
 
 def _judge_outputs(how: Comparison, expected: Expected, result: RunResult) -> Outcome | None:
@@ -70,11 +79,7 @@ def _judge_stream(stream: int, actual: bytes, expected: bytes | None, how: Compa
 
 def _judge_status(expected: Expected, result: RunResult) -> Outcome:
     if expected.status is None or expected.status == result.code:
-        if result.signal == signal.SIGXFSZ and expected.status != result.code:
-            return Outcome(Kind.CRASH, "wrote more than the limit allows")
         return PASSED
-    if result.signal:
-        return Outcome(Kind.CRASH, "wrote more than the limit allows")
     return Outcome(Kind.WRONG_STATUS, f"exit status {result.code}, expected {expected.status}")
 
 

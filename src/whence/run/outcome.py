@@ -57,7 +57,8 @@ class Outcome:
     """How a run ended, judged by its case's oracle.
 
     ``text`` is one phrase for people. For a wrong output, ``stream`` is the file descriptor (1 or 2) and
-    ``difference`` has the first differing byte in the actual and in the expected output.
+    ``difference`` has the first differing byte in the actual and in the expected output. ``endless``: the run did not
+    end by itself; a limit of time or of output ended it.
     """
 
     kind: Kind
@@ -65,6 +66,7 @@ class Outcome:
     stream: int = 1
     difference: Difference | None = None
     assertion: Assertion | None = None
+    endless: bool = False
 
     @property
     def passed(self) -> bool:

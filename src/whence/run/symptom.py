@@ -225,7 +225,7 @@ class _Finder:
         event = self.evidence.endless_branch()
         if event < 0:
             return Point()
-        label = f"`{self.evidence.expression(event)}` was still going round when time ran out"
+        label = f"`{self.evidence.expression(event)}` was still going round when the run was ended"
         return Point(event, [event + 1], label=label)
 
 

@@ -111,10 +111,10 @@ class Recorder:
         run (``Paths.session``), which may loop: with ``may_be_cut`` its beginning is enough. Raises ChangedOutcome
         when the outcome is not ``expected``, TraceError where the trace reached its limit.
         """
-        endless = may_be_cut or (expected is not None and expected.kind is Kind.TIMEOUT)
+        endless = may_be_cut or (expected is not None and expected.endless)
         limits = self.subject.limits
         self._runner.limits = limits if endless else replace(limits, time=limits.time * SLOWER)
-        if expected is not None and expected.kind is Kind.TIMEOUT and case.command is None and not self._ring:
+        if expected is not None and expected.endless and case.command is None and not self._ring:
             recording = self._record_endless(case, expected, session)
         else:
             request = self._request(self._endless if endless else self._limit)
@@ -124,7 +124,8 @@ class Recorder:
         return recording
 
     def _record_endless(self, case: Case, expected: Outcome, session: bytes) -> Recording:
-        """Record the beginning of a run that does not end: more of it, until two recordings show the same loop at work.
+        """Record the beginning of a run that does not end: more of it, until two recordings show the same loop at work,
+        or the first wrong byte has been written.
 
         Such a run ends where its trace is full, so that none of it waits for the time limit.
         """
@@ -132,11 +133,17 @@ class Recorder:
         for size in GROWING:
             request = replace(self._request(min(size, most)), end_at_limit=True)
             recording = self._record(case, request, session, expected, None, True)
+            if not recording.is_cut or (expected.difference and _is_written(expected, recording.result)):
+                return recording
             branch = Evidence(recording.trace).endless_branch()
             site = recording.trace.site(branch) if branch >= 0 else -1
-            if not recording.is_cut or site == seen or size >= most:
+            if (site == seen and not expected.difference) or size >= most:
                 break
             seen = site
+        if expected.difference:
+            raise TraceError(
+                f"the recording reached its limit of {_size(most)} before the output went wrong", "use a smaller input"
+            )
         return recording
 
     def new_path(self, name: str) -> Path:
@@ -220,6 +227,12 @@ class Recorder:
                 f"raise it with --trace-limit (analysing takes about {WORK} times as much memory), "
                 "or keep only the end of the run with --window 256M",
             )
+
+
+def _is_written(expected: Outcome, result: RunResult) -> bool:
+    """Whether a run that was cut has written the first wrong byte."""
+    written = result.stdout if expected.stream == 1 else result.stderr
+    return expected.difference is not None and expected.difference.actual < len(written)
 
 
 def _shown(outcome: Outcome) -> str:
