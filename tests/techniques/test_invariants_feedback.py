@@ -7,7 +7,7 @@ from invariant_runs import Runs, line_of
 
 from tests.techniques.test_invariants_kinds import EXECUTED, RANGES, SIMPLE
 from whence.techniques.likely_invariants.candidates import Step, candidates
-from whence.techniques.likely_invariants.feedback import Candidate, Feedback
+from whence.techniques.likely_invariants.feedback import Candidate, Feedback, changed
 from whence.techniques.likely_invariants.kinds import Kind, Settings
 
 
@@ -46,6 +46,24 @@ def test_sentences(text, kind, good, bad, mark, sentence):
     line = line_of(text, mark)
     assert any(candidate.statement.line == line and sentence in candidate.text for candidate in found)
     assert all(candidate.kinds == [kind.name.lower()] for candidate in found)
+
+
+@pytest.mark.parametrize(
+    ("change", "at_most", "is_condition", "words"),
+    [
+        (-2, True, False, "fell by 2 or more"),
+        (-2, False, False, "fell by 2 or less"),
+        (1_000, True, False, "rose by 1,000 or less"),
+        (1, False, False, "rose by 1 or more"),
+        (0, True, False, "did not rise"),
+        (0, False, False, "did not fall"),
+        (1, False, True, "went from false to true"),
+        (-1, True, True, "went from true to false"),
+        (0, True, True, "did not go from false to true"),
+    ],
+)
+def test_changes_in_words(change, at_most, is_condition, words):
+    assert changed(change, at_most, is_condition) == words
 
 
 def test_values_and_distance():

@@ -160,10 +160,8 @@ class Feedback:
         """A tolerant predicate in words: ``a[i]` was 9 or more``."""
         name = self.name(site)
         if form in (Form.DOWN, Form.UP):
-            change = bound - int(TOP)
-            return (
-                f"{name} changed by {change:,} or {'less' if form is Form.DOWN else 'more'} from one time to the next"
-            )
+            is_condition = bool(self._observer.static["width"][site] == 1)
+            return f"{name} {changed(bound - int(TOP), form is Form.DOWN, is_condition)} from one time to the next"
         shown = self.show(site, bound)
         if self._observer.static["form"][site] == Value.POINTER or self._observer.static["width"][site] == 1:
             return f"{name} was {shown}"
@@ -305,3 +303,15 @@ def _is_pure(broken: Broken, event: int) -> bool:
     trace = broken.run.reader.trace
     kind = trace.kind(event)
     return trace.is_private(event) if kind in (Event.LOAD, Event.STORE) else kind not in STOPS
+
+
+def changed(change: int, at_most: bool, is_condition: bool) -> str:
+    """A change by so much at most, or at least, in words that follow the name of what changed."""
+    if is_condition:
+        if change:
+            return "went from true to false" if change < 0 else "went from false to true"
+        return f"did not go from {'false to true' if at_most else 'true to false'}"
+    if not change:
+        return "did not rise" if at_most else "did not fall"
+    way = "fell" if change < 0 else "rose"
+    return f"{way} by {abs(change):,} or {'more' if (change < 0) == at_most else 'less'}"
