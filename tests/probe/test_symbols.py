@@ -74,3 +74,11 @@ def test_addresses_of_library_functions_lead_to_the_same_wrappers():
     trace = made.trace()
     assert made.run().stdout == made.record()[0].stdout == b"1 1\n"
     assert set(made.expected) <= set(made.sliced(trace))
+
+
+def test_a_variable_may_bear_the_name_of_a_library_function():
+    code = """
+    static int open = 3;
+    int stat = 4;
+    int main(void) { return open + stat - 7; }"""
+    assert snippet(code).trace().header.code == 0

@@ -24,6 +24,7 @@ COMMANDS = {
     "memory": "Find memory errors in recorded runs, also where nothing fails.",
     "suppress": "Suppress what a crash came of until none is left: the first corruption of memory.",
     "races": "Find accesses of two threads that nothing orders, also where nothing fails.",
+    "schedules": "Find a schedule of the threads under which a case fails, and what decides.",
     "invariants": "Find values and ways that failing runs have and good ones have not.",
     "faults": "Locate several faults, one at a time; after each fix the search goes on.",
     "spectrum": "Rank statements by which cases executed them.",

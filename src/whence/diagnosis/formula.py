@@ -23,15 +23,13 @@ class CorrectionSets:
     """Finds the statements whose change can make failing runs right, and the values that they had to have.
 
     ``failing``: failing runs, the shortest. ``size``: statements in a set at most. ``method``: which paths a formula
-    has, one of METHODS. ``weights``: the formula that orders equals. ``alter``: failing runs are altered where formulas
-    do not say it all.
+    has, one of METHODS. ``weights``: the formula that orders equals.
     """
 
     failing: int = 5
     size: int = 2
     method: str = METHODS[0]
     weights: str = "op2"
-    alter: bool = True
 
     def run(self, investigation: Investigation) -> Findings:
         """The ranking by correction sets. Raises SubjectError where no formula can be made and no run be altered."""
@@ -39,13 +37,16 @@ class CorrectionSets:
         investigation.record_failing(rows)  # at the first use what that compiles is not part of the search
         with investigation.work() as work:
             prepared = prepare(investigation, rows, work, self.weights)
-            found = self._localised(investigation, rows, prepared, work)
+            found = self.localise(investigation, rows, prepared, work)
         found.summary[:0] = summary(investigation.subject, investigation.runs)
         found.summary += search_summary(work)
         return found
 
-    def _localised(self, investigation: Investigation, rows: Sequence[int], prepared: Prepared, work: Work) -> Findings:
-        """What prepared formulas name, and what altered runs show where formulas do not say it all."""
+    def localise(self, investigation: Investigation, rows: Sequence[int], prepared: Prepared, work: Work) -> Findings:
+        """What prepared formulas name, and what altered runs show where formulas do not say it all.
+
+        Raises what ``run`` raises.
+        """
         runs = investigation.runs
         with work.share(SOLVING):
             found, paths = solve(prepared, investigation, work, self.size), list[str]()
@@ -53,7 +54,7 @@ class CorrectionSets:
             with work.share(SOLVING):
                 paths = solve_paths(found, prepared, work, self.size, self.method)
         altered: list[Findings] = []
-        if self.alter and found.gaps and all(runs.tested[row].case.command is None for row in rows):
+        if found.gaps and all(runs.tested[row].case.command is None for row in rows):
             try:
                 altered = rules_and_values(investigation, rows, work)
             except SubjectError as error:  # what formulas say stands without

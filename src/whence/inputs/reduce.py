@@ -16,6 +16,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
+from typing import Protocol
 
 from whence.inputs.judge import Judge, Verdict
 from whence.inputs.tokens import Specification, split_lines, split_tokens
@@ -131,10 +132,39 @@ def _largest(coarser: Units, units: Units) -> int:
     return 1 + max(end - start for start, end in pairwise([0, *positions]))
 
 
+class Tester(Protocol):
+    """Tells what becomes of lists of units, each given as one text."""
+
+    @property
+    def stopped(self) -> str:
+        """Why nothing more is tried; empty as long as something is."""
+        ...
+
+    def batch_size(self, size: int) -> int:
+        """How many candidates of so many bytes are tried together."""
+        ...
+
+    def judge(self, candidates: Sequence[bytes]) -> list[Verdict]:
+        """The verdict of each candidate."""
+        ...
+
+    def is_same(self, data: bytes) -> bool:
+        """Whether a candidate shows the symptom."""
+        ...
+
+
+def reduce_units(tester: Tester, units: Units) -> Units:
+    """Those of some units, whatever they stand for, of which none can be left out alone without losing the symptom.
+
+    Where the tester stops before that, fewer than that are left out.
+    """
+    return _Reducer(tester, list(units), lambda _: None).reduce(len(units), ())
+
+
 class _Reducer:
     """Takes units out of a list as long as the symptom stays; ``smaller`` is told of what is left whenever some go."""
 
-    def __init__(self, judge: Judge, units: Units, smaller: Callable[[Units], None]) -> None:
+    def __init__(self, judge: Tester, units: Units, smaller: Callable[[Units], None]) -> None:
         self._judge, self._units, self._smaller = judge, units, smaller
 
     def reduce(self, largest: int, windows: Sequence[int]) -> Units:

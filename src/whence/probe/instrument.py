@@ -189,8 +189,10 @@ def _record_extra(program: Program, index: int, numbering: Numbering) -> list[st
 
 
 def _defined(program: Program) -> set[str]:
-    """All functions that the program defines, for one module or for all."""
-    return {ref.function.name for ref in program.functions}
+    """All functions and variables that the program defines, for one module or for all."""
+    globals_of = (module.globals.items() for module in program.modules)
+    variables = {name for found in globals_of for name, text in found if not text.startswith("external ")}
+    return {ref.function.name for ref in program.functions} | variables
 
 
 def _fingerprint(program: Program) -> str:

@@ -24,6 +24,7 @@ from whence.run.sandbox import Limits
 from whence.subject.runs import Runs
 from whence.subject.subject import Subject
 
+SCHEDULED = "not run: the schedule is one of this build, and says nothing of the changed program"
 NO_TIME = "there was no time to run it on all cases"
 PORTION = 64  # cases that are run at a time; the clock is looked at in between
 
@@ -88,6 +89,8 @@ class Editing:
 
     def _one(self, edit: Edit, name: str) -> Tried:
         """Compile the program with an edit, and run it."""
+        if any(case.schedule is not None for case in self._subject.cases):
+            return Tried(trouble=SCHEDULED)
         if self._is_late:
             return Tried(trouble="there was no time to compile it")
         if edit.file in self._changed:

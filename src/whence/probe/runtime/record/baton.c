@@ -27,7 +27,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { SLICE_US = 64, WATCH_NS = 10000000, EXIT_NS = 50000, EXIT_TRIES = 1000, RESTS_MAX = 3 };
+enum { SLICE_US = 64, WATCH_NS = 10000000, EXIT_NS = 50000, EXIT_TRIES = 1000, EXIT_SOON = 50, RESTS_MAX = 3 };
 
 __thread uint64_t __whence_left __attribute__((tls_model("initial-exec")));
 struct whence_thread whence_threads[THREADS_MAX];
@@ -155,12 +155,13 @@ static char state_of(pid_t id)
 }
 
 /* A thread's own exit frees what the next one that is started would use, and the last one to leave ends the process: so it
-   must be over. The first thread stays until then, but as one that has ended. One that sleeps may do so for ever. */
+   must be over. The first thread stays until then, but as one that has ended. One that sleeps may do so for ever. Its state is
+   looked at only where it takes long: the kernel has a lot to do when a thread ends of which a file was opened. */
 static void await_exit(void)
 {
     const struct timespec pause = whence_span(EXIT_NS);
     for (int tries = 0; whence_leaving && tries < EXIT_TRIES && !syscall(SYS_tgkill, getpid(), whence_leaving, 0);) {
-        char state = state_of(whence_leaving);
+        char state = tries < EXIT_SOON ? 'S' : state_of(whence_leaving);
         if (!state || state == 'Z')
             break;
         tries += state == 'S';

@@ -1,0 +1,36 @@
+/* lost-wakeup: a flag is looked at before the lock is taken, and set and signalled in between */
+#include <pthread.h>
+#include <stdatomic.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static atomic_int ready;
+
+static void *await(void *unused)
+{
+#ifdef RIGHT
+    pthread_mutex_lock(&lock);
+    while (!ready)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+#else
+    if (!ready) { //!
+        pthread_mutex_lock(&lock);
+        pthread_cond_wait(&changed, &lock); //!
+        pthread_mutex_unlock(&lock);
+    }
+#endif
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, await, NULL);
+    pthread_mutex_lock(&lock);
+    ready = 1; //!
+    pthread_cond_signal(&changed); //!
+    pthread_mutex_unlock(&lock);
+    pthread_join(thread, NULL);
+    return 0;
+}

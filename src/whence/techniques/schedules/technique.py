@@ -1,0 +1,360 @@
+"""The search for a failing schedule as a technique: which cases, how long, and what is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from whence.build.toolchain import whence_home
+from whence.errors import SubjectError, TraceError
+from whence.findings import Entry, Findings, Symptom, plural
+from whence.probe.instrument import Variant
+from whence.probe.library import FUNCTIONS
+from whence.run.schedule import DEFAULT, Point, Schedule, ScheduleFile
+from whence.techniques.schedules.search import Failing, Search
+from whence.techniques.schedules.strategies import NAMES, strategies
+
+if TYPE_CHECKING:
+    from whence.investigation.investigation import Investigation
+    from whence.run.cases import Case
+    from whence.run.outcome import Outcome
+    from whence.run.runner import Runner
+    from whence.subject.recorder import Recording
+    from whence.techniques.schedules.explanation import Explanation
+    from whence.trace.accesses import Accesses
+
+ORDERING = re.compile(r"(pthread_(mutex|cond|rwlock|spin|barrier|once|join|cancel)|mtx_|cnd_|thrd_join|call_once|sem_)")
+ANALYSIS = 0.25  # of the time, for making a schedule short and comparing runs
+SEARCHED = 0.75  # of the schedules, those that change threads only where they share something
+NEIGHBOURS = 6  # passing schedules that are compared with a failing one, at most
+CLOSE = 3  # steps to either side of a point at which a passing schedule is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Schedules:
+    """Schedules under which cases fail: of the case that the setup names, else of the first that has one, or of all.
+
+    ``names`` of the strategies (``strategies.NAMES``), ``most`` runs a case; ``output``: where the schedule is written
+    (None: in Whence's own folder). With ``every`` the search goes on after the first case that fails.
+    """
+
+    names: tuple[str, ...] = NAMES
+    most: int = 10_000
+    every: bool = False
+    output: Path | None = None
+
+    def run(self, investigation: Investigation) -> Findings:
+        """The lines whose order decides, of the first failing schedule; ``parts["schedules"]`` has all of it."""
+        if not investigation.subject.has_threads:
+            raise SubjectError(f"{investigation.subject.name} starts no threads: it has one schedule only")
+        investigation.build(Variant.COVER)
+        investigation.build(Variant.RECORD)
+        found = _Found(investigation)
+        cases = _chosen(investigation)
+        try:
+            for number, case in enumerate(cases):
+                if found.searched and investigation.clock.left <= 0:
+                    found.remarks.append(f"{plural(len(cases) - number, 'more case')}: the time is used up")
+                    break
+                share = 1 / (len(cases) - number)
+                found.add(_Searched(self, investigation, case, share).result())
+                if found.first is not None and not self.every:
+                    break
+        except KeyboardInterrupt:
+            if not found.searched:
+                raise
+            found.remarks.append("interrupted: what was found by then")
+        return found.findings(self)
+
+
+def _chosen(investigation: Investigation) -> list[Case]:
+    """The cases to search: the one that the setup names, or all that run the program itself."""
+    subject, name = investigation.subject, investigation.setup.case
+    cases = [case for case in subject.cases if case.command is None and (name is None or case.name == name)]
+    if not cases:
+        if subject.cases and name is None:
+            raise SubjectError(
+                "all cases are commands of a test suite: a schedule is searched for a program's own run",
+                "describe the run as a case with `arguments` and `stdin`",
+            )
+        raise SubjectError(
+            f"no case is named '{name}'" if subject.cases else "no case to search", "add one with --fails"
+        )
+    return cases
+
+
+@dataclass(slots=True)
+class _Case:
+    """What was found for one case."""
+
+    case: Case
+    part: dict[str, Any]
+    failing: Failing | None = None
+    explanation: Explanation | None = None
+    symptom: Symptom | None = None
+
+
+class _Searched:
+    """The search for one case in a share of the time."""
+
+    def __init__(self, options: Schedules, investigation: Investigation, case: Case, share: float) -> None:
+        self._options, self._investigation, self._case = options, investigation, case
+        self._subject = investigation.subject
+        self._ends = investigation.clock.within(share)
+        self._remarks: list[str] = []
+
+    def result(self) -> _Case:
+        """The first failing schedule, made short and told; or how far the search came."""
+        investigation = self._investigation
+        investigation.watcher.busy(f"searching the schedules of the case {self._case.name}")
+        outcome, sites = self._default()
+        base = Schedule(sites=sites)
+        with self._subject.runner(Variant.COVER) as runner:
+            search = self._search(runner)
+            is_minimal = True
+            if outcome is not None and outcome.failed:
+                run = search.run([DEFAULT])[0]
+                found: Failing | None = Failing(DEFAULT, run, search.outcome(run), "default", 1)
+            else:
+                found = self._find(search, base)
+                if found is not None:
+                    found, is_minimal = search.fewest(found)
+            return self._tell(search, found, is_minimal, base)
+
+    def _search(self, runner: Runner) -> Search:
+        clock = self._investigation.clock
+        import time
+
+        return Search(runner, self._case, lambda: min(clock.left, self._ends - time.monotonic()))
+
+    def _default(self) -> tuple[Outcome | None, bytes]:
+        """The outcome by the default schedule, and the places at which its threads share something."""
+        try:
+            recording = self._record(DEFAULT, None)
+        except (SubjectError, TraceError) as error:
+            self._remarks.append(f"not recorded: {error}; threads are changed at every step")
+            return None, b""
+        return recording.outcome, _shared(self._accesses(recording))
+
+    def _find(self, search: Search, base: Schedule) -> Failing | None:
+        """Search where threads share something by the default schedule; then everywhere."""
+        most, names = self._options.most, self._options.names
+        whole = search.left
+        with self._investigation.watcher.search("schedules") as report:
+            search.told = lambda done: report(done, most)
+            search.left = lambda: whole() * (1 - ANALYSIS) - ANALYSIS
+            found = search.find(strategies(names, base), int(most * SEARCHED) if base.sites else most)
+            if found is None and base.sites:
+                found = search.find(strategies(names, replace(base, sites=b"")), most)
+        search.left = whole
+        return found
+
+    # ---- Recordings --------------------------------------------------------------------------------------------------
+
+    def _record(self, schedule: Schedule, expected: Outcome | None) -> Recording:
+        case = replace(self._case, schedule=schedule)
+        with self._investigation.watcher.first_use():
+            return self._investigation.recorder.record(case, expected, may_be_cut=expected is None)
+
+    def _accesses(self, recording: Recording) -> Accesses:
+        from whence.trace.accesses import Accesses
+
+        return Accesses(recording.trace, _ordering())
+
+    # ---- Telling -----------------------------------------------------------------------------------------------------
+
+    def _tell(self, search: Search, found: Failing | None, is_minimal: bool, base: Schedule) -> _Case:
+        part: dict[str, Any] = {
+            "case": self._case.name,
+            "runs": search.tally.runs,
+            "threads": search.tally.threads,
+            "steps": search.tally.considered,
+            "outcome": str(found.outcome.kind) if found else "pass",
+            "found": None,
+            "remarks": self._remarks,
+        }
+        told = _Case(self._case, part, found)
+        if search.tally.unrepeatable:
+            times = plural(search.tally.unrepeatable, "schedule")
+            self._remarks.append(f"{times} failed once, but not when it was made again: something else varies")
+        if search.tally.full:
+            self._remarks.append("a run wanted more threads than can be held (4,096)")
+        if found is not None:
+            self._explain(search, found, is_minimal, told, base)
+        return told
+
+    def _explain(self, search: Search, found: Failing, is_minimal: bool, told: _Case, base: Schedule) -> None:
+        from whence.subject.symptoms import symptom_of
+        from whence.techniques.schedules.explanation import Explanation
+
+        part: dict[str, Any] = {
+            "failure": found.outcome.text or str(found.outcome.kind),
+            "strategy": found.strategy,
+            "run": found.number,
+            "minimal": is_minimal,
+            "schedule": [_plain(point) for point in found.schedule.points],
+        }
+        told.part["found"] = part
+        try:
+            recording = self._record(found.schedule, found.outcome)
+            failing = self._accesses(recording)
+            told.symptom = symptom_of(recording, self._subject.folder)
+        except (SubjectError, TraceError) as error:
+            self._remarks.append(f"the failing run was not recorded: {error}")
+            return
+        explanation = Explanation(self._subject, found.outcome, found.schedule.points, failing)
+        passing = self._nearest_passing(search, found, failing, base)
+        if passing is not None:
+            explanation.beside(passing[1])
+            part["passing"] = [_plain(point) for point in passing[0].points]
+        else:
+            self._remarks.append("no schedule was found under which the case passes: its outcome may not depend on one")
+        told.explanation = explanation
+        if explanation.label and told.symptom is not None:
+            told.symptom.details["label"] = explanation.label
+        part |= explanation.json()
+
+    def _nearest_passing(
+        self, search: Search, found: Failing, failing: Accesses, base: Schedule
+    ) -> tuple[Schedule, Accesses] | None:
+        """The passing schedule whose run comes apart from the failing one in the fewest places, with its accesses."""
+        from whence.techniques.schedules.comparison import distance
+
+        best: tuple[int, Schedule, Accesses] | None = None
+        for schedule in self._passing_near(search, found, failing, base):
+            if best is not None and self._investigation.clock.left < 1:
+                break
+            try:
+                accesses = self._accesses(self._record(schedule, None))
+            except (SubjectError, TraceError):
+                continue
+            apart = distance(failing, accesses)
+            if best is None or apart < best[0]:
+                best = apart, schedule, accesses
+        return best[1:] if best is not None else None
+
+    def _passing_near(self, search: Search, found: Failing, failing: Accesses, base: Schedule) -> list[Schedule]:
+        """Passing schedules with one point less, or with one at another step; else any other."""
+        near = list(_neighbours(found.schedule, failing))
+        runs = zip(near, search.run(near), strict=False)
+        passing = [schedule for schedule, run in runs if search.outcome(run).passed]
+        if not passing:
+            passing = [DEFAULT] if search.run([DEFAULT]) and search.outcome(search.run([DEFAULT])[0]).passed else []
+        if not passing:
+            drawn = [
+                s for s in (one.next() for one in strategies(("priorities", "walk"), base) for _ in range(40)) if s
+            ]
+            runs = zip(drawn, search.run(drawn), strict=False)
+            followed = [run.followed.points for _, run in runs if search.outcome(run).passed and run.followed]
+            passing = [Schedule(points) for points in sorted(followed, key=len)[:1]]
+        return passing[:NEIGHBOURS]
+
+
+def _neighbours(schedule: Schedule, failing: Accesses) -> Iterator[Schedule]:
+    """The schedule with one of its points at another step at which threads share something, or without it."""
+    points = schedule.points
+    rows = sorted({row for rows in failing.by_place.values() for row in rows})
+    for number in reversed(range(len(points))):
+        point = points[number]
+        table = failing.table[rows]
+        own = sorted({int(step) for step in table["step"][table["thread"] == point.thread]} | {point.step})
+        at = own.index(point.step)
+        others = [] if point.waits else [own[n] for n in range(max(at - CLOSE, 0), at + CLOSE + 1) if n < len(own)]
+        for step in sorted(set(others) - {point.step}, key=lambda s: (abs(s - point.step), s)):
+            yield replace(schedule, points=(*points[:number], replace(point, step=step), *points[number + 1 :]))
+        yield replace(schedule, points=points[:number] + points[number + 1 :])
+
+
+def _plain(point: Point) -> dict[str, Any]:
+    return {"thread": point.thread, "step": point.step, "next": point.next, "waits": point.waits}
+
+
+def _ordering() -> frozenset[int]:
+    """The library functions by which threads are ordered, as a plan numbers what is called."""
+    return frozenset(-2 - function.number for function in FUNCTIONS.values() if ORDERING.match(function.name))
+
+
+def _shared(accesses: Accesses) -> bytes:
+    """A bit for each segment of the program at which threads can share something: as seen, or since it was not run."""
+    import numpy as np
+
+    trace = accesses.trace
+    wanted = np.ones(len(trace.plan.segments), np.bool_)
+    wanted[trace.columns.segments["id"][: trace.segments]] = False
+    wanted[list(accesses.shared_segments())] = True
+    return np.packbits(wanted, bitorder="little").tobytes()
+
+
+@dataclass(slots=True)
+class _Found:
+    """What was found for all cases."""
+
+    investigation: Investigation
+    searched: list[_Case] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    first: _Case | None = None
+
+    def add(self, case: _Case) -> None:
+        """One more case has been searched."""
+        self.searched.append(case)
+        if case.failing is not None and self.first is None:
+            self.first = case
+
+    def findings(self, options: Schedules) -> Findings:
+        """All of it; the ranking is that of the first case that fails, whose schedule is written to a file."""
+        subject = self.investigation.subject
+        found = Findings("schedules", subject.name, parts={"schedules": [case.part for case in self.searched]})
+        first = self.first
+        if first is not None and first.failing is not None:
+            path = options.output or _own_file(first.case.name, subject.fingerprint)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            ScheduleFile(first.case.name, subject.fingerprint, first.failing.schedule).write(path)
+            first.part["found"]["file"] = str(path)
+            found.symptom = first.symptom
+            found.ranking = _ranking(first)
+        found.summary = [line for case in self.searched for line in _lines(case)] + self.remarks
+        return found
+
+
+def _own_file(case: str, fingerprint: int) -> Path:
+    name = re.sub(r"[^\w.-]+", "-", case)[:60]
+    return Path(whence_home()) / "schedules" / f"{name}-{fingerprint:016x}.json"
+
+
+def _ranking(found: _Case) -> list[Entry]:
+    """The lines that decide; where none can be told, that of the symptom."""
+    statements = found.explanation.statements() if found.explanation is not None else {}
+    at = found.symptom.statement if found.symptom else None
+    if not statements and at is not None:
+        statements = {at: ["here the failure shows"]}
+    kind = (found.explanation.kind if found.explanation is not None else "") or "schedules"
+    entries = []
+    for number, (statement, texts) in enumerate(statements.items(), 1):
+        reasons = [{"technique": kind, "text": text} for text in texts]
+        evidence = {"reasons": reasons, "text": "; ".join(texts)}
+        entries.append(Entry(statement, 1.0 / number, number, number, evidence))
+    return entries
+
+
+def _lines(case: _Case) -> Sequence[str]:
+    """What was done for a case, and its schedule."""
+    part = case.part
+    runs = sum(part["runs"].values())
+    lines = [f"`{part['case']}`: {plural(runs, 'schedule')} of {plural(part['threads'], 'thread')} run"]
+    found = part["found"]
+    if found is None:
+        lines[0] += ", none of them fails"
+    elif found["strategy"] == "default":
+        lines.append("it fails by the default schedule")
+    else:
+        kind = found.get("kind") or "failure"
+        lines[0] += f"; number {found['run']:,} ({found['strategy']}) fails: {found['failure']}"
+        count = plural(len(found["schedule"]), "point")
+        lines.append(f"{kind} under a schedule of {count}" + (", none of which can go" if found["minimal"] else ""))
+        lines += [f"  {number}. {point['text']}" for number, point in enumerate(found.get("points", []), 1)]
+    if found is not None:
+        lines.append(f"the schedule was written to {found['file']}")
+    return [*lines, *part["remarks"]]

@@ -1,0 +1,155 @@
+"""Accesses to memory in a run of several threads, with the steps that they are part of, and which of them conflict.
+
+Two accesses conflict when different threads touch the same bytes and one of them writes. Library calls count with what
+they read and wrote; a call that threads are ordered by (of a lock, a condition) counts as a write to its first
+argument's object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.probe.layout import ACCESSES, ADDRESS_UNITS, NO_SLOT, Kind
+from whence.trace.columns import N_CELL, N_OUT, CellKind
+from whence.trace.steps import Steps
+from whence.trace.trace import Trace
+
+GRANULE = 8  # bytes that are taken for one place
+MOST = 64  # granules of one access that are looked at
+ACCESS = np.dtype(
+    [
+        ("event", np.int64),
+        ("thread", np.int32),
+        ("step", np.int64),
+        ("address", np.int64),
+        ("length", np.int64),
+        ("writes", np.bool_),
+        ("orders", np.bool_),
+    ]
+)
+_WRITTEN = (int(CellKind.COPY), int(CellKind.SET), int(CellKind.CALL))
+STREAMS = 1 << 62  # places of output streams, which no memory has
+
+
+class Accesses:
+    """The accesses of one trace: ``table`` (ACCESS records) in order of time.
+
+    ``ordering``: numbers (as in ``plan.sites.callee``) of the library functions by which threads are ordered.
+    """
+
+    def __init__(self, trace: Trace, ordering: Container[int]) -> None:
+        self.trace, self.steps = trace, Steps(trace)
+        self._ordering = ordering
+        found = [self._plain(), self._library(), self._calls(), self._outputs()]
+        table = np.concatenate(found)
+        segments = trace.columns.events["segment"][table["event"]]
+        table["thread"], table["step"] = self.steps.thread[segments], self.steps.number[segments]
+        self.table: Any = table[np.argsort(table["event"], kind="stable")]
+
+    def _plain(self) -> NDArray[Any]:
+        """Loads, stores, and what writes and reads a range, by address."""
+        trace, plan = self.trace, self.trace.plan
+        events = np.arange(trace.events)
+        sites = plan.sites[trace.sites(events)]
+        kinds = sites["kind"]
+        private = (kinds <= Kind.STORE) & (sites["aux"] != NO_SLOT)
+        chosen = np.isin(kinds, [int(k) for k in ACCESSES]) & ~private & (kinds != Kind.VASTART) & (sites["units"] > 0)
+        events, sites, kinds = events[chosen], sites[chosen], kinds[chosen]
+        places = trace.columns.segments["word"][trace.columns.events["segment"][events]] + sites["unit"]
+        is_range = np.isin(kinds, (int(Kind.COPY), int(Kind.SET)))
+        lengths = np.where(is_range, 0, sites["size"].astype(np.int64))
+        lengths[is_range] = self._wide(places[is_range] + 2 * ADDRESS_UNITS)
+        writes = ~np.isin(kinds, (int(Kind.LOAD), int(Kind.BYVAL)))
+        copies = kinds == Kind.COPY
+        reads = self._rows(events[copies], self._wide(places[copies] + ADDRESS_UNITS), lengths[copies], False)
+        return np.concatenate([self._rows(events, self._wide(places), lengths, writes), reads])
+
+    def _wide(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        low, high = (self.trace.units[places + n].astype(np.int64) for n in range(ADDRESS_UNITS))
+        return np.asarray(low | high << 32, np.int64)
+
+    def _library(self) -> NDArray[Any]:
+        """What library calls read and wrote."""
+        columns, trace = self.trace.columns, self.trace
+        cells = columns.cells[: columns.counts[N_CELL]]
+        cells = cells[np.isin(cells["kind"], (*_WRITTEN, int(CellKind.READ))) & (cells["length"] > 0)]
+        kinds = trace.plan.sites["kind"][trace.sites(cells["parent"].astype(np.int64))]
+        cells = cells[kinds == Kind.CALL]
+        writes = cells["kind"] != CellKind.READ
+        return self._rows(cells["parent"], cells["address"], cells["length"].astype(np.int64), writes)
+
+    def _calls(self) -> NDArray[Any]:
+        """Calls by which threads are ordered."""
+        trace, plan = self.trace, self.trace.plan
+        static = np.array([int(n) in self._ordering for n in plan.sites["callee"][:-1]], np.bool_)
+        static &= (plan.sites["kind"][:-1] == Kind.CALL) & (plan.sites["aux"][:-1] > 0)
+        events = np.arange(trace.events)
+        events = events[static[trace.sites(events)]]
+        objects = np.array([self.argument(int(event), 0) or 0 for event in events], np.int64)
+        found = self._rows(events, objects, np.ones(len(events), np.int64), True)
+        found["orders"] = True
+        return found
+
+    def _outputs(self) -> NDArray[Any]:
+        """What was written to streams: their order counts."""
+        outs = self.trace.columns.outs[: self.trace.columns.counts[N_OUT]]
+        length = np.ones(len(outs), np.int64)
+        return self._rows(outs["event"], STREAMS + GRANULE * (outs["stream"] & 0xFF), length, True)
+
+    @staticmethod
+    def _rows(events: Any, addresses: Any, lengths: Any, writes: Any) -> NDArray[Any]:
+        rows: NDArray[Any] = np.zeros(len(events), ACCESS)
+        rows["event"], rows["address"], rows["length"], rows["writes"] = events, addresses, lengths, writes
+        return np.asarray(rows[rows["address"] != 0])
+
+    def argument(self, call: int, number: int) -> int | None:
+        """The value of an argument of a call, given the call's event."""
+        count = int(self.trace.plan.sites[self.trace.site(call)]["aux"])
+        return self.trace.value(call - count + number) if number < count else None
+
+    # ---- Conflicts ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def by_place(self) -> dict[int, list[int]]:
+        """For each granule that several threads touch, one of them writing, the rows of its accesses in order."""
+        row, place = self._sorted_places
+        threads, writes = self.table["thread"][row], self.table["writes"][row]
+        found: dict[int, list[int]] = {}
+        starts = np.flatnonzero(np.diff(place, prepend=place[:1] - 1)) if len(place) else place
+        for start, end in zip(starts, [*starts[1:], len(place)], strict=True):
+            if writes[start:end].any() and (threads[start:end] != threads[start]).any():
+                found[int(place[start])] = row[start:end].tolist()
+        return found
+
+    @cached_property
+    def _sorted_places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        row, place = self._places()
+        order = np.argsort(place, kind="stable")
+        return row[order], place[order]
+
+    def at(self, place: int) -> list[int]:
+        """The rows of all accesses to a granule, in order."""
+        rows, places = self._sorted_places
+        start, end = np.searchsorted(places, [place, place + 1])
+        found: list[int] = rows[start:end].tolist()
+        return found
+
+    def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Row and granule of each access, one pair a granule that it touches."""
+        first = self.table["address"] // GRANULE
+        last = (self.table["address"] + np.maximum(self.table["length"], 1) - 1) // GRANULE
+        counts = np.minimum(last - first + 1, MOST).astype(np.int64)
+        rows = np.repeat(np.arange(len(self.table)), counts)
+        offsets = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return rows, first[rows] + offsets
+
+    def shared_segments(self) -> Iterator[int]:
+        """The static segments of all conflicting accesses."""
+        rows = sorted({row for rows in self.by_place.values() for row in rows})
+        segments = self.trace.columns.events["segment"][self.table["event"][rows]]
+        yield from np.unique(self.trace.columns.segments["id"][segments]).tolist()

@@ -1,0 +1,139 @@
+"""The search for failing schedules: found, short, told as what they are; and none where the program is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_tool import subject_folder, whence
+
+from bench.threads.programs import PROGRAMS, Program
+from whence.run.schedule import Followed, Point, Schedule, Way
+from whence.techniques.schedules.strategies import NAMES, strategies
+
+BY_NAME = {program.name: program for program in PROGRAMS}
+KINDS = {
+    "two_locks": "deadlock",
+    "round_table": "deadlock",
+    "join_locked": "deadlock",
+    "two_semaphores": "deadlock",
+    "checked_without_lock": "lost wake-up",
+    "signal_first": "lost wake-up",
+    "two_withdrawals": "atomicity violation",
+    "set_after_start": "order violation",
+    "closed_queue": "order violation",
+}
+POINTS = {
+    "two_locks": 2,
+    "signal_first": 1,
+    "two_withdrawals": 1,
+    "same_head_again": 3,
+    "handshake": 3,
+    "turn_before_flag": 2,
+}
+
+
+def searched(program: Program, text: str, *words: str):
+    folder = subject_folder(f"{program.name}-{len(text)}", program_c=text)
+    shared = ("--cflags=-pthread", "--fails", "", "--timeout", "3", "--budget", "5m", "--json")
+    return whence(folder, "schedules", "program.c", *shared, *words)
+
+
+@pytest.mark.parametrize("name", sorted(KINDS.keys() | POINTS.keys()))
+def test_a_failing_schedule_is_found_and_told(name: str, tmp_path: Path) -> None:
+    program = BY_NAME[name]
+    path = tmp_path / "schedule.json"
+    result = searched(program, program.text, "--output", str(path)).json
+    (case,) = result["schedules"]
+    found = case["found"]
+    assert found["minimal"] and len(found["schedule"]) <= POINTS.get(name, 3)
+    assert found["kind"] == KINDS.get(name, found["kind"])
+    assert program.lines & {entry["line"] for entry in result["ranking"][:3]}
+    assert path.exists()
+
+
+@pytest.mark.parametrize("name", ["two_locks", "signal_first", "two_withdrawals", "handshake", "missed_flag"])
+def test_a_right_program_has_none(name: str) -> None:
+    program = BY_NAME[name]
+    done = searched(program, program.right, "--runs", "400")
+    (case,) = done.json["schedules"]
+    assert (done.status, case["found"]) == (1, None)
+    assert sum(case["runs"].values()) > 50
+
+
+def test_who_waits_for_what_is_told() -> None:
+    program = BY_NAME["two_locks"]
+    (case,) = searched(program, program.text).json["schedules"]
+    waiting = case["found"]["waiting"]
+    assert [wait["holder"] for wait in waiting] == [1, 0]
+    assert all(wait["at"]["line"] in program.lines and wait["taken"]["line"] in program.lines for wait in waiting)
+
+
+def test_a_case_that_always_fails_is_told_so() -> None:
+    text = """
+    #include <pthread.h>
+    static int n;
+    static void *work(void *p) { n++; return p; }
+    int main(void)
+    {
+        pthread_t one;
+        pthread_create(&one, NULL, work, NULL);
+        pthread_join(one, NULL);
+        return n;
+    }"""
+    folder = subject_folder("always", always_c=text)
+    result = whence(
+        folder, "schedules", "always.c", "--cflags=-pthread", "--fails", "", "--budget", "5m", "--json"
+    ).json
+    (case,) = result["schedules"]
+    assert case["found"]["strategy"] == "default"
+    assert any("may not depend on one" in remark for remark in case["remarks"])
+
+
+def test_what_cannot_be_searched_gets_one_line() -> None:
+    folder = subject_folder("one-thread", one_c="int main(void) { return 0; }\n")
+    done = whence(folder, "schedules", "one.c", "--fails", "")
+    assert (done.status, "starts no threads" in done.err) == (2, True)
+
+
+# ---- Strategies ------------------------------------------------------------------------------------------------------
+
+
+def moments(*rows: tuple[int, int, int, int]) -> Followed:
+    """What a run tells of moments: thread, chosen, at, ready."""
+    import numpy as np
+
+    names = [("thread", "<u4"), ("next", "<u4"), ("at", "<u8"), ("ready", "<u8"), ("segment", "<u4"), ("", "<u4")]
+    return Followed((), len(rows), 3, 0, moments=np.array([(*row, 0, 0) for row in rows], np.dtype(names)))  # type: ignore[arg-type]
+
+
+def test_bounded_searches_try_all_schedules_of_one_point_before_those_of_two() -> None:
+    (search,) = strategies(("preemptions",), Schedule())
+    first = search.next()
+    assert first is not None and first.points == () and search.next() is None
+    search.learn(first, moments((1, 1, 2, 0b110), (1, 1, 4, 0b1110), (1, 2, 5, 0b1100)))
+    tried = [schedule.points for schedule in iter(search.next, None)]
+    assert {len(points) for points in tried} == {1}
+    assert {point for points in tried for point in points} == {
+        Point(1, 1, 2),
+        Point(1, 2, 2),
+        Point(1, 2, 3),
+        Point(1, 2, 3, True),
+    }
+    schedule = Schedule((Point(1, 1, 2),))
+    search.learn(schedule, moments((1, 2, 2, 0b110), (2, 2, 2, 0b110)))
+    assert [s.points for s in iter(search.next, None)] == [(Point(1, 1, 2), Point(2, 1, 1))]
+
+
+def test_delays_give_the_turn_to_the_next_thread_only() -> None:
+    (search,) = strategies(("delays",), Schedule())
+    first = search.next()
+    assert first is not None
+    search.learn(first, moments((1, 1, 2, 0b1111), (3, 3, 4, 0b1111)))
+    assert {s.points[0].next for s in iter(search.next, None)} == {2, 0}
+
+
+def test_all_strategies_have_their_way() -> None:
+    ways = {search.name: search.next() for search in strategies(NAMES, Schedule(sites=b"\1"))}
+    assert all(schedule is not None and schedule.sites == b"\1" for schedule in ways.values())
+    assert [s.way for s in ways.values() if s] == [Way.POINTS, Way.POINTS, Way.PRIORITIES, Way.CHANCE]
