@@ -1,1 +1,23 @@
-"""The benchmarks behind docs/figures.md: each module runs as ``python -m bench.NAME`` and prints tables."""
+"""The benchmarks behind docs/figures.md: each module runs as ``python -m bench.NAME`` and prints tables.
+
+Those that measure what techniques find use Whence as a library (docs/library.md) and nothing below it. Those whose
+subject is a part of Whence go below: PARTS of what techniques stand on, and INSIDE of one technique each.
+"""
+
+PARTS = (
+    *("alter", "alter_ways", "batches", "encoding", "incremental", "cvc5_terms", "inputs", "overhead", "slicing"),
+    *("sqlite", "workers", "wrapper", "common", "soak", "memory.cost"),
+    *("real.cases", "real.check", "real.modules", "real.overflows", "real.repeat", "real.sessions", "real.switched"),
+)
+INSIDE = {
+    "candidates": "likely_invariants",  # its sets of candidates after each step
+    "real.invariants": "likely_invariants",  # the time of its steps, from one making of inputs
+    "checking": "likely_invariants",  # what looking at all values costs
+    "causes": "cause_tree",  # its events, the time of its parts, and what its optimisations save
+    "real.causes": "cause_tree",
+    "solver_questions": "cause_tree",  # the questions that it asks, to several solvers
+    "formula_paths": "formula_based",  # its ways to make formulas, case by case
+    "solver_ways": "formula_based",  # its ways to enumerate sets
+    "solvers": "formula_based",
+    "memory.cost": "memory",  # the time of the pass alone
+}

@@ -1,4 +1,4 @@
-"""Ranks of the faulty statements on the corpus: formulas of the spectrum, and `whence locate`.
+"""Ranks of the faulty statements on the corpus: formulas of the spectrum, and `whence locate` by spectrum and slice.
 
     python -m bench.corpus [--every N] [--workers N] [PROGRAM ...]
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +18,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import whence  # noqa: E402
 from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from corpus import corpus  # noqa: E402
+from whence.errors import WhenceError  # noqa: E402
 
 FORMULAS = ("tarantula", "ochiai", "op2")
 METHODS = (*FORMULAS, "locate")
+ALONE = whence.Locate(alter=False, generate=False, without=("memory", "invariants"))  # spectrum and slice
 
 
 @dataclass(slots=True)
@@ -58,10 +62,6 @@ class Row:
 
 def measure(program: str, number: int) -> Row:
     """Locate one fault with every method."""
-    import time
-
-    from whence.errors import WhenceError
-
     fault = corpus.faults(program)[number]
     row = Row(program, fault.id, fault.kind)
     began = time.perf_counter()
@@ -76,37 +76,17 @@ def measure(program: str, number: int) -> Row:
 
 def _locate(fault: corpus.Fault, folder: Path, row: Row) -> None:
     """Fill the row from the folder made for the fault."""
-    from whence.diagnosis.spectrum_and_slice import Evidence, locate
-    from whence.run.config import read_config
-    from whence.run.symptom import find_symptom
-    from whence.subject.recorder import Recorder
-    from whence.subject.runs import blocks_executed, coverage, run_all
-    from whence.subject.subject import subject_from_config
-    from whence.subject.trace_reader import TraceReader
-    from whence.techniques.spectrum import spectrum
-
     corpus.prepare(fault, folder)
-    subject = subject_from_config(read_config(folder))
-    runs = run_all(subject)
-    covered = coverage(subject, runs)
-    lengths = blocks_executed(subject, runs)
-    if not runs.failing:
-        row.error = f"no case fails ({len(runs.left_out)} left out)"
-        return
-    chosen = runs.tested[min(runs.failing, key=lambda n: (lengths[n] == 0, lengths[n]))]
-    with Recorder(subject) as recorder:
-        recording = recorder.record(chosen.case, chosen.outcome)
-    symptom = find_symptom(recording.trace, recording.result, recording.outcome, subject.folder)
-    found = locate(Evidence(covered, TraceReader(subject, recording.trace), symptom), subject.name)
-    rankings = {formula: spectrum(covered, formula=formula).ranking for formula in FORMULAS}
-    rankings["locate"] = found.ranking
+    with whence.open(folder) as project:
+        rankings = {formula: project.find(whence.Spectrum(formula)).ranking for formula in FORMULAS}
+        located = rankings["locate"] = project.find(ALONE, float("inf")).ranking
     for method, ranking in rankings.items():
         faulty = [e for e in ranking if e.statement.line in fault.lines]
         total = len(ranking)
         best = min(faulty, key=lambda e: e.rank_average, default=None)
         nowhere = Placed(total + 1, total + 1, total + 1)
         row.placed[method] = Placed(best.rank, best.rank_worst, total) if best else nowhere
-    row.in_slice = any(e.evidence.get("in_slice") for e in found.ranking if e.statement.line in fault.lines)
+    row.in_slice = any(e.evidence.get("in_slice") for e in located if e.statement.line in fault.lines)
 
 
 def table(rows: list[Row]) -> Iterable[str]:

@@ -3,15 +3,13 @@
     python -m bench.formula [--every N] [--offset K] [--budget S] [--seed S] [--method M] [--details]
                             [PROGRAM ...]
 
-Suites are those of `bench.effect`: at most five failing and 25 passing cases. A rank is the mean one of the tie in
-which the best-placed faulty line stands; a line that is not in a ranking comes after all statements that failing cases
-executed.
+Suites are those of `bench.suites`. A rank is the mean one of the tie in which the best-placed faulty line stands; a
+line that is not in a ranking comes after all statements that failing cases executed.
 """
 
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,10 +19,13 @@ from statistics import mean, median
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import whence  # noqa: E402
 from bench.common import markdown  # noqa: E402
-from bench.effect import Measuring  # noqa: E402
 from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
+from bench.suites import Suite, opened  # noqa: E402
 from corpus import corpus  # noqa: E402
+from whence.errors import WhenceError  # noqa: E402
+from whence.probe.instrument import Variant  # noqa: E402
 
 LIMIT = 60  # seconds that an answer may take
 METHODS = ("ochiai", "op2", "formula")
@@ -32,7 +33,7 @@ METHODS = ("ochiai", "op2", "formula")
 
 @dataclass(slots=True)
 class Row:
-    """One fault: ranks by method, and the seconds of the formula technique without recording."""
+    """One fault: ranks by method, and the seconds of the formula technique."""
 
     program: str
     fault: str
@@ -46,35 +47,25 @@ class Row:
 
 def measure(program: str, number: int, seed: int, budget: float, method: str) -> Row:
     """The ranks of one fault; what cannot be measured says why."""
-    from whence.errors import WhenceError
-
     fault = corpus.faults(program)[number]
     row = Row(program, fault.id)
     try:
-        with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
-            _measure(row, fault, Measuring(fault, Path(name), seed, budget), method)
+        with opened(fault, seed, budget) as suite:
+            _measure(row, fault, suite, method)
     except WhenceError as error:
         row.error = str(error)
     return row
 
 
-def _measure(row: Row, fault: corpus.Fault, measuring: Measuring, way: str) -> None:
-    from whence.diagnosis.formula import CorrectionSets
-    from whence.probe.instrument import Variant
-    from whence.techniques.formula_based.technique import prepare
-    from whence.techniques.spectrum import spectrum
-
-    investigation = measuring.investigation
+def _measure(row: Row, fault: corpus.Fault, suite: Suite, way: str) -> None:
     for method in ("ochiai", "op2"):
-        ranking = spectrum(measuring.coverage, formula=method).ranking
+        ranking = suite.project.find(whence.Spectrum(method)).ranking
         row.total = len(ranking)
         row.ranks[method] = _rank(ranking, fault, row.total)
     for variant in (Variant.RECORD, Variant.ALTER):
-        investigation.build(variant)
+        suite.investigation.build(variant)
     began = time.perf_counter()
-    with measuring.work() as work:
-        prepared = prepare(investigation, measuring.failing, work)
-        found = CorrectionSets(method=way).localise(investigation, measuring.failing, prepared, work)
+    found = suite.project.find(whence.CorrectionSets(method=way), suite.budget)
     row.seconds = time.perf_counter() - began
     row.ranks["formula"] = _rank(found.ranking, fault, row.total)
     named = [e.statement.line for e in found.ranking if e.evidence["alone"] or e.evidence["together"]]

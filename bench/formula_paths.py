@@ -3,7 +3,7 @@
     python -m bench.formula_paths [--every N] [--offset K] [--seed S] [--size N] [--budget S] [--methods M,M]
                                   [--details] [PROGRAM ...]
 
-Suites are those of `bench.effect`: at most five failing and 25 passing cases. `path` is the formula of the failing run
+Suites are those of `bench.suites`. `path` is the formula of the failing run
 alone; `switches` adds those of single branches whose switch mends the run, which is what `whence formula` asks;
 `bugassist` is the formula of all paths within a bound, `ofc` the one computed on demand. `+cw` orders the sets by
 weights of Op2 (all sets up to the size are found in any case, so it takes as long). Statements are ranked as in section
@@ -16,7 +16,6 @@ those of one path have to be; a value that turns a branch, as it has to, may be 
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -27,9 +26,10 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import whence  # noqa: E402
 from bench.common import markdown  # noqa: E402
-from bench.effect import Measuring  # noqa: E402
 from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
+from bench.suites import Suite, opened  # noqa: E402
 from corpus import corpus  # noqa: E402
 
 if TYPE_CHECKING:
@@ -73,32 +73,29 @@ def measure(program: str, number: int, seed: int, size: int, budget: float, meth
     fault = corpus.faults(program)[number]
     row = Row(program, fault.id)
     try:
-        with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
-            _measure(row, fault, Measuring(fault, Path(name), seed, budget), size, budget, methods)
+        with opened(fault, seed, budget) as suite:
+            _measure(row, fault, suite, size, budget, methods)
     except WhenceError as error:
         row.error = str(error)
     return row
 
 
-def _measure(
-    row: Row, fault: corpus.Fault, measuring: Measuring, size: int, budget: float, methods: Sequence[str]
-) -> None:
+def _measure(row: Row, fault: corpus.Fault, suite: Suite, size: int, budget: float, methods: Sequence[str]) -> None:
     from whence.errors import SubjectError
     from whence.subject.recorder import Recorder
     from whence.techniques.formula_based import bugassist_ranking
-    from whence.techniques.spectrum import spectrum
 
-    suspects = spectrum(measuring.coverage, formula="op2").ranking
+    suspects = suite.project.find(whence.Spectrum("op2")).ranking
     highest, lowest = (pick(entry.score for entry in suspects) for pick in (max, min))
     weights = {e.statement: (highest - e.score) / ((highest - lowest) or 1.0) for e in suspects}
-    _build(measuring)
-    with Recorder(measuring.subject) as recorder:
-        for index in measuring.failing:
-            tested = measuring.runs.tested[index]
+    _build(suite)
+    with Recorder(suite.investigation.subject) as recorder:
+        for index in suite.investigation.failing_rows():
+            tested = suite.investigation.runs.tested[index]
             try:
                 recording = recorder.record(tested.case, tested.outcome)
                 ways = dict.fromkeys(method.partition("+")[0] for method in methods)
-                answers = {way: _answer(measuring, recording, way, weights, size, budget) for way in ways}
+                answers = {way: _answer(suite, recording, way, weights, size, budget) for way in ways}
             except SubjectError as error:
                 row.refused.append(f"{tested.case.name}: {error}")
                 continue
@@ -112,16 +109,16 @@ def _measure(
         row.singles[method] = _held(found, fault)
 
 
-def _build(measuring: Measuring) -> None:
+def _build(suite: Suite) -> None:
     """Let the variants be there before anything is timed."""
     from whence.probe.instrument import Variant
 
     for kind in (Variant.RECORD, Variant.ALTER, Variant.REPLAY):
-        measuring.subject.variant(kind)
+        suite.investigation.subject.variant(kind)
 
 
 def _answer(
-    measuring: Measuring,
+    suite: Suite,
     recording: Recording,
     way: str,
     weights: dict[Statement, float],
@@ -133,15 +130,15 @@ def _answer(
 
     began, deadline = time.perf_counter(), time.monotonic() + budget
     if way in ("path", "switches"):
-        return _path(measuring, recording, size, deadline, switches=way == "switches")
+        return _path(suite, recording, size, deadline, switches=way == "switches")
     bounds = Bounds(size=size, deadline=deadline)
-    found = expand(measuring.subject, recording, weights, bounds, everything=way == "bugassist")
+    found = expand(suite.investigation.subject, recording, weights, bounds, everything=way == "bugassist")
     whole = not (found.stopped or found.open or found.found.undecided or found.found.stopped)
     spent = time.perf_counter() - began
     return Answer(found.sets, spent, found.formulas, found.switched, found.questions, whole)
 
 
-def _path(measuring: Measuring, recording: Recording, size: int, deadline: float, switches: bool) -> Answer:
+def _path(suite: Suite, recording: Recording, size: int, deadline: float, switches: bool) -> Answer:
     """The sets of the recorded path alone, or also of its branches whose switch mends the run."""
     from whence.alter.work import Work
     from whence.formula.encoder import Encoder
@@ -150,7 +147,7 @@ def _path(measuring: Measuring, recording: Recording, size: int, deadline: float
     from whence.techniques.formula_based.localisation import Options, search
     from whence.techniques.formula_based.trace_formula import FailingRun
 
-    began, subject = time.perf_counter(), measuring.subject
+    began, subject = time.perf_counter(), suite.investigation.subject
     encoder, symptom = Encoder(subject.program, subject.plan), symptom_of(recording, subject.folder)
     run = FailingRun(TraceReader(subject, recording.trace), recording, symptom, encoder)
     options = Options(size=size, deadline=deadline, consistency=False, templates=False, confirms=False)

@@ -16,12 +16,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean
+from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import whence  # noqa: E402
 from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from corpus import corpus  # noqa: E402
+from whence.errors import SubjectError, WhenceError  # noqa: E402
+from whence.probe.instrument import Variant  # noqa: E402
+
+if TYPE_CHECKING:
+    from whence.findings import Findings
 
 WAYS = ("plain", "verified", "all")
 HEADER = (
@@ -56,8 +63,6 @@ class Row:
 
 def measure(program: str, number: int, seconds: float) -> Row:
     """The slices of one fault."""
-    from whence.errors import WhenceError
-
     fault = corpus.faults(program)[number]
     row = Row(program, fault.id, fault.kind)
     try:
@@ -70,47 +75,29 @@ def measure(program: str, number: int, seconds: float) -> Row:
 
 def _measure(fault: corpus.Fault, folder: Path, row: Row, seconds: float) -> None:
     """Fill the row from the folder made for the fault."""
-    from whence.alter.session import Session
-    from whence.dependence.slices import by_line, compute, symptom_start
-    from whence.probe.instrument import Variant
-    from whence.probe.layout import Kind
-    from whence.run.config import read_config
-    from whence.run.symptom import find_symptom
-    from whence.subject.recorder import Recorder
-    from whence.subject.runs import blocks_executed, run_all
-    from whence.subject.subject import subject_from_config
-    from whence.subject.trace_reader import TraceReader
-    from whence.techniques.predicate_switching.implicit_dependences import grow
-    from whence.trace.slicing import Slice
-
     corpus.prepare(fault, folder)
-    subject = subject_from_config(read_config(folder))
-    runs = run_all(subject)
-    lengths = blocks_executed(subject, runs)
-    chosen = runs.tested[min(runs.failing, key=lambda n: (lengths[n] == 0, lengths[n]))]
-    with Recorder(subject) as recorder:
-        recording = recorder.record(chosen.case, chosen.outcome)
-    symptom = find_symptom(recording.trace, recording.result, recording.outcome, subject.folder)
-    reader, start = TraceReader(subject, recording.trace), symptom_start(symptom)
-
-    branches = reader.statement_numbers[reader.trace.plan.sites["kind"][:-1] == Kind.BRANCH]
-    row.in_condition = any(n >= 0 and reader.statements[n].line in fault.lines for n in set(branches.tolist()))
-
-    def note(way: str, found: Slice) -> None:
-        lines = {statement.line for statement in by_line(reader, found).statements}
-        row.lines[way], row.inside[way] = len(lines), not lines.isdisjoint(fault.lines)
-
-    note("plain", compute(reader.trace, start.references))
-    note("all", grow(reader, start, None, symptom).found)
-    with Session(subject, chosen.case) as session:
-        session.observe(0)
-        subject.variant(Variant.REPLAY)
+    with whence.open(folder) as project:
+        investigation = project.investigation
+        branches = (s.line for site in investigation.coverage.sites if site.side for s in site.statements)
+        row.in_condition = not set(fault.lines).isdisjoint(branches)
+        _note(row, fault, "plain", project.find(whence.Slicing()))
+        _note(row, fault, "all", project.find(whence.RelevantSlicing(verify=False), float("inf")))
+        for variant in (Variant.ALTER, Variant.REPLAY):
+            investigation.build(variant)
         began = time.perf_counter()
-        growth = grow(reader, start, session, symptom, deadline=time.monotonic() + seconds)
+        grown = project.find(whence.RelevantSlicing(), seconds)
         row.seconds = time.perf_counter() - began
-    note("verified", growth.found)
-    row.candidates, row.tried, row.stopped = growth.candidates, growth.tried, growth.stopped
-    row.verified = len(growth.dependences)
+    _note(row, fault, "verified", grown)
+    if "implicit" not in grown.parts:
+        raise SubjectError(grown.summary[-1])
+    part = grown.parts["implicit"]
+    row.candidates, row.tried, row.stopped = part["candidates"], part["switched"], part["stopped"]
+    row.verified = part["verified"]
+
+
+def _note(row: Row, fault: corpus.Fault, way: str, found: Findings) -> None:
+    lines = {entry.statement.line for entry in found.ranking}
+    row.lines[way], row.inside[way] = len(lines), not lines.isdisjoint(fault.lines)
 
 
 def table(rows: list[Row]) -> Iterable[str]:

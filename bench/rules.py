@@ -2,28 +2,25 @@
 
     python -m bench.rules [--every N] [--offset K] [--workers N] [--seed S] [--details] [PROGRAM ...]
 
-Suites and ranks are those of bench.effect: at most five failing and 25 passing cases, chosen at random; the rank of the
-faulty statement is the worst of its tie. Every third fault (the first, the fourth, ...) served to choose what is tried
-in which order and how equals are ordered; the others are reported apart.
+Suites are those of bench.suites, ranks those of bench.effect: the rank of the faulty statement is the worst of its tie.
+Every third fault (the first, the fourth, ...) served to choose what is tried in which order and how equals are ordered;
+the others are reported apart.
 """
 
 from __future__ import annotations
 
-import tempfile
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
+import whence
 from bench.common import markdown
-from bench.effect import Measuring, Row, ranks_of
 from bench.faults import each_fault, fault_options, was_measured
+from bench.suites import Row, opened, ranks_of
 from corpus import corpus
-
-if TYPE_CHECKING:
-    from whence.alter.work import Work
-    from whence.techniques.rules.trials import Settings
+from whence.errors import WhenceError
+from whence.investigation.watcher import Progress, Watcher
+from whence.probe.instrument import Variant
 
 FAMILIES = ("branch", "value", "store", "call", "variable", "operator")
 METHODS = {
@@ -46,50 +43,47 @@ class Measured:
     runs: int = 0
 
 
-def settings() -> dict[str, Settings]:
-    """By method what is tried."""
-    from whence.techniques.rules.candidates import Family
-    from whence.techniques.rules.trials import Settings
+class Counter(Watcher):
+    """Counts the altered runs of the search that is going on."""
 
-    every = frozenset(Family)
-    alone = {name: Settings(frozenset({Family[name.upper()]})) for name in FAMILIES}
-    fewer = {"passing-0": Settings(passing=0), "passing-5": Settings(passing=5), "failing-1": Settings(failing=1)}
-    return {"rules": Settings(), "values": Settings(every - {Family.OPERATOR}), **alone, **fewer}
+    done = 0
+
+    @contextmanager
+    def search(self, text: str) -> Iterator[Progress]:
+        """Count the steps done."""
+
+        def count(done: int, asked: int) -> None:
+            self.done = done
+
+        yield count
+
+
+def techniques() -> dict[str, whence.Rules]:
+    """By method what is tried; all rules first."""
+    every = whence.Rules(confirm=False)
+    values = replace(every, families=tuple(name for name in FAMILIES if name != "operator"))
+    alone = {name: replace(every, families=(name,)) for name in FAMILIES}
+    fewer = {"passing-0": replace(every, passing=0), "passing-5": replace(every, passing=5)}
+    return {"rules": every, "values": values, **alone, **fewer, "failing-1": replace(every, failing=1)}
 
 
 def measure(program: str, number: int, seed: int) -> Measured:
-    """One fault by every method; what cannot be measured says why."""
-    from whence.alter.work import Work
-    from whence.errors import WhenceError
-    from whence.techniques.spectrum import spectrum
-
+    """One fault by every method; what cannot be measured says why. What was run before is not run again."""
     fault = corpus.faults(program)[number]
     measured = Measured(Row(program, fault.id, fault.kind), number % 3 == 0)
     try:
-        with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
-            measuring = Measuring(fault, Path(name), seed, 60.0)
-            measured.row = measuring.row
-            ranking = spectrum(measuring.coverage, formula="op2").ranking
-            measured.row.total = len(ranking)
-            measuring.note("op2", ranking)
-            with Work(measuring.subject, workers=1, fresh=True) as work:
-                measured.runs = _rank_all(measuring, work)
+        with opened(fault, seed, float("inf")) as suite:
+            measured.row = suite.row
+            suite.investigation.build(Variant.ALTER)
+            suite.spectrum(("op2",))
+            suite.investigation.watcher = counter = Counter()
+            for method, technique in techniques().items():
+                suite.find(method, technique)
+                measured.runs = measured.runs or counter.done
+                suite.keep()
     except WhenceError as error:
         measured.row.error = str(error)
     return measured
-
-
-def _rank_all(measuring: Measuring, work: Work) -> int:
-    """Note the ranks by every method; the altered runs that all rules took. What was run before is not run again."""
-    from whence.techniques.rules.rules import rules
-
-    runs = 0
-    for method, chosen in settings().items():
-        began = time.perf_counter()
-        findings = rules(measuring.subject, measuring.runs, work, chosen)
-        runs = runs or work.done
-        measuring.note(method, findings.ranking, began if method == "rules" else None)
-    return runs
 
 
 def table(measured: Sequence[Measured]) -> str:

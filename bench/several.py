@@ -27,16 +27,15 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import whence  # noqa: E402
 from bench.common import markdown, options, work_folder  # noqa: E402
 from corpus import corpus  # noqa: E402
+from whence.findings import Findings, Statement  # noqa: E402
 
 if TYPE_CHECKING:
-    from whence.diagnosis.multiple_faults.history import Snapshot
-    from whence.diagnosis.multiple_faults.minimal_full_partial import Pairs, RankedList, Version
-    from whence.findings import Statement
+    from whence.project import Project
     from whence.subject.coverage import Coverage
     from whence.subject.runs import Runs
-    from whence.subject.subject import Subject
 
 TECHNIQUES = ("minimal", "partial", "full")
 THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -125,7 +124,6 @@ class World:
     def __init__(self, folder: Path, base: Path, faults: Faults, names: Sequence[str] | None = None) -> None:
         self.folder, self.base, self.faults, self.names = folder, base, faults, names
         self.source = corpus.combined(faults)
-        self._pairs: dict[str, Pairs] = {}
 
     @property
     def name(self) -> str:
@@ -133,86 +131,48 @@ class World:
         return "+".join(fault.id for fault in self.faults)
 
     @cached_property
-    def subject(self) -> Subject:
-        """The subject, with the cases of the suite only."""
-        from whence.run.config import read_config
-        from whence.subject.subject import subject_from_config
-
+    def project(self) -> Project:
+        """The program, with the cases of the suite only."""
         shutil.copytree(self.base, self.folder, dirs_exist_ok=True)
         (self.folder / f"{self.source.program}.c").write_text(self.source.source)
-        subject = subject_from_config(read_config(self.folder))
+        project = whence.open(self.folder, whence.Setup(workers=1))
         if self.names is not None:
-            subject.cases = [case for case in subject.cases if case.name in set(self.names)]
-        return subject
-
-    @cached_property
-    def runs(self) -> Runs:
-        """The runs of its cases."""
-        from whence.subject.runs import run_all
-
-        return run_all(self.subject)
+            wanted = set(self.names)
+            cases = project.investigation.subject.cases
+            project.investigation.with_cases([case for case in cases if case.name in wanted])
+        return project
 
     @property
-    def coverage(self) -> Coverage:
-        """What they executed."""
-        from whence.subject.runs import coverage
-
-        found: Coverage = coverage(self.subject, self.runs)
-        return found
+    def runs(self) -> Runs:
+        """The runs of its cases."""
+        return self.project.investigation.runs
 
     def restrict(self, rows: Sequence[int]) -> list[str]:
         """Make some rows of the runs the suite; gives their cases' names."""
-        tested = [self.runs.tested[row] for row in rows]
-        self.runs.tested, self.runs.counts = tested, self.runs.counts[list(rows)]
-        self.subject.cases = [run.case for run in tested]
-        return [run.case.name for run in tested]
+        cases = [self.runs.tested[row].case for row in rows]
+        self.project.investigation.with_cases(cases)
+        return [case.name for case in cases]
+
+    def find(self, technique: str, state: str, threshold: float | None = None) -> Findings:
+        """The next list of a search whose state is kept under a name beside the program's folder."""
+        path = self.folder.parent / f"{state}.json"
+        return self.project.find(whence.SeveralFaults(technique, state=path, threshold=threshold), float("inf"))
 
     @cached_property
-    def version(self) -> Version:
-        """What the techniques are given."""
-        from whence.diagnosis.multiple_faults.minimal_full_partial import version_of
-
-        return version_of(self.coverage)
-
-    @cached_property
-    def snapshot(self) -> Snapshot:
-        """What goes into the history."""
-        from whence.diagnosis.multiple_faults.history import Snapshot
-
-        return Snapshot.of(self.subject)
-
-    @property
     def total(self) -> int:
         """The statements that failing cases execute."""
-        return len(frozenset().union(*self.version.failing.values()))
+        return len(self.project.find(whence.Spectrum()).ranking)
 
     @cached_property
     def statements(self) -> dict[str, frozenset[Statement]]:
         """The statements of each fault, by its id."""
-        from whence.findings import Statement
-
         file = f"{self.source.program}.c"
-        known = frozenset(self.subject.places.statements)
+        known = frozenset(self.project.investigation.subject.places.statements)
         places = zip(self.faults, self.source.lines, strict=True)
         return {fault.id: known & {Statement(file, line) for line in lines} for fault, lines in places}
 
-    def search(self, names: Sequence[str]) -> Mapping[str, Pairs]:
-        """The statements with a pair in failing cases; each is searched once."""
-        from whence.alter.work import Work
-        from whence.diagnosis.multiple_faults.failing import statements_with_pairs
-
-        wanted = [name for name in names if name not in self._pairs]
-        if wanted:
-            with Work(self.subject, workers=1) as work:
-                found = statements_with_pairs(self.subject, self.runs, wanted, work)
-            self._pairs |= {name: found.get(name, {}) for name in wanted}
-        return {name: self._pairs[name] for name in names}
-
-    def score(self, ranking: RankedList, total: int) -> tuple[str, float]:
-        """The fault that a list leads to first, and the list's score for it; 0 for a fault that is not in it."""
-        from whence.diagnosis.multiple_faults.minimal_full_partial import entries
-
-        worst = {entry.statement: entry.rank_worst for entry in entries(ranking, {})}
+    def score(self, worst: Mapping[Statement, int], total: int) -> tuple[str, float]:
+        """The fault that a list of worst ranks leads to first, and its score; 0 for a fault that is not in it."""
         ranks = {
             name: min((worst.get(s, total) for s in found), default=total) for name, found in self.statements.items()
         }
@@ -237,18 +197,12 @@ class Worlds:
 
 def locate_all(technique: str, worlds: Worlds, faults: Faults) -> tuple[list[float], int]:
     """Locate and fix fault after fault; the score of each list, and how many searches of a case that took."""
-    from whence.diagnosis.multiple_faults.history import History, continued
-    from whence.diagnosis.multiple_faults.minimal_full_partial import TECHNIQUES as BY_NAME
-
     scores: list[float] = []
     searched, total = 0, worlds.of(faults).total
-    history: History | None = None
-    while faults and (world := worlds.of(faults)).version.failing:
-        history = continued(history, world.snapshot) if history else History(technique, world.snapshot)
-        known = BY_NAME[technique](history.before, world.version, history.fixed, world.search)
-        history.known = known
-        searched += len(known.searched)
-        fault, score = world.score(known.ranking, total)
+    while faults and (world := worlds.of(faults)).runs.failing:
+        found = world.find(technique, technique)
+        searched += len(found.parts["iteration"]["searched"])
+        fault, score = world.score({e.statement: e.rank_worst for e in found.ranking}, total)
         scores.append(score)
         faults = tuple(other for other in faults if other.id != fault)
     return scores, searched
@@ -259,14 +213,11 @@ def locate_clusters(threshold: float, worlds: Worlds, faults: Faults) -> list[fl
 
     A fault that several groups lead to counts once, with the mean of their scores.
     """
-    from whence.diagnosis.multiple_faults.clusters import clusters
-    from whence.diagnosis.multiple_faults.minimal_full_partial import full, ranked
-
     world = worlds.of(faults)
-    known = full(None, world.version, frozenset(), world.search)
     located: dict[str, list[float]] = {}
-    for group in clusters(known.runs, world.version, threshold):
-        fault, score = world.score(ranked(group, world.version), world.total)
+    for group in world.find("full", "clusters", threshold).parts["clusters"]:
+        ranks = {Statement(entry["file"], entry["line"]): entry["rank_worst"] for entry in group["ranking"]}
+        fault, score = world.score(ranks, world.total)
         located.setdefault(fault, []).append(score)
     return [mean(scores) for scores in located.values()]
 
@@ -278,6 +229,7 @@ def measure(program: str, work: Path, count: int, seed: int, details: bool) -> S
     """The scores of one program over ``count`` versions; programs are kept below the folder ``work``."""
     scores = Scores()
     began = time.perf_counter()
+    shutil.rmtree(work, ignore_errors=True)  # of an earlier measurement: states of its searches
     base = work / "base"
     corpus.prepare(corpus.faults(program)[0], base)
     alone: dict[str, float] = {}
@@ -301,7 +253,8 @@ def measure(program: str, work: Path, count: int, seed: int, details: bool) -> S
 def _worlds(folder: Path, base: Path, faults: Faults, seed: int) -> Worlds | None:
     """The worlds of a version with its suite; None where a fault is executed by no failing case."""
     world = World(folder / "all", base, faults)
-    chosen = suite(world.coverage, list(world.statements.values()), random.Random(f"{seed} {world.name}"))
+    chance = random.Random(f"{seed} {world.name}")
+    chosen = suite(world.project.investigation.coverage, list(world.statements.values()), chance)
     return None if chosen is None else Worlds(folder, base, world.restrict(chosen), world)
 
 
@@ -309,7 +262,7 @@ def _measure_version(worlds: Worlds, faults: Faults, scores: Scores) -> None:
     scores.versions += 1
     scores.faults += len(faults)
     first = worlds.of(faults)
-    scores.cases.append((len(first.version.failing), first.version.passing))
+    scores.cases.append((len(first.runs.failing), len(first.runs.passing)))
     for technique in TECHNIQUES:
         scores.add(technique, *locate_all(technique, worlds, faults))
     for threshold in THRESHOLDS:
@@ -318,13 +271,11 @@ def _measure_version(worlds: Worlds, faults: Faults, scores: Scores) -> None:
 
 def _alone(folder: Path, base: Path, fault: corpus.Fault, seed: int) -> float:
     """The score of a fault that is alone in the program, with a suite of its own: the ideal."""
-    from whence.diagnosis.multiple_faults.minimal_full_partial import full
-
-    world = World(folder, base, (fault,))
-    chosen = suite(world.coverage, [], random.Random(f"{seed} {world.name}"))
+    world = World(folder / "all", base, (fault,))
+    chosen = suite(world.project.investigation.coverage, [], random.Random(f"{seed} {world.name}"))
     world.restrict(chosen or [])
-    ranking = full(None, world.version, frozenset(), world.search).ranking
-    return world.score(ranking, world.total)[1]
+    found = world.find("full", "full")
+    return world.score({e.statement: e.rank_worst for e in found.ranking}, world.total)[1]
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

@@ -2,23 +2,23 @@
 
     python -m bench.values [--every N] [--offset K] [--workers N] [--budget S] [--seed S] [--details] [PROGRAM ...]
 
-Suites are those of bench.effect; all failing runs of a suite are searched. How many runs the full search makes is known
-before it starts; what it takes is measured where it ends within the budget, and only there times and ranks are
+Suites are those of bench.suites; all failing runs of a suite are searched. How many runs the full search makes is
+known before it starts; what it takes is measured where it ends within the budget, and only there times and ranks are
 compared. "Same rank" counts the faults whose statement the reduced search ranks as the full one does, or better.
 """
 
 from __future__ import annotations
 
-import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+import whence
 from bench.common import markdown
-from bench.effect import Measuring
 from bench.faults import each_fault, fault_options, was_measured
+from bench.suites import Suite, opened
 from corpus import corpus
+from whence.errors import SubjectError, WhenceError
+from whence.probe.instrument import Variant
 
 
 @dataclass(slots=True)
@@ -35,36 +35,25 @@ class Row:
     error: str = ""
 
 
-class Comparing(Measuring):
-    """One fault, both searches."""
+def compare(row: Row, suite: Suite) -> None:
+    """Search reduced, then in full."""
+    reduced = _search(suite, "reduced")
+    if reduced is None:
+        raise SubjectError(suite.row.silent["reduced"])
+    row.possible, row.reduced = reduced["possible"], reduced["altered"]
+    row.ended = not reduced["stopped"] and row.possible < FULL_MOST
+    if row.ended:
+        full = _search(suite, "full")
+        row.ended = full is not None and not full["stopped"]
+    row.ranks, row.seconds = (
+        tuple(found.get(method, 0) for method in ("reduced", "full")) for found in (suite.row.ranks, suite.row.seconds)
+    )
 
-    def compare(self) -> Row:
-        """Search reduced, then in full."""
-        from whence.techniques.value_replacement.mapping_pairs import Settings
 
-        row = Row(self.row.program, self.row.fault)
-        reduced, quick, row.possible, row.reduced, ended = self._search("reduced", Settings(), self.budget)
-        row.ended = ended and row.possible < FULL_MOST
-        full, slow = 0, 0.0
-        if row.ended:
-            full, slow, _, _, row.ended = self._search("full", Settings(full=True), self.budget)
-        row.ranks, row.seconds = (reduced, full), (quick, slow)
-        return row
-
-    def _search(self, name: str, settings: object, budget: float) -> tuple[int, float, int, int, bool]:
-        """Rank of the fault, seconds, runs that the full search makes, runs made, and whether the search ended."""
-        from whence.alter.work import Work
-        from whence.techniques.value_replacement.ranking import search, values
-
-        cases = [self.runs.tested[row].case for row in self.failing]
-        others = [tested.case for row, tested in enumerate(self.runs.tested) if row not in self.failing]
-        began = time.perf_counter()
-        with Work(self.subject, workers=1, fresh=True, deadline=time.monotonic() + budget) as work:
-            searched = search(self.subject, cases, others, work, settings)
-            ended = not work.stopped
-        took = time.perf_counter() - began
-        self.note(name, values(self.subject, searched, self.coverage, plain=True).ranking)
-        return self.row.ranks[name], took, searched.possible, searched.altered, ended
+def _search(suite: Suite, name: str) -> dict[str, int] | None:
+    """How much a search looked at; None where no failing run can be altered."""
+    found = suite.find(name, whence.ValueReplacement(full=name == "full", neighbours=False, plain=True))
+    return found.parts["search"] if found else None
 
 
 FULL_MOST = 30_000_000  # altered runs of a full search that is tried at all
@@ -72,14 +61,15 @@ FULL_MOST = 30_000_000  # altered runs of a full search that is tried at all
 
 def measure(program: str, number: int, seed: int, budget: float) -> Row:
     """One fault with both searches; what cannot be measured says why."""
-    from whence.errors import WhenceError
-
     fault = corpus.faults(program)[number]
+    row = Row(program, fault.id)
     try:
-        with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
-            return Comparing(fault, Path(name), seed, budget).compare()
+        with opened(fault, seed, budget) as suite:
+            suite.investigation.build(Variant.ALTER)
+            compare(row, suite)
     except WhenceError as error:
-        return Row(program, fault.id, error=str(error))
+        row.error = str(error)
+    return row
 
 
 HEAD = ["program", "faults", "full: runs", "reduced: runs", "share", "full ended", "full: s", "reduced: s", "same rank"]

@@ -59,11 +59,58 @@ def test_each_technique_is_run_alike(project, name) -> None:
     assert all(entry.statement.file == "triangle.c" for entry in found.ranking)
 
 
+def test_locate_leaves_steps_out(project) -> None:
+    without = ("slice", "memory", "causes", "switch", "values", "formula", "confirmation")
+    found = project.find(whence.Locate(without=without))
+    told = {reason["technique"] for entry in found.ranking for reason in entry.evidence["reasons"]}
+    assert "rules" in found.parts and not {"slice", "tree", "pairs"} & set(found.parts)
+    assert told <= {"locate", "rules", "invariants"}
+    rest = project.find(whence.Locate(without=("rules", "operators", "invariants"), alter=False))
+    assert "slice" in rest.parts and "rules" not in rest.parts
+    with pytest.raises(UsageError, match="no step 'magic'"):
+        project.find(whence.Locate(without=("magic",)))
+
+
+def test_locate_without_rules_of_operators_has_none(project) -> None:
+    every, some = (project.find(whence.Locate(without=("confirmation", *more))) for more in ((), ("operators",)))
+    families = [{rule["family"] for rule in found.parts["rules"]} for found in (every, some)]
+    assert "operator" in families[0] and "operator" not in families[1]
+
+
+def test_changes_are_compiled_unless_that_is_left_out(project) -> None:
+    compiled, told = (project.find(whence.Rules(confirm=confirm)).parts["rules"] for confirm in (True, False))
+    assert any(rule.get("confirmed") is not None for rule in compiled)
+    assert all(rule.get("confirmed") is None for rule in told)
+
+
+def test_relevant_slicing_takes_all_potential_dependences_where_none_is_verified(project) -> None:
+    verified, every = (project.find(whence.RelevantSlicing(verify=verify)) for verify in (True, False))
+    assert every.parts["implicit"]["switched"] == every.parts["implicit"]["verified"] == 0
+    assert {e.statement for e in verified.ranking} <= {e.statement for e in every.ranking}
+    assert "without switching a branch" in every.summary[-1]
+
+
+def test_a_budget_without_an_end(project) -> None:
+    found = project.find(whence.ValueReplacement(), budget=float("inf"))
+    assert found.parts["search"]["altered"] > 0 and not found.parts["search"]["stopped"]
+    assert project.investigation.clock.left == float("inf")
+
+
 def test_cases_are_run_once_for_all_techniques(project) -> None:
     assert project.investigation.runs is project.investigation.runs
     before = project.investigation.runs
     project.find(whence.Slicing())
     assert project.investigation.runs is before
+
+
+def test_cases_that_fail_in_different_ways_are_looked_at_together_where_they_have_one_cause() -> None:
+    source = subject_folder("library-one-cause", triangle_c=TRIANGLE) / "triangle.c"
+    cases = {"fails": [("4", "10\n"), ("", None)], "passes": ["0"]}  # a wrong output, and a crash in atoi
+    counts = {}
+    for one_cause in (False, True):
+        with whence.open_sources([source], setup=whence.Setup(one_cause=one_cause), **cases) as opened:
+            counts[one_cause] = len(opened.investigation.rows_alike(5))
+    assert counts == {False: 1, True: 2}
 
 
 def test_a_folder_is_opened_with_its_own_cases(tmp_path) -> None:

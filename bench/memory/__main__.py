@@ -15,9 +15,9 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
+import whence
 from bench.memory.programs import PROGRAMS, Program
 
 Found = tuple[bool, bool]  # whether the error was found; whether the twin raised an alarm
@@ -32,23 +32,11 @@ def by_whence(program: Program, folder: Path) -> Found:
 
 
 def _errors(program: Program, folder: Path, flags: tuple[str, ...]) -> list[tuple[int | None, str]]:
-    from whence.run.cases import Case
-    from whence.run.outcome import Expected
-    from whence.run.sandbox import DEFAULT_LIMITS
-    from whence.subject.memory_check import Checker
-    from whence.subject.memory_words import FoundErrors
-    from whence.subject.recorder import Recorder
-    from whence.subject.subject import subject_from_sources
-
     folder.mkdir(parents=True)
     source = Path(shutil.copy(program.path, folder))
-    case = Case("run", (), expected=Expected())
-    subject = subject_from_sources([source], ["-w", *flags], [case], replace(DEFAULT_LIMITS, time=SECONDS))
-    with Recorder(subject) as recorder:
-        checked = Checker(subject).check(recorder.record(case).trace)
-    words = FoundErrors(subject, checked)
-    told = [words.tell(error) for error in checked.errors]
-    return [(error["line"], error["kind"]) for error in told]
+    with whence.open_sources([source], fails=[("", None)], flags=["-w", *flags], timeout=SECONDS) as project:
+        (checked,) = project.find(whence.MemoryErrors(), float("inf")).parts["memory"]
+    return [(error["line"], error["kind"]) for error in checked["errors"]]
 
 
 def by_sanitizer(program: Program, folder: Path) -> Found:

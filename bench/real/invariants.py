@@ -34,12 +34,12 @@ from whence.run.config import read_config
 from whence.subject.recorder import Recorder
 from whence.subject.runs import Runs, coverage, run_all
 from whence.subject.subject import Subject, subject_from_config, with_cases
+from whence.subject.suspiciousness import rank_by_coverage
 from whence.techniques.likely_invariants.collect import collect
 from whence.techniques.likely_invariants.diagnosis import Options, diagnose
 from whence.techniques.likely_invariants.kinds import PAPER_SETTINGS
 from whence.techniques.likely_invariants.runs import Observer
 from whence.techniques.likely_invariants.training import Choice
-from whence.techniques.spectrum import spectrum
 
 if TYPE_CHECKING:
     from whence.findings import Findings
@@ -119,7 +119,7 @@ def compared(subject: Subject, runs: Runs, close: CloseInputs | None, formula: s
         made = [close.base, *close.failing, *close.good]
         subject = with_cases(subject, [*subject.cases, *(one.case for one in made)])
         runs = run_all(subject)
-    return spectrum(coverage(subject, runs), formula=formula).ranking
+    return rank_by_coverage(coverage(subject, runs), formula)
 
 
 def place(ranking: Sequence[Entry], fault: Fault) -> tuple[int, int, int] | None:

@@ -37,8 +37,6 @@ from bench.real.programs import ensure_built
 from bench.real.repairs import Repair, suggestions, tried
 from whence.errors import WhenceError
 from whence.probe.instrument import Variant
-from whence.run.config import read_config
-from whence.subject.subject import subject_from_config
 
 LIMIT = 15  # times the budget, after which a command is ended
 Report = Mapping[str, Any]
@@ -149,12 +147,12 @@ def _places(node: Mapping[str, Any]) -> Iterable[str]:
 def build_variants(row: Row, tree: Path) -> float:
     """Build all variants; return the seconds. One that cannot be built is told."""
     began = time.perf_counter()
-    subject = subject_from_config(read_config(tree))
-    for kind in Variant:
-        try:
-            subject.variant(kind)
-        except WhenceError as error:
-            row.lost.append(f"no {kind} variant: {error}")
+    with whence.open(tree) as project:
+        for kind in Variant:
+            try:
+                project.investigation.build(kind)
+            except WhenceError as error:
+                row.lost.append(f"no {kind} variant: {error}")
     return time.perf_counter() - began
 
 

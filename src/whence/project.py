@@ -44,7 +44,7 @@ class Project:
         self.investigation.close()
 
     def find(self, technique: Technique, budget: float = BUDGET) -> Findings:
-        """What a technique finds in so many seconds of wall time; building what it needs does not count.
+        """What a technique finds in so many seconds of wall time (infinity: without an end); building does not count.
 
         Raises a WhenceError where the failure is not one that the technique can say something about.
         """

@@ -50,6 +50,6 @@ def test_failures_of_one_kind_and_place_are_alike(ran: tuple[Subject, Runs], fir
     rows = {tested.case.name: row for row, tested in enumerate(runs.tested) if tested.outcome.failed}
     order = [rows[first], *(row for name, row in rows.items() if name != first)]
     with Recorder(subject) as recorder:
-        found = failing_alike(runs, order, recorder)
+        found = failing_alike(runs, order, recorder, most=5)
         assert "".join(runs.tested[row].case.name for row in found) == alike
         assert failing_alike(runs, order, recorder, most=1) == [rows[first]]

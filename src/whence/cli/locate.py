@@ -23,7 +23,8 @@ LONGEST_WORDS = 500  # characters of a command line that are repeated
 @click.option("--formula", type=click.Choice(FORMULAS), default="op2", show_default=True, help="Of suspiciousness.")
 @click.option("--alter/--no-alter", default=True, help="Change the failing runs, in the time that is left [yes].")
 @click.option("--generate/--no-generate", default=True, help="Make inputs close to the failing one if no case passes.")
-def locate(options: Options, search: Search, formula: str, alter: bool, generate: bool) -> int:
+@click.option("--without", metavar="STEPS", default="", help="Leave these out, as in values,causes (docs/locate.md).")
+def locate(options: Options, search: Search, formula: str, alter: bool, generate: bool, without: str) -> int:
     """Rank the statements most likely at fault, and explain them.
 
     Without SOURCES the program and its cases are those of whence.toml. The failing run is recorded and sliced; then the
@@ -34,8 +35,9 @@ def locate(options: Options, search: Search, formula: str, alter: bool, generate
     def finish(findings: Findings) -> Findings:
         return replace(findings, parts={**findings.parts, "next": next_commands(findings, options)})
 
+    steps = tuple(step.strip() for step in without.split(",") if step.strip())
     with investigate(options, search, finish) as investigation:
-        findings = investigation.find(Locate(formula, alter, generate))
+        findings = investigation.find(Locate(formula, alter, generate, steps))
         return show(investigation, finish(findings), options)
 
 

@@ -23,13 +23,15 @@ class CorrectionSets:
     """Finds the statements whose change can make failing runs right, and the values that they had to have.
 
     ``failing``: failing runs, the shortest. ``size``: statements in a set at most. ``method``: which paths a formula
-    has, one of METHODS. ``weights``: the formula that orders equals.
+    has, one of METHODS. ``weights``: the formula that orders equals. ``alter``: failing runs are altered where formulas
+    do not say it all.
     """
 
     failing: int = 5
     size: int = 2
     method: str = METHODS[0]
     weights: str = "op2"
+    alter: bool = True
 
     def run(self, investigation: Investigation) -> Findings:
         """The ranking by correction sets. Raises SubjectError where no formula can be made and no run be altered."""
@@ -37,16 +39,13 @@ class CorrectionSets:
         investigation.record_failing(rows)  # at the first use what that compiles is not part of the search
         with investigation.work() as work:
             prepared = prepare(investigation, rows, work, self.weights)
-            found = self.localise(investigation, rows, prepared, work)
+            found = self._localised(investigation, rows, prepared, work)
         found.summary[:0] = summary(investigation.subject, investigation.runs)
         found.summary += search_summary(work)
         return found
 
-    def localise(self, investigation: Investigation, rows: Sequence[int], prepared: Prepared, work: Work) -> Findings:
-        """What prepared formulas name, and what altered runs show where formulas do not say it all.
-
-        Raises what ``run`` raises.
-        """
+    def _localised(self, investigation: Investigation, rows: Sequence[int], prepared: Prepared, work: Work) -> Findings:
+        """What prepared formulas name, and what altered runs show where formulas do not say it all."""
         runs = investigation.runs
         with work.share(SOLVING):
             found, paths = solve(prepared, investigation, work, self.size), list[str]()
@@ -54,7 +53,7 @@ class CorrectionSets:
             with work.share(SOLVING):
                 paths = solve_paths(found, prepared, work, self.size, self.method)
         altered: list[Findings] = []
-        if found.gaps and all(runs.tested[row].case.command is None for row in rows):
+        if self.alter and found.gaps and all(runs.tested[row].case.command is None for row in rows):
             try:
                 altered = rules_and_values(investigation, rows, work)
             except SubjectError as error:  # what formulas say stands without

@@ -19,14 +19,13 @@ from whence.diagnosis.confirmation import confirm
 from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
 from whence.diagnosis.searches import searches
 from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, locate, values_part
-from whence.errors import WhenceError
+from whence.errors import UsageError, WhenceError
 from whence.findings import Findings
 from whence.investigation.account import search_summary, summary
 from whence.investigation.attempts import Attempts
 from whence.investigation.close_cases import add_close_cases
 from whence.investigation.investigation import Investigation
 from whence.run.outcome import Kind
-from whence.subject.alike import failing_alike
 from whence.subject.recorder import Recording
 from whence.subject.runs import Runs, blocks_executed
 from whence.subject.symptoms import symptom_of, unrecorded_symptom
@@ -49,29 +48,41 @@ CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
 VALUES_OF = 50  # ranked statements whose values are gathered
 
+COMPARING_STEPS = ("slice", "memory", "invariants")
+ALTERING_STEPS = ("causes", "rules", "operators", "switch", "values", "formula", "confirmation")
+STEPS = (*COMPARING_STEPS, *ALTERING_STEPS)  # that can be left out; operators: rules that change one
+
 
 @dataclass(frozen=True, slots=True)
 class Locate:
     """Ranks the statements most likely at fault, and explains them.
 
     ``formula``: of suspiciousness. ``alter``: failing runs are altered, in the time that is left. ``generate``: inputs
-    close to the failing one are made where no case passes.
+    close to the failing one are made where no case passes. ``without``: steps that are left out, of STEPS.
     """
 
     formula: str = "op2"
     alter: bool = True
     generate: bool = True
+    without: tuple[str, ...] = ()
 
     def run(self, investigation: Investigation) -> Findings:
         """The combined ranking; what failed or had no time is said in its summary.
 
-        Raises SubjectError where no case fails.
+        Raises SubjectError where no case fails, UsageError for a step that there is not.
         """
+        for step in self.without:
+            if step not in STEPS:
+                raise UsageError(f"there is no step '{step}' to leave out", f"steps: {', '.join(STEPS)}")
         diagnosis = _Diagnosis(investigation, self)
         diagnosis.begin()
         if diagnosis.can_compare():
             diagnosis.explain()
         return diagnosis.findings()
+
+    def has(self, *steps: str) -> bool:
+        """Whether one of these steps is taken."""
+        return any(step not in self.without and (self.alter or step in COMPARING_STEPS) for step in steps)
 
 
 @dataclass(slots=True)
@@ -172,16 +183,17 @@ class _Diagnosis:
         self.slice()
         self.check_memory()
         reader, recording, symptom = self.reader, self.recording, self.base.symptom
-        if self.options.alter and reader is not None and recording is not None and symptom is not None:
+        if self.options.has("causes") and reader is not None and recording is not None and symptom is not None:
             seconds = min(REASONING * self.left, TREE)
             tree = partial(cause_tree, reader, symptom, recording, seconds)
             self.take("cause tree", "looking for causes", tree, seconds + LATE)
-        if self.runs.passing:
+        if self.options.has("invariants") and self.runs.passing:
             seconds = min(COMPARING * self.left, COMPARING_MOST)
             compare = partial(compared_values, self.investigation, self.rows, seconds)
             self.take("invariants", "comparing values", compare, seconds + LATE)
-        if self.options.alter:
+        if self.options.has("rules", "switch", "values", "formula"):
             self.alter()
+        if self.options.has("confirmation"):
             self.confirm()
         if reader is not None:
             self.passing = self.attempts.take("values of passing runs", "recording passing runs", self.nearest) or []
@@ -196,6 +208,8 @@ class _Diagnosis:
             subject = investigation.subject
             reader = TraceReader(subject, recording.trace)
             evidence = Evidence(investigation.coverage, reader, symptom_of(recording, subject.folder))
+            if not self.options.has("slice"):
+                return row, recording, reader, replace(self.base, symptom=evidence.symptom)
             return row, recording, reader, locate(evidence, subject.name, self.options.formula)
 
         found = self.attempts.take("no trace", "recording the failing run", sliced, RECORDING * self.left)
@@ -203,14 +217,14 @@ class _Diagnosis:
             row, self.recording, self.reader, self.base = found
             self.rows = [row, *(other for other in self.rows if other != row)]
             self.publish()
-            alike = partial(failing_alike, self.runs, self.rows, investigation.recorder)
+            alike = partial(investigation.alike, self.rows)
             doing, seconds = "recording failing runs", ALIKE * self.left
             self.rows = self.attempts.take("runs that fail alike", doing, alike, seconds) or [row]
 
     def check_memory(self) -> None:
         """Look for memory errors in the failing run; the symptom tells of the first that the failure can come of."""
         recording, symptom = self.recording, self.base.symptom
-        if recording is None or symptom is None:
+        if recording is None or symptom is None or not self.options.has("memory"):
             return
         near = nearest_passing(self.runs, self.rows[0])
         check = partial(first_corruption, self.investigation, recording, symptom, near)
@@ -228,13 +242,15 @@ class _Diagnosis:
         """Add what altered runs and formulas of the failing cases show; the last summary tells how much was run."""
 
         def searched() -> Findings:
+            options = self.options
             with self.investigation.work(share=SEARCHING) as work:
                 with work.share(ALTERING):
-                    for name, doing, share, step in searches(self.investigation, self.rows, work):
+                    steps = searches(self.investigation, self.rows, work, options.has("operators"))
+                    for name, doing, share, step in (step for step in steps if options.has(step.name)):
                         with work.share(share):
                             if not work.stopped:
                                 self.take(name, doing, step, _left(work) + LATE)
-                if self.reader is not None and not work.stopped:
+                if options.has("formula") and self.reader is not None and not work.stopped:
                     sets = partial(correction_sets, self.investigation, self.rows, work)
                     self.take("formulas", "solving formulas", sets, _left(work) + LATE)
             self.attempts.stopped |= work.stopped == INTERRUPT

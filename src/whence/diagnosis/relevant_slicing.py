@@ -12,7 +12,7 @@ from whence.findings import Findings
 from whence.investigation.account import summary
 from whence.investigation.investigation import Investigation
 from whence.probe.instrument import Variant
-from whence.techniques.predicate_switching.implicit_dependences import add_to, grow
+from whence.techniques.predicate_switching.implicit_dependences import Growth, add_to, grow
 from whence.techniques.slicing import Sliced, Slicing, slice_findings
 
 
@@ -20,11 +20,13 @@ from whence.techniques.slicing import Sliced, Slicing, slice_findings
 class RelevantSlicing:
     """Slicing backward from the symptom, or from ``at``, with the implicit dependences that switching verifies.
 
-    ``passing`` names a case whose run is sliced whether it passes or fails, which needs ``at``.
+    ``passing`` names a case whose run is sliced whether it passes or fails, which needs ``at``. ``verify``: without,
+    all potential dependences are taken, and no run is altered.
     """
 
     at: str | None = None
     passing: str | None = None
+    verify: bool = True
 
     def run(self, investigation: Investigation) -> Findings:
         """The grown slice's lines; the plain one's, which says why, where the run cannot be altered."""
@@ -38,18 +40,9 @@ class RelevantSlicing:
 
     def _grown(self, investigation: Investigation, sliced: Sliced) -> Findings:
         subject, reader, start = investigation.subject, sliced.reader, sliced.start
-        for kind in (Variant.ALTER, Variant.REPLAY):
-            investigation.build(kind)
         plain = compute(reader.trace, start.references)
-        symptom = None if self.at else sliced.symptom
-        by_itself = FailureSignature.of(sliced.recording.case, sliced.recording.result)
         try:
-            with (
-                Session(subject, sliced.recording.case, plain=by_itself) as session,
-                investigation.watcher.search("switching branches") as report,
-            ):
-                deadline = investigation.clock.deadline
-                growth = grow(reader, start, session, symptom, deadline=deadline, progress=report)
+            growth = self._growth(investigation, sliced)
         except Unusable as error:
             findings, _ = slice_findings(reader, subject.name, start)
             findings.summary.append(f"implicit dependences were not looked for: {error}")
@@ -57,3 +50,17 @@ class RelevantSlicing:
         findings, _ = slice_findings(reader, subject.name, start, found=growth.found)
         add_to(findings, reader, growth, plain)
         return findings
+
+    def _growth(self, investigation: Investigation, sliced: Sliced) -> Growth:
+        symptom, deadline = None if self.at else sliced.symptom, investigation.clock.deadline
+        if not self.verify:
+            return grow(sliced.reader, sliced.start, None, symptom, deadline=deadline)
+        for kind in (Variant.ALTER, Variant.REPLAY):
+            investigation.build(kind)
+        recording = sliced.recording
+        by_itself = FailureSignature.of(recording.case, recording.result)
+        with (
+            Session(investigation.subject, recording.case, plain=by_itself) as session,
+            investigation.watcher.search("switching branches") as report,
+        ):
+            return grow(sliced.reader, sliced.start, session, symptom, deadline=deadline, progress=report)

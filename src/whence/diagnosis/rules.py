@@ -25,7 +25,8 @@ class Rules:
 
     ``families``: names of kinds of rules. ``failing``: failing cases, the shortest; ``passing``: passing cases to check
     a rule on. ``pairs``: values that mend failing runs are searched first, and guarded rules made of them.
-    ``everywhere``: also where only some of the failing cases come.
+    ``everywhere``: also where only some of the failing cases come. ``confirm``: the first are compiled in the source,
+    and what does not hold there is dropped.
     """
 
     families: tuple[str, ...] = FAMILIES
@@ -33,9 +34,10 @@ class Rules:
     passing: int = 25
     pairs: bool = False
     everywhere: bool = False
+    confirm: bool = True
 
     def run(self, investigation: Investigation) -> Findings:
-        """The ranking by rules, the first of them compiled. Raises SubjectError where no case can be altered."""
+        """The ranking by rules. Raises SubjectError where no case can be altered."""
         subject, runs = investigation.subject, investigation.runs
         rows = investigation.rows_alike(self.failing)
         families = frozenset(Family[name.upper()] for name in self.families)
@@ -43,8 +45,9 @@ class Rules:
         with investigation.work("trying rules", SEARCHING) as work:
             found = _pairs(investigation, rows, work) if self.pairs else ()
             findings = rules(subject, runs, work, settings, among=rows, pairs=found)
-        investigation.watcher.busy("compiling changes")
-        findings = confirm(subject, runs, findings, investigation.clock.deadline)
+        if self.confirm:
+            investigation.watcher.busy("compiling changes")
+            findings = confirm(subject, runs, findings, investigation.clock.deadline)
         findings.summary = [*summary(subject, runs), *findings.summary, *search_summary(work)]
         return findings
 

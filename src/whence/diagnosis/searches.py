@@ -9,7 +9,9 @@ from whence.alter.work import Work
 from whence.findings import Findings
 from whence.investigation.investigation import Investigation
 from whence.techniques.predicate_switching.technique import switched
+from whence.techniques.rules.candidates import Family
 from whence.techniques.rules.rules import rules
+from whence.techniques.rules.trials import Settings
 from whence.techniques.value_replacement.technique import replaced
 
 FAILING = 5  # failing cases, the shortest runs
@@ -25,11 +27,14 @@ class Step(NamedTuple):
     search: Callable[[], Findings]
 
 
-def searches(investigation: Investigation, rows: Sequence[int], work: Work) -> tuple[Step, ...]:
-    """The searches for rules, branch switches and value pairs on the failing cases in these rows."""
+def searches(investigation: Investigation, rows: Sequence[int], work: Work, operators: bool = True) -> tuple[Step, ...]:
+    """The searches for rules, branch switches and value pairs on the failing cases in these rows.
+
+    ``operators``: rules change operators, too.
+    """
     rows = list(rows)[:FAILING]
     return (
-        Step("rules", "trying rules", SHARE, lambda: _rules(investigation, rows, work)),
+        Step("rules", "trying rules", SHARE, lambda: _rules(investigation, rows, work, operators)),
         Step("switch", "switching branches", SHARE, lambda: switched(investigation, rows, work)),
         Step("values", "replacing values", 1.0, lambda: replaced(investigation, rows, work)),
     )
@@ -40,11 +45,12 @@ def rules_and_values(investigation: Investigation, rows: Sequence[int], work: Wo
     found = []
     if not work.stopped:
         with work.share(SHARE):
-            found.append(_rules(investigation, rows, work))
+            found.append(_rules(investigation, rows, work, operators=True))
     if not work.stopped:
         found.append(replaced(investigation, list(rows)[:FAILING], work))
     return found
 
 
-def _rules(investigation: Investigation, rows: Sequence[int], work: Work) -> Findings:
-    return rules(investigation.subject, investigation.runs, work, among=rows)
+def _rules(investigation: Investigation, rows: Sequence[int], work: Work, operators: bool) -> Findings:
+    settings = Settings(frozenset(Family) - (frozenset() if operators else {Family.OPERATOR}))
+    return rules(investigation.subject, investigation.runs, work, settings, among=rows)

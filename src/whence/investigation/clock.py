@@ -36,10 +36,11 @@ class Clock:
         self._showing = 0.0
 
     def start(self, budget: float | None) -> None:
-        """The time begins; ``budget`` in seconds, None: the default one."""
+        """The time begins; ``budget`` in seconds, without an end where it is infinite; None: the default one."""
         self._budget = budget or BUDGET
         self._end = time.monotonic() + self._budget
-        self._showing = min(SHOWING * self._budget + SHOWING_LEAST * _busy(), SHOWING_MOST * self._budget)
+        showing = min(SHOWING * self._budget + SHOWING_LEAST * _busy(), SHOWING_MOST * self._budget)
+        self._showing = 0.0 if self._budget == float("inf") else showing
         self._due(self._end, self._budget)
 
     @property

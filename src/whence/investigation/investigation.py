@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 RUNNING = 0.5  # of the time, at most, for running the cases
 NAMED = 5  # failing cases of which the first that can be recorded is taken
+MOST_ALIKE = 5  # failing cases that are looked at together
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,8 @@ class Setup:
     trace (None: what memory allows), ``window``: only the last bytes of a run are kept (None: all). Of altered runs
     there are ``workers`` at a time (None: one a core), on the Dask ``cluster`` at this address (None: here);
     ``fresh``: what earlier searches kept is run again. ``schedule``: a file that says how the threads of a case take
-    turns.
+    turns. ``one_cause``: all failing cases are known to have one cause, in whatever way they fail; else only those that
+    fail in the same way are looked at together.
     """
 
     case: str | None = None
@@ -47,6 +49,7 @@ class Setup:
     cluster: str | None = None
     fresh: bool = False
     schedule: Path | None = None
+    one_cause: bool = False
 
 
 class Technique(Protocol):
@@ -184,13 +187,17 @@ class Investigation:
 
         Raises what ``failing_rows`` raises.
         """
-        from whence.subject.alike import failing_alike
-
         rows = self.failing_rows()
         if any(self.runs.tested[row].case.command is not None for row in rows):
             return rows[:most]
         with self.watcher.first_use():
-            return failing_alike(self.runs, rows, self.recorder, most)
+            return self.alike(rows, most)
+
+    def alike(self, rows: Sequence[int], most: int = MOST_ALIKE) -> list[int]:
+        """Those of failing cases that are looked at together with the first of them, at most so many."""
+        from whence.subject.alike import failing_alike
+
+        return list(rows[:most]) if self.setup.one_cause else failing_alike(self.runs, rows, self.recorder, most)
 
     # ---- Recordings --------------------------------------------------------------------------------------------------
 

@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     from whence.subject.recorder import Recorder
     from whence.subject.runs import Runs, Tested
 
-MOST = 5  # cases that are looked for
 TRIED = 20  # of which crashes are recorded, to see where they were
 
 
-def failing_alike(runs: Runs, rows: Sequence[int], recorder: Recorder, most: int = MOST) -> list[int]:
+def failing_alike(runs: Runs, rows: Sequence[int], recorder: Recorder, most: int) -> list[int]:
     """Of failing cases, given by their rows of ``runs``, those that fail as the first one does; at most so many.
 
     Crashes are recorded to see where they are; one that cannot be recorded is not like the first.

@@ -64,6 +64,7 @@ class Growth:
 
     ``candidates`` counts the potential dependences on branches outside of the slice, ``tried`` those that were
     switched, ``lost`` those of them whose run could not be recorded; ``stopped``: the time was over before all were.
+    ``is_verified``: none was taken for real without a switched run.
     """
 
     found: Slice
@@ -72,6 +73,7 @@ class Growth:
     tried: int = 0
     lost: int = 0
     stopped: bool = False
+    is_verified: bool = True
 
 
 # ---- Verifying -------------------------------------------------------------------------------------------------------
@@ -201,7 +203,7 @@ class _Growing:
         self._effects: dict[int, Effect] = {}  # by row
         self._verdicts: dict[int, tuple[bool, bool]] = {}  # by row: whether it passes, whether more of it is right
         self._seen: set[int] = set()
-        self.growth = Growth(compute(self._trace, start.references))
+        self.growth = Growth(compute(self._trace, start.references), is_verified=verifier is not None)
         self._include_call()
 
     def _include_call(self) -> None:
@@ -304,11 +306,12 @@ def add_to(findings: Findings, reader: TraceReader, growth: Growth, plain: Slice
     before = set(by_line(reader, plain).statements)
     added = [entry for entry in findings.ranking if entry.statement not in before]
     for entry in added:
-        entry.evidence |= {"implicit": True, "text": f"{entry.evidence['text']}, through what was skipped"}
+        skipped = "was skipped" if growth.is_verified else "may have been skipped"
+        entry.evidence |= {"implicit": True, "text": f"{entry.evidence['text']}, through what {skipped}"}
     findings.parts["implicit"] = {
         "candidates": growth.candidates,
         "switched": growth.tried,
-        "verified": len(growth.dependences),
+        "verified": len(growth.dependences) if growth.is_verified else 0,
         "lines": len(added),
         "stopped": growth.stopped,
     }
@@ -334,6 +337,9 @@ def _edge(reader: TraceReader, branch: Statement, dependence: Dependence) -> dic
 
 
 def _summary(growth: Growth, added: int) -> str:
+    if not growth.is_verified:
+        taken = plural(len(growth.dependences), "potential dependence")
+        return f"took {taken} for real, without switching a branch; {plural(added, 'more line')} in the slice"
     strong = sum(dependence.strong for dependence in growth.dependences)
     text = (
         f"switched {growth.tried:,} of {plural(growth.candidates, 'branch instance')} that may have skipped something: "

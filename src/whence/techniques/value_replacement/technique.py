@@ -40,6 +40,11 @@ class ValueReplacement:
         with investigation.work() as work:
             searched = searched_pairs(investigation, rows, work, settings)
             findings = values(subject, searched, investigation.coverage, self.ties, self.plain)
+        findings.parts["search"] = {
+            "altered": searched.altered,
+            "possible": searched.possible,
+            "stopped": bool(work.stopped),
+        }
         findings.summary = [*summary(subject, investigation.runs), *findings.summary, *search_summary(work)]
         return findings
 
