@@ -2,11 +2,11 @@
 #include <pthread.h>
 
 struct account {
-    pthread_mutex_t lock;
     int paid, open;
+    pthread_mutex_t lock;
 };
 
-static struct account account = {PTHREAD_MUTEX_INITIALIZER, 0, 10};
+static struct account account = {0, 10, PTHREAD_MUTEX_INITIALIZER};
 
 static void *pay(void *unused)
 {

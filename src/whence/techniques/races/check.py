@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.findings import plural
+from whence.probe.plan import UNKNOWN
 from whence.probe.synchronisation import Sync, order_tables
 from whence.trace.columns import new_columns
 from whence.trace.happens_before import find_unordered, started
@@ -89,6 +90,27 @@ class Checked:
         stretches = self._clocks.stretches[: self._clocks.counts[C_STRETCHES]]
         own = np.flatnonzero(stretches["thread"] == thread)
         return int(stretches[own[0]]["start"]) if len(own) else -1
+
+    @cached_property
+    def _executed(self) -> NDArray[np.int64]:
+        """The static segments that the run went through."""
+        return np.unique(self.trace.columns.segments["id"][: self.trace.segments])
+
+    @property
+    def unknown_calls(self) -> list[str]:
+        """Functions that the run called, and of which nothing is known; none where it had one thread."""
+        plan, program = self.trace.plan, self.trace.program
+        unknown = self._executed[plan.segments["flags"][self._executed] & UNKNOWN != 0]
+        last = plan.sites["instruction"][plan.segments["site_start"][unknown + 1] - 1]
+        names = {str(program.instruction(int(number)).callee).removeprefix("@") for number in last}
+        return sorted(names) if self.threads > 1 else []
+
+    @property
+    def inline_assembly(self) -> list[str]:
+        """Functions with inline assembly that the run entered; none where it had one thread."""
+        numbers = np.unique(self.trace.plan.segments["function"][self._executed])
+        entered = [self.trace.program.functions[int(number)] for number in numbers] if self.threads > 1 else []
+        return sorted(ref.name for ref in entered if any(i.callee == "asm" for i in ref.function.instructions()))
 
     @property
     def remarks(self) -> list[str]:

@@ -35,7 +35,7 @@ class Place:
 
     one: Statement | None
     other: Statement | None
-    object: int
+    object: str
     expressions: frozenset[str]
 
 
@@ -61,7 +61,7 @@ class FoundRaces:
 
     # ---- Races that are one ------------------------------------------------------------------------------------------
 
-    def told(self) -> list[tuple[Race, dict[str, Any]]]:
+    def told(self) -> list[tuple[Place, Race, dict[str, Any]]]:
         """The races as results hold them (docs/json.md), in order of time.
 
         Of several between the same two lines on the same object, the one with a read, if any, tells them all.
@@ -76,26 +76,30 @@ class FoundRaces:
                 found[place] = replace(race, count=race.count + known.count)
             else:
                 found[place] = replace(known, count=race.count + known.count)
-        return [(race, self._tell(race, place)) for place, race in found.items()]
+        return [(place, race, self._tell(race)) for place, race in found.items()]
 
     def _place(self, race: Race) -> Place:
         one, other = (self._statement(access.event) for access in (race.first, race.second))
         if (other is not None and one is not None and other < one) or one is None:
             one, other = other, one
         expressions = frozenset(self._expression(access.event) for access in (race.first, race.second))
-        return Place(one, other, self._object_at(race), expressions)
+        owner = self._object(race)
+        return Place(one, other, owner["text"] if owner else "", expressions)
 
-    def _object_at(self, race: Race) -> int:
-        return 0 if race.address >= STATE_BASE else self._objects.at(race.address, race.second.event)
+    def _object(self, race: Race) -> dict[str, Any] | None:
+        """What both accessed."""
+        hidden = race.address >= STATE_BASE
+        number = 0 if hidden else self._objects.at(race.address, race.second.event)
+        return self._words.described(number) if number else None
 
     def _statement(self, event: int) -> Statement | None:
         return statement_of(self._trace.location(event), self._subject.folder)
 
     # ---- One race ----------------------------------------------------------------------------------------------------
 
-    def _tell(self, race: Race, place: Place) -> dict[str, Any]:
+    def _tell(self, race: Race) -> dict[str, Any]:
         accesses = [self._access(access) for access in (race.first, race.second)]
-        owner = self._words.described(place.object) if place.object else None
+        owner = self._object(race)
         missing = self._missing(race, accesses)
         return {
             "kind": "-".join(VERBS[access.writes] for access in (race.first, race.second)),

@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whence.errors import SubjectError, TraceError
 from whence.findings import Entry, Findings, Statement, plural
 from whence.investigation.chosen import chosen_cases
 from whence.probe.instrument import Variant
+from whence.run.schedule import DEFAULT, End, Schedule, Way
 from whence.subject.memory_check import Checker as Objects
-from whence.techniques.races.check import Checker
-from whence.techniques.races.explanation import FoundRaces
+from whence.techniques.races.check import Checked, Checker
+from whence.techniques.races.explanation import FoundRaces, Place
+from whence.techniques.races.other_order import HARMFUL, HARMLESS, NOT_TRIED, VERDICTS, Harm, OtherOrder
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.run.cases import Case
+    from whence.subject.recorder import Recording
+    from whence.techniques.races.check import Race
 
-VERDICTS = ("harmful", "not tried", "harmless")
+ORDER = (HARMFUL, NOT_TRIED, HARMLESS)  # in which races are told
+SHARE = 0.5  # of the time left that one more order may take
+MOST_CHANGES = 3  # priorities that fall in an order
+MOST_TRIED = 200  # races of a case whose other order is run
+NAMES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class DataRaces:
-    """Races of the run of one case, or with ``every`` of all.
+    """Races of the runs of one case, or with ``every`` of all; a case is run in so many ``orders`` of turns.
 
     The case is the one that the setup names, else the first failing one, else the first.
     """
 
     every: bool = False
+    orders: int = 8
 
     def run(self, investigation: Investigation) -> Findings:
         """Statements of the races: harmful ones first, then in order of time."""
@@ -46,7 +57,7 @@ class DataRaces:
                     break
                 watcher.busy(f"checking the case {case.name}")
                 try:
-                    found.checked.append(_checked(investigation, checker, objects, case))
+                    found.checked.append(_Case(self, investigation, (checker, objects), case).told())
                 except (SubjectError, TraceError) as error:
                     found.left_out.append(f"{case.name}: {error}")
                 report(number + 1, len(cases))
@@ -55,19 +66,94 @@ class DataRaces:
         return found.findings(investigation)
 
 
-def _checked(investigation: Investigation, checker: Checker, objects: Objects, case: Case) -> dict[str, Any]:
-    """One case recorded and checked, as results hold it."""
-    recording = investigation.recorder.record(case, may_be_cut=True)
-    checked = checker.check(recording.trace)
-    races = FoundRaces(investigation.subject, checked, objects).told() if checked.races else []
-    cut = ["only the beginning of the run was recorded"] if recording.is_cut else []
-    return {
-        "case": case.name,
-        "verdict": str(recording.outcome.kind),
-        "threads": checked.threads,
-        "races": [told for _, told in races],
-        "remarks": [*checked.remarks, *cut],
-    }
+class _Case:
+    """The races of one case, under as many orders of turns as the options and the time allow."""
+
+    def __init__(self, options: DataRaces, investigation: Investigation, checkers: tuple[Checker, Objects], case: Case):
+        has_turns = investigation.subject.has_threads and case.command is None
+        self._case = replace(case, schedule=case.schedule or DEFAULT) if has_turns else case
+        self._options, self._investigation, self._checkers = options, investigation, checkers
+        self._found: dict[Place, dict[str, Any]] = {}
+        self._remarks: list[str] = []
+        self._tried = 0
+
+    def told(self) -> dict[str, Any]:
+        """As results hold it (docs/json.md)."""
+        begun = time.monotonic()
+        recording, checked = self._check(self._case)
+        self._remarks += [*checked.remarks, *self._unknown(checked)]
+        if recording.is_cut:
+            self._remarks.append("only the beginning of the run was recorded")
+        if recording.result.followed is not None and recording.result.followed.end is End.FULL:
+            self._remarks.append("the run wanted more threads than can be held (4,096): those were not started")
+        took = time.monotonic() - begun
+        orders = 1
+        for schedule in self._others(recording, checked):
+            if self._investigation.clock.left * SHARE < took:
+                self._remarks.append(f"no time for more than {plural(orders, 'order')} of turns (--budget 10m)")
+                break
+            begun = time.monotonic()
+            try:
+                self._check(replace(self._case, schedule=schedule))
+            except (SubjectError, TraceError) as error:
+                self._remarks.append(f"another order of turns: {error}")
+                break
+            orders, took = orders + 1, time.monotonic() - begun
+        return {
+            "case": self._case.name,
+            "verdict": str(recording.outcome.kind),
+            "threads": checked.threads,
+            "orders": orders,
+            "races": list(self._found.values()),
+            "remarks": self._remarks,
+        }
+
+    def _others(self, recording: Recording, checked: Checked) -> Iterator[Schedule]:
+        """Other orders of turns: threads have priorities by chance, some of which fall on the way."""
+        if self._case.schedule != DEFAULT or checked.threads < 2 or recording.result.followed is None:
+            return
+        length = max(1, recording.result.followed.considered)
+        for seed in range(1, self._options.orders):
+            yield Schedule(way=Way.PRIORITIES, seed=seed, changes=seed % (MOST_CHANGES + 1), length=length)
+
+    def _check(self, case: Case) -> tuple[Recording, Checked]:
+        """Record one run and add its races; the other order of each is run as well."""
+        checker, objects = self._checkers
+        subject, recorder = self._investigation.subject, self._investigation.recorder
+        recording = recorder.record(case, may_be_cut=True)
+        checked = checker.check(recording.trace)
+        if not checked.races:
+            return recording, checked
+        followed = recording.result.followed
+        if followed is not None and case.schedule is not None:
+            recording.case = replace(case, schedule=Schedule(followed.points))
+        other = OtherOrder(subject, recorder, recording)
+        for place, race, told in FoundRaces(subject, checked, objects).told():
+            known = self._found.get(place)
+            if known is not None and known["harm"]["verdict"] == HARMFUL:
+                continue
+            if known is None or known["harm"]["verdict"] != HARMFUL:
+                harm = self._harm(other, race)
+                told["harm"] = {"verdict": harm.verdict, "text": harm.text, "points": [asdict(p) for p in harm.points]}
+                told["text"].insert(1, f"{harm.verdict}: {harm.text}")
+                if known is None or VERDICTS.index(harm.verdict) < VERDICTS.index(known["harm"]["verdict"]):
+                    self._found[place] = told
+        return recording, checked
+
+    def _harm(self, other: OtherOrder, race: Race) -> Harm:
+        if self._tried >= MOST_TRIED or self._investigation.clock.left <= 0:
+            return Harm(NOT_TRIED, "no time was left for the run with the other order")
+        self._tried += 1
+        return other.harm(race)
+
+    def _unknown(self, checked: Checked) -> list[str]:
+        """What the run called that may order threads in a way that is not known."""
+        names = checked.unknown_calls
+        shown = ", ".join(f"`{name}`" for name in names[:NAMES_SHOWN])
+        more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
+        remarks = [f"called, and not known whether it orders threads: {shown}{more}"] if names else []
+        asm = checked.inline_assembly
+        return remarks + ([f"inline assembly in `{asm[0]}`: what it orders is not seen"] if asm else [])
 
 
 @dataclass(slots=True)
@@ -81,7 +167,7 @@ class _Runs:
         """All of it. Where several runs have the same race, the first one tells it."""
         found = Findings("races", investigation.subject.name)
         races = [race for run in self.checked for race in run["races"]]
-        races.sort(key=lambda race: VERDICTS.index(race["harm"]["verdict"]))  # stable: else in order of time
+        races.sort(key=lambda race: ORDER.index(race["harm"]["verdict"]))  # stable: else in order of time
         seen: dict[Statement, list[dict[str, Any]]] = {}
         for race in races:
             for access in suspects(race):
@@ -103,10 +189,11 @@ class _Runs:
         ]
         for run in self.checked:
             verdict = f"`{run['case']}` ({run['verdict']})"
-            counts = {name: sum(race["harm"]["verdict"] == name for race in run["races"]) for name in VERDICTS}
+            counts = {name: sum(race["harm"]["verdict"] == name for race in run["races"]) for name in ORDER}
             shown = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
             races = f"{plural(len(run['races']), 'data race')} ({shown})" if run["races"] else "no data race"
-            lines.append(f"{verdict}: {plural(run['threads'], 'thread')}, {races}")
+            orders = f" in {run['orders']:,} orders of their turns" if run["orders"] > 1 else ""
+            lines.append(f"{verdict}: {plural(run['threads'], 'thread')}{orders}, {races}")
             lines += [f"{verdict}: {remark}" for remark in run["remarks"]]
         lines += [f"left out: {text}" for text in self.left_out]
         return [*lines, *(f"not captured: {name}" for name in capture.uncaptured)]
