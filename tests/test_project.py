@@ -55,7 +55,7 @@ def test_locate_gives_typed_findings_within_its_budget(project) -> None:
 def test_each_technique_is_run_alike(project, name) -> None:
     found = project.find(getattr(whence, name)(), budget=60)
     assert isinstance(found, Findings)
-    assert found.summary and (found.ranking or name == "MemoryErrors")
+    assert found.summary and (found.ranking or name in ("MemoryErrors", "DataRaces"))
     assert all(entry.statement.file == "triangle.c" for entry in found.ranking)
 
 

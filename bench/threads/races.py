@@ -17,6 +17,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+import whence
 from bench.threads.programs import PROGRAMS, Program
 
 RUNS = 5  # of ThreadSanitizer
@@ -38,19 +39,10 @@ class Told:
 
 def by_whence(text: str, name: str, folder: Path) -> Told:
     """What ``whence races`` tells."""
-    from whence.investigation.investigation import Investigation
-    from whence.run.cases import Case
-    from whence.run.outcome import Expected
-    from whence.run.sandbox import DEFAULT_LIMITS
-    from whence.subject.subject import subject_from_sources
-    from whence.techniques.races.technique import DataRaces
-
-    (folder / f"{name}.c").write_text(text)
-    subject = subject_from_sources(
-        [folder / f"{name}.c"], ["-w"], [Case("run", (), expected=Expected())], DEFAULT_LIMITS
-    )
-    with Investigation(subject) as investigation:
-        found = investigation.find(DataRaces())
+    source = folder / f"{name}.c"
+    source.write_text(text)
+    with whence.open_sources([source], fails=[], passes=[""], flags=["-w"], timeout=10.0) as project:
+        found = project.find(whence.DataRaces(), float("inf"))
     races = [race for run in found.parts["races"] for race in run["races"]]
     pairs = [(frozenset(int(a["line"]) for a in race["accesses"]), race["harm"]["verdict"]) for race in races]
     return Told({pair for pair, _ in pairs}, {pair for pair, verdict in pairs if verdict == "harmful"})

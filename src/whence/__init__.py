@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from whence.techniques.likely_invariants.technique import LikelyInvariants as LikelyInvariants
     from whence.techniques.memory.technique import MemoryErrors as MemoryErrors
     from whence.techniques.predicate_switching.technique import PredicateSwitching as PredicateSwitching
+    from whence.techniques.races.technique import DataRaces as DataRaces
     from whence.techniques.slicing import Slicing as Slicing
     from whence.techniques.spectrum import Spectrum as Spectrum
     from whence.techniques.value_replacement.technique import ValueReplacement as ValueReplacement
@@ -51,6 +52,7 @@ _OFFERED = {
     "ValueReplacement": "techniques.value_replacement.technique.ValueReplacement",
     "CauseTree": "techniques.cause_tree.technique.CauseTree",
     "MemoryErrors": "techniques.memory.technique.MemoryErrors",
+    "DataRaces": "techniques.races.technique.DataRaces",
     "LikelyInvariants": "techniques.likely_invariants.technique.LikelyInvariants",
 }
 

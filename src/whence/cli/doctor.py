@@ -179,6 +179,7 @@ def check_analysis() -> str:
     from whence.subject.subject import subject_from_sources
     from whence.subject.symptoms import symptom_of
     from whence.subject.trace_reader import TraceReader
+    from whence.techniques.races.check import Checker as Races
     from whence.trace.steps import Steps
 
     source = Path(whence_home(), "doctor", "hello.c")
@@ -189,6 +190,7 @@ def check_analysis() -> str:
     with Recorder(subject) as recorder:
         recording = recorder.record(case)
     Checker(subject).check(recording.trace)
+    Races(subject).check(recording.trace)
     Steps(recording.trace)
     start = symptom_start(symptom_of(recording, subject.folder))
     found = compute(TraceReader(subject, recording.trace).trace, start.references)
