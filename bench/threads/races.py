@@ -41,7 +41,7 @@ def by_whence(text: str, name: str, folder: Path) -> Told:
     """What ``whence races`` tells."""
     source = folder / f"{name}.c"
     source.write_text(text)
-    with whence.open_sources([source], fails=[], passes=[""], flags=["-w"], timeout=10.0) as project:
+    with whence.open_sources([source], fails=[("", None)], flags=["-w"], timeout=10.0) as project:
         found = project.find(whence.DataRaces(), float("inf"))
     races = [race for run in found.parts["races"] for race in run["races"]]
     pairs = [(frozenset(int(a["line"]) for a in race["accesses"]), race["harm"]["verdict"]) for race in races]
