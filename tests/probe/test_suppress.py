@@ -25,9 +25,9 @@ CASE = Case("case", (), expected=Expected())
 def run(text: str, *defining: str, points: Iterable[Point] | None = None) -> Recording:
     """A run in which the first store in each line that holds one of these texts is suppressed."""
     with SuppressedRuns(subject_of(text), CASE) as runs:
-        first = runs.run([])
+        first = runs.run([]).recording
         chosen = [point_at(first.trace, store_in(first, text, part)) for part in defining]
-        return runs.run(chosen if points is None else list(points))
+        return runs.run(chosen if points is None else list(points)).recording
 
 
 def store_in(recording: Recording, text: str, part: str) -> int:
@@ -50,7 +50,7 @@ def output(text: str, *defining: str) -> str:
 def test_without_points_it_is_the_program(name: str) -> None:
     subject = subject_of((PROGRAMS / f"{name}.c").read_text())
     with subject.runner() as runner, SuppressedRuns(subject, CASE) as runs:
-        plain, own = runner.run_case(CASE), runs.run([]).result
+        plain, own = runner.run_case(CASE), runs.run([]).recording.result
     assert (own.status, own.signal, own.stdout, own.stderr) == (plain.status, plain.signal, plain.stdout, plain.stderr)
 
 
@@ -137,11 +137,11 @@ def test_a_function_pointer() -> None:
 def test_the_instance_counts() -> None:
     text = program('for (int i = 0; i < 3; i++) {\n    int seen;\n    seen = i;\n    printf("%d\\n", seen);\n}')
     with SuppressedRuns(subject_of(text), CASE) as runs:
-        trace = runs.run([]).trace
+        trace = runs.run([]).recording.trace
         line = text.splitlines().index("    seen = i;") + 1
         places = {e: trace.location(e) for e in range(trace.events) if trace.kind(e) is Kind.STORE}
         stores = [event for event, place in places.items() if place is not None and place.line == line]
-        assert runs.run([point_at(trace, stores[1])]).result.stdout == b"0\n2\n"
+        assert runs.run([point_at(trace, stores[1])]).recording.result.stdout == b"0\n2\n"
 
 
 def test_a_block_of_many_definitions() -> None:

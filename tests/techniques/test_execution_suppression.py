@@ -7,7 +7,7 @@ from trace_readers import subject_of
 from whence.alter.suppression import SuppressedRuns
 from whence.run.cases import Case
 from whence.run.outcome import Expected, Kind
-from whence.techniques.execution_suppression.algorithm import Suppressed, suppress
+from whence.techniques.execution_suppression.algorithm import Suppressed, Suppression
 from whence.techniques.execution_suppression.explanation import Explanation
 
 CASE = Case("case", (), expected=Expected())
@@ -43,11 +43,12 @@ int main(void)
 """
 
 
-def followed(text: str) -> tuple[Suppressed, list[list[int]]]:
+def followed(text: str, reorder: bool = False) -> tuple[Suppressed, list[list[int]]]:
     """The executions, and the lines that each one's failure came of."""
     subject = subject_of(text)
     with SuppressedRuns(subject, CASE) as runs:
-        found = suppress(runs, subject.folder, lambda _: True, lambda _: None)
+        seconds = 60.0
+        found = Suppression(runs, subject.folder, lambda: seconds, lambda _: None, lambda _: None).suppress(reorder)
     told = [Explanation(subject, step).told() for step in found.steps]
     return found, [[d["line"] for d in execution["suppressed"]] for execution in told]
 
@@ -157,3 +158,115 @@ def test_a_crash_that_does_not_go_is_told() -> None:
     assert found.steps[-1].recording.outcome.kind is Kind.PASS
     found, _ = followed("#include <stdlib.h>\nint main(void) { abort(); }\n")
     assert found.why == "what it came of is not in the recording"
+
+
+STATIC = """\
+#include <stdio.h>
+#include <string.h>
+static char first[16] = "x";
+static char name[8];
+static long gap[8];
+static int *slot;
+static int number = 3;
+int main(void)
+{
+    slot = &number;
+    strcpy(name, "a longer name"); //!
+    gap[0] = 1;
+    printf("%d %c%c\\n", *slot, first[0], name[0]);
+    return 0;
+}
+"""
+LOCAL = """\
+#include <stdio.h>
+#include <string.h>
+static void greet(const char *who)
+{
+    char row[12];
+    long spare[6] = {0};
+    strcpy(row, who); //!
+    printf("%c %ld\\n", row[0], spare[0]);
+}
+int main(void)
+{
+    greet("thirteen ...");
+    greet("a text of twenty four..");
+    return 0;
+}
+"""
+HEAP = """\
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+    char *row = malloc(20);
+    memset(row, 1, 22); //!
+    free(row);
+    return 0;
+}
+"""
+STALE = """\
+#include <stdlib.h>
+int main(void)
+{
+    int *row = malloc(40), *other;
+    free(row);
+    other = malloc(40);
+    row[3] = 7; //!
+    return other[0] > 1000000000 && other[0] < 0;
+}
+"""
+
+
+def exposed(text: str, space: str) -> None:
+    found, lines = followed(text, reorder=True)
+    assert found.steps[0].recording.outcome.kind is Kind.PASS
+    assert [order.space for order in found.exposed] == [space]
+    assert line(text, "//!") in lines[1]
+    assert not found.why
+
+
+def test_an_order_of_static_variables_exposes_an_overflow() -> None:
+    exposed(STATIC, "global")
+
+
+def test_an_order_of_locals_exposes_an_overflow() -> None:
+    exposed(LOCAL, "stack")
+
+
+def test_a_guard_exposes_an_overflow_of_a_block() -> None:
+    exposed(HEAP, "heap")
+
+
+def test_what_was_given_back_is_not_written_to() -> None:
+    exposed(STALE, "heap")
+
+
+def test_a_correct_program_crashes_in_no_order() -> None:
+    text = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char name[8], other[4];
+static char *slot = name;
+static int at = 2;
+static int sum(int *row, int count) { int total = 0; for (int i = 0; i < count; i++) total += row[i]; return total; }
+int main(void)
+{
+    char text[10] = "short";
+    int numbers[5] = {1, 2, 3, 4, 5}, *first = numbers;
+    char *copy = malloc(6), *more = calloc(3, 4);
+    memcpy(copy, text, 6);
+    strcpy(slot, copy);
+    other[at] = 'x';
+    copy = realloc(copy, 100);
+    free(more);
+    printf("%s %d %s\\n", name, sum(first, 5), copy);
+    free(copy);
+    return 0;
+}
+"""
+    found, _ = followed(text, reorder=True)
+    assert (found.exposed, found.why) == ([], "")
+    (remark,) = found.remarks
+    assert "none of which makes the run crash" in remark

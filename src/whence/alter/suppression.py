@@ -1,11 +1,14 @@
-"""Suppressed runs: a case run in the suppress variant with points at which suppression starts, and recorded."""
+"""Suppressed runs: a case run with points at which suppression starts, and recorded; variables as they lie, or anew."""
 
 from __future__ import annotations
 
 import struct
+import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 
@@ -18,7 +21,7 @@ from whence.subject.subject import Subject
 from whence.trace.trace import Trace
 
 MAGIC = b"WHNCSUPP"  # as in probe/runtime/suppress/suppress.c
-_HEAD = struct.Struct("<8sQQ")
+_HEAD = struct.Struct("<8s6Q")
 _POINT = struct.Struct("<IIQIIQ")
 _RANGE = struct.Struct("<QQ")
 
@@ -57,34 +60,87 @@ def _instance(trace: Trace, event: int, block: int) -> int:
     return int(np.isin(trace.columns.segments["id"][:row], first).sum())
 
 
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """Variables laid out anew: static ones in the order of ``statics``, locals at ``places`` (the whole table).
+
+    Empty: as they lie. ``guards``: blocks of the heap have bytes of a known value behind them. ``space`` and ``text``
+    say what was tried.
+    """
+
+    space: str
+    text: str = ""
+    statics: tuple[int, ...] = ()
+    places: tuple[int, ...] = ()
+    guards: bool = False
+
+
+@dataclass(slots=True)
+class Execution:
+    """A recorded run with suppression; ``overwritten`` is the first byte of a guard that was written over (0: none)."""
+
+    recording: Recording
+    overwritten: int = 0
+
+
 class SuppressedRuns:
     """Runs of one case, each from the start with other points; use it in a ``with`` statement."""
 
     def __init__(self, subject: Subject, case: Case, limit: int | None = None) -> None:
-        self._recorder = Recorder(subject, limit=limit, variant=Variant.SUPPRESS)
-        self._case = case
+        self.subject = subject
+        self._case, self._limit = case, limit
         self._numbers = count()
+        self._recorders: dict[tuple[int, ...] | None, Recorder] = {}
+        self._scratch = ExitStack()
+        self.count = 0
 
     def __enter__(self) -> SuppressedRuns:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._recorder.close()
+        for recorder in self._recorders.values():
+            recorder.close()
+        self._scratch.close()
 
-    def run(self, points: Sequence[Point]) -> Recording:
-        """The run with suppression from these points on; one that does not end is cut."""
-        path = self._recorder.new_path(f"suppress{next(self._numbers):06}")
-        path.write_bytes(_packed(points))
+    def run(self, points: Sequence[Point], ordering: Ordering | None = None, time: float | None = None) -> Execution:
+        """The run with suppression from these points on, of so many seconds at most.
+
+        Raises TraceError where it is too long to be recorded, BuildError where the order cannot be linked.
+        """
+        recorder = self._recorder(ordering)
+        path = recorder.new_path(f"suppress{next(self._numbers):06}")
+        path.write_bytes(_packed(points, ordering))
+        self.count += 1
         try:
-            return self._recorder.record(self._case, session=bytes(path), may_be_cut=True)
+            recording = recorder.record(self._case, session=bytes(path), time=time)
+            return Execution(recording, _HEAD.unpack_from(path.read_bytes())[6])
         finally:
             path.unlink(missing_ok=True)
 
+    def _recorder(self, ordering: Ordering | None) -> Recorder:
+        """The recorder of an order of static variables; only the last one of those stays open."""
+        key = None if ordering is None else ordering.statics
+        if key not in self._recorders:
+            for other in [k for k in self._recorders if k]:
+                self._recorders.pop(other).close()
+            self._recorders[key] = self._opened(key)
+        return self._recorders[key]
 
-def _packed(points: Sequence[Point]) -> bytes:
+    def _opened(self, key: tuple[int, ...] | None) -> Recorder:
+        if not key:
+            variant = Variant.SUPPRESS if key is None else Variant.REORDER
+            return Recorder(self.subject, limit=self._limit, variant=variant)
+        folder = self._scratch.enter_context(tempfile.TemporaryDirectory(prefix="whence-order-"))
+        executable = self.subject.reordered(key, Path(folder) / self.subject.executable.name)
+        return Recorder(self.subject, limit=self._limit, variant=Variant.REORDER, executable=executable)
+
+
+def _packed(points: Sequence[Point], ordering: Ordering | None) -> bytes:
     """The file of points as the runtime reads it."""
     rows, ranges = [], list[tuple[int, int]]()
     for point in points:
         rows.append(_POINT.pack(point.block, point.index, point.instance, len(ranges), len(point.ranges), 0))
         ranges += point.ranges
-    return b"".join([_HEAD.pack(MAGIC, len(points), 0), *rows, *(_RANGE.pack(*r) for r in ranges)])
+    places = ordering.places if ordering else ()
+    head = _HEAD.pack(MAGIC, len(points), len(ranges), len(places), bool(ordering and ordering.guards), 0, 0)
+    return b"".join([head, *rows, *(_RANGE.pack(*r) for r in ranges), struct.pack(f"<{len(places)}Q", *places)])

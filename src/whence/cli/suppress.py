@@ -11,14 +11,16 @@ from whence.cli.present import show
 
 @click.command(cls=CaseCommand)
 @shared_options
-def suppress(options: Options) -> int:
+@click.option("--reorder", is_flag=True, help="Lay variables out anew to make silent corruption crash, too.")
+def suppress(options: Options, reorder: bool) -> int:
     """Suppress what a crash came of, with all its effects, and run again, until no failure is left.
 
     What was suppressed last is the first corruption of memory. The case is the one that --case names, else the first
     that crashes, else the first that fails.
     """
     from whence.diagnosis.suppression import suppressed_and_checked
+    from whence.techniques.execution_suppression.technique import ExecutionSuppression
 
     with investigate(options, ranks=False) as investigation:
-        findings = suppressed_and_checked(investigation)
+        findings = suppressed_and_checked(investigation, ExecutionSuppression(reorder))
         return show(investigation, findings, options)

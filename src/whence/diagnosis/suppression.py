@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
 
 
-def suppressed_and_checked(investigation: Investigation, technique: ExecutionSuppression | None = None) -> Findings:
+def suppressed_and_checked(investigation: Investigation, technique: ExecutionSuppression) -> Findings:
     """What suppression finds in a case; each entry says where the memory check of the same run agrees, or differs.
 
     Raises what the technique raises. Where the check cannot be made, a line of the summary says so.
     """
-    findings = investigation.find(technique or ExecutionSuppression())
+    findings = investigation.find(technique)
     investigation.watcher.best(findings, investigation.subject.folder)
     before = investigation.setup
     investigation.setup = replace(before, case=str(findings.parts["suppression"]["case"]))

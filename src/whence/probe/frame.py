@@ -10,8 +10,8 @@ register of its own (``nest``).
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from whence.build.memory import Frame
 from whence.probe.defined import without_promises
@@ -51,6 +51,16 @@ class Area:
     has_pointer: bool  # the frame pointer's
     places: dict[str, int]
     attributes: str  # the function's group of attributes, as it stands in the module
+    table: dict[str, int] = field(default_factory=dict)  # locals whose distances stand in the table of places: where
+
+    def pointer(self, local: str) -> Iterator[str]:
+        """Lines that make a local's address."""
+        place = str(self.places[local])
+        if local in self.table:
+            place = f"%whence.place{self.table[local]}"
+            yield f"  {place}.at = getelementptr i64, ptr @__whence_places, i64 {self.table[local]}"
+            yield f"  {place} = load i64, ptr {place}.at, align 8"
+        yield f"  {local} = getelementptr i8, ptr {AREA}, i64 {place}"
 
 
 def static_locals(function: Function) -> list[Instruction]:
@@ -61,10 +71,13 @@ def static_locals(function: Function) -> list[Instruction]:
 class Framing:
     """Gives the functions of one module the frames that they have in the plain program."""
 
-    def __init__(self, module: Module, frames: Mapping[str, Frame]) -> None:
+    def __init__(
+        self, module: Module, frames: Mapping[str, Frame], movable: Callable[[Function, Area], Area] | None = None
+    ) -> None:
         lines = (c for c in module.chunks if isinstance(c, str) and c.startswith("attributes #"))
         self._groups = {line.split(" ", 2)[1]: line for line in lines}
         self._frames = frames
+        self._movable = movable
         self._metadata = module.metadata
 
     def lines(self, function: Function, lines: Iterable[str], registers: Container[str]) -> Iterable[str]:
@@ -73,6 +86,8 @@ class Framing:
         Locals in ``registers`` stay the function's own.
         """
         area = self.area(function)
+        if area and self._movable:
+            area = self._movable(function, area)
         return framed(function, lines, area, registers) if area else lines
 
     def area(self, function: Function) -> Area | None:
@@ -133,7 +148,7 @@ def framed(function: Function, lines: Iterable[str], area: Area, registers: Cont
         if number == 0:
             yield shell.inner_header()
         elif (found := _ALLOCA.match(line)) and found[1] in area.places and found[1] not in registers:
-            yield f"  {found[1]} = getelementptr i8, ptr {AREA}, i64 {area.places[found[1]]}"
+            yield from area.pointer(found[1])
         elif function.variadic and (found := _VA_START.match(line)):
             yield from _list_copied(found[1], next(numbers))
         else:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 from whence.build import memory as plain_memory
 from whence.build.memory import UNKNOWN, Memory
@@ -19,9 +20,10 @@ from whence.probe.bare import without_debug
 from whence.probe.behind import BEHIND, BEHIND_GROUP, placed
 from whence.probe.cover import PAGE_COUNTERS, counters_of, covered_lines, step_hooks
 from whence.probe.defined import without_promises
-from whence.probe.frame import Framing
+from whence.probe.frame import Area, Framing
 from whence.probe.plan import Numbering
 from whence.probe.record import FRAME_ADDRESS, HOOKS, STEPS, Recorder, registers
+from whence.probe.reorder import Movable
 from whence.probe.sites import AlterPlan, Finder
 from whence.probe.symbols import Renaming, program_renaming
 from whence.probe.variables import address_table, address_tables
@@ -37,6 +39,7 @@ class Variant(StrEnum):
     ALTER = "alter"
     REPLAY = "replay"  # alters and records
     SUPPRESS = "suppress"  # suppresses and records
+    REORDER = "reorder"  # the same, with variables that can be laid out anew
 
 
 @cache
@@ -131,9 +134,16 @@ def replay_texts(
 
 
 def suppress_texts(
-    program: Program, numbering: Numbering, wrapped: Iterable[str], memory: Sequence[Memory] = ()
+    program: Program,
+    numbering: Numbering,
+    wrapped: Iterable[str],
+    memory: Sequence[Memory] = (),
+    movable: Movable | None = None,
 ) -> Iterator[str]:
-    """The modules' texts for the variant that suppresses instances and what depends on them, and records the run."""
+    """The modules' texts for the variant that suppresses instances and what depends on them, and records the run.
+
+    With ``movable`` its variables can be laid out anew.
+    """
     names = program_renaming(_defined(program), wrapped)
     functions = enumerate(_suppressed_functions(program))
 
@@ -148,7 +158,26 @@ def suppress_texts(
         extra = [*_record_extra(program, index, numbering), suppress.HOOKS, shared]
         if is_last:
             extra.append(_fingerprint(program))
-        yield _rewrite(module, lines, Renaming(names), extra, _of(memory, index))
+        if movable is not None:
+            extra.append(movable.definitions(is_last))
+        yield _rewrite(module, lines, Renaming(names), extra, _of(memory, index), _moved(program, index, movable))
+
+
+def _moved(program: Program, index: int, movable: Movable | None) -> _Moved | None:
+    """What lets the variables of a module be moved."""
+    if movable is None:
+        return None
+    numbers = {ref.function.name: ref.id for ref in program.functions if ref.module == index}
+    return _Moved(
+        lambda function, area: movable.area(numbers[function.name], area), lambda text: movable.line(index, text)
+    )
+
+
+class _Moved(NamedTuple):
+    """How a module's areas and lines of variables become movable."""
+
+    area: Callable[[Function, Area], Area]
+    line: Callable[[str], str]
 
 
 def _suppressed_functions(program: Program) -> Iterator[Function]:
@@ -212,13 +241,21 @@ def _of(memory: Sequence[Memory], module: int) -> Memory:
     return memory[module] if memory else UNKNOWN
 
 
-def _rewrite(module: Module, lines: FunctionLines, names: Renaming, extra: list[str], memory: Memory) -> str:
+def _rewrite(
+    module: Module,
+    lines: FunctionLines,
+    names: Renaming,
+    extra: list[str],
+    memory: Memory,
+    moved: _Moved | None = None,
+) -> str:
     """A module's text with every function rewritten, without debug information, symbols renamed, ``extra`` added."""
     text: list[str] = []
-    framing = Framing(module, memory.frames)
+    framing = Framing(module, memory.frames, moved.area if moved else None)
     for chunk in module.chunks:
         if isinstance(chunk, Function):
             text += framing.lines(chunk, *lines(chunk))
         else:
-            text.append(without_promises(placed(chunk, memory.variables)))
+            line = placed(chunk, memory.variables)
+            text.append(without_promises(moved.line(line) if moved else line))
     return "\n".join([*map(names.line, without_debug(text)), *extra, BEHIND_GROUP, ""])

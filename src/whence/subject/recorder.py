@@ -66,7 +66,7 @@ class Recorder:
     """Records cases of one subject; use it in a ``with`` statement.
 
     ``limit`` is the most bytes that a trace may take, by default what the subject's limits and the free memory allow;
-    with ``window`` the end of a longer run is kept instead of an error.
+    with ``window`` the end of a longer run is kept instead of an error. ``executable``: the variant, linked otherwise.
     """
 
     def __init__(
@@ -75,13 +75,14 @@ class Recorder:
         limit: int | None = None,
         window: int | None = None,
         variant: Variant = Variant.RECORD,
+        executable: Path | None = None,
     ) -> None:
         self.subject = subject
         self._variant = variant
         self._limit = window or limit or min(subject.limits.trace or affordable(), affordable())
         self._endless = window or limit or min(self._limit, ENDLESS)
         self._ring = window is not None
-        self._runner: Runner = subject.runner(variant)
+        self._runner: Runner = subject.runner(variant, executable)
         self._numbers = count()
 
     def __enter__(self) -> Recorder:
@@ -103,17 +104,20 @@ class Recorder:
         *,
         session: bytes = b"",
         may_be_cut: bool = False,
+        time: float | None = None,
     ) -> Recording:
         """Record one case, and copy the trace file to ``keep`` if that is given.
 
         Of a run that is expected not to end, the beginning is enough. Where a test suite's case ran the program several
         times, the trace is taken that is worth most, the last of equals. ``session`` names the changes of an altered
-        run (``Paths.session``), which may loop: with ``may_be_cut`` its beginning is enough. Raises ChangedOutcome
+        run (``Paths.session``), which may loop: with ``may_be_cut`` its beginning is enough. ``time`` is the most
+        seconds that the run may take, where that is less than the limits say. Raises ChangedOutcome
         when the outcome is not ``expected``, TraceError where the trace reached its limit.
         """
         endless = may_be_cut or (expected is not None and expected.endless)
         limits = self.subject.limits
-        self._runner.limits = limits if endless else replace(limits, time=limits.time * SLOWER)
+        seconds = limits.time if endless else limits.time * SLOWER
+        self._runner.limits = replace(limits, time=seconds if time is None else min(seconds, time))
         if expected is not None and expected.endless and case.command is None and not self._ring:
             recording = self._record_endless(case, expected, session)
         else:

@@ -18,7 +18,7 @@ from whence.build.memory import Memory, read_memory
 from whence.build.quick import build_sources
 from whence.build.store import is_sealed
 from whence.build.toolchain import whence_home
-from whence.build.variant import build_variant, runtime_objects
+from whence.build.variant import build_variant, compile_texts, link, runtime_objects
 from whence.errors import BuildError, SubjectError
 from whence.probe.instrument import (
     Variant,
@@ -32,6 +32,7 @@ from whence.probe.instrument import (
 from whence.probe.layout import starts_threads
 from whence.probe.library import numbers, wrapped
 from whence.probe.plan import Numbering, Plan, make_plan
+from whence.probe.reorder import Movable, order_text
 from whence.probe.sites import AlterPlan, make_alter_plan
 from whence.program.expression import Expressions, explain
 from whence.program.program import Program
@@ -128,7 +129,7 @@ class Subject:
 
     def plan_of(self, kind: Variant) -> Plan:
         """The plan of the traces that a variant writes."""
-        return self.replay_plan if kind in (Variant.REPLAY, Variant.SUPPRESS) else self.plan
+        return self.replay_plan if kind in (Variant.REPLAY, Variant.SUPPRESS, Variant.REORDER) else self.plan
 
     @cached_property
     def alter_plan(self) -> AlterPlan:
@@ -142,6 +143,22 @@ class Subject:
             if not is_sealed(str(out)):
                 out.parent.mkdir(parents=True, exist_ok=True)
                 build_variant(self.capture, kind, list(self._texts(kind)), self._runtime, out, progress=self.progress)
+        return out
+
+    @cached_property
+    def movable(self) -> Movable:
+        """The variables that the reorder variant can lay out anew."""
+        return Movable(self.program, self.memory)
+
+    @cached_property
+    def _movable_objects(self) -> list[Path]:
+        names = [module.name for module in self.capture.modules]
+        return [*compile_texts(list(self._texts(Variant.REORDER)), names), *self._runtime]
+
+    def reordered(self, numbers: Sequence[int], out: Path) -> Path:
+        """The reorder variant linked with its static variables in this order, as ``out``."""
+        order = compile_texts([order_text(numbers, self.program.modules[0].triple)], ["the order of variables"])
+        link(self.capture, Variant.REORDER, [*order, *self._movable_objects], out)
         return out
 
     def has_variant(self, kind: Variant) -> bool:
@@ -170,8 +187,9 @@ class Subject:
             return alter_texts(self.program, self.alter_plan, memory)
         if kind is Variant.REPLAY:
             return replay_texts(self.program, self.replay_numbering, self.alter_plan, self._wrapped(), memory)
-        if kind is Variant.SUPPRESS:
-            return suppress_texts(self.program, self.replay_numbering, self._wrapped(), memory)
+        if kind in (Variant.SUPPRESS, Variant.REORDER):
+            movable = self.movable if kind is Variant.REORDER else None
+            return suppress_texts(self.program, self.replay_numbering, self._wrapped(), memory, movable)
         return record_texts(self.program, self.numbering, self._wrapped(), memory)
 
     def _wrapped(self) -> list[str]:
@@ -182,14 +200,14 @@ class Subject:
         has_main = any(ref.name == "main" for ref in self.program.functions)
         return runtime_objects(with_main=has_main)
 
-    def runner(self, kind: Variant | None = None) -> Runner:
-        """A runner of the plain program, or of a variant; close it after use.
+    def runner(self, kind: Variant | None = None, executable: Path | None = None) -> Runner:
+        """A runner of the plain program, or of a variant (linked as ``executable``); close it after use.
 
         Cases with schedules run on the cover variant in the plain program's place, which takes none.
         """
         if kind is None and any(case.schedule is not None for case in self.cases):
             kind = Variant.COVER
-        executable = self.executable if kind is None else self.variant(kind)
+        executable = executable or (self.executable if kind is None else self.variant(kind))
         return Runner(executable, self.limits, name=self.name, coverage=kind is Variant.COVER)
 
 

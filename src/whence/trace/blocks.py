@@ -96,6 +96,13 @@ class Blocks:
                 live[what.start] = what
         return None
 
+    def writes(self, start: int, end: int, since: int) -> list[int]:
+        """The events after ``since`` that wrote to bytes from ``start`` to ``end``, in order of time."""
+        found: list[int] = []
+        for events, starts, stops in [library_writes(self._trace), *self._stores()]:
+            found += events[(starts < end) & (stops > start) & (events > since)].tolist()
+        return sorted(found)
+
     def _moments(self) -> Iterator[tuple[int, Block | Write]]:
         """Events at which a block was taken or given back, and those that wrote where some block ended."""
         if not self.all:

@@ -1,4 +1,4 @@
-"""The suppression algorithm (figure 5.3): run, suppress what the failure came of, run again, until none is left."""
+"""The suppression algorithm (figure 5.3) and the complete technique with re-ordered variables (figure 5.7)."""
 
 from __future__ import annotations
 
@@ -7,27 +7,39 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from whence.errors import BuildError, TraceError
+from whence.findings import Symptom, plural
 from whence.run.outcome import Kind
+from whence.run.point import statement_of
 from whence.subject.symptoms import symptom_of
 from whence.techniques.execution_suppression.definitions import Definition, Definitions
+from whence.techniques.execution_suppression.reordering import identity, orderings
+from whence.trace.blocks import Blocks
 
 if TYPE_CHECKING:
-    from whence.alter.suppression import Point, SuppressedRuns
-    from whence.findings import Symptom
+    from whence.alter.suppression import Execution, Ordering, Point, SuppressedRuns
     from whence.subject.recorder import Recording
 
 CRASHES = frozenset({Kind.CRASH, Kind.ASSERTION})
+GUARD = 16  # bytes behind a block, as in probe/runtime/suppress/guards.c
+TIME_UP = "the time is used up"
 
 
 @dataclass(slots=True)
 class Step:
-    """One execution: with which points of suppression, how it ended, and what its failure came of."""
+    """One execution: with which points of suppression and order, how it ended, and what its failure came of."""
 
-    recording: Recording
+    execution: Execution
     points: list[Point]
+    ordering: Ordering | None = None
     symptom: Symptom | None = None
     definitions: list[Definition] = field(default_factory=list)
     added: list[Point] = field(default_factory=list)
+
+    @property
+    def recording(self) -> Recording:
+        """The recorded run."""
+        return self.execution.recording
 
     @property
     def crashed(self) -> bool:
@@ -37,46 +49,126 @@ class Step:
 
 @dataclass(slots=True)
 class Suppressed:
-    """All executions, and why the last one was the last: empty where its failure was gone."""
+    """The executions that were followed, and why the last one was the last: empty where its failure was gone.
 
-    steps: list[Step]
-    why: str = ""
-
-
-def suppress(
-    runs: SuppressedRuns, folder: Path, may_go_on: Callable[[Step], bool], check: Callable[[Step], None]
-) -> Suppressed:
-    """Figure 5.3 on a case: ``check`` is given the unaltered run, ``may_go_on`` each failing one before the next.
-
-    A failure that is no crash is followed back once: what the run with suppression prints is not comparable.
+    ``exposed`` are the orders that made a run crash; ``remarks`` say how many were tried, and what was left out.
     """
-    steps: list[Step] = []
-    points: list[Point] = []
-    while True:
-        step = Step(runs.run(points), list(points))
-        steps.append(step)
-        if not points:
-            check(step)
-        if step.recording.outcome.kind is Kind.TIMEOUT:
-            return Suppressed(
-                steps, "the run with suppression did not end in its time" if points else "it does not end"
-            )
-        if not (step.crashed if points else step.recording.outcome.failed):
-            return Suppressed(steps)
-        why = _trace_back(step, folder)
-        if why:
-            return Suppressed(steps, why)
-        if not may_go_on(step):
-            return Suppressed(steps, "the time is used up")
-        points += step.added
+
+    steps: list[Step] = field(default_factory=list)
+    why: str = ""
+    exposed: list[Ordering] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
 
-def _trace_back(step: Step, folder: Path) -> str:
-    """Find what a failure came of; why there is nothing to suppress, or nothing."""
-    step.symptom = symptom_of(step.recording, folder)
-    definitions = Definitions(step.recording.trace)
-    step.definitions = definitions.of_failure(step.symptom)
-    step.added = [p for p in map(definitions.point, step.definitions) if p not in step.points]
-    if not step.definitions:
-        return "what it came of is not in the recording"
-    return "" if step.added else "it came of what was suppressed already"
+@dataclass(slots=True)
+class Suppression:
+    """Runs one case. ``seconds`` gives the time that is left; ``told`` is given each execution whose failure was traced
+    back, ``check`` the unaltered one.
+    """
+
+    runs: SuppressedRuns
+    folder: Path
+    seconds: Callable[[], float]
+    told: Callable[[Step], None]
+    check: Callable[[Step], None]
+
+    def suppress(self, reorder: bool = False) -> Suppressed:
+        """Figure 5.3; with ``reorder`` 5.7, which goes on while an order of variables makes the last run crash."""
+        found = Suppressed()
+        points, ordering = self._follow(found, [], None, not reorder)
+        while reorder and not found.why:
+            exposing = self._expose(found, points, ordering)
+            if exposing is None:
+                break
+            found.exposed.append(exposing)
+            points, ordering = self._follow(found, points, exposing, False)
+        return found
+
+    def _follow(
+        self, found: Suppressed, points: list[Point], ordering: Ordering | None, any_failure: bool
+    ) -> tuple[list[Point], Ordering | None]:
+        """Figure 5.3 from an execution on; ``any_failure``: the first one's counts where it is no crash, too."""
+        first = True
+        while True:
+            try:
+                step = Step(self.runs.run(points, ordering, max(self.seconds(), 1.0)), list(points), ordering)
+            except TraceError as error:
+                found.why = str(error)
+                return points, ordering
+            found.steps.append(step)
+            if not points and ordering is None:
+                self.check(step)
+            counts = step.crashed or (first and any_failure and step.recording.outcome.failed)
+            if step.recording.outcome.kind is Kind.TIMEOUT:
+                found.why = "the run did not end in its time"
+            elif counts:
+                found.why = self._trace_back(step)
+            if not counts or found.why:
+                return points, ordering
+            self.told(step)
+            if self.seconds() <= 0:
+                found.why = TIME_UP
+                return points, ordering
+            points, first = points + step.added, False
+
+    def _trace_back(self, step: Step) -> str:
+        """Find what a failure came of; why there is nothing to suppress, or nothing."""
+        definitions = Definitions(step.recording.trace)
+        if step.execution.overwritten:
+            step.symptom, step.definitions = self._over_guard(step)
+        else:
+            step.symptom = symptom_of(step.recording, self.folder)
+            step.definitions = definitions.of_failure(step.symptom)
+        step.added = [p for p in map(definitions.point, step.definitions) if p not in step.points]
+        if not step.definitions:
+            return "what it came of is not in the recording"
+        return "" if step.added else "it came of what was suppressed already"
+
+    def _over_guard(self, step: Step) -> tuple[Symptom, list[Definition]]:
+        """The symptom of a guard that was written over, and what wrote there first."""
+        trace, at = step.recording.trace, step.execution.overwritten
+        blocks = Blocks(trace)
+        block = next((b for b in reversed(blocks.all) if b.start <= at < b.end + GUARD), None)
+        if block is None:
+            return Symptom("crash", "memory that is no block's was written over"), []
+        taken = statement_of(trace.location(block.taken), self.folder)
+        named = f"the block of {plural(block.length, 'byte')}" + (
+            f" that {taken.file}:{taken.line} took" if taken else ""
+        )
+        if at < block.end:
+            text, writers = f"{named} was written to", blocks.writes(block.start, block.end, block.freed)
+            text += " after it was given back"
+        else:
+            text = f"what lies behind {named} was written over"
+            writers = blocks.writes(block.end, block.end + GUARD, block.taken)
+        place = statement_of(trace.location(writers[0]), self.folder) if writers else None
+        chosen = [w for w in writers if trace.site(w) == trace.site(writers[0])]  # bytes are often written one by one
+        return Symptom("crash", text, place), [Definition(writer, writer) for writer in chosen]
+
+    # ---- Figure 5.5 --------------------------------------------------------------------------------------------------
+
+    def _expose(self, found: Suppressed, points: list[Point], before: Ordering | None) -> Ordering | None:
+        """An order of variables with which the last execution crashes; None where none does."""
+        last, movable = found.steps[-1], self.runs.subject.movable
+        corrupt = [start for point in points for start, _ in point.ranges]
+        tried = 0
+        try:
+            if before is None:
+                same = self.runs.run(points, identity(movable), max(self.seconds(), 1.0)).recording
+                if same.outcome.kind is not last.recording.outcome.kind:
+                    kind = same.outcome.kind
+                    found.remarks.append(f"not re-ordered: with variables that can be moved the run ends with {kind}")
+                    return None
+            for ordering in orderings(movable, last.recording.trace, corrupt):
+                if self.seconds() <= 0:
+                    found.remarks.append(f"re-ordering: {TIME_UP} after {plural(tried, 'order')}")
+                    return None
+                tried += 1
+                if self.runs.run(points, ordering, max(self.seconds(), 1.0)).recording.outcome.kind in CRASHES:
+                    found.remarks.append(f"order {tried} exposed a crash ({ordering.space}: {ordering.text})")
+                    return ordering
+        except (BuildError, TraceError) as error:
+            found.remarks.append(f"not re-ordered: {error}")
+            return None
+        found.remarks.append(f"{plural(tried, 'order')} of variables tried, none of which makes the run crash")
+        return None

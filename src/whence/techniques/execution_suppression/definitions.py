@@ -1,8 +1,9 @@
 """What defined the value, or the address, that a failure came of (figure 5.3, lines 4 to 8).
 
 From the failing instance the value is followed back through copies, memory, arguments and results to the definition
-that made it: a store of what was computed, a call of the library that wrote it. Where nothing wrote the location, the
-definition of its address is taken, and where there is none either, the access that read what was never given.
+that made it: a store of what was computed, a store through a pointer or an index, a call of the library that wrote it.
+Where nothing wrote the location, the definition of its address is taken, and where there is none either, the access
+that read what was never given.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from whence.alter.suppression import Point, point_at
+from whence.probe.frame import static_locals
 from whence.probe.layout import ACCESSES
 from whence.probe.layout import Kind as Site
 from whence.run.aborted import HEAP
@@ -135,10 +137,10 @@ class Definitions:
                 yield from follow(reference, consumer, read, address, depth + 1)
 
     def _of_cell(self, reference: int, consumer: int, read: int, address: bool, depth: int) -> Iterator[Definition]:
-        """What a copy copied; the call that wrote; a block's fresh bytes have no definition."""
+        """What passing or assigning a structure copied; the call that wrote; fresh bytes have no definition."""
         row = self.trace.columns.cells[-reference - 1]
         kind, parent = CellKind(int(row["kind"])), int(row["parent"])
-        if kind in {CellKind.COPY, CellKind.BYVAL, CellKind.VARIADIC}:
+        if kind in {CellKind.BYVAL, CellKind.VARIADIC} or (kind is CellKind.COPY and self._is_named(parent)):
             before = list(self._all(self._edges(reference, Edge.MEMORY), consumer, read, address, depth))
             yield from before or [Definition(parent, parent, read, address)]
         elif kind is not CellKind.ALLOC:
@@ -185,11 +187,25 @@ class Definitions:
         found: list[Definition] = []
         operand = self._operand(event)
         is_copy = operand is not None and self._is_copy(event, operand)
+        if self.trace.kind(event) is Site.STORE:
+            is_copy = is_copy and self._is_named(event)
         if is_copy:
             found = list(self._all(self._edges(event + 1, Edge.VALUE), consumer, read, address, depth))
         if not found and (not is_copy or self.trace.kind(event) is Site.STORE):
             found = [Definition(consumer, event, read, address)]
         yield from found
+
+    def _is_named(self, event: int) -> bool:
+        """Whether a store or copy names the variable that it goes to.
+
+        What goes through a pointer or an index may be the corruption itself, and is no mere copy.
+        """
+        instruction = self.trace.instruction(event)
+        if self.trace.kind(event) is Site.CALL or not instruction.operands:
+            return False
+        target = instruction.operands[1 if instruction.opcode == "store" else 0].text
+        function = self.evidence.function_of(event).function
+        return target.startswith("@") or target in {i.result for i in static_locals(function)}
 
     def _operand(self, event: int) -> Operand | None:
         """What a store stores, a call is given, a function returns."""

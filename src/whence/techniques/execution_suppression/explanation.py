@@ -36,6 +36,7 @@ class Explanation:
             "file": place.file if place else None,
             "line": place.line if place else None,
             "points": len(step.points),
+            "space": step.ordering.space if step.ordering else "",
             "suppressed": [self._definition(d) for d in definitions],
         }
 

@@ -12,7 +12,7 @@ from whence.errors import SubjectError
 from whence.findings import Entry, Findings, Statement, plural
 from whence.probe.instrument import Variant
 from whence.run.oracle import judge
-from whence.techniques.execution_suppression.algorithm import CRASHES, Step, Suppressed, suppress
+from whence.techniques.execution_suppression.algorithm import CRASHES, TIME_UP, Step, Suppressed, Suppression
 from whence.techniques.execution_suppression.explanation import Explanation
 
 if TYPE_CHECKING:
@@ -27,8 +27,11 @@ NAMED = 8  # cases that an error message names
 class ExecutionSuppression:
     """Suppresses what a failure came of until none is left: the last suppressed definition is the first corruption.
 
-    The case is the one that the setup names, else the first that crashes, else the first that fails.
+    The case is the one that the setup names, else the first that crashes, else the first that fails. With ``reorder``
+    variables are laid out anew to make further corruption crash, also where no case fails: then it is the first case.
     """
+
+    reorder: bool = False
 
     def run(self, investigation: Investigation) -> Findings:
         """The suppressed definitions, the last one first.
@@ -36,22 +39,25 @@ class ExecutionSuppression:
         Raises SubjectError where no case fails, or where the case does not fail in the variant as it does by itself.
         """
         investigation.build(Variant.SUPPRESS)
-        case, plain = _chosen(investigation)
+        if self.reorder:
+            investigation.build(Variant.REORDER)
+        case, plain = _chosen(investigation, self.reorder)
+        subject, watcher, clock = investigation.subject, investigation.watcher, investigation.clock
         story = _Story(investigation, case, time.monotonic())
-        watcher = investigation.watcher
         with watcher.progress("suppressed executions", 0) as report, watcher.first_use():
             watcher.busy(f"suppressing in the case {case.name}")
 
-            def may_go_on(step: Step) -> bool:
+            def told(step: Step) -> None:
                 story.add(step)
-                watcher.best(investigation.current(story.findings("the time is used up")), investigation.subject.folder)
+                watcher.best(investigation.current(story.findings(Suppressed(why=TIME_UP))), subject.folder)
                 report(len(story.executions), len(story.executions))
-                return investigation.clock.left > 0
 
-            with SuppressedRuns(investigation.subject, case, investigation.setup.trace_limit) as runs:
-                found = suppress(runs, investigation.subject.folder, may_go_on, _Faithful(case, plain))
+            with SuppressedRuns(subject, case, investigation.setup.trace_limit) as runs:
+                suppression = Suppression(runs, subject.folder, lambda: clock.left, told, _Faithful(case, plain))
+                found = suppression.suppress(self.reorder)
+                story.count = runs.count
         story.finish(found)
-        return story.findings(found.why)
+        return story.findings(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,7 @@ class _Faithful:
             )
 
 
-def _chosen(investigation: Investigation) -> tuple[Case, RunResult]:
+def _chosen(investigation: Investigation, reorder: bool) -> tuple[Case, RunResult]:
     """The case, and its run in the program itself."""
     subject, name = investigation.subject, investigation.setup.case
     cases = [case for case in subject.cases if case.command is None and name in (None, case.name)]
@@ -80,17 +86,22 @@ def _chosen(investigation: Investigation) -> tuple[Case, RunResult]:
         what = f"no case is named '{name}'" if name is not None else "no case to run"
         raise SubjectError(what, f"cases: {names}" if names else "give one with --fails, or in whence.toml")
     first: tuple[Case, RunResult] | None = None
+    passing: tuple[Case, RunResult] | None = None
     with subject.runner() as runner:
         for case in cases:
             result = runner.run_case(case)
             outcome = judge(case, result)
             if outcome.kind in CRASHES:
                 return case, result
+            passing = passing or (case, result)
             if outcome.failed and first is None:
                 first = case, result
-    if first is None:
-        raise SubjectError(f"no case fails ({plural(len(cases), 'case')} ran)", "name one that fails")
-    return first
+    if first is None and not reorder:
+        hint = "corruption that nothing shows is looked for with --reorder, and by `whence memory`"
+        raise SubjectError(f"no case fails ({plural(len(cases), 'case')} ran)", hint)
+    chosen = first or passing
+    assert chosen is not None
+    return chosen
 
 
 @dataclass(slots=True)
@@ -101,10 +112,12 @@ class _Story:
     case: Case
     began: float
     executions: list[dict[str, Any]] = field(default_factory=list)
+    count: int = 0  # of all executions, those of orders that exposed nothing, too
     _steps: list[Step] = field(default_factory=list)
 
     def add(self, step: Step) -> None:
-        """Tell one more execution; only the first one's recording is kept."""
+        """Tell one more execution."""
+        self.count = max(self.count, len(self._steps) + 1)
         self.executions.append(Explanation(self.investigation.subject, step).told())
         self._steps.append(step)
 
@@ -113,10 +126,11 @@ class _Story:
         for step in found.steps[len(self.executions) :]:
             self.add(step)
 
-    def findings(self, why: str) -> Findings:
-        """The ranking, what was suppressed last first, and the executions; ``why``: why the failure has not gone."""
+    def findings(self, followed: Suppressed) -> Findings:
+        """The ranking, what was suppressed last first, and the executions, as far as they were ``followed``."""
+        why = followed.why
         subject = self.investigation.subject
-        symptom = self._steps[0].symptom if self._steps else None
+        symptom = next((step.symptom for step in self._steps if step.symptom), None)
         found = Findings("suppression", subject.name, symptom=symptom)
         seen: dict[Statement, list[str]] = {}
         chain = [e for e in self.executions if e["suppressed"]]
@@ -132,21 +146,25 @@ class _Story:
             "seconds": round(time.monotonic() - self.began, 2),
             "gone": not why,
             "why": why,
+            "runs": self.count,
+            "orders": [{"space": o.space, "text": o.text} for o in followed.exposed],
             "executions": self.executions,
         }
-        found.summary = self._summary(why)
+        found.summary = self._summary(followed)
         return found
 
-    def _summary(self, why: str) -> list[str]:
+    def _summary(self, followed: Suppressed) -> list[str]:
         capture = self.investigation.subject.capture
         points = sum(len(e["suppressed"]) for e in self.executions)
-        counts = f"{plural(len(self.executions), 'execution')}, {plural(points, 'point')} of suppression"
+        counts = f"{plural(self.count, 'execution')}, {plural(points, 'point')} of suppression"
         lines = [f"captured {plural(len(capture.modules), 'module')}; case `{self.case.name}`: {counts}"]
         for number, execution in enumerate(self.executions, 1):
             place = f" on {execution['file']}:{execution['line']}" if execution["file"] else ""
-            lines.append(f"execution {number}, {plural(execution['points'], 'point')}: {execution['text']}{place}")
-        end = f"the failure has not gone: {why}" if why else "no failure is left"
-        return [*lines, end, *(f"not captured: {name}" for name in capture.uncaptured)]
+            order = f", {execution['space']} variables in another order" if execution["space"] else ""
+            points_text = plural(execution["points"], "point")
+            lines.append(f"execution {number}, {points_text}{order}: {execution['text']}{place}")
+        end = f"the failure has not gone: {followed.why}" if followed.why else "no failure is left"
+        return [*lines, *followed.remarks, end, *(f"not captured: {name}" for name in capture.uncaptured)]
 
 
 def _reason(definition: dict[str, Any], back: int, why: str) -> str:

@@ -1,5 +1,6 @@
 /* Wrappers of the heap: blocks come and go, and realloc keeps their bytes. */
 #include "library/library.h"
+#include "suppress/suppress.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -46,7 +47,8 @@ void whence_block_allocated(void *block, size_t length)
 LIBRARY(void *, malloc, size_t length)
 {
     int before = errno;
-    void *block = malloc(length);
+    void *block = malloc(whence_guarded(length));
+    whence_guard_block(block, length, 1);
     EFFECTS_ERRNO(malloc, before) { whence_block_allocated(block, length); }
     return block;
 }
@@ -54,7 +56,11 @@ LIBRARY(void *, malloc, size_t length)
 LIBRARY(void *, calloc, size_t count, size_t size)
 {
     int before = errno;
-    void *block = calloc(count, size);
+    size_t whole = 0;
+    int is_guarded = !__builtin_mul_overflow(count, size, &whole) && whence_guarded(whole) != whole;
+    void *block = is_guarded ? calloc(1, whence_guarded(whole)) : calloc(count, size);
+    if (is_guarded)
+        whence_guard_block(block, whole, 0);
     EFFECTS_ERRNO(calloc, before)
     {
         whence_block_allocated(block, count * size);
@@ -67,7 +73,8 @@ LIBRARY(void *, calloc, size_t count, size_t size)
 LIBRARY(void, free, void *block)
 {
     EFFECTS(free) { released(block, whence_block_size(block)); }
-    free(block);
+    if (!whence_keep_block(block))
+        free(block);
 }
 LIBRARY_SAME(cfree, free);
 
@@ -87,11 +94,25 @@ static void reallocated(void *old, size_t old_size, void *block, size_t length)
     }
 }
 
+/* A block with a guard always moves. */
+static void *moved(void *old, size_t length)
+{
+    size_t before = whence_guarded_length(old);
+    void *block = length ? malloc(whence_guarded(length)) : NULL;
+    if (block) {
+        whence_guard_block(block, length, 1);
+        memcpy(block, old, before < length ? before : length);
+    }
+    if (block || !length)
+        whence_keep_block(old);
+    return block;
+}
+
 LIBRARY(void *, realloc, void *old, size_t length)
 {
     int before = errno;
     size_t old_size = whence_recording() ? whence_block_size(old) : 0;
-    void *block = realloc(old, length);
+    void *block = whence_guarded_length(old) ? moved(old, length) : realloc(old, length);
     EFFECTS_ERRNO(realloc, before)
     {
         if (block)

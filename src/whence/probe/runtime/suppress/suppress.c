@@ -26,9 +26,11 @@ struct range {
     uint64_t address, length;
 };
 
+/* Behind the points come the ranges, then the places of locals that are laid out anew. */
 struct points {
     char magic[8];
-    uint64_t count, nowhere;
+    uint64_t count, ranges, places, guards;
+    uint64_t nowhere, overwritten; /* answers: where suppressed accesses go; the first byte of a guard that was written over */
     struct point at[];
 };
 
@@ -38,6 +40,9 @@ static const char magic[8] = "WHNCSUPP";
 
 /* A byte for each block: whether a point lies in it. */
 extern uint8_t __whence_points[] __attribute__((weak));
+
+/* Where the locals lie in the areas of their functions, in a program whose variables can be laid out anew. */
+extern uint64_t __whence_places[] __attribute__((weak));
 
 /* What suppressed accesses go to. */
 __attribute__((aligned(16))) char __whence_nowhere[4096];
@@ -110,6 +115,10 @@ size_t whence_suppression_open(const char *text)
     ranges = (const struct range *)(found->at + found->count);
     for (uint64_t i = 0; i < found->count; i++)
         __whence_points[found->at[i].block] = 1;
+    if (__whence_places)
+        memcpy(__whence_places, ranges + found->ranges, sizeof *__whence_places * found->places);
+    if (found->guards && whence_guards_start(&found->overwritten))
+        return 0;
     points = found;
     return size;
 }
@@ -142,11 +151,13 @@ void whence_call_suppressed(uint32_t block, uint32_t index, char *to, uint64_t l
 {
     for (uint64_t i = 0; points && i < points->count; i++) {
         const struct point *point = &points->at[i];
-        if (point->block != block || point->index != index || point->reached != point->instance + 1)
+        if (point->block != block || point->index != index || point->reached != point->instance + 1 || !point->ranges)
             continue;
+        const struct range *first = ranges + point->first_range;
+        uint64_t moved = to ? (uintptr_t)to - first->address : 0; /* variables may have been laid out anew */
         for (uint32_t k = 0; k < point->ranges; k++)
-            whence_mark((void *)ranges[point->first_range + k].address, ranges[point->first_range + k].length, 1);
-        to = point->ranges ? NULL : to;
+            whence_mark((void *)(first[k].address + moved), first[k].length, 1);
+        to = NULL;
     }
     if (to)
         whence_mark(to, length ? length : strnlen(to, 4096) + 1, 1);

@@ -11,6 +11,20 @@
    subject's own; 0 where `text` names no such file, or, with errno set, where it cannot be opened. */
 size_t whence_suppression_open(const char *text);
 
+/* guards.c: the heap laid out anew */
+
+/* From now on blocks have guards, and stay when they are given back; `overwritten` is told the address of the first byte that
+   is found written over, and the run then ends by abort. 0, or -1 with errno set. */
+int whence_guards_start(uint64_t *overwritten);
+/* The bytes to ask for where `length` are asked for. */
+size_t whence_guarded(size_t length);
+/* A block was taken; `is_fresh`: with undefined contents. */
+void whence_guard_block(void *block, size_t length, int is_fresh);
+/* The length of a block with a guard; 0 of others. */
+size_t whence_guarded_length(const void *block);
+/* Whether a block that is given back stays. */
+int whence_keep_block(void *block);
+
 /* What a library call did, as the words of its effect record: the bytes that it wrote are suppressed where it read some
    that are, and so is its result. */
 void whence_suppression_effect(const uint32_t *units, size_t count);

@@ -1,0 +1,1 @@
+"""What Execution Suppression finds, and what it costs."""
