@@ -14,11 +14,13 @@ from whence.run.point import statement_of
 from whence.subject.symptoms import symptom_of
 from whence.techniques.execution_suppression.definitions import Definition, Definitions
 from whence.techniques.execution_suppression.reordering import identity, orderings
+from whence.techniques.execution_suppression.returns import over_return_address
 from whence.trace.blocks import Blocks
 
 if TYPE_CHECKING:
     from whence.alter.suppression import Execution, Ordering, Point, SuppressedRuns
     from whence.subject.recorder import Recording
+    from whence.trace.trace import Trace
 
 CRASHES = frozenset({Kind.CRASH, Kind.ASSERTION})
 GUARD = 16  # bytes behind a block, as in probe/runtime/suppress/guards.c
@@ -118,11 +120,18 @@ class Suppression:
             step.symptom, step.definitions = self._over_guard(step)
         else:
             step.symptom = symptom_of(step.recording, self.folder)
-            step.definitions = definitions.of_failure(step.symptom)
+            step.definitions = self._over_return(step) or definitions.of_failure(step.symptom)
         step.added = [p for p in map(definitions.point, step.definitions) if p not in step.points]
         if not step.definitions:
             return "what it came of is not in the recording"
         return "" if step.added else "it came of what was suppressed already"
+
+    def _over_return(self, step: Step) -> list[Definition]:
+        """What wrote over a return address, where locals were laid out anew."""
+        if step.ordering is None or not step.ordering.places:
+            return []
+        trace = step.recording.trace
+        return _of_one_site(trace, over_return_address(self.runs.subject, trace, step.ordering))
 
     def _over_guard(self, step: Step) -> tuple[Symptom, list[Definition]]:
         """The symptom of a guard that was written over, and what wrote there first."""
@@ -142,8 +151,7 @@ class Suppression:
             text = f"what lies behind {named} was written over"
             writers = blocks.writes(block.end, block.end + GUARD, block.taken)
         place = statement_of(trace.location(writers[0]), self.folder) if writers else None
-        chosen = [w for w in writers if trace.site(w) == trace.site(writers[0])]  # bytes are often written one by one
-        return Symptom("crash", text, place), [Definition(writer, writer) for writer in chosen]
+        return Symptom("crash", text, place), _of_one_site(trace, writers)
 
     # ---- Figure 5.5 --------------------------------------------------------------------------------------------------
 
@@ -172,3 +180,8 @@ class Suppression:
             return None
         found.remarks.append(f"{plural(tried, 'order')} of variables tried, none of which makes the run crash")
         return None
+
+
+def _of_one_site(trace: Trace, writers: list[int]) -> list[Definition]:
+    """The first of these events, and those of the same instruction: bytes are often written one by one."""
+    return [Definition(w, w) for w in writers if trace.site(w) == trace.site(writers[0])]
