@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from whence.errors import SubjectError, TraceError
 from whence.findings import Entry, Findings, Statement, plural
 from whence.investigation.chosen import chosen_cases
 from whence.probe.instrument import Variant
+from whence.run.outcome import Kind
 from whence.run.schedule import DEFAULT, End, Schedule, Way
 from whence.subject.memory_check import Checker as Objects
 from whence.techniques.races.check import Checked, Checker
@@ -20,7 +22,7 @@ from whence.techniques.races.other_order import HARMFUL, HARMLESS, NOT_TRIED, VE
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.run.cases import Case
-    from whence.subject.recorder import Recording
+    from whence.subject.recorder import Recorder, Recording
     from whence.techniques.races.check import Race
 
 ORDER = (HARMFUL, NOT_TRIED, HARMLESS)  # in which races are told
@@ -120,7 +122,7 @@ class _Case:
         """Record one run and add its races; the other order of each is run as well."""
         checker, objects = self._checkers
         subject, recorder = self._investigation.subject, self._investigation.recorder
-        recording = recorder.record(case, may_be_cut=True)
+        recording = _recorded(recorder, case)
         checked = checker.check(recording.trace)
         if not checked.races:
             return recording, checked
@@ -154,6 +156,15 @@ class _Case:
         remarks = [f"called, and not known whether it orders threads: {shown}{more}"] if names else []
         asm = checked.inline_assembly
         return remarks + ([f"inline assembly in `{asm[0]}`: what it orders is not seen"] if asm else [])
+
+
+def _recorded(recorder: Recorder, case: Case) -> Recording:
+    """A case's run; of one that does not end, or that takes more room than there is, the beginning."""
+    recording = recorder.record(case, may_be_cut=True)
+    if recording.is_cut and recording.outcome.kind is not Kind.TIMEOUT:
+        with suppress(TraceError, SubjectError):
+            return recorder.record(case)
+    return recording
 
 
 @dataclass(slots=True)
