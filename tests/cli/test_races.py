@@ -81,3 +81,30 @@ def test_one_thread_has_no_races():
     done = whence(folder, "races", "p.c", "--passes", "")
     assert done.status == 1
     assert "1 thread, no data race" in done.out
+
+
+ENDLESS = """\
+#include <pthread.h>
+static volatile long turns;
+static void *spin(void *unused)
+{
+    for (;;)
+        turns++;
+    return unused;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, spin, NULL);
+    return pthread_join(threads[0], NULL);
+}
+"""
+
+
+def test_of_threads_that_never_end_the_beginning_is_checked():
+    folder = subject_folder("races-endless", p_c=ENDLESS)
+    done = whence(folder, "races", "p.c", "--fails", "", "--timeout", "1", "--orders", "1")
+    assert done.status == 0, done.err
+    assert "data race on `turns`" in done.out
+    assert "(timeout)" in done.out
