@@ -20,4 +20,5 @@ INSIDE = {
     "solver_ways": "formula_based",  # its ways to enumerate sets
     "solvers": "formula_based",
     "memory.cost": "memory",  # the time of the pass alone
+    "threads.schedules": "schedules",  # its strategies one by one
 }

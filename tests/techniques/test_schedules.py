@@ -29,7 +29,7 @@ POINTS = {
     "two_withdrawals": 1,
     "same_head_again": 3,
     "handshake": 3,
-    "turn_before_flag": 2,
+    "turn_before_flag": 3,
 }
 
 

@@ -21,7 +21,7 @@ int main(void)
     pthread_t thread;
     pthread_create(&thread, NULL, pass, NULL);
     open = 1; //!
-    for (int i = 0; i < 20 && !seen; i++)
+    for (int i = 0; i < 3 && !seen; i++)
         sched_yield();
 #ifdef RIGHT
     seen = 1;

@@ -62,13 +62,13 @@ class Bounded:
         keys = {(p.thread, p.at) for p in points}
         behind = max((n for n, m in enumerate(moments) if (m[0], m[2]) in keys), default=-1) + 1
         for thread, chosen, at, ready, *_ in moments[behind:]:
-            for other in self._others(thread, chosen, ready):
+            for other in self._others(chosen, ready):
                 point = Point(thread, at >> 1, other, bool(at & 1))
                 if len(self._queue) < WAITING:
                     heapq.heappush(self._queue, (len(points) + 1, self._random.random(), (*points, point)))
 
-    def _others(self, thread: int, chosen: int, ready: int) -> list[int]:
-        others = [n for n in range(64) if ready >> n & 1 and n != chosen and n != thread]
+    def _others(self, chosen: int, ready: int) -> list[int]:
+        others = [n for n in range(64) if ready >> n & 1 and n != chosen]
         if self.delays and others:
             return [min(others, key=lambda n: (n <= chosen, n))]
         return others

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ORDERING = re.compile(r"(pthread_(mutex|cond|rwlock|spin|barrier|once|join|cancel)|mtx_|cnd_|thrd_join|call_once|sem_)")
 ANALYSIS = 0.25  # of the time, for making a schedule short and comparing runs
 SEARCHED = 0.75  # of the schedules, those that change threads only where they share something
+QUICK, SLOWER = 1.0, 10  # seconds, and times the recorded run, after which a run counts as endless
 NEIGHBOURS = 6  # passing schedules that are compared with a failing one, at most
 CLOSE = 3  # steps to either side of a point at which a passing schedule is looked for
 
@@ -110,9 +111,11 @@ class _Searched:
         """The first failing schedule, made short and told; or how far the search came."""
         investigation = self._investigation
         investigation.watcher.busy(f"searching the schedules of the case {self._case.name}")
-        outcome, sites = self._default()
+        outcome, sites, wall = self._default()
         base = Schedule(sites=sites)
         with self._subject.runner(Variant.COVER) as runner:
+            limits = runner.limits
+            runner.limits = replace(limits, time=min(limits.time or float("inf"), max(QUICK, SLOWER * wall)))
             search = self._search(runner)
             is_minimal = True
             if outcome is not None and outcome.failed:
@@ -130,14 +133,14 @@ class _Searched:
 
         return Search(runner, self._case, lambda: min(clock.left, self._ends - time.monotonic()))
 
-    def _default(self) -> tuple[Outcome | None, bytes]:
-        """The outcome by the default schedule, and the places at which its threads share something."""
+    def _default(self) -> tuple[Outcome | None, bytes, float]:
+        """The outcome by the default schedule, the places at which its threads share something, and its seconds."""
         try:
             recording = self._record(DEFAULT, None)
         except (SubjectError, TraceError) as error:
             self._remarks.append(f"not recorded: {error}; threads are changed at every step")
-            return None, b""
-        return recording.outcome, _shared(self._accesses(recording))
+            return None, b"", self._subject.limits.time
+        return recording.outcome, _shared(self._accesses(recording)), recording.result.wall
 
     def _find(self, search: Search, base: Schedule) -> Failing | None:
         """Search where threads share something by the default schedule; then everywhere."""

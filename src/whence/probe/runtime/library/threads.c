@@ -234,11 +234,13 @@ static int await_signal(const void *condition, const struct timespec *until)
     return in_time;
 }
 
+/* The lock is given back without giving up the turn: a signal that came before the thread waits would be lost. */
 static int pthread_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until)
 {
-    int error = __whence_lib_pthread_mutex_unlock(mutex);
+    int error = pthread_mutex_unlock(mutex);
     if (error)
         return error;
+    whence_wake(mutex);
     int in_time = await_signal(condition, until);
     error = __whence_lib_pthread_mutex_lock(mutex);
     pthread_testcancel();
@@ -259,8 +261,9 @@ LIBRARY(int, pthread_cond_timedwait, pthread_cond_t *condition, pthread_mutex_t 
 
 static int c11_wait(cnd_t *condition, mtx_t *mutex, const struct timespec *until)
 {
-    if (__whence_lib_mtx_unlock(mutex) != thrd_success)
+    if (mtx_unlock(mutex) != thrd_success)
         return thrd_error;
+    whence_wake(mutex);
     int in_time = await_signal(condition, until);
     int error = __whence_lib_mtx_lock(mutex);
     return error != thrd_success ? error : in_time ? thrd_success : thrd_timedout;

@@ -35,6 +35,7 @@ unsigned whence_slots;
 struct whence_thread *_Atomic whence_holder;
 __thread struct whence_thread *whence_self;
 uint64_t whence_stops[THREADS_MAX];
+uint64_t whence_wakes;
 unsigned whence_rests;
 int whence_has_forked;
 uint32_t *whence_tail;

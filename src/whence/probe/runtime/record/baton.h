@@ -42,6 +42,7 @@ extern unsigned whence_slots; /* that were ever taken */
 extern uint64_t whence_stops[THREADS_MAX]; /* number of the step at which a thread stops; numbers go on where its place is taken again */
 extern struct whence_thread *_Atomic whence_holder;
 extern __thread struct whence_thread *whence_self;
+extern uint64_t whence_wakes; /* how often a thread could go on that could not before */
 extern unsigned whence_rests; /* since a thread last did something */
 extern int whence_has_forked;
 extern uint32_t *whence_tail; /* where the trace goes on when the baton changes hands */

@@ -18,6 +18,7 @@ static struct schedule_point *points, *choices;
 static struct schedule_moment *moments;
 static const uint8_t *sites;
 static uint64_t turn_end, chance_state, change_at[CHANGES_MAX];
+static uint64_t followed, wakes_seen; /* points that have been; how often threads had been woken at the last choice */
 static int64_t priorities[MASKED], lowest;
 
 int whence_is_scheduled(void) { return file != NULL; }
@@ -84,9 +85,27 @@ void whence_begin_turn(uint64_t steps)
 
 int whence_turn_is_over(uint64_t step) { return step >= turn_end; }
 
-int whence_considers(uint64_t step, uint32_t segment)
+/* Whether one of the priorities is to fall at this moment. */
+static int is_change(void)
 {
-    return !asks_always() || whence_turn_is_over(step) || is_shared(segment);
+    for (uint64_t i = 0; i < file->changes && i < CHANGES_MAX; i++)
+        if (change_at[i] == file->considered)
+            return 1;
+    return 0;
+}
+
+int whence_considers(uint64_t step, uint32_t segment, uint64_t wakes)
+{
+    if (!asks_always() || whence_turn_is_over(step))
+        return 1;
+    if (!is_shared(segment))
+        return 0;
+    file->considered++;
+    if (file->way == BY_CHANCE)
+        return random_number() % 65536 < file->chance;
+    if (file->way == BY_PRIORITIES)
+        return wakes != wakes_seen ? wakes_seen = wakes, 1 : is_change();
+    return file->moments < file->moments_room || followed < file->points;
 }
 
 uint64_t whence_step_to_ask_at(unsigned thread, uint64_t steps)
@@ -118,10 +137,9 @@ static struct schedule_point *find_point(unsigned thread, uint64_t at)
 
 static unsigned by_chance(const struct whence_choice *choice)
 {
-    uint64_t others = choice->ready & ~(choice->thread < MASKED ? UINT64_C(1) << choice->thread : 0);
-    if (choice->why == AT_STEP && random_number() % 65536 >= file->chance)
-        return choice->by_default;
-    if (!others)
+    uint64_t own = choice->thread < MASKED && choice->why != AT_PAUSE ? UINT64_C(1) << choice->thread : 0;
+    uint64_t others = choice->ready & ~own;
+    if (!others || (choice->why == AT_STEP && choice->by_default != choice->thread))
         return choice->by_default;
     for (uint64_t skipped = random_number() % (unsigned)__builtin_popcountll(others); skipped; skipped--)
         others &= others - 1;
@@ -133,9 +151,7 @@ static unsigned by_priority(const struct whence_choice *choice)
 {
     int64_t *own = choice->thread < MASKED ? &priorities[choice->thread] : NULL;
     int falls = choice->why == AT_PAUSE || (choice->why == AT_STEP && choice->by_default != choice->thread);
-    for (uint64_t i = 0; !falls && choice->why == AT_STEP && i < file->changes && i < CHANGES_MAX; i++)
-        falls = change_at[i] == file->considered;
-    if (falls && own)
+    if ((falls || (choice->why == AT_STEP && is_change())) && own)
         *own = --lowest;
     unsigned best = choice->by_default;
     for (unsigned i = 0; i < MASKED; i++)
@@ -158,10 +174,10 @@ unsigned whence_choose_by_schedule(const struct whence_choice *choice)
     uint64_t at = choice->step << 1 | (choice->why != AT_STEP);
     struct schedule_point *point = find_point(choice->thread, at);
     unsigned chosen = choice->by_default;
-    file->considered += choice->why == AT_STEP;
     if (point) {
         chosen = can_go_on(choice, point->next) ? point->next : chosen;
         point->next |= USED;
+        followed++;
     } else if (file->way == BY_CHANCE) {
         chosen = by_chance(choice);
     } else if (file->way == BY_PRIORITIES) {

@@ -16,8 +16,8 @@ struct whence_choice {
 
 /* Whether a schedule was given. */
 int whence_is_scheduled(void);
-/* Whether the choice at a step is one to make: cheap, for whoever stops at each. */
-int whence_considers(uint64_t step, uint32_t segment);
+/* Whether there is a choice to make at a step: cheap, for whoever stops at each. `wakes`: how often threads were woken. */
+int whence_considers(uint64_t step, uint32_t segment, uint64_t wakes);
 /* The thread that goes on. */
 unsigned whence_choose_by_schedule(const struct whence_choice *choice);
 /* A thread's turn begins, after so many steps of it; whether it is over at a step. */

@@ -3,6 +3,7 @@
 #include "record/baton.h"
 
 #include <limits.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -43,6 +44,18 @@ void whence_register(struct whence_thread *thread)
 
 static void end_thread(void *rounds);
 
+/* One thread runs at a time: the turn is passed on far faster where the next one need not be woken on another processor. */
+static void stay_on_one_processor(void)
+{
+    cpu_set_t one;
+    int here = sched_getcpu();
+    CPU_ZERO(&one);
+    if (here < 0 || here >= CPU_SETSIZE)
+        return;
+    CPU_SET(here, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
 void whence_start_scheduling(void)
 {
     if (whence_scheduling)
@@ -50,6 +63,8 @@ void whence_start_scheduling(void)
     pthread_key_create(&ending, end_thread);
     whence_scheduling = 1;
     whence_note_threads(whence_slots);
+    if (whence_is_scheduled())
+        stay_on_one_processor();
     if (whence_holder == whence_self)
         whence_take_turn();
 }
@@ -99,6 +114,7 @@ int whence_wake_one(struct whence_thread *thread)
 {
     thread->state = READY;
     thread->woken = 1;
+    whence_wakes++;
     return thread->patience == WHENCE_INSIST;
 }
 

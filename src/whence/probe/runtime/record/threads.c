@@ -32,6 +32,7 @@ void whence_thread_made(struct whence_thread *thread, pthread_t handle, int fail
     whence_enter_schedule(&mask);
     thread->handle = handle;
     thread->state = failed ? UNUSED : READY;
+    whence_wakes++;
     whence_leave_schedule(&mask);
     if (!failed)
         whence_note_start((unsigned)(thread - whence_threads));

@@ -28,7 +28,7 @@ void whence_step(uint32_t segment)
     sigset_t mask;
     if (!whence_is_scheduled() || !whence_scheduling || !whence_self)
         return;
-    if (whence_holder == whence_self && !whence_considers(whence_steps(whence_self), segment)) {
+    if (whence_holder == whence_self && !whence_considers(whence_steps(whence_self), segment, whence_wakes)) {
         whence_go_on();
         return;
     }
