@@ -52,7 +52,7 @@ def test_a_failing_schedule_is_found_and_told(name: str, tmp_path: Path) -> None
     assert path.exists()
 
 
-@pytest.mark.parametrize("name", ["two_locks", "signal_first", "two_withdrawals", "handshake", "missed_flag"])
+@pytest.mark.parametrize("name", ["two_locks", "signal_first", "two_withdrawals", "handshake", "one_signal"])
 def test_a_right_program_has_none(name: str) -> None:
     program = BY_NAME[name]
     done = searched(program, program.right, "--runs", "400")
