@@ -27,7 +27,6 @@ from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from bench.suites import Row, opened, ranks_of  # noqa: E402
 from corpus import corpus  # noqa: E402
 from whence.errors import WhenceError  # noqa: E402
-from whence.probe.instrument import Variant  # noqa: E402
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Technique
@@ -90,7 +89,7 @@ def measure(program: str, number: int, seed: int, budget: float) -> Row:
     fault = corpus.faults(program)[number]
     try:
         with opened(fault, seed, budget) as suite:
-            suite.investigation.build(Variant.ALTER)
+            suite.prepare()
             suite.spectrum(("tarantula", "ochiai", "op2"))
             for method, technique in timed().items():
                 suite.find(method, technique)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from itertools import starmap
 from typing import Protocol, TypeVar
 
 from corpus import corpus
@@ -40,6 +41,9 @@ def each_fault(options: argparse.Namespace, measure: Callable[..., T], *argument
         for program in options.programs or corpus.programs()
         for number in range(options.offset, len(corpus.faults(program)), options.every)
     ]
+    if options.workers == 1:
+        yield from starmap(measure, jobs)
+        return
     with ProcessPoolExecutor(options.workers) as pool:
         yield from pool.map(measure, *zip(*jobs, strict=True))
 

@@ -25,7 +25,6 @@ from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from bench.suites import Suite, opened  # noqa: E402
 from corpus import corpus  # noqa: E402
 from whence.errors import WhenceError  # noqa: E402
-from whence.probe.instrument import Variant  # noqa: E402
 
 LIMIT = 60  # seconds that an answer may take
 METHODS = ("ochiai", "op2", "formula")
@@ -62,8 +61,7 @@ def _measure(row: Row, fault: corpus.Fault, suite: Suite, way: str) -> None:
         ranking = suite.project.find(whence.Spectrum(method)).ranking
         row.total = len(ranking)
         row.ranks[method] = _rank(ranking, fault, row.total)
-    for variant in (Variant.RECORD, Variant.ALTER):
-        suite.investigation.build(variant)
+    suite.prepare()
     began = time.perf_counter()
     found = suite.project.find(whence.CorrectionSets(method=way), suite.budget)
     row.seconds = time.perf_counter() - began

@@ -20,7 +20,6 @@ from bench.suites import Row, opened, ranks_of
 from corpus import corpus
 from whence.errors import WhenceError
 from whence.investigation.watcher import Progress, Watcher
-from whence.probe.instrument import Variant
 
 FAMILIES = ("branch", "value", "store", "call", "variable", "operator")
 METHODS = {
@@ -74,7 +73,7 @@ def measure(program: str, number: int, seed: int) -> Measured:
     try:
         with opened(fault, seed, float("inf")) as suite:
             measured.row = suite.row
-            suite.investigation.build(Variant.ALTER)
+            suite.prepare()
             suite.spectrum(("op2",))
             suite.investigation.watcher = counter = Counter()
             for method, technique in techniques().items():

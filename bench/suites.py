@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import whence
 from corpus import corpus
 from whence.errors import WhenceError
+from whence.probe.instrument import Variant
 
 if TYPE_CHECKING:
     from whence.findings import Entry, Findings
@@ -66,6 +67,11 @@ class Suite:
 
     def __exit__(self, *_: object) -> None:
         self.project.close()
+
+    def prepare(self) -> None:
+        """Build what altered runs need, and record a run: what is compiled once for a machine counts for no method."""
+        self.investigation.build(Variant.ALTER)
+        self.investigation.record_failing(self.investigation.failing_rows())
 
     def keep(self) -> None:
         """From now on altered runs are not made again."""

@@ -18,7 +18,6 @@ from bench.faults import each_fault, fault_options, was_measured
 from bench.suites import Suite, opened
 from corpus import corpus
 from whence.errors import SubjectError, WhenceError
-from whence.probe.instrument import Variant
 
 
 @dataclass(slots=True)
@@ -65,7 +64,7 @@ def measure(program: str, number: int, seed: int, budget: float) -> Row:
     row = Row(program, fault.id)
     try:
         with opened(fault, seed, budget) as suite:
-            suite.investigation.build(Variant.ALTER)
+            suite.prepare()
             compare(row, suite)
     except WhenceError as error:
         row.error = str(error)

@@ -12,12 +12,14 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, settings
 from pytest import TestReport
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
+WHOLE = 2000  # tests from which on a session is one of the whole suite
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / ".cache" / hashlib.sha256(os.fsencode(ROOT)).hexdigest()[:8]
 
@@ -32,6 +34,24 @@ for _name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"):
 # How long an example takes says more about what else the machine does than about the example.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_kernels(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """In a fresh clone two workers compile different kernels first, of what both will need: half a minute each."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if len(request.session.items) < WHOLE or worker not in ("gw0", "gw1"):
+        return
+    import whence
+    from whence.subject.memory_check import Checker
+
+    source = tmp_path_factory.mktemp("kernels") / "one.c"
+    source.write_text("int main(int argc, char **argv)\n{\n    return argc > 1 && *argv[1];\n}\n")
+    with whence.open_sources([source], fails=[("1", None)]) as project:
+        if worker == "gw0":
+            project.find(whence.Slicing())
+        else:
+            Checker(project.investigation.subject).compile()
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:

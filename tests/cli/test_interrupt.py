@@ -33,12 +33,13 @@ PATIENCE = 120.0  # seconds, on a busy machine
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a home of its own, which shares the compiled runtime."""
+    """A folder with a home of its own, which shares the compiled runtime and kernels."""
     folder = tmp_path_factory.mktemp("interrupt")
-    shared = Path(whence_home()) / "objects"
-    shared.mkdir(parents=True, exist_ok=True)
     (folder / "home").mkdir()
-    (folder / "home/objects").symlink_to(shared)
+    for name in ("objects", "kernels"):
+        shared = Path(whence_home()) / name
+        shared.mkdir(parents=True, exist_ok=True)
+        (folder / "home" / name).symlink_to(shared)
     (folder / "tmp").mkdir()
     (folder / "slow.c").write_text(SOURCE)
     return folder

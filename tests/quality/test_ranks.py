@@ -45,11 +45,4 @@ def test_seeded_fault(bound):
     assert min(e["rank_worst"] for e in faulty) <= bound.rank
     covered = [row["formulas"]["ochiai"]["average"] for row in found["formulas"] if row["line"] in fault.lines]
     assert min((e["rank"] + e["rank_worst"]) / 2 for e in faulty) <= min(covered)
-
-
-def test_slice_is_smaller_than_what_ran():
-    """What led to the failure is a part of what the failing run executed."""
-    folder = subject_folder(f"corpus-{BOUNDS[0].program}-{BOUNDS[0].fault}")
-    found = json.loads(whence(folder, "locate", "--json").out)
-    executed = sum(1 for e in found["ranking"])
-    assert 0 < len(found["slice"]) < executed
+    assert 0 < len(found["slice"]) < len(found["ranking"])  # what led to the failure is a part of what was executed
