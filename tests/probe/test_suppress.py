@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from trace_readers import subject_of
 
-from whence.alter.suppression import Point, SuppressedRuns, point_at
+from whence.alter.suppression import Point, Points, SuppressedRuns
 from whence.probe.layout import Kind
 from whence.run.cases import Case
 from whence.run.outcome import Expected
@@ -26,7 +26,7 @@ def run(text: str, *defining: str, points: Iterable[Point] | None = None) -> Rec
     """A run in which the first store in each line that holds one of these texts is suppressed."""
     with SuppressedRuns(subject_of(text), CASE) as runs:
         first = runs.run([]).recording
-        chosen = [point_at(first.trace, store_in(first, text, part)) for part in defining]
+        chosen = [Points(first.trace).at(store_in(first, text, part)) for part in defining]
         return runs.run(chosen if points is None else list(points)).recording
 
 
@@ -141,7 +141,7 @@ def test_the_instance_counts() -> None:
         line = text.splitlines().index("    seen = i;") + 1
         places = {e: trace.location(e) for e in range(trace.events) if trace.kind(e) is Kind.STORE}
         stores = [event for event, place in places.items() if place is not None and place.line == line]
-        assert runs.run([point_at(trace, stores[1])]).recording.result.stdout == b"0\n2\n"
+        assert runs.run([Points(trace).at(stores[1])]).recording.result.stdout == b"0\n2\n"
 
 
 def test_a_block_of_many_definitions() -> None:

@@ -98,7 +98,8 @@ int main(void)
 }
 """
     found, lines = followed(text)
-    assert lines == [[line(text, "//!")] * 8, []]
+    assert lines == [[line(text, "//!")], []]
+    assert len(found.steps[0].definitions) == 8
     assert not found.why
 
 

@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whence.probe.instrument import Variant
 from whence.probe.plan import FIRST
@@ -22,7 +23,7 @@ from whence.trace.trace import Trace
 
 MAGIC = b"WHNCSUPP"  # as in probe/runtime/suppress/suppress.c
 _HEAD = struct.Struct("<8s6Q")
-_POINT = struct.Struct("<IIQIIQ")
+_POINT = struct.Struct("<IIQIIQQ")
 _RANGE = struct.Struct("<QQ")
 
 
@@ -39,25 +40,33 @@ class Point:
     ranges: tuple[tuple[int, int], ...] = ()
 
 
-def point_at(trace: Trace, event: int, ranges: Sequence[tuple[int, int]] = ()) -> Point:
-    """The point of a definition in a recorded run."""
-    number = int(trace.plan.sites[trace.site(event)]["instruction"])
-    ref = trace.program.function_of_instruction(number)
-    block = int(trace.plan.segments["block"][trace.columns.segments["id"][trace.columns.events["segment"][event]]])
-    body = ref.function.blocks[block - ref.first_block]
-    position = number - int(trace.program.block_starts[block])
-    return Point(block, definitions(body).index(position), _instance(trace, event, block), tuple(ranges))
+class Points:
+    """The points of definitions in one recorded run."""
 
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._starts: dict[int, NDArray[np.int64]] = {}
 
-def _instance(trace: Trace, event: int, block: int) -> int:
-    """How many instances of a block had begun before that of an event."""
-    row = int(trace.columns.events[event]["segment"])
-    while (before := int(trace.columns.segments["previous"][row])) >= 0:
-        row = before
-    segments = trace.plan.segments
-    starts = (segments["block"] == block) & (segments["flags"] & FIRST != 0)
-    first = np.flatnonzero(starts)
-    return int(np.isin(trace.columns.segments["id"][:row], first).sum())
+    def at(self, event: int, ranges: Sequence[tuple[int, int]] = ()) -> Point:
+        """The point of a definition; ``ranges`` are the bytes that it wrote, if it is a call of the library."""
+        trace = self._trace
+        number = int(trace.plan.sites[trace.site(event)]["instruction"])
+        ref = trace.program.function_of_instruction(number)
+        row = int(trace.columns.events["segment"][event])
+        block = int(trace.plan.segments["block"][trace.columns.segments["id"][row]])
+        body = ref.function.blocks[block - ref.first_block]
+        position = number - int(trace.program.block_starts[block])
+        return Point(block, definitions(body).index(position), self._instance(row, block), tuple(ranges))
+
+    def _instance(self, row: int, block: int) -> int:
+        """How many instances of a block had begun before that of a segment."""
+        columns, segments = self._trace.columns, self._trace.plan.segments
+        if block not in self._starts:
+            first = np.flatnonzero((segments["block"] == block) & (segments["flags"] & FIRST != 0))
+            self._starts[block] = np.flatnonzero(np.isin(columns.segments["id"][: self._trace.segments], first))
+        while (before := int(columns.segments["previous"][row])) >= 0:
+            row = before
+        return int(np.searchsorted(self._starts[block], row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +147,27 @@ class SuppressedRuns:
 def _packed(points: Sequence[Point], ordering: Ordering | None) -> bytes:
     """The file of points as the runtime reads it."""
     rows, ranges = [], list[tuple[int, int]]()
-    for point in points:
-        rows.append(_POINT.pack(point.block, point.index, point.instance, len(ranges), len(point.ranges), 0))
+    for point, count_of in _consecutive(points):
+        length = len(point.ranges)
+        rows.append(_POINT.pack(point.block, point.index, point.instance, len(ranges), length, 0, count_of))
         ranges += point.ranges
     places = ordering.places if ordering else ()
-    head = _HEAD.pack(MAGIC, len(points), len(ranges), len(places), bool(ordering and ordering.guards), 0, 0)
+    head = _HEAD.pack(MAGIC, len(rows), len(ranges), len(places), bool(ordering and ordering.guards), 0, 0)
     return b"".join([head, *rows, *(_RANGE.pack(*r) for r in ranges), struct.pack(f"<{len(places)}Q", *places)])
+
+
+def _consecutive(points: Sequence[Point]) -> list[tuple[Point, int]]:
+    """The points in order, instances of one definition that follow each other as one, with their number."""
+    found: list[tuple[Point, int]] = []
+    for point in sorted(points, key=lambda p: (p.block, p.index, p.instance)):
+        last, number = found[-1] if found else (None, 0)
+        joins = last is not None and not last.ranges and not point.ranges
+        if (
+            joins
+            and last
+            and (last.block, last.index, last.instance + number) == (point.block, point.index, point.instance)
+        ):
+            found[-1] = (last, number + 1)
+        else:
+            found.append((point, 1))
+    return found

@@ -103,6 +103,12 @@ class Blocks:
             found += events[(starts < end) & (stops > start) & (events > since)].tolist()
         return sorted(found)
 
+    def stores_from(self, first: int) -> Iterator[tuple[int, int, int]]:
+        """The stores from an event on: the event, the first byte that it wrote, and the first one behind."""
+        for events, starts, stops in self._stores():
+            chosen = events >= first
+            yield from zip(events[chosen].tolist(), starts[chosen].tolist(), stops[chosen].tolist(), strict=True)
+
     def _moments(self) -> Iterator[tuple[int, Block | Write]]:
         """Events at which a block was taken or given back, and those that wrote where some block ended."""
         if not self.all:

@@ -121,7 +121,8 @@ class Suppression:
         else:
             step.symptom = symptom_of(step.recording, self.folder)
             step.definitions = self._over_return(step) or definitions.of_failure(step.symptom)
-        step.added = [p for p in map(definitions.point, step.definitions) if p not in step.points]
+        known = set(step.points)
+        step.added = [p for p in map(definitions.point, step.definitions) if p not in known]
         if not step.definitions:
             return "what it came of is not in the recording"
         return "" if step.added else "it came of what was suppressed already"

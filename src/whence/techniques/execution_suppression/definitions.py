@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from whence.alter.suppression import Point, point_at
-from whence.probe.frame import static_locals
-from whence.probe.layout import ACCESSES
+from whence.alter.suppression import Point, Points
+from whence.probe.layout import ACCESSES, is_frame_local
 from whence.probe.layout import Kind as Site
 from whence.run.aborted import HEAP
 from whence.run.evidence import Evidence
@@ -57,6 +56,8 @@ class Definitions:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.evidence = Evidence(trace)
+        self._points = Points(trace)
+        self._made: dict[int, dict[str, Instruction]] = {}
         self._seen: set[tuple[int, int]] = set()
 
     def of_failure(self, symptom: Symptom) -> list[Definition]:
@@ -73,7 +74,7 @@ class Definitions:
     def point(self, definition: Definition) -> Point:
         """Where the next run begins to suppress."""
         ranges = self.written(definition.event) if self.trace.kind(definition.event) is Site.CALL else []
-        return point_at(self.trace, definition.event, ranges)
+        return self._points.at(definition.event, ranges)
 
     def written(self, call: int) -> list[tuple[int, int]]:
         """The bytes that a call of the library wrote: address and length."""
@@ -92,7 +93,7 @@ class Definitions:
         kind = self.trace.kind(event)
         criteria = [int(c) for c in symptom.details.get("criteria", [])]
         if kind is Site.RET:
-            return [c for c in criteria if c != event + 1]
+            return self._of_one_statement(self.trace.return_writers) or [c for c in criteria if c != event + 1]
         if kind is Site.CALL:
             return self._of_call(event, criteria)
         if kind in ACCESSES and event + 1 in criteria:
@@ -107,13 +108,25 @@ class Definitions:
         if target is not None and (not target or is_odd(target) or target == self.trace.fault_address):
             return self._edges(call + 1, Edge.ADDRESS)
         name = self.evidence.callee_name(call)
-        overrun = Blocks(self.trace).first_overrun if name in HEAP else None
-        if overrun is not None:
-            return [overrun.event + 1]
+        if name in HEAP and (beyond := self._beyond_block()):
+            return beyond
         arguments = [a for a in self.evidence.arguments(call) if self._is_pointer(a)]
         bad = [a for a in arguments if not (value := self.trace.value(a)) or is_odd(value)]
         chosen = bad or [c - 1 for c in criteria if c - 1 in set(self.evidence.arguments(call))]
         return [a + 1 for a in chosen]
+
+    def _beyond_block(self) -> list[int]:
+        """References to the first write beyond a block of the heap, and to those that go on from it."""
+        blocks = Blocks(self.trace)
+        overrun = blocks.first_overrun
+        if overrun is None:
+            return []
+        found, end, site = [overrun.event + 1], overrun.write.end, self.trace.site(overrun.event)
+        for event, start, stop in blocks.stores_from(overrun.event + 1):
+            if start == end and self.trace.site(event) == site:
+                found.append(event + 1)
+                end = stop
+        return found
 
     def _is_pointer(self, argument: int) -> bool:
         number = int(self.trace.plan.sites[self.trace.site(argument)]["aux"])
@@ -175,7 +188,11 @@ class Definitions:
 
     def _last_writers(self, load: int) -> list[int]:
         """What wrote the location last, and what the same statement wrote there: bytes are often written one by one."""
-        writers = sorted(self._edges(load + 1, Edge.MEMORY), key=self.evidence.time)
+        return self._of_one_statement(self._edges(load + 1, Edge.MEMORY))
+
+    def _of_one_statement(self, writers: list[int]) -> list[int]:
+        """Of references to what wrote some bytes, the last one, and the others of its instruction."""
+        writers = sorted(writers, key=self.evidence.time)
         last = [self.trace.site(self.evidence.time(w)) for w in writers]
         return [w for w, site in zip(writers, last, strict=True) if site == last[-1]]
 
@@ -204,8 +221,15 @@ class Definitions:
         if self.trace.kind(event) is Site.CALL or not instruction.operands:
             return False
         target = instruction.operands[1 if instruction.opcode == "store" else 0].text
-        function = self.evidence.function_of(event).function
-        return target.startswith("@") or target in {i.result for i in static_locals(function)}
+        made = self._made_in(event).get(target)
+        return target.startswith("@") or (made is not None and is_frame_local(made))
+
+    def _made_in(self, event: int) -> dict[str, Instruction]:
+        """The instructions of an event's function, by what they make."""
+        ref = self.evidence.function_of(event)
+        if ref.id not in self._made:
+            self._made[ref.id] = {i.result: i for i in ref.function.instructions() if i.result}
+        return self._made[ref.id]
 
     def _operand(self, event: int) -> Operand | None:
         """What a store stores, a call is given, a function returns."""
@@ -215,8 +239,7 @@ class Definitions:
 
     def _is_copy(self, event: int, operand: Operand) -> bool:
         """Whether a value was only passed on: loaded, given, returned, in another type at most."""
-        function = self.evidence.function_of(event).function
-        made: dict[str, Instruction] = {i.result: i for i in function.instructions() if i.result}
+        made = self._made_in(event)
         while operand.is_register and operand.text in made:
             instruction = made[operand.text]
             if instruction.opcode not in CASTS:

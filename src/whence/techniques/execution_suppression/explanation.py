@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from whence.probe.layout import Kind as Site
@@ -29,7 +30,11 @@ class Explanation:
         """The execution as results hold it (docs/json.md)."""
         step, symptom = self._step, self._step.symptom
         place = symptom.statement if symptom else None
-        definitions = sorted(step.definitions, key=self._is_sound)
+        counts = Counter(self._trace.site(d.told) for d in step.definitions)
+        firsts: dict[int, Definition] = {}
+        for definition in step.definitions:
+            firsts.setdefault(self._trace.site(definition.told), definition)
+        definitions = sorted(firsts.values(), key=self._is_sound)
         return {
             "outcome": str(step.recording.outcome.kind),
             "text": symptom.text if symptom else step.recording.outcome.text or "no failure",
@@ -37,7 +42,7 @@ class Explanation:
             "line": place.line if place else None,
             "points": len(step.points),
             "space": step.ordering.space if step.ordering else "",
-            "suppressed": [self._definition(d) for d in definitions],
+            "suppressed": [self._definition(d) | {"count": counts[self._trace.site(d.told)]} for d in definitions],
         }
 
     def _definition(self, definition: Definition) -> dict[str, Any]:

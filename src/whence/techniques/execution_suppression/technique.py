@@ -155,7 +155,7 @@ class _Story:
 
     def _summary(self, followed: Suppressed) -> list[str]:
         capture = self.investigation.subject.capture
-        points = sum(len(e["suppressed"]) for e in self.executions)
+        points = sum(d["count"] for e in self.executions for d in e["suppressed"])
         counts = f"{plural(self.count, 'execution')}, {plural(points, 'point')} of suppression"
         lines = [f"captured {plural(len(capture.modules), 'module')}; case `{self.case.name}`: {counts}"]
         for number, execution in enumerate(self.executions, 1):

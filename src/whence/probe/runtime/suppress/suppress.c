@@ -14,12 +14,13 @@
 
 /* ---- The file of points: alter/suppression.py writes it ----------------------------------------------------------- */
 
-/* The instance of a block (from 0), and which of its definitions; `ranges` are what a library call wrote there. */
+/* The instance of a block (from 0) and how many from it on, and which of its definitions; `ranges` are what a library call wrote
+   there. */
 struct point {
     uint32_t block, index;
     uint64_t instance;
     uint32_t first_range, ranges;
-    uint64_t reached;
+    uint64_t reached, count;
 };
 
 struct range {
@@ -135,7 +136,7 @@ uint64_t whence_suppression_at(uint32_t block, uint32_t word)
         if (point->block != block)
             continue;
         uint64_t at = word ? point->reached - 1 : point->reached++;
-        if (at == point->instance && point->index / 64 == word)
+        if (at - point->instance < point->count && point->index / 64 == word)
             found |= UINT64_C(1) << point->index % 64;
     }
     return found;
