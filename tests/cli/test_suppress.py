@@ -22,7 +22,8 @@ int main(int argc, char **argv)
 @pytest.fixture(scope="module")
 def result():
     folder = subject_folder("crashes", crashes_c=CRASHES)
-    return whence(folder, "suppress", "crashes.c", "--fails", "far-too-long-a-name", "--passes", "short", "--budget", "5m", "--json").json
+    cases = ("--fails", "far-too-long-a-name", "--passes", "short")
+    return whence(folder, "suppress", "crashes.c", *cases, "--budget", "5m", "--json").json
 
 
 def test_the_first_corruption_comes_first(result):

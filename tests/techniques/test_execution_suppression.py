@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from trace_readers import subject_of
 
+from bench.memory.programs import Program
+from bench.suppression.programs import PROGRAMS
 from whence.alter.suppression import SuppressedRuns
 from whence.run.cases import Case
 from whence.run.outcome import Expected, Kind
@@ -64,6 +67,14 @@ def test_the_example_of_figure_5_1() -> None:
     assert lines[0][0] == line(COPY_AND_PASTE, "// index")
     assert lines[1][0] == line(COPY_AND_PASTE, "// clobbers")
     assert lines[2] == [line(COPY_AND_PASTE, "//!")]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_the_first_corruption_of_each_program(program: Program) -> None:
+    found, lines = followed(program.text)
+    last = next(found for found in reversed(lines) if found)
+    assert (last[0], found.why) == (program.line, "")
+    assert len(found.steps) <= 4
 
 
 def test_an_overflow_into_a_pointer_that_is_used_much_later() -> None:
