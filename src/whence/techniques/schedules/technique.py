@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 ORDERING = re.compile(r"(pthread_(mutex|cond|rwlock|spin|barrier|once|join|cancel)|mtx_|cnd_|thrd_join|call_once|sem_)")
 ANALYSIS = 0.25  # of the time, for making a schedule short and comparing runs
-SEARCHED = 0.75  # of the schedules, those that change threads only where they share something
+PHASES = (0.5, 0.75)  # of the schedules, after so many threads are changed where they share something often; everywhere
+OFTEN = 200  # times that a place is executed by the default schedule, above which it is one of those
 QUICK, SLOWER = 1.0, 10  # seconds, and times the recorded run, after which a run counts as endless
+ENDLESS = 1e9  # seconds
 NEIGHBOURS = 6  # passing schedules that are compared with a failing one, at most
 CLOSE = 3  # steps to either side of a point at which a passing schedule is looked for
 
@@ -112,7 +114,7 @@ class _Searched:
         investigation = self._investigation
         investigation.watcher.busy(f"searching the schedules of the case {self._case.name}")
         outcome, sites, wall = self._default()
-        base = Schedule(sites=sites)
+        base = Schedule(sites=sites[-1])
         with self._subject.runner(Variant.COVER) as runner:
             limits = runner.limits
             runner.limits = replace(limits, time=min(limits.time or float("inf"), max(QUICK, SLOWER * wall)))
@@ -122,7 +124,7 @@ class _Searched:
                 run = search.run([DEFAULT])[0]
                 found: Failing | None = Failing(DEFAULT, run, search.outcome(run), "default", 1)
             else:
-                found = self._find(search, base)
+                found = self._find(search, sites)
                 if found is not None:
                     found, is_minimal = search.fewest(found)
             return self._tell(search, found, is_minimal, base)
@@ -133,25 +135,32 @@ class _Searched:
 
         return Search(runner, self._case, lambda: min(clock.left, self._ends - time.monotonic()))
 
-    def _default(self) -> tuple[Outcome | None, bytes, float]:
-        """The outcome by the default schedule, the places at which its threads share something, and its seconds."""
+    def _default(self) -> tuple[Outcome | None, tuple[bytes, bytes], float]:
+        """The outcome by the default schedule, the places at which its threads share something, and its seconds.
+
+        First those that are not executed often, then all of them.
+        """
         try:
             recording = self._record(DEFAULT, None)
         except (SubjectError, TraceError) as error:
             self._remarks.append(f"not recorded: {error}; threads are changed at every step")
-            return None, b"", self._subject.limits.time
-        return recording.outcome, _shared(self._accesses(recording)), recording.result.wall
+            return None, (b"", b""), self._subject.limits.time
+        accesses = self._accesses(recording)
+        return recording.outcome, (_shared(accesses, OFTEN), _shared(accesses)), recording.result.wall
 
-    def _find(self, search: Search, base: Schedule) -> Failing | None:
-        """Search where threads share something by the default schedule; then everywhere."""
+    def _find(self, search: Search, sites: tuple[bytes, bytes]) -> Failing | None:
+        """Search where threads share something now and then, then where they do so often; then everywhere."""
         most, names = self._options.most, self._options.names
-        whole = search.left
+        whole, found = search.left, None
+        begun = min(whole(), ENDLESS)
         with self._investigation.watcher.search("schedules") as report:
             search.told = lambda done: report(done, most)
-            search.left = lambda: whole() * (1 - ANALYSIS) - ANALYSIS
-            found = search.find(strategies(names, base), int(most * SEARCHED) if base.sites else most)
-            if found is None and base.sites:
-                found = search.find(strategies(names, replace(base, sites=b"")), most)
+            for part, own in zip((*PHASES, 1.0), (*sites, b""), strict=True):
+                ends = begun * (1 - part * (1 - ANALYSIS))
+                search.left = lambda ends=ends: whole() - ends  # type: ignore[misc]
+                found = search.find(strategies(names, Schedule(sites=own)), int(most * part))
+                if found is not None:
+                    break
         search.left = whole
         return found
 
@@ -280,14 +289,20 @@ def _ordering() -> frozenset[int]:
     return frozenset(-2 - function.number for function in FUNCTIONS.values() if ORDERING.match(function.name))
 
 
-def _shared(accesses: Accesses) -> bytes:
-    """A bit for each segment of the program at which threads can share something: as seen, or since it was not run."""
+def _shared(accesses: Accesses, often: int | None = None) -> bytes:
+    """A bit for each segment of the program at which threads can share something: as seen, or since it was not run.
+
+    Without those that were executed more than ``often`` times.
+    """
     import numpy as np
 
     trace = accesses.trace
     wanted = np.ones(len(trace.plan.segments), np.bool_)
     wanted[trace.columns.segments["id"][: trace.segments]] = False
     wanted[list(accesses.shared_segments())] = True
+    if often is not None:
+        counts = np.bincount(trace.columns.segments["id"][: trace.segments], minlength=len(wanted))
+        wanted[counts[: len(wanted)] > often] = False
     return np.packbits(wanted, bitorder="little").tobytes()
 
 
