@@ -164,9 +164,9 @@ def _complain(error: WhenceError) -> int:
 
 def _out_of_memory() -> int:
     """Show the best findings so far, or that memory is used up."""
-    told = line.stopped("out of memory; record less: --window 64M, or a lower --trace-limit")
-    if told is not None:
-        return told
+    status = line.stopped("out of memory; record less: --window 64M, or a lower --trace-limit")
+    if status is not None:
+        return status
     return _complain(WhenceError("out of memory", "record less: --window 64M, or a lower --trace-limit"))
 
 
@@ -174,9 +174,9 @@ def _interrupted(stop: BaseException) -> int:
     """Say that the command was stopped before there was a result, by the user or since its time was over."""
     from whence.investigation.clock import OutOfTime
 
-    told = line.stopped("the time was over" if isinstance(stop, OutOfTime) else "interrupted")
-    if told is not None:
-        return told
+    status = line.stopped("the time was over" if isinstance(stop, OutOfTime) else "interrupted")
+    if status is not None:
+        return status
     line.showing()
     if isinstance(stop, OutOfTime):
         print("whence: nothing was found in the time that there was", file=sys.stderr)
@@ -193,9 +193,9 @@ def _report_bug(error: Exception) -> int:
     if os.environ.get("WHENCE_DEBUG"):
         raise error
     path = save_bug(error, "command")
-    told = line.stopped(f"internal error ({type(error).__name__}), see {path}; please report it")
-    if told is not None:
-        return told
+    status = line.stopped(f"internal error ({type(error).__name__}), see {path}; please report it")
+    if status is not None:
+        return status
     line.showing()
     print(f"whence: internal error: {type(error).__name__}: {error}", file=sys.stderr)
     print(f"  help: this is a bug of whence; please report it with {path}", file=sys.stderr)

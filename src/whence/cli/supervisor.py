@@ -278,8 +278,8 @@ class _Watch:
         if self._ended:
             return f"{self._ended}{doing}"
         name = signal.Signals(number).name
-        told = "killed, as the system does where memory is used up" if number == signal.SIGKILL else f"ended by {name}"
-        return f"whence was {told}{doing}"
+        end = "killed, as the system does where memory is used up" if number == signal.SIGKILL else f"ended by {name}"
+        return f"whence was {end}{doing}"
 
     def _hint(self) -> str:
         return "more time: --budget 5m" if self._ended else "this is a bug of whence, please report it"

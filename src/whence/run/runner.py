@@ -408,10 +408,10 @@ class Runner:
         if reply.error == errno.ENOSPC:
             return self.sandbox.full_disk()
         what = protocol.STAGES[reply.stage]
-        told = f"case {flight.case.name}: cannot {what}: {os.strerror(reply.error)}"
+        message = f"case {flight.case.name}: cannot {what}: {os.strerror(reply.error)}"
         if reply.stage in OF_THE_SANDBOX:
-            return RunLost(told, HARMED)
-        return TraceError(told) if reply.stage == protocol.AT_TRACE else SubjectError(told)
+            return RunLost(message, HARMED)
+        return TraceError(message) if reply.stage == protocol.AT_TRACE else SubjectError(message)
 
     def _coverage(self, batch: _Batch, flight: _Flight) -> Counters | None:
         if batch.matrix is not None:

@@ -106,7 +106,7 @@ def continued(history: History, now: Snapshot, fixed: Statements | None = None) 
 def _moved(known: Known, move: Move) -> Known:
     """What is known in the lines of another version; statements that are gone are left out."""
     runs = {
-        case: Run(frozenset(move(run.executed)), {m: told for s, told in run.pairs.items() for m in move([s])})
+        case: Run(frozenset(move(run.executed)), {m: pair for s, pair in run.pairs.items() for m in move([s])})
         for case, run in known.runs.items()
     }
     ranking = tuple(Ranked(s, r.runs, r.tarantula) for r in known.ranking for s in move([r.statement]))
@@ -229,7 +229,7 @@ def _pairs_to_json(pairs: Pairs) -> dict[str, dict[str, str]]:
 
 
 def _pairs_from_json(state: Mapping[str, Mapping[str, str]]) -> Pairs:
-    return {Statement(file, int(line)): told for file, lines in state.items() for line, told in lines.items()}
+    return {Statement(file, int(line)): pair for file, lines in state.items() for line, pair in lines.items()}
 
 
 def _lines(statements: Iterable[Statement]) -> dict[str, list[int]]:

@@ -200,9 +200,9 @@ def entries(ranking: RankedList, runs: Mapping[str, Run]) -> list[Entry]:
     return rank({r.statement: r.runs + r.tarantula for r in ranking}, notes)
 
 
-def _text(found: int, told: Sequence[str], runs: Sized) -> str:
+def _text(found: int, pairs: Sequence[str], runs: Sized) -> str:
     """The sentence of a statement: one of its pairs, and how many runs have one."""
-    lead = f"{next(filter(None, told))}; " if any(told) else ""
+    lead = f"{next(filter(None, pairs))}; " if any(pairs) else ""
     if len(runs) == 1:
         return lead.removesuffix("; ") or f"the failing run has {'a' if found else 'no'} pair here"
     return f"{lead}{found or 'none'} of {len(runs)} failing runs {'has' if found in (0, 1) else 'have'} a pair here"
