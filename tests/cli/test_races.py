@@ -108,3 +108,12 @@ def test_of_threads_that_never_end_the_beginning_is_checked():
     assert done.status == 0, done.err
     assert "data race on `turns`" in done.out
     assert "(timeout)" in done.out
+
+
+def test_in_locate_the_accesses_whose_order_decides_come_first():
+    program = TEXTS["join_early"]
+    folder = subject_folder("races-locate", p_c=program.text)
+    found = whence(folder, "locate", "p.c", "--fails", "", "--no-alter", "--json").json
+    first, second = found["ranking"][:2]
+    assert {first["line"], second["line"]} == program.lines
+    assert "with the two in the other order the case passes" in first["evidence"]["text"]

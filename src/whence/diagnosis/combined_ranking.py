@@ -1,7 +1,8 @@
 """The combined ranking: what changing the run has shown comes first, then what comparing runs suggests.
 
-A rule that makes failing cases pass and breaks no passing one says most about a statement; then that it corrupted the
-failing run's memory first, where passing runs do not; then a branch whose switch mends failing runs; then a value that
+Of threads, that the case passes with the other order of two accesses that nothing orders comes first of all. A rule
+that makes failing cases pass and breaks no passing one says most about a statement; then that it corrupted the failing
+run's memory first, where passing runs do not; then a branch whose switch mends failing runs; then a value that
 does, by the same kind of change in every failing case; then a change of the statement that a solver found to make all
 runs right at once; then a value that every failing run had and no passing one. Only then come rules that break passing
 cases, or that fit the values of the failing runs alone (another case of a switch for one value). Then how far what the
@@ -89,7 +90,13 @@ def _corrupts(entry: Entry) -> float:
     return float(entry.evidence["corrupts"])
 
 
+def _decides(entry: Entry) -> float:
+    """1 where the statement has a data race whose other order lets the case pass."""
+    return float(entry.evidence["decides"])
+
+
 SOURCES = (
+    Source("races", _decides, explains=True),
     Source("rules", _rule),
     Source("memory", _corrupts, explains=True),
     Source("switch", _flips),
@@ -111,6 +118,7 @@ LAST = Source("causes", _near, NEAR)  # which decides where nothing else sees a 
 
 AROUND = (
     Source("memory", _corrupts, "around_memory", explains=True),
+    Source("races", _decides, "around_races", explains=True),
     *(source for source in SOURCES if source.name in ("rules", "separates", "doubtful_rules")),
     Source("causes", _near, "around_causes"),
     Source("invariants", _unlike, "around_invariants"),
@@ -120,6 +128,7 @@ AROUND = (
 )  # where a run passes as soon as it goes round the place of its failure: a switch that leads there says little
 _LATE = ("doubtful_rules", "invariants")  # of SOURCES, behind what only AROUND has
 ORDER = (
+    "around_races",
     "around_memory",
     *(source.name for source in SOURCES if source.name not in _LATE),
     *(source.name for source in AROUND if source.name.startswith("around_")),

@@ -32,6 +32,7 @@ from whence.subject.symptoms import symptom_of, unrecorded_symptom
 from whence.subject.trace_reader import TraceReader
 from whence.techniques.likely_invariants.technique import compared_values
 from whence.techniques.memory.first_corruption import first_corruption
+from whence.techniques.races.failing_run import deciding_races
 from whence.techniques.spectrum import spectrum
 
 PASSING_RECORDED = 5  # passing runs whose values are shown beside the failing run's
@@ -48,7 +49,7 @@ CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
 VALUES_OF = 50  # ranked statements whose values are gathered
 
-COMPARING_STEPS = ("slice", "memory", "invariants")
+COMPARING_STEPS = ("slice", "memory", "races", "invariants")
 ALTERING_STEPS = ("causes", "rules", "operators", "switch", "values", "formula", "confirmation")
 STEPS = (*COMPARING_STEPS, *ALTERING_STEPS)  # that can be left out; operators: rules that change one
 
@@ -182,6 +183,7 @@ class _Diagnosis:
         """Record the failing run, and take one step after the other."""
         self.slice()
         self.check_memory()
+        self.check_races()
         reader, recording, symptom = self.reader, self.recording, self.base.symptom
         if self.options.has("causes") and reader is not None and recording is not None and symptom is not None:
             seconds = min(REASONING * self.left, TREE)
@@ -237,6 +239,14 @@ class _Diagnosis:
                 text = f"{symptom.text}; {'' if found.words.startswith('before') else failure + ' '}{found.words}"
                 self.base = replace(self.base, symptom=replace(symptom, text=text))
             self.publish()
+
+    def check_races(self) -> None:
+        """Look for data races in the failing run, and for those whose other order lets the case pass."""
+        recording = self.recording
+        if recording is None or not self.options.has("races") or not self.investigation.subject.has_threads:
+            return
+        check = partial(deciding_races, self.investigation, recording)
+        self.take("data races", "looking for data races", check, min(CHECKING * self.left, CHECKING_MOST))
 
     def alter(self) -> None:
         """Add what altered runs and formulas of the failing cases show; the last summary tells how much was run."""

@@ -9,8 +9,8 @@ is looked at again until it is as it was in the first run does no harm.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,12 +31,16 @@ OTHERS = 3  # threads that are let go on in place of the second one
 
 @dataclass(slots=True, frozen=True)
 class Harm:
-    """What the other order does; ``points`` of the schedule that makes it, ``fails``: the case fails then."""
+    """What the other order does; ``points`` of the schedule that makes it, ``passes``: a failing case passes then."""
 
     verdict: str
     text: str
     points: tuple[Point, ...] = ()
-    fails: bool = False
+    passes: bool = False
+
+    def json(self) -> dict[str, Any]:
+        """As results hold it (docs/json.md)."""
+        return {"verdict": self.verdict, "text": self.text, "points": [asdict(point) for point in self.points]}
 
 
 @dataclass(slots=True, frozen=True)
@@ -132,12 +136,12 @@ class OtherOrder:
     def _compare(self, race: Race, run: _Run, places: tuple[_Place, _Place], points: tuple[Point, ...]) -> Harm:
         """What is otherwise in the run with the other order."""
         old, new = self._run.recording, run.recording
-        fails = new.outcome.failed and not old.outcome.failed
+        passes = old.outcome.failed and new.outcome.passed
         if old.result.observed != new.result.observed:
             ending = new.outcome.text or str(new.outcome.kind)
             if new.outcome.kind is old.outcome.kind:
                 ending = "the outputs differ"
-            return Harm(HARMFUL, f"with the two in the other order the run ends otherwise: {ending}", points, fails)
+            return Harm(HARMFUL, f"with the two in the other order the run ends otherwise: {ending}", points, passes)
         changed = self._values(race, run, places)
         if not changed:
             text = "in the other order the values are the same, and so is what the run does"

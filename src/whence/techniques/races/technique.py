@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whence.errors import SubjectError, TraceError
@@ -136,7 +136,7 @@ class _Case:
                 continue
             if known is None or known["harm"]["verdict"] != HARMFUL:
                 harm = self._harm(other, race)
-                told["harm"] = {"verdict": harm.verdict, "text": harm.text, "points": [asdict(p) for p in harm.points]}
+                told["harm"] = harm.json()
                 told["text"].insert(1, f"{harm.verdict}: {harm.text}")
                 if known is None or VERDICTS.index(harm.verdict) < VERDICTS.index(known["harm"]["verdict"]):
                     self._found[place] = told
