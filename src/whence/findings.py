@@ -40,7 +40,8 @@ class Symptom:
     """The point at which the failure shows.
 
     ``kind``: ``wrong-output``, ``missing-output``, ``extra-output``, ``wrong-status``, ``crash``, ``assertion``,
-    ``timeout``. ``text`` is one sentence. ``clock`` and ``event`` point into the failing run's trace (-1: unknown).
+    ``timeout``, ``memory-error``. ``text`` is one sentence. ``clock`` and ``event`` point into the failing run's trace
+    (-1: unknown).
     """
 
     kind: str

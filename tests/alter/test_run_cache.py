@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.alter.changes import RESULT, Batch, Verdict
-from whence.alter.run_cache import HEADER, RunCache, _Index, case_key, digests, found_folder, prune
+from whence.alter.run_cache import HEADER, RunCache, _Index, digests, found_folder, prune
+from whence.run.case_key import case_key
 from whence.run.cases import Case
 from whence.run.compare import Comparison
 from whence.run.outcome import Expected, Rule
@@ -86,16 +87,16 @@ def _written(path: Path, content: bytes) -> Path:
 def test_a_case_is_named_by_its_content(change: Callable[[Case, Path], Case], tmp_path: Path) -> None:
     data = _written(tmp_path / "data", b"content")
     first = Case("a", ("12", "3"), b"in", (("in", data),), {"A": "1"}, Expected(b"6\n"))
-    key = case_key("v", first, DEFAULT_LIMITS, "./p")
-    assert case_key("v", replace(first, name="b"), DEFAULT_LIMITS, "./p") == key
-    assert case_key("v", change(first, tmp_path), DEFAULT_LIMITS, "./p") != key
+    key = case_key("v", "code", first, DEFAULT_LIMITS, "./p")
+    assert case_key("v", "code", replace(first, name="b"), DEFAULT_LIMITS, "./p") == key
+    assert case_key("v", "code", change(first, tmp_path), DEFAULT_LIMITS, "./p") != key
 
 
 def test_the_program_and_its_limits_name_results_too(tmp_path: Path) -> None:
     first = case("a")
     keys = [("v", DEFAULT_LIMITS, "./p"), ("w", DEFAULT_LIMITS, "./p"), ("v", Limits(time=1), "./p")]
     keys.append(("v", DEFAULT_LIMITS, "./q"))
-    assert len({case_key(variant, first, limits, name) for variant, limits, name in keys}) == 4
+    assert len({case_key(variant, "code", first, limits, name) for variant, limits, name in keys}) == 4
     (tmp_path / "in").write_bytes(b"x")
     with_path, with_bytes = (replace(first, stdin=stdin) for stdin in (tmp_path / "in", b"x"))
     assert case_key("v", with_path, DEFAULT_LIMITS, "") == case_key("v", with_bytes, DEFAULT_LIMITS, "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cli_tool import subject_folder, whence
+from cli_tool import subject_folder, whence, write
 
 SILENT = """\
 #include <stdlib.h>
@@ -58,3 +58,59 @@ def test_a_case_that_is_not_there_is_named():
     done = silent("--passes", "1", "--case", "other")
     assert done.status == 2
     assert "no case is named 'other'" in done.err
+
+
+COUNTED = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int row[4];
+static int total;
+int main(int argc, char **argv)
+{
+    int at = atoi(argv[1]);
+    row[at] = 1;                                /* 8 */
+    for (int i = 0; i < 4; i++)
+        total += row[i];
+    printf("%d\\n", at);
+    return 0;
+}
+"""
+
+
+def counted(name: str, compare: str):
+    folder = subject_folder(name, p_c=COUNTED)
+    for case, at in (("a", 1), ("b", 3), ("c", 5)):
+        write(folder / "cases" / f"{case}.args", str(at))
+        write(folder / "cases" / f"{case}.out", f"{at}\n")
+    text = f'[program]\nsources = ["p.c"]\n[cases]\nfolder = "cases"\n[compare]\n{compare}\n'
+    write(folder / "whence.toml", text)
+    return folder
+
+
+def test_a_silent_error_fails_its_case_where_the_configuration_asks_for_it():
+    folder = counted("counted", "memory = true")
+    found = whence(folder, "locate", "--json").json
+    assert found["cases"]["names_failed"] == ["c"]
+    assert (found["symptom"]["kind"], found["symptom"]["line"]) == ("memory-error", 8)
+    assert found["symptom"]["text"] == "a write beyond `row` at p.c:8"
+    assert found["ranking"][0]["line"] == 8
+    assert any(line.startswith("not altered: c: memory error in the program, but pass") for line in found["summary"])
+    spectrum = whence(folder, "spectrum", "--json").json
+    assert spectrum["cases"]["names_failed"] == ["c"]
+    sliced = whence(folder, "slice", "--json").json
+    assert {7, 8} <= {at["line"] for at in sliced["slice"]}
+
+
+def test_a_silent_error_passes_elsewhere():
+    done = whence(counted("not-counted", "memory = false"), "locate")
+    assert done.status == 2 and "no case fails" in done.err
+
+
+def test_what_is_known_of_a_run_is_kept(monkeypatch):
+    from whence.subject import memory_outcome
+
+    folder = counted("kept", "memory = true")
+    first = whence(folder, "spectrum", "--json").json
+    monkeypatch.setattr(memory_outcome, "memory_outcome", None)  # would be called
+    monkeypatch.setattr("whence.subject.recorder.memory_outcome", None)
+    assert whence(folder, "spectrum", "--json").json["cases"] == first["cases"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from whence.errors import SubjectError
 from whence.run.cases import Case
 from whence.run.oracle import judge, signal_name
-from whence.run.outcome import Kind
+from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
 
 VARIANT = "the variant whose runs are altered"
@@ -51,10 +51,10 @@ class FailureSignature:
     line: bytes = b""
 
     @classmethod
-    def of(cls, case: Case, result: RunResult) -> FailureSignature:
-        """The signature of a run."""
-        outcome = judge(case, result)
-        if outcome.kind in (Kind.PASS, Kind.SKIPPED, Kind.TIMEOUT):
+    def of(cls, case: Case, result: RunResult, outcome: Outcome | None = None) -> FailureSignature:
+        """The signature of a run; ``outcome`` where more than its result was judged, as of a memory error."""
+        outcome = outcome or judge(case, result)
+        if outcome.kind in (Kind.PASS, Kind.SKIPPED, Kind.TIMEOUT, Kind.MEMORY):
             return cls(outcome.kind)
         if outcome.kind is not Kind.WRONG_OUTPUT:
             return cls(outcome.kind, result.status, result.signal)

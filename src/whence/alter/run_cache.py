@@ -12,7 +12,7 @@ import fcntl
 import hashlib
 import os
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import CHANGE, RESULT, Batch, Verdict
 from whence.build.toolchain import whence_home
-from whence.run.cases import Case
-from whence.run.sandbox import Limits
+from whence.run.case_key import add_content
 
 MOST = 256 << 20  # bytes kept in all; the files used least lately go first
 MOST_TEXT = 4 << 20  # bytes of kept output in one block; a part that wrote more is not kept
@@ -39,42 +38,13 @@ Texts = list[tuple[bytes, bytes]]
 # ---- What names a result ---------------------------------------------------------------------------------------------
 
 
-def case_key(variant: str, case: Case, limits: Limits, name: str) -> str:
-    """The hash (32 hexadecimal digits) of what decides a case's altered runs.
-
-    ``variant`` names the executable by the content of all that it was made of, ``name`` is its ``argv[0]``. Raises
-    OSError where a file of the case cannot be read.
-    """
-    digest = hashlib.sha256()
-    environment = sorted(case.environment.items())
-    settings = (environment, case.expected, case.comparison, case.rule, case.skip_statuses, limits)
-    for text in (variant, code_version(), name, repr(case.arguments), repr(settings)):
-        _add(digest, os.fsencode(text))
-    _add(digest, case.stdin.read_bytes() if isinstance(case.stdin, Path) else case.stdin or b"")
-    for file, source in case.files:
-        for path in _files_below(source):
-            inside = os.path.relpath(path, source)
-            _add(digest, os.fsencode(f"{file}/{inside} {path.stat().st_mode:o}"))
-            _add(digest, path.read_bytes() if path.is_file() else b"")
-    return digest.hexdigest()[:32]
-
-
-def _add(digest: hashlib._Hash, content: bytes) -> None:
-    digest.update(len(content).to_bytes(8, "little"))
-    digest.update(content)
-
-
-def _files_below(source: Path) -> Iterable[Path]:
-    return sorted(source.rglob("*")) if source.is_dir() else [source]
-
-
 @cache
 def code_version() -> str:
     """A hash of the code that runs and judges: results of other code are not taken."""
     digest = hashlib.sha256()
     for folder in ("alter", "run"):
         for path in sorted((Path(__file__).parents[1] / folder).glob("*.py")):
-            _add(digest, path.read_bytes())
+            add_content(digest, path.read_bytes())
     return digest.hexdigest()
 
 

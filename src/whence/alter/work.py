@@ -23,11 +23,12 @@ import numpy as np
 from whence.alter.changes import EVENT, RESULT, Observed, Results, Way
 from whence.alter.executors import Workers, cluster_workers, gone, local_workers
 from whence.alter.faithful import FailureSignature, Unusable
-from whence.alter.run_cache import RunCache, case_key, found_folder, prune
+from whence.alter.run_cache import RunCache, code_version, found_folder, prune
 from whence.alter.session import EVENTS, open_session
 from whence.alter.streams import Rate, Request, Rows, Stream, merged
 from whence.alter.worker import ROOMS, Done, Opener, Place, Room, Seat, lost, observe, run_part
 from whence.probe.instrument import Variant
+from whence.run.case_key import case_key
 from whence.run.cases import Case
 from whence.run.runner import Cancelled
 from whence.subject.runs import Runs, blocks_executed
@@ -344,7 +345,7 @@ class Work:
         """The hash of a case's content; one whose files cannot be read is unusable, and has a name of its own."""
         if id(case) not in self._keys:
             try:
-                key = case_key(self._variant, case, self.subject.limits, self.subject.name)
+                key = case_key(self._variant, code_version(), case, self.subject.limits, self.subject.name)
             except OSError as error:
                 key = f"unreadable-{id(case)}"
                 self._why_not[key] = self.unusable[case.name] = f"cannot read {error.filename}: {error.strerror}"
@@ -358,7 +359,11 @@ class Work:
     def _signatures(self) -> dict[int, FailureSignature]:
         """How the program's own runs of cases ended, by the identity of the cases."""
         tested = [] if self._runs is None else self._runs.tested
-        return {id(one.case): FailureSignature.of(one.case, one.result) for one in tested if one.case.command is None}
+        return {
+            id(one.case): FailureSignature.of(one.case, one.result, one.outcome)
+            for one in tested
+            if one.case.command is None
+        }
 
     @cached_property
     def _reach(self) -> int:

@@ -58,7 +58,7 @@ class RelevantSlicing:
         for kind in (Variant.ALTER, Variant.REPLAY):
             investigation.build(kind)
         recording = sliced.recording
-        by_itself = FailureSignature.of(recording.case, recording.result)
+        by_itself = FailureSignature.of(recording.case, recording.result, recording.outcome)
         with (
             Session(investigation.subject, recording.case, plain=by_itself) as session,
             investigation.watcher.search("switching branches") as report,

@@ -40,6 +40,7 @@ SYMPTOMS = {
     "crash": "the crash",
     "assertion": "the failed assertion",
     "timeout": "the endless loop",
+    "memory-error": "the memory error",
 }
 
 

@@ -166,6 +166,8 @@ def choose_oracle(case: Case, run: RunResult, criteria: Criteria) -> Oracle:
 
 
 def _failed(case: Case, outcome: Outcome) -> Outcome:
+    if not outcome.failed and case.comparison.memory:
+        raise SubjectError(f"case {case.name} fails by its memory errors alone, for which other inputs are not checked")
     if not outcome.failed:
         raise SubjectError(f"case {case.name} does not fail", "only a failing input can be reduced; see --fails")
     return outcome

@@ -18,9 +18,10 @@ from whence.errors import ProgramError
 from whence.probe.layout import Kind, Layout, Role, is_frame_local
 from whence.probe.library import FUNCTIONS
 from whence.probe.plan import LEAF_KIND, NAME, PARAMETER, Plan
+from whence.probe.steps import FREES, Source, steps_of
 from whence.probe.variables import variables
 from whence.program.syntax import type_end
-from whence.program.types import alloc_size_of
+from whence.program.types import alloc_size_of, offset_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,19 +30,9 @@ if TYPE_CHECKING:
     from whence.program.model import Instruction, Module, Operand
     from whence.program.program import FunctionRef, Program
 
-WORD = 8  # bytes of a pointer
+
+POINTERS = frozenset({"ptr", "i64"})  # types whose values may be pointers
 NOTHING = -1
-
-
-class Source(IntEnum):
-    """What a pointer comes from."""
-
-    NONE = 0  # not known
-    SITE = 1  # the event of a site in the same frame
-    PARAMETER = 2
-    LOCAL = 3  # a local of the frame, or its copy of a structure argument
-    STATIC = 4  # a variable or constant of the program
-    EITHER = 5  # one of two sources, which its value tells
 
 
 class Trait(IntEnum):
@@ -51,7 +42,7 @@ class Trait(IntEnum):
     TEXT = 2  # each byte that it reads decides what it does
     FRESH = 4  # the contents of its blocks are undefined
     MOVES = 8  # makes a block of another size of one: what it copies was not asked for
-    FREES = 16  # its first argument is a block to give back
+    FREES = FREES  # its first argument is a block to give back
 
 
 _TRAITS = {
@@ -70,10 +61,11 @@ def _table(*names: str) -> np.dtype[Any]:
 
 # Of each site: the source of the address, of what is copied from, of the value (or a copy's parameter), each with the
 # target and the outer block as in the plan's references; ``old``: the site of a load whose masked bits the stored value
-# keeps (-1); ``separate``: a copy whose ranges must not overlap; ``scope``: where it stands in the source.
+# keeps (-1); ``separate``: a copy whose ranges must not overlap; ``scope``: where it stands in the source; ``inside``:
+# the address is known to lie inside of its variable; ``carries``: a load whose value may be a pointer.
 SITE = _table(
     *("address", "address_target", "address_outer", "second", "second_target", "second_outer"),
-    *("value", "value_target", "value_outer", "old", "separate", "scope", "phi_start"),
+    *("value", "value_target", "value_outer", "old", "separate", "scope", "phi_start", "inside", "carries"),
 )
 PHI = _table("pred", "source", "target", "outer")
 PAIR = _table("one", "one_target", "one_outer", "other", "other_target", "other_outer")
@@ -86,7 +78,8 @@ class Sources(NamedTuple):
 
     ``static_sizes`` are bytes, in the order in which a recording names the variables; ``parents`` of scopes (-1:
     a function's own), ``traits`` of library functions by number, ``pairs`` of sources of which one holds. ``pointers``
-    are the static variables that a static variable's initial value points to, from its ``pointer_starts`` on.
+    are the static variables that a static variable's initial value points to, from its ``pointer_starts`` on. ``steps``
+    are what a pass has to do of each segment, from its ``step_starts`` on (``steps.py``).
     """
 
     sites: Any
@@ -101,6 +94,8 @@ class Sources(NamedTuple):
     pairs: Any
     pointers: Any
     pointer_starts: Any
+    steps: Any
+    step_starts: Any
 
 
 @dataclass(slots=True, frozen=True)
@@ -142,18 +137,22 @@ class Declarations:
 
     def tables(self) -> Sources:
         """What the pass over a trace needs."""
+        traits, phis = _traits(), np.array(self._phis or [(0,) * 4], PHI)
+        steps, step_starts = steps_of(self._plan, self._sites, traits)
         return Sources(
             self._sites,
-            np.array(self._phis or [(0,) * 4], PHI),
+            phis,
             np.array([*self._places, (0,) * 4], PLACE),
             np.array([*self._place_starts, len(self._places)], np.int32),
             np.array([*self._locals, (0,) * 3], LOCAL),
             np.array([*self._local_starts, len(self._locals)], np.int32),
             np.array(self._sizes or [0], np.int64),
             np.array(self._scopes.parents or [NOTHING], np.int32),
-            _traits(),
+            traits,
             np.array(self._pairs or [(0,) * 6], PAIR),
             *self._pointers(),
+            steps,
+            step_starts,
         )
 
     def _pointers(self) -> tuple[Any, Any]:
@@ -240,6 +239,7 @@ class _Function:
         }
         self._parameters = {p.text: n for n, p in enumerate(ref.function.parameters)}
         self._local_numbers: dict[str, int] = {}
+        self._first_local = len(owner._locals)
         self._site_numbers: dict[tuple[int, int], int] = {}
 
     def add(self, first_segment: int) -> None:
@@ -312,6 +312,9 @@ class _Function:
             row["scope"] = self._owner._scopes.number(self._ref.module, instruction.location.scope)
         if kind in {Kind.LOAD, Kind.RMW, Kind.COPY, Kind.SET}:
             self._put(row, "address", number, operands[0], Role.ADDRESS)
+        if kind in {Kind.LOAD, Kind.STORE}:
+            row["inside"] = self._is_inside(operands[kind is Kind.STORE], size)
+            row["carries"] = kind is Kind.LOAD and instruction.type in POINTERS
         if kind is Kind.STORE:
             self._put(row, "address", number, operands[1], Role.ADDRESS)
             self._put(row, "value", number, operands[0], Role.VALUE)
@@ -342,7 +345,7 @@ class _Function:
 
     def _source(self, number: int, operand: Operand, role: Role, pred: int) -> tuple[int, int, int]:
         """Kind, target and outer block of what an operand's pointer comes from."""
-        if operand.type not in {"ptr", "i64"}:
+        if operand.type not in POINTERS:
             return Source.NONE, NOTHING, 0
         made = self._definitions.get(operand.text)
         if made is not None and made.opcode == "select":
@@ -379,6 +382,28 @@ class _Function:
                 self._site_numbers.get((made.index, int(LEAF_KIND[made.opcode]))) if made.opcode in LEAF_KIND else None
             )
             return (Source.NONE, NOTHING) if site is None else (Source.SITE, site)
+
+    def _is_inside(self, operand: Operand, size: int) -> bool:
+        """Whether bytes at a constant place of a variable lie inside of it."""
+        offset = 0
+        while (made := self._definitions.get(operand.text)) is not None and made.opcode == "getelementptr":
+            indices = [index.text for index in made.operands[1:]]
+            try:
+                step = offset_of(made.element_type, indices, self._module)
+            except ProgramError:
+                return False
+            if step is None:
+                return False
+            offset, operand = offset + step, made.operands[0]
+        return offset >= 0 and offset + size <= self._room(operand.text)
+
+    def _room(self, text: str) -> int:
+        """Bytes of the variable that an operand is the address of; 0: of none."""
+        if text in self._local_numbers:
+            varies = text in self._definitions and not is_frame_local(self._definitions[text])
+            return 0 if varies else int(self._owner._locals[self._first_local + self._local_numbers[text]][0])
+        number = self._owner.static(self._ref.module, text[1:]) if text.startswith("@") else None
+        return 0 if number is None else self._owner._sizes[number]
 
     def _constant(self, text: str) -> tuple[Source, int]:
         """The variable that a constant address points into."""

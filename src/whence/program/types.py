@@ -9,6 +9,7 @@ neighbours in an array: ``x86_fp80`` stores 10 bytes and takes 16. Answers are k
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from whence.errors import ProgramError
 from whence.program.model import Module
@@ -74,6 +75,27 @@ def member_offset(type_text: str, index: int, module: Module) -> int:
             return offset
         offset += size
     raise ProgramError(f"{module.name}: {type_text} has no member {index}")
+
+
+def offset_of(type_text: str, indices: Sequence[str], module: Module) -> int | None:
+    """Bytes that a ``getelementptr`` with these indices adds to its base; None where one of them is no constant.
+
+    ``type_text`` is what the base points to. Raises ProgramError for a type without a known size.
+    """
+    if not all(re.fullmatch(r"-?\d+", index) for index in indices):
+        return None
+    offset = int(indices[0]) * alloc_size_of(type_text, module)
+    for index in map(int, indices[1:]):
+        body = module.types.get(type_text, type_text)
+        if (fields := struct_members(body)) is not None:
+            offset += member_offset(type_text, index, module)
+            type_text = fields[index]
+        elif (match := _SEQUENCE.fullmatch(body)) and body[0] == "[":
+            type_text = match[2]
+            offset += index * alloc_size_of(type_text, module)
+        else:
+            return None
+    return offset
 
 
 def holds_array(type_text: str, module: Module) -> bool:

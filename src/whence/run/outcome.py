@@ -17,6 +17,7 @@ class Kind(StrEnum):
     CRASH = "crash"
     ASSERTION = "assertion"
     TIMEOUT = "timeout"
+    MEMORY = "memory error"  # nothing else is wrong, and `[compare] memory` asks for it
     SKIPPED = "skipped"  # a test of an existing suite that says it cannot run here
 
 
@@ -58,7 +59,8 @@ class Outcome:
 
     ``text`` is one phrase for people. For a wrong output, ``stream`` is the file descriptor (1 or 2) and
     ``difference`` has the first differing byte in the actual and in the expected output. ``endless``: the run did not
-    end by itself; a limit of time or of output ended it.
+    end by itself; a limit of time or of output ended it. Of a memory error ``events`` are the access and what it
+    depends on, in the recorded run.
     """
 
     kind: Kind
@@ -67,6 +69,7 @@ class Outcome:
     difference: Difference | None = None
     assertion: Assertion | None = None
     endless: bool = False
+    events: tuple[int, ...] = ()
 
     @property
     def passed(self) -> bool:

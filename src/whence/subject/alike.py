@@ -1,7 +1,7 @@
 """Which failing cases fail in the same way: only what such runs have in common says something about one fault.
 
-Two runs fail in the same way where their outcomes are of one kind, and, of failed assertions and crashes, at the same
-statement. Where a run printed something wrong says less: one fault shows at many outputs.
+Two runs fail in the same way where their outcomes are of one kind, and, of failed assertions, crashes and memory
+errors, at the same statement. Where a run printed something wrong says less: one fault shows at many outputs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def _way(tested: Tested) -> tuple[object, ...]:
     """What is known of the way in which a case fails without recording it."""
     assertion = tested.outcome.assertion
     place = (assertion.file, assertion.line) if assertion else None
-    return tested.outcome.kind, tested.result.signal, place
+    text = tested.outcome.text if tested.outcome.kind is Kind.MEMORY else ""
+    return tested.outcome.kind, tested.result.signal, place, text
 
 
 def _place(recorder: Recorder, tested: Tested) -> Statement | None:

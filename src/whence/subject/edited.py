@@ -19,6 +19,7 @@ from whence.build.edited import DoesNotCompile, Rebuild
 from whence.build.scratch import scratch
 from whence.errors import WhenceError
 from whence.run.oracle import judge
+from whence.run.outcome import Kind
 from whence.run.runner import Runner
 from whence.run.sandbox import Limits
 from whence.subject.runs import Runs
@@ -120,9 +121,10 @@ class Editing:
     # ---- Runs --------------------------------------------------------------------------------------------------------
 
     def _run(self, executable: Path) -> Tried:
-        """Run all cases, the failing ones first."""
+        """Run all cases, the failing ones first, but those that fail by a memory error, which no plain run shows."""
         runs = self._runs
-        rows = [*runs.failing, *runs.passing]
+        failing = [row for row in runs.failing if runs.tested[row].outcome.kind is not Kind.MEMORY]
+        rows = [*failing, *runs.passing]
         repaired, broken, how = list[int](), list[int](), ""
         with Runner(executable, self._limits, name=self._subject.name) as runner:
             for start in range(0, len(rows), PORTION):

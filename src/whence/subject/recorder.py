@@ -6,7 +6,7 @@ import shutil
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
 
@@ -18,6 +18,8 @@ from whence.run.oracle import judge
 from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
 from whence.run.runner import Runner, TraceRequest
+from whence.subject.memory_check import Checker
+from whence.subject.memory_outcome import memory_outcome
 from whence.subject.processes import candidates, open_best, processes_in
 from whence.subject.subject import Subject
 from whence.trace.trace import FULL, LIMIT_REACHED, Header, Trace, open_units, read_header
@@ -154,6 +156,10 @@ class Recorder:
         """Where a file for runs of the recorder can lie."""
         return self._runner.sandbox.new_path(name)
 
+    @cached_property
+    def _checker(self) -> Checker:
+        return Checker(self.subject)
+
     def _request(self, limit: int) -> TraceRequest:
         path = self._runner.sandbox.new_path(f"trace{next(self._numbers):06}")  # argv lies behind it
         return TraceRequest(path, limit, self._ring)
@@ -173,12 +179,17 @@ class Recorder:
         try:
             open_trace = partial(self._open, limit=request.limit, endless=endless)
             outcome = expected if expected and _was_full(request, result) else judge(case, result)
-            if expected is not None and outcome.kind is not expected.kind:
+            by_memory = outcome.passed and case.comparison.memory
+            if expected is not None and outcome.kind is not expected.kind and not by_memory:
                 raise ChangedOutcome(case, expected, outcome)
             is_command = path.is_dir()
             process, trace = self._of_command(case, path, open_trace, worth) if is_command else ("", open_trace(path))
         finally:
             _remove(path)
+        if by_memory:
+            outcome = memory_outcome(self.subject, self._checker, trace) or outcome
+            if expected is not None and outcome.kind is not expected.kind:
+                raise ChangedOutcome(case, expected, outcome)
         return Recording(case, result, outcome, trace, bool(trace.header.flags & LIMIT_REACHED), process)
 
     def _of_command(

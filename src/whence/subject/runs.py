@@ -29,6 +29,7 @@ Results = dict[int, RunResult]  # by the case's number
 ENDLESS, ENDLESS_LEAST = 5.0, 2.0  # times the longest run that ends, and seconds, for the coverage of one that does not
 PATTERNS = (0, 0xAA)  # what fresh memory is made to hold, to see whether a verdict depends on it
 QUICK = 1.0  # seconds within which a case ends that is run before those that take long
+DEPENDS = "depends on uninitialised memory"
 SLOWER = 2  # the cover variant may take this many times as long as the time limit says
 
 
@@ -45,14 +46,16 @@ class Tested:
 class Runs:
     """The runs of all cases that count; flaky ones and those whose verdict a variant changes are in ``left_out``.
 
-    ``counts``: uint32, cases by counters of the cover variant. ``unlike`` tells that the only failing cases are such
-    whose verdict a variant changes: what they executed is known only as far as the variant ran as the program did.
+    ``counts``: uint32, cases by counters of the cover variant. ``depending`` are those of the cases left out whose
+    verdict hangs on memory or layout, by their places in ``left_out``. ``unlike`` tells that the only failing cases are
+    such whose verdict a variant changes: what they executed is known only as far as the variant ran as the program did.
     """
 
     tested: list[Tested]
     counts: NDArray[np.uint32]
     left_out: list[str] = field(default_factory=list)
     unlike: bool = False
+    depending: dict[int, Case] = field(default_factory=dict)
 
     @property
     def failing(self) -> list[int]:
@@ -101,7 +104,31 @@ def run_all(subject: Subject, progress: Progress | None = None, deadline: float 
         filled = _filled(batches, cover, differing, deadline)
         again = batches.run(runner, sorted({*failing, *differing}), deadline)
     unstable = {row for row, result in repeated.items() if _verdict(result) is not _verdict(covered[row])}
-    return _judged(subject, plain, covered, again, unstable, filled, batches.lost)
+    runs = _judged(subject, plain, covered, again, unstable, filled, batches.lost)
+    _look_at_memory(subject, runs, deadline)
+    return runs
+
+
+def _look_at_memory(subject: Subject, runs: Runs, deadline: float) -> None:
+    """Let silent memory errors count where that is asked for, and say what verdicts hang on that memory decides."""
+    passing = [(row, runs.tested[row].case) for row in runs.passing]
+    asked = [(row, case) for row, case in passing if case.comparison.memory]
+    if not asked and not runs.depending:
+        return
+    from whence.subject.memory_outcome import judged_by_memory, what_it_hangs_on
+    from whence.subject.recorder import Recorder
+
+    with Recorder(subject) as recorder:
+        failing, unchecked = judged_by_memory(subject, recorder, asked, deadline)
+        if time.monotonic() < deadline:
+            for number, words in what_it_hangs_on(subject, recorder, runs.depending).items():
+                runs.left_out[number] += f"; {words}"
+    for row, outcome in failing.items():
+        runs.tested[row].outcome = outcome
+    runs.left_out += [f"{runs.tested[row].case.name}: {why}" for row, why in unchecked.items()]
+    if unchecked:
+        rows = [row for row in range(len(runs.tested)) if row not in unchecked]
+        runs.tested, runs.counts = [runs.tested[row] for row in rows], runs.counts[rows]
 
 
 def _plain(cases: Sequence[Case], batches: _Batches, runner: Runner, deadline: float) -> Results:
@@ -160,6 +187,7 @@ def _judged(
     import numpy as np
 
     tested, rows, left_out, unlike = [], [], [], []
+    depending: dict[int, Case] = {}
     for row, case in enumerate(subject.cases):
         if row in lost or row not in covered:
             left_out.append(f"{case.name}: {lost.get(row, 'not run, since the time was over')}")
@@ -169,6 +197,8 @@ def _judged(
         if row in unstable:
             reason = f"flaky: {outcome.kind} in one run, another verdict in the next"
         if reason:
+            if reason.startswith(DEPENDS):
+                depending[len(left_out)] = case
             left_out.append(f"{case.name}: {reason}")
             if outcome.failed and _unlike(outcome, covered[row]) in reason:
                 unlike.append(row)
@@ -190,7 +220,7 @@ def _judged(
             "the `command` has to run the program at `path` in its copy of the folder; where it builds that again "
             "(is a source newer?), the plain program is back",
         )
-    return Runs(tested, _matrix(rows, np.zeros(_size(subject), np.uint32)), left_out, alone)
+    return Runs(tested, _matrix(rows, np.zeros(_size(subject), np.uint32)), left_out, alone, depending)
 
 
 def _matrix(rows: list[NDArray[np.uint32] | None], nothing: NDArray[np.uint32]) -> NDArray[np.uint32]:
@@ -263,9 +293,9 @@ def _unlike(outcome: Outcome, covered: RunResult) -> str:
 def _depends(differs: str, filled: Sequence[Kind]) -> str:
     """That a verdict hangs on what C leaves open; and how, where the content of fresh memory changes it."""
     if len(set(filled)) < 2:
-        return f"depends on uninitialised memory or layout: {differs}"
+        return f"{DEPENDS} or layout: {differs}"
     ways = " and ".join(f"{kind} where fresh memory holds {byte}" for byte, kind in zip(PATTERNS, filled, strict=True))
-    return f"depends on uninitialised memory: {differs} ({ways}; --pattern says what it holds)"
+    return f"{DEPENDS}: {differs} ({ways}; --pattern says what it holds)"
 
 
 def counters(subject: Subject) -> list[Counter]:

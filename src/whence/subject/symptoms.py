@@ -22,6 +22,7 @@ from whence.run.symptom import find_symptom
 from whence.subject.processes import has_crashed
 from whence.subject.recorder import Recording
 from whence.trace.columns import N_OUT
+from whence.trace.trace import Trace
 
 OUTPUTS = 100  # calls that printed, the last ones, from which the slice starts
 
@@ -50,6 +51,8 @@ def unrecorded_symptom(result: RunResult, outcome: Outcome) -> Symptom:
 
 def _find(recording: Recording, folder: Path) -> Symptom:
     trace, result, outcome = recording.trace, recording.result, recording.outcome
+    if outcome.kind is Kind.MEMORY:
+        return _of_memory_error(trace, outcome, folder)
     if recording.case.command is None or outcome.kind is Kind.TIMEOUT:
         return find_symptom(trace, result, outcome, folder)
     if has_crashed(trace.header):
@@ -59,6 +62,16 @@ def _find(recording: Recording, folder: Path) -> Symptom:
         outcome = Outcome(kind, f"the program was killed by {signal_name(number)}", assertion=assertion)
         return find_symptom(trace, replace(result, status=None, signal=number), outcome, folder)
     return _of_test(recording, folder)
+
+
+def _of_memory_error(trace: Trace, outcome: Outcome, folder: Path) -> Symptom:
+    """The access that missed its object; what is behind its address and where its object went led to it."""
+    event = outcome.events[0]
+    location = trace.location(event)
+    details: dict[str, object] = {"criteria": [event + 1 for event in outcome.events], "label": "the memory error"}
+    if location is not None:
+        details["column"] = location.column
+    return Symptom("memory-error", outcome.text, statement_of(location, folder), trace.clock(event), event, details)
 
 
 def _of_test(recording: Recording, folder: Path) -> Symptom:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from whence.probe.plan import Plan
 from whence.probe.pointers import Sources
-from whence.trace.columns import Columns
+from whence.trace.columns import Columns, FrameKind
 from whence.trace.kernels import lean
 from whence.trace.lazy import lazy_zeros
 from whence.trace.memory import wide
@@ -25,6 +25,7 @@ MOST_OBJECTS = 1 << 27
 MOST_ERRORS = 1 << 16
 MOST_DEEDS = 1 << 20
 
+DIRECT, THREAD = int(FrameKind.DIRECT), int(FrameKind.THREAD)
 # Kinds of objects.
 UNBORN, LOCAL, COPIED, HEAP, STATIC = range(5)
 # Kinds of errors.
@@ -80,7 +81,8 @@ class State(NamedTuple):
 
     ``objects`` of each event, whether its value is ``undefined``; the ``table`` of objects, the ``errors`` and the
     ``deeds``, each with ``counts`` of rows; ``seen``: the error + 1 of each site and kind. ``first`` of each frame: 1 +
-    the object of its first local, 0 where the frame's beginning was not seen; ``last``: its last segment. ``stack`` and
+    the object of its first local, 0 where the frame's beginning was not seen; the event of its first argument and how
+    many were ``passed``; whether it is ``tainted`` by an undefined value; ``last``: its last segment. ``stack`` and
     ``depth`` of each thread, and the segment whose call it waits for. ``keys`` and ``blocks``: the last block that
     began at an address.
     """
@@ -93,6 +95,9 @@ class State(NamedTuple):
     counts: NDArray[np.int64]
     seen: NDArray[np.int32]
     first: NDArray[np.int32]
+    arguments: NDArray[np.int32]
+    passed: NDArray[np.int32]
+    tainted: NDArray[np.uint8]
     last: NDArray[np.int32]
     stack: NDArray[np.int32]
     depth: NDArray[np.int64]
@@ -102,13 +107,13 @@ class State(NamedTuple):
 
 
 N_OBJECT, N_ERROR, LAST_UNKNOWN, NEXT_CELL, N_STATIC, UNKNOWN_DEPTH = range(6)
-HIDDEN, N_DEED = 6, 7  # HIDDEN 1: locals may live on when their frame is left
+HIDDEN, N_DEED, ANY_UNDEFINED = 6, 7, 8  # HIDDEN 1: locals may live on when their frame is left
 
 
 def new_state(events: int, segments: int, frames: int, sites: int, threads: int, blocks: int) -> State:
     """The state before a run of that many events, segments and frames, with so many blocks taken on the heap."""
     size = 1 << max(4, (4 * blocks).bit_length())
-    counts = np.zeros(8, np.int64)
+    counts = np.zeros(9, np.int64)
     counts[N_OBJECT], counts[LAST_UNKNOWN] = 1, -1
     return State(
         lazy_zeros(events + 1, np.int32),
@@ -119,6 +124,9 @@ def new_state(events: int, segments: int, frames: int, sites: int, threads: int,
         counts,
         lazy_zeros(sites * ERROR_KINDS, np.int32),
         lazy_zeros(frames + 1, np.int32),
+        lazy_zeros(frames + 1, np.int32),
+        lazy_zeros(frames + 1, np.int32),
+        lazy_zeros(frames + 1, np.uint8),
         lazy_zeros(frames + 1, np.int32),
         lazy_zeros(threads * DEPTH, np.int32).reshape(threads, DEPTH),
         np.zeros(threads, np.int64),
@@ -194,6 +202,24 @@ def enter(segment: Int, thread: Int, plan: Plan, columns: Columns, sources: Sour
     state.first[row.frame] = number
     state.stack[thread, state.depth[thread]] = row.frame
     state.depth[thread] += 1
+    _take_arguments(row.frame, plan, columns, state)
+
+
+@lean
+def _take_arguments(frame: Int, plan: Plan, columns: Columns, state: State) -> None:
+    """Where the arguments of a frame are, if they are known; one that was never given a value taints it."""
+    row = columns.frames[frame]
+    if row.call < 0 or (row.kind != DIRECT and row.kind != THREAD):
+        return
+    call = columns.segments[row.call]
+    last = plan.segments[call.id + 1].site_start - 1
+    count = plan.sites[last].aux
+    behind = call.event + last - plan.segments[call.id].site_start  # the call
+    if row.kind == THREAD and count:
+        count = 1
+    state.arguments[frame], state.passed[frame] = behind - count, count
+    for argument in range(behind - count if state.counts[ANY_UNDEFINED] else behind, behind):
+        state.tainted[frame] |= state.undefined[argument]
 
 
 @lean

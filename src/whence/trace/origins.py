@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from whence.probe.layout import Kind
 from whence.probe.plan import PARAMETER, SAME_BLOCK, Plan
-from whence.probe.pointers import WORD, Source, Sources, Trait
-from whence.trace.columns import N_SEGMENT, CellKind, Columns, FrameKind
-from whence.trace.dependence import event_in_block, last_event, site_of
+from whence.probe.pointers import Sources, Trait
+from whence.probe.steps import WORD, Source
+from whence.trace.columns import N_SEGMENT, CellKind, Columns
+from whence.trace.dependence import event_in_block, site_of
 from whence.trace.kernels import lean
 from whence.trace.memory import wide
 from whence.trace.objects import LAST_UNKNOWN, LOCAL, N_STATIC, STATIC, State, block_at
@@ -31,7 +32,6 @@ STORES, COPIES, ARGS, RESULTS, RET, PHI = (
 CELL_COPY, CELL_BYVAL, CELL_VARIADIC, CELL_ALLOC = (
     int(k) for k in (CellKind.COPY, CellKind.BYVAL, CellKind.VARIADIC, CellKind.ALLOC)
 )
-DIRECT, THREAD = int(FrameKind.DIRECT), int(FrameKind.THREAD)
 FRESH = int(Trait.FRESH)
 COPIES_OF_COPIES = 64  # that are followed
 
@@ -44,16 +44,9 @@ def _leaf(plan: Plan, columns: Columns, segment: Int, target: Int, outer: Int) -
 
 
 @lean
-def _parameter(plan: Plan, columns: Columns, frame: Int, number: Int) -> Int:
+def _parameter(frame: Int, number: Int, state: State) -> Int:
     """The event of the argument that a parameter was given, -1."""
-    row = columns.frames[frame]
-    if row.call < 0 or (row.kind != DIRECT and row.kind != THREAD):
-        return -1
-    call = last_event(plan, columns, row.call)
-    arguments = plan.sites[site_of(plan, columns, call)].aux
-    if row.kind == THREAD:
-        number = arguments - 1
-    return call - arguments + number if number < arguments else -1
+    return state.arguments[frame] + number if number < state.passed[frame] else -1
 
 
 @lean
@@ -64,7 +57,7 @@ def object_of(kind: Int, target: Int, outer: Int, segment: Int, plan: Plan, colu
         return state.objects[event] if event >= 0 else 0
     frame = columns.segments[segment].frame
     if kind == BY_PARAMETER:
-        event = _parameter(plan, columns, frame, target)
+        event = _parameter(frame, target, state)
         return state.objects[event] if event >= 0 else 0
     if kind == BY_LOCAL:
         first = state.first[frame]
@@ -213,7 +206,7 @@ def uses_undefined(
         if ref.role != role or ref.pred != pred_block or ref.target == sources.sites[site].old:
             continue
         if ref.outer == PARAMETER:
-            leaf = _parameter(plan, columns, here.frame, ref.target)
+            leaf = _parameter(here.frame, ref.target, state)
         elif ref.outer == SAME_BLOCK and plan.sites[ref.target].segment == here.id:
             leaf = here.event + ref.target - first
         else:

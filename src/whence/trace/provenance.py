@@ -2,47 +2,50 @@
 
 It goes through the records as decoding did, once, and notes where an access missed its object, or an undefined value
 decided something (``objects.py``, ``origins.py``, ``library_calls.py``).
+
+As long as no value of a frame is undefined, only the steps of its segments are done (``probe/steps.py``), nearly all of
+them here: passing tables to functions costs more than the work on an access. From its first undefined value on, a frame
+is *tainted*, and all of its events are done one by one (``any_event.py``).
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from whence.probe.layout import Kind
-from whence.probe.plan import CALLS, ENTRY, OPAQUE, RETURNS, UNKNOWN, Plan
-from whence.probe.pointers import WORD, Sources
+from whence.probe.plan import CALLS, ENTRY, OPAQUE, RETURNS, SAME_BLOCK, UNKNOWN, Plan
+from whence.probe.pointers import Sources
+from whence.probe.steps import Op, Source
+from whence.trace.any_event import any_event
 from whence.trace.columns import CHUNK_UNITS, N_SEGMENT, Columns
 from whence.trace.decode import CHUNK_HEADER_UNITS, EFFECT, IDENTITY, KIND_SHIFT, SWITCH
 from whence.trace.kernels import lean
-from whence.trace.library_calls import check_call, library_effects, result_of
+from whence.trace.library_calls import library_effects, result_of
 from whence.trace.memory import wide
 from whence.trace.objects import (
-    ADDRESSES,
-    BRANCHES,
-    COPIED,
+    ANY_UNDEFINED,
     LAST_UNKNOWN,
-    OVERLAP,
-    UNDEFINED,
+    LOCAL,
+    N_STATIC,
+    STATIC,
+    UNBORN,
     State,
-    born,
     check_access,
     end_frame,
     enter,
     leave_to,
     locals_born,
-    report,
     statics_born,
 )
-from whence.trace.origins import is_undefined, object_initially, object_loaded, object_of, object_passed, uses_undefined
+from whence.trace.origins import is_undefined, object_initially, object_loaded
 from whence.trace.shadow import Int
 
-LOADS, STORES, COPIES, SETS, VASTARTS, BYVALS, CALL, RESULTS, BRANCH, PHI = (
-    int(k)
-    for k in (
-        *(Kind.LOAD, Kind.STORE, Kind.COPY, Kind.SET, Kind.VASTART, Kind.BYVAL),
-        *(Kind.CALL, Kind.RESULT, Kind.BRANCH, Kind.PHI),
-    )
+KEEPS, LOADS, LOADS_INSIDE, STORES, LOADS_PRIVATE, RETURNED, OTHER = (int(op) for op in Op)
+BY_SITE, BY_PARAMETER, BY_LOCAL, BY_STATIC = (
+    int(s) for s in (Source.SITE, Source.PARAMETER, Source.LOCAL, Source.STATIC)
 )
 
 
@@ -52,210 +55,180 @@ def follow(
 ) -> Int:
     """Go through the records once, as ``decode`` did; returns how many segments were seen."""
     segment = np.int64(0)
-    segments = columns.counts[N_SEGMENT]
+    count = columns.counts[N_SEGMENT]
+    segments, frames, statics = columns.segments, columns.frames, plan.segments
+    places, stack, depths = sources.place_starts, state.stack, state.depth
     for chunk in chunks:
         thread = wide(units, chunk + 2)
         used = wide(units, chunk + 4)
         position = chunk + CHUNK_HEADER_UNITS
         end = chunk + (used if used else CHUNK_UNITS)
-        while position < end and segment < segments:
+        while position < end and segment < count:
             header = np.int64(units[position])
             if header == 0:
                 break
-            if header <= IDENTITY:
-                _segment(units, segment, thread, plan, columns, sources, state)
-                segment += 1
-                position += plan.segments[header - 1].units
+            if header > IDENTITY:
+                size = header & IDENTITY
+                if header >> KIND_SHIFT == EFFECT:
+                    if depths[thread] == 0 and units[position + 1] == 0:
+                        statics_born(units, position, position + size, sources, state)
+                    elif state.waits[thread] >= 0:
+                        waits = state.waits[thread]
+                        library_effects(units, position, position + size, waits, plan, columns, sources, state)
+                    position += size
+                    continue
+                if header >> KIND_SHIFT == SWITCH:
+                    thread = size
+                else:
+                    depths[size] = 0
+                    state.waits[size] = -1
+                position += 1
                 continue
-            size = header & IDENTITY
-            if header >> KIND_SHIFT == EFFECT:
-                if state.depth[thread] == 0 and units[position + 1] == 0:
-                    statics_born(units, position, position + size, sources, state)
-                elif state.waits[thread] >= 0:
-                    library_effects(
-                        units, position, position + size, state.waits[thread], plan, columns, sources, state
-                    )
-                position += size
-                continue
-            if header >> KIND_SHIFT == SWITCH:
-                thread = size
+            static = statics[header - 1]
+            row = segments[segment]
+            frame = row.frame
+            # The frame.
+            if static.flags & ENTRY:
+                enter(segment, thread, plan, columns, sources, state)
             else:
-                state.depth[size] = 0
-                state.waits[size] = -1
-            position += 1
+                depth = depths[thread]
+                if depth == 0 or stack[thread, depth - 1] != frame:
+                    leave_to(thread, frame, row.event, plan, sources, columns, state)
+                if static.flags & OPAQUE and row.source <= 0 and row.previous >= 0:
+                    state.counts[LAST_UNKNOWN] = row.event - 1
+            state.last[frame] = segment
+            if places[header] > places[header - 1]:
+                locals_born(units, segment, columns, sources, state)
+            # Its events.
+            first, stop = static.site_start, statics[header].site_start
+            undone = first if state.tainted[frame] else _steps(units, segment, plan, columns, sources, state)
+            for site in range(undone, stop):
+                if not any_event(units, row.event + site - first, site, segment, plan, columns, sources, state):
+                    break  # what follows was not reached
+            if static.flags & CALLS:
+                state.waits[thread] = segment
+                if static.flags & UNKNOWN:
+                    state.counts[LAST_UNKNOWN] = row.event + stop - first - 1
+            elif static.flags & RETURNS:
+                state.waits[thread] = frames[frame].call
+                end_frame(frame, row.event + stop - first - 1, sources, columns, state)
+                if depths[thread]:
+                    depths[thread] -= 1
+            segment += 1
+            position += static.units
     return segment
 
 
-@lean
-def _segment(
-    units: NDArray[np.uint32],
-    segment: Int,
-    thread: Int,
-    plan: Plan,
-    columns: Columns,
-    sources: Sources,
-    state: State,
-) -> None:
-    """All that one segment did."""
+@njit(inline="always")
+def _object(
+    kind: Int, target: Int, outer: Int, home: Int, delta: Int, segment: Int, columns: Columns, state: State
+) -> Any:
+    """The object of a pointer with this source."""
+    number = np.int64(0)
+    if kind == BY_SITE:
+        at = np.int64(segment)
+        if outer != SAME_BLOCK:
+            at = np.int64(columns.outer[columns.segments[segment].outer + outer])
+        while at >= 0 and columns.segments[at].id > home:
+            at = np.int64(columns.segments[at].previous)
+        if at >= 0 and columns.segments[at].id == home:
+            number = np.int64(state.objects[columns.segments[at].event + delta])
+    elif kind == BY_PARAMETER:
+        frame = columns.segments[segment].frame
+        if target < state.passed[frame]:
+            number = np.int64(state.objects[state.arguments[frame] + target])
+    elif kind == BY_LOCAL:
+        local = np.int64(state.first[columns.segments[segment].frame])
+        if local and state.table[local + target].base:
+            number = local + target
+    elif kind == BY_STATIC and target < state.counts[N_STATIC]:
+        number = np.int64(1 + target)
+    return number
+
+
+@njit(inline="always")
+def _steps(
+    units: NDArray[np.uint32], segment: Int, plan: Plan, columns: Columns, sources: Sources, state: State
+) -> Int:
+    """The steps of one segment; returns the first site that is left to be done, behind all where none is."""
     row = columns.segments[segment]
-    static = plan.segments[row.id]
-    if static.flags & ENTRY:
-        enter(segment, thread, plan, columns, sources, state)
-    else:
-        depth = state.depth[thread]
-        if depth == 0 or state.stack[thread, depth - 1] != row.frame:
-            leave_to(thread, row.frame, row.event, plan, sources, columns, state)
-        if static.flags & OPAQUE and row.source <= 0 and row.previous >= 0:
-            state.counts[LAST_UNKNOWN] = row.event - 1
-    state.last[row.frame] = segment
-    if sources.place_starts[row.id + 1] > sources.place_starts[row.id]:
-        locals_born(units, segment, columns, sources, state)
-    first = static.site_start
     stop = plan.segments[row.id + 1].site_start
-    for site in range(first, stop):
-        if not _event(units, row.event + site - first, site, segment, plan, columns, sources, state):
-            break  # what follows was not reached
-    if static.flags & CALLS:
-        state.waits[thread] = segment
-        if static.flags & UNKNOWN:
-            state.counts[LAST_UNKNOWN] = row.event + stop - first - 1
-    elif static.flags & RETURNS:
-        state.waits[thread] = columns.frames[row.frame].call
-        end_frame(row.frame, row.event + stop - first - 1, sources, columns, state)
-        if state.depth[thread]:
-            state.depth[thread] -= 1
+    events, objects, table = columns.events, state.objects, state.table
+    for k in range(sources.step_starts[row.id], sources.step_starts[row.id + 1]):
+        step = sources.steps[k]
+        op = step.op
+        event = row.event + step.place
+        if op == LOADS_PRIVATE:
+            definition = events[event].definition
+            if definition > 0:
+                objects[event] = objects[definition - 1]
+            elif state.first[row.frame]:
+                return _taint(event, step.site, row.frame, state)
+            continue
+        if op == RETURNED:
+            if row.source > 0:
+                objects[event] = objects[row.source - 1]
+                if state.counts[ANY_UNDEFINED] and state.undefined[row.source - 1]:
+                    return _taint(event, step.site, row.frame, state)
+            elif plan.sites[step.site].units == 2:
+                result_of(units, event, step.site, segment, plan, columns, state)
+            continue
+        if op == OTHER:
+            if not any_event(units, event, step.site, segment, plan, columns, sources, state):
+                return stop
+            continue
+        number = _object(step.kind, step.target, step.outer, step.home, step.delta, segment, columns, state)
+        if op == KEEPS:
+            objects[event] = number
+            continue
+        # An access to memory.
+        unit = row.word + step.unit
+        address = wide(units, unit)
+        if address == 0:  # it ended the run, or was not reached
+            return stop
+        made = table[number]
+        if number and op != LOADS_INSIDE and made.kind != UNBORN and made.base:
+            outside = address < made.base or address + step.size > made.base + made.size
+            if outside or made.death or (made.scope >= 0 and step.kind != BY_LOCAL):
+                writes = op == STORES
+                check_access(event, step.site, -1, number, writes, address, step.size, plan, columns, sources, state)
+        if op == STORES:
+            if step.value:
+                objects[event] = _object(
+                    step.value,
+                    step.value_target,
+                    step.value_outer,
+                    step.value_home,
+                    step.value_delta,
+                    segment,
+                    columns,
+                    state,
+                )
+            continue
+        definition = np.int64(events[event].definition)
+        born = np.int64(made.birth) if number and made.kind == LOCAL else np.int64(-1)
+        if definition > 0:
+            objects[event] = objects[definition - 1] if step.carries else 0
+            stale = definition - 1 < born
+            if stale or (state.counts[ANY_UNDEFINED] and state.undefined[definition - 1]):
+                return _taint(event, step.site, row.frame, state)
+        elif definition == 0:
+            if step.carries and made.kind == STATIC:
+                objects[event] = object_initially(number, wide(units, unit + 2), sources, state)
+            if born >= 0 and state.counts[LAST_UNKNOWN] < born:
+                return _taint(event, step.site, row.frame, state)
+        else:
+            if step.carries:
+                objects[event] = object_loaded(definition, address, wide(units, unit + 2), plan, columns, units, state)
+            if is_undefined(definition, number, plan, columns, sources, state):
+                return _taint(event, step.site, row.frame, state)
+    return stop
 
 
 @lean
-def _event(
-    units: NDArray[np.uint32],
-    event: Int,
-    site: Int,
-    segment: Int,
-    plan: Plan,
-    columns: Columns,
-    sources: Sources,
-    state: State,
-) -> bool:
-    """What one event read, wrote and made; False: it was not reached, or ended the run."""
-    static, source = plan.sites[site], sources.sites[site]
-    kind = static.kind
-    if kind <= BYVALS:
-        if static.aux >= 0 and kind <= STORES:
-            _private(units, event, site, segment, plan, columns, sources, state)
-        elif kind == BYVALS:
-            row = columns.segments[segment]
-            first, address = state.first[row.frame], wide(units, row.word + static.unit)
-            function = columns.frames[row.frame].function
-            if first and address:
-                number = first + source.value_target
-                born(number, address, static.size, COPIED, function, source.value_target, row, sources, state)
-        elif kind != VASTARTS:
-            return _memory(units, event, site, segment, plan, columns, sources, state)
-        return True
-    if kind == CALL:
-        check_call(units, event, site, segment, plan, columns, sources, state)
-    elif kind == RESULTS:
-        result_of(units, event, site, segment, plan, columns, state)
-    elif kind == BRANCH:
-        leaf = uses_undefined(event, site, 0, segment, plan, columns, sources, state)
-        if leaf >= 0:
-            report(UNDEFINED, event, site, leaf, 0, BRANCHES, 0, 0, 0, state)
-    else:
-        if kind == PHI:
-            _phi(event, site, segment, plan, columns, sources, state)
-        elif source.value:
-            state.objects[event] = object_passed(units, event, site, segment, plan, columns, sources, state)
-        leaf = uses_undefined(event, site, 0, segment, plan, columns, sources, state)
-        state.undefined[event] = leaf >= 0
-    return True
-
-
-@lean
-def _phi(event: Int, site: Int, segment: Int, plan: Plan, columns: Columns, sources: Sources, state: State) -> None:
-    """A phi has the object of the value that came from the block before."""
-    pred = columns.segments[segment].pred
-    block = plan.segments[columns.segments[pred].id].block if pred >= 0 else -2
-    for k in range(sources.sites[site].phi_start, sources.sites[site + 1].phi_start):
-        row = sources.phis[k]
-        if row.pred == block and row.source:
-            state.objects[event] = object_of(row.source, row.target, row.outer, segment, plan, columns, state)
-
-
-@lean
-def _private(
-    units: NDArray[np.uint32],
-    event: Int,
-    site: Int,
-    segment: Int,
-    plan: Plan,
-    columns: Columns,
-    sources: Sources,
-    state: State,
-) -> None:
-    """A private local is loaded or stored."""
-    source = sources.sites[site]
-    if plan.sites[site].kind == STORES:
-        if source.value:
-            state.objects[event] = object_passed(units, event, site, segment, plan, columns, sources, state)
-        state.undefined[event] = uses_undefined(event, site, 0, segment, plan, columns, sources, state) >= 0
-        return
-    definition = columns.events[event].definition
-    if definition > 0:
-        state.objects[event] = state.objects[definition - 1]
-        state.undefined[event] = state.undefined[definition - 1]
-    else:
-        state.undefined[event] = state.first[columns.segments[segment].frame] != 0
-
-
-@lean
-def _memory(
-    units: NDArray[np.uint32],
-    event: Int,
-    site: Int,
-    segment: Int,
-    plan: Plan,
-    columns: Columns,
-    sources: Sources,
-    state: State,
-) -> bool:
-    """An access by address: a load, a store, an atomic operation, a copy or a fill.
-
-    False where its address is 0: it ended the run, or was not reached.
-    """
-    static, source = plan.sites[site], sources.sites[site]
-    kind = static.kind
-    unit = columns.segments[segment].word + static.unit
-    address = wide(units, unit)
-    leaf = uses_undefined(event, site, 1, segment, plan, columns, sources, state)
-    if leaf >= 0:
-        report(UNDEFINED, event, site, leaf, 0, ADDRESSES, 0, 0, 0, state)
-    if address == 0:
-        return False
-    length = np.int64(static.size)
-    if kind in (COPIES, SETS):
-        length = wide(units, unit + 4)
-    number = object_of(source.address, source.address_target, source.address_outer, segment, plan, columns, state)
-    writes = kind != LOADS
-    check_access(event, site, -1, number, writes, address, length, plan, columns, sources, state)
-    if kind == COPIES:
-        second = wide(units, unit + 2)
-        other = object_of(source.second, source.second_target, source.second_outer, segment, plan, columns, state)
-        state.objects[event] = other
-        check_access(event, site, -1, other, 0, second, length, plan, columns, sources, state)
-        if source.separate and address != second and abs(address - second) < length:
-            report(OVERLAP, event, site, -1, number, 1, address, length, second, state)
-    elif kind == STORES:
-        if source.value:
-            state.objects[event] = object_passed(units, event, site, segment, plan, columns, sources, state)
-        state.undefined[event] = uses_undefined(event, site, 0, segment, plan, columns, sources, state) >= 0
-    elif kind == LOADS:
-        definition = columns.events[event].definition
-        if length == WORD and static.units > 3:
-            value = wide(units, unit + 2)
-            if definition == 0:
-                state.objects[event] = object_initially(number, value, sources, state)
-            else:
-                state.objects[event] = object_loaded(definition, address, value, plan, columns, units, state)
-        state.undefined[event] = is_undefined(definition, number, plan, columns, sources, state)
-    return True
+def _taint(event: Int, site: Int, frame: Int, state: State) -> Int:
+    """A frame's first undefined value; returns the site behind, from which on all of its events are done."""
+    state.undefined[event] = 1
+    state.tainted[frame] = 1
+    state.counts[ANY_UNDEFINED] = 1
+    return site + 1

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.subject.recorder import Recording
 
+MEMORY_ERROR = "memory-error"  # the symptom of a run that does nothing else wrong
 COMPARED = 3  # passing runs that execute an error's line, and are checked
 Place = tuple[Statement | None, str]  # of an error: the statement, and its kind
 
@@ -40,12 +41,12 @@ class _Told:
     told: dict[str, Any]
     passing: list[str] = field(default_factory=list)
     compared: int = 0
-    alone: bool = True  # of the deeds of its place, the failing one is the only one
+    last: bool = True  # nothing went on behind it: the failing access is the only one of its place
 
     @property
     def counts(self) -> bool:
         """Whether the failure may be its doing: it came of it, or passing runs do without what happened before it."""
-        before = self.link is Link.BEFORE or (self.link is Link.ITSELF and not self.alone)
+        before = self.link is Link.BEFORE or (self.link is Link.ITSELF and not self.last)
         return self.link is Link.CAUSE or (before and not self.passing)
 
 
@@ -72,7 +73,8 @@ def first_corruption(
     found.ranking = rank(*_ranked(errors, first))
     found.remarks += [f"memory errors: {remark}" for remark in checked.remarks]
     shown = first or next((one for one in errors if one.link is Link.ITSELF), None)
-    return FirstCorruption(found, _clause(shown, words) if shown else "")
+    known = shown is None or symptom.kind == MEMORY_ERROR  # which tells of it already
+    return FirstCorruption(found, "" if known or shown is None else _clause(shown, words))
 
 
 def _told(checked: Checked, words: FoundErrors, consequences: Consequences) -> Iterator[_Told]:
@@ -80,7 +82,8 @@ def _told(checked: Checked, words: FoundErrors, consequences: Consequences) -> I
     for error in checked.errors:
         if (statement := words.statement(error)) is not None:
             link = consequences.link(error)
-            yield _Told(error, statement, link, words.tell(error), alone=error.count == 1)
+            last = error.count == 1 and checked.trace.header.end == "signal"
+            yield _Told(error, statement, link, words.tell(error), last=last)
 
 
 def _ranked(errors: Sequence[_Told], first: _Told | None) -> tuple[dict[Statement, float], dict[Statement, Any]]:
