@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from whence.errors import ProgramError
 from whence.program import Program, read_module
-from whence.program.types import alignment_of, alloc_size_of, member_offset, size_of
+from whence.program.types import alignment_of, alloc_size_of, member_offset, offset_of, size_of
 
 FIRST = """
 define i32 @main() {
@@ -99,6 +99,14 @@ TYPES = read_module("%struct.P = type { i8, i32, [3 x i16], ptr }\n%struct.Q = t
 def test_sizes(text: str, store: int, alloc: int, alignment: int) -> None:
     assert (size_of(text, TYPES), alloc_size_of(text, TYPES)) == (store, alloc)
     assert alignment_of(text, TYPES) == alignment
+
+
+def test_offsets_of_constant_indices() -> None:
+    assert offset_of("%struct.P", ["0", "2"], TYPES) == 8
+    assert offset_of("[4 x i32]", ["0", "3"], TYPES) == 12
+    assert offset_of("i16", ["-2"], TYPES) == -4
+    assert offset_of("[3 x %struct.P]", ["1", "1", "1"], TYPES) == 4 * size_of("%struct.P", TYPES) + 4
+    assert offset_of("[4 x i32]", ["0", "%i"], TYPES) is None
 
 
 def test_member_offsets() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from trace_readers import record, subject_of
 
 from bench.memory.programs import PROGRAMS, Program
+from whence.probe.allocators import parse_allocators
 from whence.subject.memory_check import Checked, Checker, Error, Kind
 from whence.subject.memory_words import FoundErrors
 
@@ -103,6 +106,103 @@ def test_leaks_are_told_where_asked_for() -> None:
     assert errors(LEAKS) == []
     (leak,) = checked(LEAKS, leaks=True).errors
     assert (leak.kind, leak.size) == (Kind.LEAK, 10)
+
+
+KEPT = """\
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct node { struct node *next; char *name; };
+static struct node *first;
+static char *made;
+static struct node *add(struct node *next, const char *name)
+{
+    struct node *node = malloc(sizeof *node);   /* 10 */
+    node->next = next;
+    node->name = strdup(name);                  /* 12 */
+    return node;
+}
+int main(int count, char **words)
+{
+    first = add(add(NULL, "one"), "two");
+    asprintf(&made, "%d", count);               /* 18 */
+    char *lost = malloc(30);                    /* 19 */
+    char *here = malloc(40);                    /* 20 */
+    lost = malloc(50);                          /* 21 */
+    first->next = NULL;                         /* and with it the first node and its name */
+    if (count > 0)
+        exit(here == lost);
+    return 0;
+}
+"""
+
+
+def test_what_is_lost_and_what_could_still_be_reached() -> None:
+    found = checked(KEPT, leaks=True)
+    told = {(found.trace.location(found.table[e.object]["declared"]).line, e.size): e.writes for e in found.errors}
+    sizes = {line: [bool(kept) for (at, _), kept in told.items() if at == line] for line in (18, 19, 20, 21)}
+    assert sizes == {18: [True], 19: [False], 20: [True], 21: [True]}
+    nodes = [bool(e.writes) for e in found.errors if e.size in (4, 16)]
+    assert sorted(nodes) == [False, False, True, True]
+
+
+def pooled(text: str) -> list[tuple[int, Kind]]:
+    allocators = parse_allocators("pool_take(pool, size) pool_give(pool, pointer)")
+    subject = replace(subject_of(text), allocators=allocators)
+    found = Checker(subject).check(record(subject).trace)
+    assert not found.remarks
+    return [(place(found, error), error.kind) for error in found.errors]
+
+
+POOL = """\
+#include <stddef.h>
+struct pool { char room[4096]; size_t used; void *free; };
+static struct pool pool;
+static void *pool_take(struct pool *from, size_t size)
+{
+    if (from->free) {
+        void *taken = from->free;
+        from->free = *(void **)taken;
+        return taken;
+    }
+    void *taken = from->room + from->used;
+    from->used += (size + 15) & ~15ul;
+    return taken;
+}
+static void pool_give(struct pool *to, void *block)
+{
+    *(void **)block = to->free;
+    to->free = block;
+}
+int main(void)
+{
+    char *word = pool_take(&pool, 10), *other = pool_take(&pool, 10);
+    word[9] = 'a';
+    other[0] = 'b';
+    pool_give(&pool, word);
+    char *again = pool_take(&pool, 10);
+    again[9] = 'c';
+    WRONG
+    return other[0] != 'b';
+}
+"""
+WRONG_WITH_POOLS = {
+    "beyond a block": ("again[10] = 'd';", Kind.BOUNDS),
+    "after it was given back": ("pool_give(&pool, other); other[1] = 'd';", Kind.FREED),
+    "given back twice": ("pool_give(&pool, other); pool_give(&pool, other); return 0;", Kind.TWICE),
+    "from inside": ("pool_give(&pool, other + 1); return 0;", Kind.NO_BLOCK),
+}
+
+
+@pytest.mark.parametrize("wrong, kind", WRONG_WITH_POOLS.values(), ids=WRONG_WITH_POOLS)
+def test_blocks_of_the_programs_own_allocator(wrong: str, kind: Kind) -> None:
+    assert pooled(POOL.replace("WRONG", wrong))[0] == (28, kind)
+
+
+def test_an_allocator_that_is_used_right_has_no_error() -> None:
+    assert pooled(POOL.replace("WRONG", "")) == []
+    assert errors(POOL.replace("WRONG", "again[10] = 'd';")) == []  # one object, unless it is said
 
 
 RIGHT = {

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from whence.errors import ProgramError
+from whence.probe.allocator_table import allocator_table
 from whence.probe.layout import Kind, Layout, Role, is_frame_local
 from whence.probe.library import FUNCTIONS
 from whence.probe.plan import LEAF_KIND, NAME, PARAMETER, Plan
@@ -24,8 +25,9 @@ from whence.program.syntax import type_end
 from whence.program.types import alloc_size_of, offset_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from whence.probe.allocators import Allocator
     from whence.probe.plan import Numbering
     from whence.program.model import Instruction, Module, Operand
     from whence.program.program import FunctionRef, Program
@@ -42,6 +44,7 @@ class Trait(IntEnum):
     TEXT = 2  # each byte that it reads decides what it does
     FRESH = 4  # the contents of its blocks are undefined
     MOVES = 8  # makes a block of another size of one: what it copies was not asked for
+    OUTPUT = 32  # gives away, or compares, bytes that may be padding: of these some must have been given a value
     FREES = FREES  # its first argument is a block to give back
 
 
@@ -49,6 +52,7 @@ _TRAITS = {
     Trait.SEPARATE: "memcpy mempcpy strcpy stpcpy strcat strncpy stpncpy strncat wcscpy wcscat wmemcpy",
     Trait.TEXT: "strlen strcmp strcasecmp puts fputs printf fprintf sprintf snprintf atoi atol atoll atof strtol "
     "strtoul strtoll strtoull strtod strchr strrchr strstr strspn strcspn strpbrk open fopen getenv",
+    Trait.OUTPUT: "write pwrite send sendto fwrite fwrite_unlocked memcmp bcmp",
     Trait.FRESH: "malloc realloc reallocarray aligned_alloc memalign posix_memalign",
     Trait.MOVES: "realloc reallocarray",
     Trait.FREES: "free realloc reallocarray",
@@ -79,7 +83,8 @@ class Sources(NamedTuple):
     ``static_sizes`` are bytes, in the order in which a recording names the variables; ``parents`` of scopes (-1:
     a function's own), ``traits`` of library functions by number, ``pairs`` of sources of which one holds. ``pointers``
     are the static variables that a static variable's initial value points to, from its ``pointer_starts`` on. ``steps``
-    are what a pass has to do of each segment, from its ``step_starts`` on (``steps.py``).
+    are what a pass has to do of each segment, from its ``step_starts`` on (``steps.py``); ``allocators`` has a row for
+    each function (``allocators.py``).
     """
 
     sites: Any
@@ -96,6 +101,7 @@ class Sources(NamedTuple):
     pointer_starts: Any
     steps: Any
     step_starts: Any
+    allocators: Any
 
 
 @dataclass(slots=True, frozen=True)
@@ -110,7 +116,10 @@ class Declared:
 class Declarations:
     """The tables of one program, and what their numbers mean: ``statics`` and ``locals`` by number."""
 
-    def __init__(self, program: Program, plan: Plan, numbering: Numbering) -> None:
+    def __init__(
+        self, program: Program, plan: Plan, numbering: Numbering, allocators: Sequence[Allocator] = ()
+    ) -> None:
+        self.allocators = allocator_table(program, plan, allocators)
         self._program = program
         self._plan = plan
         self.statics: list[Declared] = []
@@ -138,7 +147,7 @@ class Declarations:
     def tables(self) -> Sources:
         """What the pass over a trace needs."""
         traits, phis = _traits(), np.array(self._phis or [(0,) * 4], PHI)
-        steps, step_starts = steps_of(self._plan, self._sites, traits)
+        steps, step_starts = steps_of(self._plan, self._sites, traits, self.allocators)
         return Sources(
             self._sites,
             phis,
@@ -153,6 +162,7 @@ class Declarations:
             *self._pointers(),
             steps,
             step_starts,
+            self.allocators,
         )
 
     def _pointers(self) -> tuple[Any, Any]:
@@ -200,7 +210,7 @@ def _size(type_text: str, module: Module) -> int:
 def _traits() -> Any:
     traits = np.zeros(1 + max(f.number for f in FUNCTIONS.values()), np.int32)
     for trait, names in _TRAITS.items():
-        for name in names.split():
+        for name in filter(FUNCTIONS.get, names.split()):
             traits[FUNCTIONS[name].number] |= trait
     return traits
 
@@ -240,6 +250,7 @@ class _Function:
         self._parameters = {p.text: n for n, p in enumerate(ref.function.parameters)}
         self._local_numbers: dict[str, int] = {}
         self._first_local = len(owner._locals)
+        self._is_allocator = bool(owner.allocators[ref.id]["is_one"])
         self._site_numbers: dict[tuple[int, int], int] = {}
 
     def add(self, first_segment: int) -> None:
@@ -345,7 +356,7 @@ class _Function:
 
     def _source(self, number: int, operand: Operand, role: Role, pred: int) -> tuple[int, int, int]:
         """Kind, target and outer block of what an operand's pointer comes from."""
-        if operand.type not in POINTERS:
+        if operand.type not in POINTERS or self._is_allocator:
             return Source.NONE, NOTHING, 0
         made = self._definitions.get(operand.text)
         if made is not None and made.opcode == "select":

@@ -56,8 +56,8 @@ _ADDRESS, _VALUE = ("address", "address_target", "address_outer"), ("value", "va
 _NOWHERE = (int(Source.NONE), -1, 0, 0, 0)
 
 
-def steps_of(plan: Plan, sources: Any, traits: Any) -> tuple[Any, Any]:
-    """The steps of all segments, and where those of each begin; ``sources`` and ``traits`` as ``Sources`` has them."""
+def steps_of(plan: Plan, sources: Any, traits: Any, allocators: Any) -> tuple[Any, Any]:
+    """The steps of all segments, and where those of each begin; the tables are as ``Sources`` has them."""
     rows: list[tuple[int, ...]] = []
     starts = [0]
     ends = plan.segments["site_start"].tolist()
@@ -67,9 +67,17 @@ def steps_of(plan: Plan, sources: Any, traits: Any) -> tuple[Any, Any]:
         for site in range(first, end):
             steps = _Site(plan, sites[site], {name: sources_of[site][n] for name, n in names.items()}, traits)
             row = steps.row(site, site - first, has_phis=sources_of[site + 1][names["phi_start"]])
+            if row and row[0] == Op.RETURNED and _is_of_allocator(plan, site, allocators):
+                row = (int(Op.OTHER), *row[1:])
             rows += [row] if row else []
         starts.append(len(rows))
     return np.array(rows or [(0,) * len(STEP.names or ())], STEP), np.array(starts, np.int32)
+
+
+def _is_of_allocator(plan: Plan, result: int, allocators: Any) -> bool:
+    """Whether a result is that of the function before it, which is an allocator."""
+    callee = int(plan.sites[result - 1]["callee"]) if result else -1
+    return callee >= 0 and bool(allocators[callee]["is_one"])
 
 
 class _Site:

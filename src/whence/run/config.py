@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from whence.errors import UsageError
+from whence.probe.allocators import Allocator, parse_allocators
 from whence.run.compare import EXACT, Comparison
 from whence.run.sandbox import DEFAULT_LIMITS, MOST_PATTERN, Limits
 
@@ -65,6 +66,7 @@ class SubjectConfig:
     limits: Limits = DEFAULT_LIMITS
     compare: Comparison = EXACT
     toolchain: str | None = None
+    allocators: tuple[Allocator, ...] = ()
 
 
 def read_config(path: Path) -> SubjectConfig:
@@ -162,6 +164,13 @@ def _patterns(value: Any) -> tuple[str, ...]:
     return patterns
 
 
+def _allocators(value: Any) -> tuple[Allocator, ...]:
+    try:
+        return tuple(allocator for text in _strings(value) for allocator in parse_allocators(text))
+    except ValueError as error:
+        raise _Wrong(str(error)) from error
+
+
 def _one_of(*choices: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if value not in choices:
@@ -201,6 +210,7 @@ KEYS: dict[str, dict[str, Callable[[Any], Any]]] = {
         "memory": _boolean,
     },
     "toolchain": {"compiler": _string},
+    "memory": {"allocators": _allocators},
 }
 PATHS = {
     ("program", "path"),
@@ -252,6 +262,7 @@ class _Reader:
             limits=Limits(**sections["limits"]),
             compare=Comparison(**sections["compare"]),
             toolchain=sections["toolchain"].get("compiler"),
+            allocators=sections["memory"].get("allocators", ()),
         )
 
     def _section(self, section: str, table: Any) -> dict[str, Any]:

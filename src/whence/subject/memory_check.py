@@ -90,7 +90,10 @@ class Checker:
 
     def __init__(self, subject: Subject) -> None:
         self._plan = subject.plan
-        self._declarations = Declarations(subject.program, subject.plan, subject.numbering)
+        allocators = subject.allocators
+        self._declarations = Declarations(subject.program, subject.plan, subject.numbering, allocators)
+        defined = {ref.name for ref in subject.program.functions}
+        self._unknown = [allocator.name for allocator in allocators if allocator.name not in defined]
         self._sources = self._declarations.tables()
         declared = {name for module in subject.program.modules for name in module.declarations}
         self._switches = sorted(declared & SWITCHES)
@@ -114,7 +117,7 @@ class Checker:
         rows = state.errors[: state.counts[objects.N_ERROR]]
         errors = [_error(number, row) for number, row in enumerate(rows)]
         if leaks:
-            errors += list(_leaks(table, trace.events))
+            errors += list(_leaks(trace, table))
         errors.sort(key=lambda error: error.event)
         deeds = state.deeds[: state.counts[objects.N_DEED]]
         return Checked(trace, self._declarations, errors, table, deeds, self._remarks(trace, len(rows)))
@@ -126,6 +129,7 @@ class Checker:
             remarks.append("only the end of the run was recorded: objects from before are not known")
         if self._switches:
             remarks.append(f"`{self._switches[0]}` changes to other stacks: use after return is not looked for")
+        remarks += [f"[memory] allocators: the program has no function `{name}`" for name in self._unknown]
         if found == objects.MOST_ERRORS:
             remarks.append(f"more than {found:,} places have errors: the others are not told")
         return remarks
@@ -137,10 +141,11 @@ def _error(number: int, row: Any) -> Error:
     return Error(kind=_NAMES[int(row["kind"])], number=number, **fields)
 
 
-def _leaks(table: Any, end: int) -> list[Error]:
-    """Blocks that were not given back when the run ended."""
-    kept = np.flatnonzero((table["kind"] == objects.HEAP) & (table["death"] == 0))
-    return [
-        Error(Kind.LEAK, -1, end, -1, int(n), 0, 1, int(table[n]["size"]), -1, int(table[n]["base"]), 0, 0)
-        for n in kept
-    ]
+def _leaks(trace: Trace, table: Any) -> list[Error]:
+    """Blocks that were not given back when the run ended; ``writes`` 1: they were still reachable."""
+    from whence.subject.memory_leaks import reachable_blocks
+
+    reachable, end = reachable_blocks(trace, table), trace.events
+    kept = np.flatnonzero((table["kind"] == objects.HEAP) & (table["death"] == 0)).tolist()
+    blocks = [(n, int(n in reachable), int(table[n]["size"]), int(table[n]["base"])) for n in kept]
+    return [Error(Kind.LEAK, -1, end, -1, n, writes, 1, size, -1, base, 0, 0) for n, writes, size, base in blocks]

@@ -61,7 +61,7 @@ class FoundErrors:
         location = self._checked.trace.location(event)
         owner = self.object(error) if error.object else None
         hit = self.hit(error)
-        return {
+        told = {
             "kind": str(error.kind),
             "file": at.file if at else None,
             "line": at.line if at else None,
@@ -70,7 +70,7 @@ class FoundErrors:
             "event": event,
             "count": error.count,
             "access": {
-                "writes": bool(error.writes) and error.kind is not Kind.UNDEFINED,
+                "writes": bool(error.writes) and error.kind not in (Kind.UNDEFINED, Kind.LEAK),
                 "expression": self._expression(error),
                 "bytes": error.length,
                 "address": f"{error.address:#x}",
@@ -82,6 +82,7 @@ class FoundErrors:
             "stack": stack_at(self._evidence, event, self._folder),
             "text": [text for text in self._sentences(error, owner, hit) if text],
         }
+        return told | {"reachable": bool(error.writes)} if leak else told
 
     def brief(self, error: Error) -> str:
         """One error in a few words, with its place: ``a write beyond `name` at FILE:LINE``."""
@@ -264,7 +265,10 @@ class FoundErrors:
         if kind is Kind.UNDEFINED:
             return self._undefined(error)
         if kind is Kind.LEAK:
-            return f"{named} was not given back when the run ended"
+            end = (
+                "could still be reached, and was not given back," if error.writes else "was lost: nothing pointed to it"
+            )
+            return f"{named} {end} when the run ended"
         shown = f"`{self._expression(error)}`"
         if kind is Kind.OVERLAP:
             distance = abs(error.address - error.other)

@@ -20,6 +20,7 @@ from whence.build.store import is_sealed
 from whence.build.toolchain import whence_home
 from whence.build.variant import build_variant, compile_texts, link, runtime_objects
 from whence.errors import BuildError, SubjectError
+from whence.probe.allocators import Allocator
 from whence.probe.instrument import (
     Variant,
     alter_texts,
@@ -55,8 +56,8 @@ class Subject:
     """One program with its cases.
 
     ``folder`` is what statements' files are relative to, ``executable`` the plain program with captured IR, ``name``
-    its ``argv[0]``, ``reference`` a program that is right, where there is one. Properties raise BuildError or
-    ProgramError when the program cannot be used.
+    its ``argv[0]``, ``reference`` a program that is right, where there is one, ``allocators`` its functions that make
+    and free blocks. Properties raise BuildError or ProgramError when the program cannot be used.
     """
 
     folder: Path
@@ -66,6 +67,7 @@ class Subject:
     name: str = ""
     progress: Progress | None = None
     reference: Path | None = None
+    allocators: tuple[Allocator, ...] = ()
 
     def __post_init__(self) -> None:
         self.name = self.name or f"./{self.executable.name}"
@@ -228,7 +230,7 @@ def built_from_config(config: SubjectConfig) -> Subject:
         os.environ["WHENCE_CLANG"] = config.toolchain
     executable = _executable_of(config)
     subject = Subject(config.folder, executable, load_cases(config), config.limits, config.program.name or "")
-    subject.reference = config.cases.reference
+    subject.reference, subject.allocators = config.cases.reference, config.allocators
     return subject
 
 

@@ -69,7 +69,7 @@ def any_event(
     if kind == CALL:
         check_call(units, event, site, segment, plan, columns, sources, state)
     elif kind == RESULTS:
-        result_of(units, event, site, segment, plan, columns, state)
+        result_of(units, event, site, segment, plan, columns, sources, state)
     elif kind == BRANCH:
         leaf = uses_undefined(event, site, 0, segment, plan, columns, sources, state)
         if leaf >= 0:

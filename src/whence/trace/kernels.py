@@ -22,7 +22,7 @@ from numba.core.caching import IndexDataCacheFile
 
 from whence.build.store import is_sealed, sealed
 from whence.build.toolchain import whence_home
-from whence.probe import layout, plan, pointers, synchronisation
+from whence.probe import layout, plan, pointers, steps, synchronisation
 from whence.trace.undisturbed import defer_signals
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -31,7 +31,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def _sources_hash() -> str:
     """A hash of the files that kernels, and the constants in them, come from."""
     digest = hashlib.sha256()
-    others = (Path(str(module.__file__)) for module in (layout, plan, pointers, synchronisation))
+    others = (Path(str(module.__file__)) for module in (layout, plan, pointers, steps, synchronisation))
     for path in (*sorted(Path(__file__).parent.glob("*.py")), *others):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,7 @@ from whence.trace.memory import wide
 from whence.trace.objects import (
     CALLS_WITH,
     HEAP,
+    N_OBJECT,
     NEXT_CELL,
     NO_BLOCK,
     OVERLAP,
@@ -30,7 +33,9 @@ from whence.trace.objects import (
 from whence.trace.origins import is_undefined
 from whence.trace.shadow import MAX_CELLS, Int
 
-SEPARATE, TEXT, MOVES, FREES = (int(t) for t in (Trait.SEPARATE, Trait.TEXT, Trait.MOVES, Trait.FREES))
+SEPARATE, TEXT, OUTPUT, MOVES, FREES = (
+    int(t) for t in (Trait.SEPARATE, Trait.TEXT, Trait.OUTPUT, Trait.MOVES, Trait.FREES)
+)
 CELL_READ = int(CellKind.READ)
 
 
@@ -84,13 +89,24 @@ def _frees(
 
 @lean
 def result_of(
-    units: NDArray[np.uint32], event: Int, site: Int, segment: Int, plan: Plan, columns: Columns, state: State
+    units: NDArray[np.uint32],
+    event: Int,
+    site: Int,
+    segment: Int,
+    plan: Plan,
+    columns: Columns,
+    sources: Sources,
+    state: State,
 ) -> None:
     """A call's result: what a function returned; of a library call a new block, or a place in an argument's object."""
     row = columns.segments[segment]
     if row.source > 0:
         state.objects[event] = state.objects[row.source - 1]
         state.undefined[event] = state.undefined[row.source - 1]
+        frame = columns.segments[columns.events[row.source - 1].segment].frame
+        allocator = sources.allocators[columns.frames[frame].function]
+        if allocator.is_one and allocator.size >= 0 and plan.sites[site].units == 2:
+            _allocated(wide(units, row.word + plan.sites[site].unit), event, frame, allocator, columns, state)
         return
     if plan.sites[site].units != 2 or row.previous < 0:
         return
@@ -105,6 +121,62 @@ def result_of(
             if made.base <= value <= made.base + made.size and made.base:
                 found = number
     state.objects[event] = found
+
+
+@lean
+def allocator_called(
+    units: NDArray[np.uint32], segment: Int, plan: Plan, columns: Columns, sources: Sources, state: State
+) -> None:
+    """A function of the program that makes or gives back blocks begins: the size that it is asked for, and the block
+    that it is given, which must be one that lives.
+    """
+    row = columns.segments[segment]
+    allocator = sources.allocators[columns.frames[row.frame].function]
+    size = _parameter_value(units, segment, allocator.size_site, plan, columns)
+    if allocator.count >= 0:
+        size *= _parameter_value(units, segment, allocator.count_site, plan, columns)
+    state.sizes[row.frame] = size
+    pointer = _parameter_value(units, segment, allocator.pointer_site, plan, columns)
+    if pointer == 0 or allocator.pointer >= state.passed[row.frame]:
+        return
+    argument = state.arguments[row.frame] + allocator.pointer
+    number = state.objects[argument]
+    made = state.table[number]
+    if number == 0 or made.kind == UNBORN or made.base == 0:
+        return
+    call = last_event(plan, columns, columns.frames[row.frame].call)
+    site = site_of(plan, columns, call)
+    if made.kind == HEAP and made.death:
+        report(TWICE, call, site, argument, number, 1, pointer, 0, 0, state)
+    elif made.kind != HEAP or pointer != made.base:
+        report(NO_BLOCK, call, site, argument, number, 1, pointer, 0, 0, state)
+    elif allocator.size < 0:
+        made.death = call + 1
+
+
+@lean
+def _parameter_value(units: NDArray[np.uint32], segment: Int, site: Int, plan: Plan, columns: Columns) -> Int:
+    """The value of a parameter that a site of the segment stores into its variable; 0: it is not known."""
+    row = columns.segments[segment]
+    if site < 0 or plan.sites[site].segment != row.id:
+        return np.int64(0)
+    static = plan.sites[site]
+    unit = row.word + static.unit + (2 if static.aux < 0 else 0)  # behind the address
+    value_units = static.units - (2 if static.aux < 0 else 0)
+    return wide(units, unit) if value_units == 2 else np.int64(units[unit]) if value_units == 1 else np.int64(0)
+
+
+@lean
+def _allocated(value: Int, event: Int, frame: Int, allocator: Any, columns: Columns, state: State) -> None:
+    """A function of the program gave a new block; the one that it was given is gone then."""
+    if value == 0:
+        return
+    if allocator.pointer >= 0 and allocator.pointer < state.passed[frame]:
+        number = state.objects[state.arguments[frame] + allocator.pointer]
+        if number and state.table[number].kind == HEAP:
+            state.table[number].death = event
+    state.objects[event] = state.counts[N_OBJECT]
+    new_block(value, state.sizes[frame], state.arguments[frame] + state.passed[frame], state)
 
 
 @lean
@@ -182,8 +254,8 @@ def library_effects(
                     argument = _argument(units, segment, x, z, plan, columns, state)
                     number = state.objects[argument] if argument >= 0 else 0
                     report(OVERLAP, call, site, argument, number, 1, x, z, y, state)
-            if opcode == READ and traits & TEXT:
-                _text(units, segment, call, site, x, y, plan, columns, sources, state)
+            if opcode == READ and traits & (TEXT | OUTPUT):
+                _text(units, segment, call, site, x, y, traits & TEXT != 0, plan, columns, sources, state)
         position += 2 * (1 + OPERANDS[opcode])
 
 
@@ -216,12 +288,14 @@ def _text(
     site: Int,
     address: Int,
     length: Int,
+    each: bool,
     plan: Plan,
     columns: Columns,
     sources: Sources,
     state: State,
 ) -> None:
-    """A library call read text that decides what it does: bytes that nothing wrote are an error.
+    """A library call read bytes that decide what it does: it is an error if nothing wrote one of them, or (not
+    ``each``) any of them, where some may be padding.
 
     Decoding left a cell for each range that was read, in the same order.
     """
@@ -241,7 +315,7 @@ def _text(
     undefined = False
     if definition >= -MAX_CELLS:
         undefined = is_undefined(definition, number, plan, columns, sources, state)
-    else:
+    elif each:
         listed = -definition - MAX_CELLS - 1
         for k in range(columns.multi_start[listed], columns.multi_start[listed + 1]):
             if is_undefined(columns.multi_reference[k], number, plan, columns, sources, state):

@@ -82,9 +82,9 @@ class State(NamedTuple):
     ``objects`` of each event, whether its value is ``undefined``; the ``table`` of objects, the ``errors`` and the
     ``deeds``, each with ``counts`` of rows; ``seen``: the error + 1 of each site and kind. ``first`` of each frame: 1 +
     the object of its first local, 0 where the frame's beginning was not seen; the event of its first argument and how
-    many were ``passed``; whether it is ``tainted`` by an undefined value; ``last``: its last segment. ``stack`` and
-    ``depth`` of each thread, and the segment whose call it waits for. ``keys`` and ``blocks``: the last block that
-    began at an address.
+    many were ``passed``; whether it is ``tainted`` by an undefined value; the ``sizes`` of blocks that allocators make;
+    ``last``: its last segment. ``stack`` and ``depth`` of each thread, and the segment whose call it waits for.
+    ``keys`` and ``blocks``: the last block that began at an address.
     """
 
     objects: NDArray[np.int32]
@@ -98,6 +98,7 @@ class State(NamedTuple):
     arguments: NDArray[np.int32]
     passed: NDArray[np.int32]
     tainted: NDArray[np.uint8]
+    sizes: NDArray[np.int64]
     last: NDArray[np.int32]
     stack: NDArray[np.int32]
     depth: NDArray[np.int64]
@@ -127,6 +128,7 @@ def new_state(events: int, segments: int, frames: int, sites: int, threads: int,
         lazy_zeros(frames + 1, np.int32),
         lazy_zeros(frames + 1, np.int32),
         lazy_zeros(frames + 1, np.uint8),
+        lazy_zeros(frames + 1, np.int64),
         lazy_zeros(frames + 1, np.int32),
         lazy_zeros(threads * DEPTH, np.int32).reshape(threads, DEPTH),
         np.zeros(threads, np.int64),

@@ -23,7 +23,7 @@ from whence.trace.any_event import any_event
 from whence.trace.columns import CHUNK_UNITS, N_SEGMENT, Columns
 from whence.trace.decode import CHUNK_HEADER_UNITS, EFFECT, IDENTITY, KIND_SHIFT, SWITCH
 from whence.trace.kernels import lean
-from whence.trace.library_calls import library_effects, result_of
+from whence.trace.library_calls import allocator_called, library_effects, result_of
 from whence.trace.memory import wide
 from whence.trace.objects import (
     ANY_UNDEFINED,
@@ -90,6 +90,8 @@ def follow(
             # The frame.
             if static.flags & ENTRY:
                 enter(segment, thread, plan, columns, sources, state)
+                if sources.allocators[static.function].is_one:
+                    allocator_called(units, segment, plan, columns, sources, state)
             else:
                 depth = depths[thread]
                 if depth == 0 or stack[thread, depth - 1] != frame:
@@ -171,7 +173,7 @@ def _steps(
                 if state.counts[ANY_UNDEFINED] and state.undefined[row.source - 1]:
                     return _taint(event, step.site, row.frame, state)
             elif plan.sites[step.site].units == 2:
-                result_of(units, event, step.site, segment, plan, columns, state)
+                result_of(units, event, step.site, segment, plan, columns, sources, state)
             continue
         if op == OTHER:
             if not any_event(units, event, step.site, segment, plan, columns, sources, state):
