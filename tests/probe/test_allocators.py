@@ -17,5 +17,5 @@ def test_arguments_are_told_by_their_names() -> None:
 
 @pytest.mark.parametrize("text", ["take", "take(size", "take(what)", "take(size) give", "take(size), give(pointer)"])
 def test_what_cannot_be_read_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="functions with their arguments|an argument of"):
+    with pytest.raises(ValueError, match=r"functions with their arguments|an argument of"):
         parse_allocators(text)
