@@ -99,7 +99,7 @@ def test_the_program_and_its_limits_name_results_too(tmp_path: Path) -> None:
     assert len({case_key(variant, "code", first, limits, name) for variant, limits, name in keys}) == 4
     (tmp_path / "in").write_bytes(b"x")
     with_path, with_bytes = (replace(first, stdin=stdin) for stdin in (tmp_path / "in", b"x"))
-    assert case_key("v", with_path, DEFAULT_LIMITS, "") == case_key("v", with_bytes, DEFAULT_LIMITS, "")
+    assert case_key("v", "code", with_path, DEFAULT_LIMITS, "") == case_key("v", "code", with_bytes, DEFAULT_LIMITS, "")
 
 
 # ---- One case's file -------------------------------------------------------------------------------------------------

@@ -51,7 +51,10 @@ def test_all_cases_are_checked_and_their_verdict_is_the_status():
 
 def test_leaks_are_told_when_asked_for():
     assert silent("--passes", "1").status == 1
-    assert "was not given back when the run ended" in silent("--passes", "1", "--leaks").out
+    (run,) = silent("--passes", "1", "--leaks", "--json").json["memory"]
+    (leak,) = run["errors"]
+    assert (leak["kind"], leak["line"], leak["reachable"]) == ("leak", 4, False)
+    assert "was lost: nothing pointed to it when the run ended" in leak["text"][0]
 
 
 def test_a_case_that_is_not_there_is_named():
@@ -107,10 +110,7 @@ def test_a_silent_error_passes_elsewhere():
 
 
 def test_what_is_known_of_a_run_is_kept(monkeypatch):
-    from whence.subject import memory_outcome
-
     folder = counted("kept", "memory = true")
     first = whence(folder, "spectrum", "--json").json
-    monkeypatch.setattr(memory_outcome, "memory_outcome", None)  # would be called
-    monkeypatch.setattr("whence.subject.recorder.memory_outcome", None)
+    monkeypatch.setattr("whence.subject.recorder.memory_outcome", None)  # would be called
     assert whence(folder, "spectrum", "--json").json["cases"] == first["cases"]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from whence.errors import UsageError
+from whence.probe.allocators import Allocator
 from whence.run.config import line_of, read_config
 
 MINIMAL = '[program]\npath = "prog"\n[cases]\ncommand = "./check"\n'
@@ -33,6 +34,10 @@ white_space = false
 mask = ["[0-9]+ ms"]
 tolerance = 1e-6
 stderr = true
+memory = true
+
+[memory]
+allocators = ["take(size)", "give(pool, pointer)"]
 """
 
 
@@ -62,7 +67,8 @@ def test_all_keys(write, tmp_path):
     assert (config.cases.files, config.cases.environment) == (("data/*",), {"LANG": "C", "X Y": "z"})
     compare = config.compare
     assert (compare.white_space, compare.mask, compare.tolerance) == (False, ("[0-9]+ ms",), 1e-6)
-    assert compare.stderr and not compare.status_only
+    assert compare.stderr and compare.memory and not compare.status_only
+    assert config.allocators == (Allocator("take", size=0), Allocator("give", pointer=1))
 
 
 def test_folder_may_be_given_and_defaults_hold(write, tmp_path):
@@ -93,6 +99,7 @@ WRONG = [
     ("limits.time = []\n" + PROGRAM + CASES, 1, "time: a number"),
     (PROGRAM + CASES + "[compare]\nmask = ['a(']\n", 6, "a regular expression (missing ), unterminated"),
     (PROGRAM + CASES + "[compare]\nstderr = 'yes'\n", 6, 'stderr: true or false was expected, not "yes"'),
+    (PROGRAM + CASES + "[memory]\nallocators = ['take(what)']\n", 6, "an argument of take called size or pointer"),
     (PROGRAM + CASES + "verdict = 'maybe'\n", 5, 'one of "status", "tap", "automake" was expected'),
     (PROGRAM + CASES + "skip = [300]\n", 5, "a list of exit statuses from 0 to 255"),
     (PROGRAM + CASES + "environment = {A = 1}\n", 5, "a table of texts"),

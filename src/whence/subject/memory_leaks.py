@@ -86,10 +86,11 @@ def _private_values(trace: Trace) -> Numbers:
     if trace.kind(evidence.last_event(last)) is Site.RET:
         frames.discard(int(segments[last]["frame"]))
     mine = segments[np.isin(segments["frame"], list(frames))]
-    found: list[int] = []
+    last_stored: dict[tuple[int, int], int] = {}
     for row in mine:
         first, end = trace.plan.segments["site_start"][int(row["id"]) : int(row["id"]) + 2]
         for site in range(int(first), int(end)):
             if sites[site]["kind"] == Site.STORE and sites[site]["aux"] != NO_SLOT and sites[site]["units"] == 2:
-                found.append(trace.value(int(row["event"]) + site - int(first)) or 0)
-    return np.array(found, np.int64)
+                local = int(row["frame"]), int(sites[site]["aux"])
+                last_stored[local] = trace.value(int(row["event"]) + site - int(first)) or 0
+    return np.array(list(last_stored.values()), np.uint64).astype(np.int64)

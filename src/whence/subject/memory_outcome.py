@@ -21,7 +21,7 @@ from whence.errors import WhenceError
 from whence.probe.instrument import Variant
 from whence.run.case_key import add_content, case_key
 from whence.run.outcome import Kind, Outcome
-from whence.subject.memory_check import Checker, Error
+from whence.subject.memory_check import Checker
 from whence.subject.memory_check import Kind as Deed
 from whence.subject.memory_words import FoundErrors
 
@@ -29,24 +29,9 @@ if TYPE_CHECKING:
     from whence.run.cases import Case
     from whence.subject.recorder import Recorder
     from whence.subject.subject import Subject
-    from whence.trace.trace import Trace
 
 MOST_SHOWN = 3  # cases of which it is found out what their verdict hangs on
 CODE = ("trace", "probe", "subject", "run")  # folders whose code decides what a checked run has
-
-
-def memory_outcome(subject: Subject, checker: Checker, trace: Trace) -> Outcome | None:
-    """The outcome of a recorded run that failed in nothing else: its first memory error; None: it has none."""
-    checked = checker.check(trace)
-    if not checked.errors:
-        return None
-    first = checked.errors[0]
-    return Outcome(Kind.MEMORY, FoundErrors(subject, checked).brief(first), events=_events(first))
-
-
-def _events(error: Error) -> tuple[int, ...]:
-    """The access, the argument or the undefined value behind it, and where its object was given back."""
-    return tuple(dict.fromkeys(event for event in (error.event, error.argument, error.death) if event >= 0))
 
 
 class MemoryOutcomes:

@@ -11,6 +11,8 @@ from whence.probe.layout import Role
 from whence.probe.plan import PARAMETER, SAME_BLOCK
 from whence.run.context import stack_at
 from whence.run.evidence import Evidence
+from whence.run.outcome import Kind as Verdict
+from whence.run.outcome import Outcome
 from whence.run.point import statement_of
 from whence.subject.memory_check import Checked, Error, Kind
 from whence.subject.trace_reader import TraceReader, callee_of
@@ -325,6 +327,16 @@ class FoundErrors:
 
     def _calls(self, error: Error) -> str:
         return "" if error.kind is Kind.LEAK else f"in {_stack(stack_at(self._evidence, error.event, self._folder))}"
+
+
+def memory_outcome(subject: Subject, checked: Checked) -> Outcome | None:
+    """The outcome of a checked run that failed in nothing else: its first memory error; None: it has none."""
+    if not checked.errors:
+        return None
+    first = checked.errors[0]
+    behind = (first.event, first.argument, first.death)  # an undefined value, where the object was given back
+    events = tuple(dict.fromkeys(event for event in behind if event >= 0))
+    return Outcome(Verdict.MEMORY, FoundErrors(subject, checked).brief(first), events=events)
 
 
 _KINDS = {

@@ -19,7 +19,7 @@ from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
 from whence.run.runner import Runner, TraceRequest
 from whence.subject.memory_check import Checker
-from whence.subject.memory_outcome import memory_outcome
+from whence.subject.memory_words import memory_outcome
 from whence.subject.processes import candidates, open_best, processes_in
 from whence.subject.subject import Subject
 from whence.trace.trace import FULL, LIMIT_REACHED, Header, Trace, open_units, read_header
@@ -187,7 +187,7 @@ class Recorder:
         finally:
             _remove(path)
         if by_memory:
-            outcome = memory_outcome(self.subject, self._checker, trace) or outcome
+            outcome = memory_outcome(self.subject, self._checker.check(trace)) or outcome
             if expected is not None and outcome.kind is not expected.kind:
                 raise ChangedOutcome(case, expected, outcome)
         return Recording(case, result, outcome, trace, bool(trace.header.flags & LIMIT_REACHED), process)
