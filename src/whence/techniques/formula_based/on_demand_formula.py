@@ -122,7 +122,9 @@ class Switches:
         (unchanged,) = self._session.traces([self._change(trace, event, self._taken(trace, event))], self._ticks)
         if unchanged is None:
             raise SubjectError(f"{recording.outcome.kind} when recorded, but not when it is run again in a session")
-        if unlike := difference(*(FailureSignature.of(one.case, one.result) for one in (recording, unchanged))):
+        if unlike := difference(
+            *(FailureSignature.of(one.case, one.result, one.outcome) for one in (recording, unchanged))
+        ):
             raise SubjectError(f"it fails otherwise when it is run again in a session: {unlike}")
         return self._side(unchanged, np.zeros(0, CHANGE))
 
