@@ -118,13 +118,20 @@ class Accesses:
     def by_place(self) -> dict[int, list[int]]:
         """For each granule that several threads touch, one of them writing, the rows of its accesses in order."""
         row, place = self._sorted_places
+        starts, ends, shared = self._groups
+        return {int(place[starts[n]]): row[starts[n] : ends[n]].tolist() for n in np.flatnonzero(shared)}
+
+    @cached_property
+    def _groups(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Where the accesses to each granule begin and end among the sorted ones, and whether threads share it."""
+        row, place = self._sorted_places
+        starts = np.flatnonzero(np.diff(place, prepend=place[:1] - 1))
+        ends = np.append(starts[1:], len(place)).astype(np.int64)[: len(starts)]
+        if not len(starts):
+            return starts, ends, np.zeros(0, np.bool_)
         threads, writes = self.table["thread"][row], self.table["writes"][row]
-        found: dict[int, list[int]] = {}
-        starts = np.flatnonzero(np.diff(place, prepend=place[:1] - 1)) if len(place) else place
-        for start, end in zip(starts, [*starts[1:], len(place)], strict=True):
-            if writes[start:end].any() and (threads[start:end] != threads[start]).any():
-                found[int(place[start])] = row[start:end].tolist()
-        return found
+        several = np.minimum.reduceat(threads, starts) != np.maximum.reduceat(threads, starts)
+        return starts, ends, several & np.logical_or.reduceat(writes, starts)
 
     @cached_property
     def _sorted_places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -150,6 +157,7 @@ class Accesses:
 
     def shared_segments(self) -> Iterator[int]:
         """The static segments of all conflicting accesses."""
-        rows = sorted({row for rows in self.by_place.values() for row in rows})
+        starts, ends, shared = self._groups
+        rows = np.unique(self._sorted_places[0][np.repeat(shared, ends - starts)])
         segments = self.trace.columns.events["segment"][self.table["event"][rows]]
         yield from np.unique(self.trace.columns.segments["id"][segments]).tolist()

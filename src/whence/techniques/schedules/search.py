@@ -108,9 +108,9 @@ class Search:
             assert followed is not None
             self._note(followed)
             outcome = self.outcome(result)
-            if outcome.failed:
+            if outcome.failed and not followed.lost:
                 failing.append(Failing(schedule, result, outcome, strategy.name, self.tally.total))
-            else:
+            elif not outcome.failed:
                 strategy.learn(schedule, followed)
         for found in sorted(failing, key=lambda f: len(_points(f.result))):
             if again := self.again(found):

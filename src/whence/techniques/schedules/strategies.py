@@ -19,6 +19,7 @@ from whence.run.schedule import Followed, Point, Schedule, Way
 MOMENTS = 2_000  # of a run, that a systematic search may branch at
 WAITING = 200_000  # schedules that a systematic search keeps for later
 DEPTHS = (1, 2, 1, 3, 2, 4)  # falls of priorities, in turn
+CHANGES = 1_000  # of the thread in one run, about, at most
 CHANCES = (8_192, 1_024, 24_576, 256)  # of 65,536
 
 
@@ -101,14 +102,17 @@ class Walk:
     base: Schedule
     name: str = "walk"
     _count: int = 0
+    _length: int = 1
 
     def next(self) -> Schedule | None:
-        """Another walk."""
+        """Another walk, with no more changes of the thread than a run can tell of."""
         self._count += 1
-        return replace(self.base, way=Way.CHANCE, seed=self._count, chance=CHANCES[self._count % len(CHANCES)])
+        chance = min(CHANCES[self._count % len(CHANCES)], max(65_536 * CHANGES // self._length, 1))
+        return replace(self.base, way=Way.CHANCE, seed=self._count, chance=chance)
 
     def learn(self, schedule: Schedule, followed: Followed) -> None:
-        """Nothing is learnt."""
+        """How long runs are."""
+        self._length = max(self._length, followed.considered)
 
 
 NAMES = ("preemptions", "delays", "priorities", "walk")
