@@ -169,7 +169,7 @@ class _Searched:
     def _record(self, schedule: Schedule, expected: Outcome | None) -> Recording:
         case = replace(self._case, schedule=schedule)
         with self._investigation.watcher.first_use():
-            return self._investigation.recorder.record(case, expected, may_be_cut=expected is None)
+            return self._investigation.recorder.record(case, expected)
 
     def _accesses(self, recording: Recording) -> Accesses:
         from whence.trace.accesses import Accesses
