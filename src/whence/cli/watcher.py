@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from whence.cli.present import present
 from whence.cli.supervisor import line
@@ -73,8 +73,7 @@ class TerminalWatcher(Watcher):
 
 def _is_compiled() -> bool:
     """Whether the kernel that decodes traces has been compiled and kept before."""
-    from whence.trace import decode
+    from whence.trace.decode import decode
+    from whence.trace.kernels import is_kept
 
-    kernel: Any = decode.decode  # numba's objects are typed as the functions that they compile
-    place = kernel.stats.cache_path
-    return place is None or any(Path(place).glob("decode.decode-*.nbi"))
+    return is_kept(decode)

@@ -11,6 +11,7 @@ import numpy as np
 from whence.probe.pointers import Declarations
 from whence.trace import objects
 from whence.trace.columns import N_FRAME, N_HEAP, new_columns
+from whence.trace.kernels import is_kept
 from whence.trace.provenance import follow
 from whence.trace.trace import RING
 
@@ -97,6 +98,11 @@ class Checker:
         self._sources = self._declarations.tables()
         declared = {name for module in subject.program.modules for name in module.declarations}
         self._switches = sorted(declared & SWITCHES)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the pass has been compiled before."""
+        return is_kept(follow)
 
     def compile(self) -> None:
         """Compile the pass where that has not been done, by going over a run of nothing."""

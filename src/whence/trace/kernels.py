@@ -65,6 +65,14 @@ class _Sealed(_CacheFile):  # type: ignore[misc]
         return super()._load_data(name)
 
 
+def is_kept(kernel: Any) -> bool:
+    """Whether a kernel (numba's object) has been compiled and kept before, or is kept nowhere."""
+    place = kernel.stats.cache_path
+    function = kernel.py_func
+    name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}"
+    return place is None or any(Path(place).glob(f"{name}-*.nbi"))
+
+
 def lean(function: F) -> F:
     """Compile a function that makes no array: tables are passed to it without counting references to each.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from whence.errors import WhenceError
 from whence.findings import Findings, Statement, plural, rank
+from whence.investigation.first_use import compile_in_time
 from whence.subject.memory_check import Checked, Checker, Error
 from whence.subject.memory_words import FoundErrors
 from whence.techniques.memory.consequences import Consequences, Link
@@ -59,10 +60,8 @@ def first_corruption(
     ``corrupts`` 1.
     """
     subject = investigation.subject
-    with investigation.watcher.first_use():
-        checker = Checker(subject)
-        with investigation.clock.standing():
-            checker.compile()
+    checker = Checker(subject)
+    compile_in_time(checker)
     checked = checker.check(recording.trace)
     words = FoundErrors(subject, checked)
     errors = list(_told(checked, words, Consequences(checked, symptom, recording.result)))

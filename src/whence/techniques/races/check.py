@@ -14,6 +14,7 @@ from whence.probe.plan import UNKNOWN
 from whence.probe.synchronisation import Sync, order_tables
 from whence.trace.columns import new_columns
 from whence.trace.happens_before import find_unordered, started
+from whence.trace.kernels import is_kept
 from whence.trace.last_accesses import A_PAIRS, MOST_PAIRS, new_accesses
 from whence.trace.trace import RING
 from whence.trace.vector_clocks import C_LOGGED, C_STRETCHES, C_THREADS, C_UNKNOWN_STARTS, Clocks, new_clocks
@@ -133,6 +134,11 @@ class Checker:
     def __init__(self, subject: Subject) -> None:
         self._plan = subject.plan
         self._ordering: Ordering = order_tables(subject.plan, subject.numbering)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the pass has been compiled before."""
+        return is_kept(find_unordered)
 
     def compile(self) -> None:
         """Compile the pass where that has not been done, by going over a run of nothing."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from whence.findings import Findings, Statement, plural, rank
+from whence.investigation.first_use import compile_in_time
 from whence.run.schedule import DEFAULT
 from whence.subject.memory_check import Checker as Objects
 from whence.techniques.races.check import Checker
@@ -30,16 +31,19 @@ def deciding_races(investigation: Investigation, recording: Recording) -> Findin
     found = Findings("races", subject.name)
     if not subject.has_threads or case.command is not None:
         return found
+    checker, objects = Checker(subject), Objects(subject)
+    compile_in_time(checker)
+    compile_in_time(objects)
     if case.schedule is None:
         again = investigation.recorder.record(replace(case, schedule=DEFAULT), may_be_cut=True)
         if again.outcome.kind is not recording.outcome.kind:
             found.summary.append("races: by the default schedule the case does not fail alike; none were looked for")
             return found
         recording = again
-    checked = Checker(subject).check(recording.trace)
+    checked = checker.check(recording.trace)
     if not checked.races:
         return found
-    told = FoundRaces(subject, checked, Objects(subject)).told()
+    told = FoundRaces(subject, checked, objects).told()
     other = OtherOrder(subject, investigation.recorder, recording)
     decisive: dict[Statement, list[dict[str, Any]]] = {}
     for _, race, shown in told[:TRIED]:
