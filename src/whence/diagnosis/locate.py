@@ -34,11 +34,13 @@ from whence.techniques.likely_invariants.technique import compared_values
 from whence.techniques.memory.first_corruption import first_corruption
 from whence.techniques.races.failing_run import deciding_races
 from whence.techniques.spectrum import spectrum
+from whence.trace.decode import decode
+from whence.trace.kernels import is_kept
 
 PASSING_RECORDED = 5  # passing runs whose values are shown beside the failing run's
 LONGEST_PASSING = 1_000_000  # blocks of a passing run that is recorded for its values alone
 MAKING = 0.3  # of the time that is left, for making inputs
-RECORDING = 0.5  # of it, for recording the failing run
+RECORDING, COMPILING = 0.5, 0.85  # of it, for recording the failing run, and where the analysis is compiled for it
 ALIKE = 0.1  # of it, for finding failing runs that fail in the same way
 COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
 REASONING = 0.1  # of it, for the cause tree
@@ -214,7 +216,8 @@ class _Diagnosis:
                 return row, recording, reader, replace(self.base, symptom=evidence.symptom)
             return row, recording, reader, locate(evidence, subject.name, self.options.formula)
 
-        found = self.attempts.take("no trace", "recording the failing run", sliced, RECORDING * self.left)
+        share = RECORDING if is_kept(decode) else COMPILING
+        found = self.attempts.take("no trace", "recording the failing run", sliced, share * self.left)
         if found is not None:
             row, self.recording, self.reader, self.base = found
             self.rows = [row, *(other for other in self.rows if other != row)]
