@@ -26,6 +26,7 @@ from whence.investigation.attempts import Attempts
 from whence.investigation.close_cases import add_close_cases
 from whence.investigation.investigation import Investigation
 from whence.run.outcome import Kind
+from whence.subject.memory_check import Checker
 from whence.subject.recorder import Recording
 from whence.subject.runs import Runs, blocks_executed
 from whence.subject.symptoms import symptom_of, unrecorded_symptom
@@ -45,6 +46,7 @@ ALIKE = 0.1  # of it, for finding failing runs that fail in the same way
 COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
 REASONING = 0.1  # of it, for the cause tree
 CHECKING, CHECKING_MOST = 0.2, 15.0  # of it, and seconds, for memory errors
+CHECKING_LAST = 0.6  # of it, for them where the check is still to be compiled: that comes behind all but confirming
 SEARCHING = 0.8  # of it, for altered runs and formulas
 ALTERING = 0.7  # of that, for altered runs
 CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
@@ -184,7 +186,9 @@ class _Diagnosis:
     def explain(self) -> None:
         """Record the failing run, and take one step after the other."""
         self.slice()
-        self.check_memory()
+        check_is_compiled = Checker.is_compiled()
+        if check_is_compiled:
+            self.check_memory()
         self.check_races()
         reader, recording, symptom = self.reader, self.recording, self.base.symptom
         if self.options.has("causes") and reader is not None and recording is not None and symptom is not None:
@@ -197,6 +201,8 @@ class _Diagnosis:
             self.take("invariants", "comparing values", compare, seconds + LATE)
         if self.options.has("rules", "switch", "values", "formula"):
             self.alter()
+        if not check_is_compiled:
+            self.check_memory(CHECKING_LAST * self.left)
         if self.options.has("confirmation"):
             self.confirm()
         if reader is not None:
@@ -226,14 +232,14 @@ class _Diagnosis:
             doing, seconds = "recording failing runs", ALIKE * self.left
             self.rows = self.attempts.take("runs that fail alike", doing, alike, seconds) or [row]
 
-    def check_memory(self) -> None:
+    def check_memory(self, seconds: float | None = None) -> None:
         """Look for memory errors in the failing run; the symptom tells of the first that the failure can come of."""
         recording, symptom = self.recording, self.base.symptom
         if recording is None or symptom is None or not self.options.has("memory"):
             return
         near = nearest_passing(self.runs, self.rows[0])
         check = partial(first_corruption, self.investigation, recording, symptom, near)
-        seconds = min(CHECKING * self.left, CHECKING_MOST)
+        seconds = seconds or min(CHECKING * self.left, CHECKING_MOST)
         found = self.attempts.take("memory errors", "looking for memory errors", check, seconds)
         if found is not None:
             self.found.append(found.findings)

@@ -21,8 +21,8 @@ LOOK = 0.02  # seconds between two looks whether the child has ended
 class Compiled(Protocol):
     """What has to be compiled at its first use."""
 
-    @property
-    def is_compiled(self) -> bool:
+    @staticmethod
+    def is_compiled() -> bool:
         """Whether that has been done before."""
 
     def compile(self) -> None:
@@ -34,7 +34,7 @@ def compile_in_time(part: Compiled) -> None:
 
     Raises WhenceError where the time of the step is over before.
     """
-    if part.is_compiled:
+    if part.is_compiled():
         return
     child = os.fork()
     if child == 0:

@@ -99,8 +99,8 @@ class Checker:
         declared = {name for module in subject.program.modules for name in module.declarations}
         self._switches = sorted(declared & SWITCHES)
 
-    @property
-    def is_compiled(self) -> bool:
+    @staticmethod
+    def is_compiled() -> bool:
         """Whether the pass has been compiled before."""
         return is_kept(follow)
 

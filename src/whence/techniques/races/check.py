@@ -135,8 +135,8 @@ class Checker:
         self._plan = subject.plan
         self._ordering: Ordering = order_tables(subject.plan, subject.numbering)
 
-    @property
-    def is_compiled(self) -> bool:
+    @staticmethod
+    def is_compiled() -> bool:
         """Whether the pass has been compiled before."""
         return is_kept(find_unordered)
 
