@@ -20,5 +20,7 @@ INSIDE = {
     "solver_ways": "formula_based",  # its ways to enumerate sets
     "solvers": "formula_based",
     "memory.cost": "memory",  # the time of the pass alone
+    "suppression": "execution_suppression",  # its points, and the variants that it runs
+    "suppression.cost": "execution_suppression",
     "threads.schedules": "schedules",  # its strategies one by one
 }

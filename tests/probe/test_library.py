@@ -481,6 +481,9 @@ def function(case: Case) -> str:
     return f"static int run_{case.name}(void) {{ {case.body} return 0; }}\n"
 
 
+GUARDS = RUNTIME / "suppress/guards.c"
+
+
 def build(target: str, folder: Path) -> Path:
     """All wrappers and all cases in one program, which runs the case that its second argument names."""
     cases = [c for c in CASES if c.only in ("", target)]
@@ -488,7 +491,7 @@ def build(target: str, folder: Path) -> Path:
     text = STUB + prototypes() + HELPERS + "".join(map(function, cases)) + MAIN % calls
     (folder / "cases.c").write_text(text)
     schedule = [RUNTIME / f"record/{name}.c" for name in ("baton", "choices", "entry", "turns", "threads", "pauses")]
-    sources = [folder / "cases.c", *schedule, *sorted(RUNTIME.glob("library/*.c"))]
+    sources = [folder / "cases.c", *schedule, GUARDS, RUNTIME / "base/system_call.c", *sorted(RUNTIME.glob("library/*.c"))]
     zig(target, "-w", f"-I{RUNTIME}", *sources, "-lm", "-Wl,--no-gc-sections", "-o", folder / "cases")
     return folder / "cases"
 

@@ -23,9 +23,9 @@ ASSERTIONS = (
 def judge(case: Case, result: RunResult) -> Outcome:
     """Return the outcome of a case's run. The case must have an expectation (``case.expected``)."""
     if result.deadlocked:
-        return Outcome(Kind.TIMEOUT, "deadlock: all threads wait for each other", endless=True)
+        return Outcome(Kind.TIMEOUT, "deadlock: all threads wait for each other")
     if result.timed_out:
-        return Outcome(Kind.TIMEOUT, f"still running after {result.wall:.1f} s", endless=True)
+        return Outcome(Kind.TIMEOUT, f"still running after {result.wall:.1f} s")
     if result.too_many_processes:
         return Outcome(Kind.CRASH, "made more processes than the limit allows")
     if case.rule in (Rule.TAP, Rule.AUTOMAKE):
@@ -50,7 +50,7 @@ def _judge_signal(result: RunResult) -> Outcome:
 def _judge_flood(how: Comparison, expected: Expected, result: RunResult) -> Outcome:
     """A run that the limit of output has ended."""
     wrong = _judge_outputs(how, expected, result)
-    return replace(wrong or Outcome(Kind.TIMEOUT, "wrote more than the limit allows"), endless=True)
+    return replace(wrong or Outcome(Kind.TIMEOUT, "wrote more than the limit allows"), flooded=True)
 
 
 def _judge_outputs(how: Comparison, expected: Expected, result: RunResult) -> Outcome | None:

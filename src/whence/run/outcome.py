@@ -58,9 +58,8 @@ class Outcome:
     """How a run ended, judged by its case's oracle.
 
     ``text`` is one phrase for people. For a wrong output, ``stream`` is the file descriptor (1 or 2) and
-    ``difference`` has the first differing byte in the actual and in the expected output. ``endless``: the run did not
-    end by itself; a limit of time or of output ended it. Of a memory error ``events`` are the access and what it
-    depends on, in the recorded run.
+    ``difference`` has the first differing byte in the actual and in the expected output. ``flooded``: the limit of
+    output ended the run. Of a memory error ``events`` are the access and what it depends on, in the recorded run.
     """
 
     kind: Kind
@@ -68,8 +67,13 @@ class Outcome:
     stream: int = 1
     difference: Difference | None = None
     assertion: Assertion | None = None
-    endless: bool = False
+    flooded: bool = False
     events: tuple[int, ...] = ()
+
+    @property
+    def endless(self) -> bool:
+        """Whether the run did not end by itself: a limit of time or of output ended it."""
+        return self.kind is Kind.TIMEOUT or self.flooded
 
     @property
     def passed(self) -> bool:
