@@ -481,7 +481,7 @@ def function(case: Case) -> str:
     return f"static int run_{case.name}(void) {{ {case.body} return 0; }}\n"
 
 
-GUARDS = RUNTIME / "suppress/guards.c"
+BELOW = (RUNTIME / "suppress/guards.c", RUNTIME / "base/system_call.c")  # what the wrappers of memory stand on
 
 
 def build(target: str, folder: Path) -> Path:
@@ -491,7 +491,7 @@ def build(target: str, folder: Path) -> Path:
     text = STUB + prototypes() + HELPERS + "".join(map(function, cases)) + MAIN % calls
     (folder / "cases.c").write_text(text)
     schedule = [RUNTIME / f"record/{name}.c" for name in ("baton", "choices", "entry", "turns", "threads", "pauses")]
-    sources = [folder / "cases.c", *schedule, GUARDS, RUNTIME / "base/system_call.c", *sorted(RUNTIME.glob("library/*.c"))]
+    sources = [folder / "cases.c", *schedule, *BELOW, *sorted(RUNTIME.glob("library/*.c"))]
     zig(target, "-w", f"-I{RUNTIME}", *sources, "-lm", "-Wl,--no-gc-sections", "-o", folder / "cases")
     return folder / "cases"
 
