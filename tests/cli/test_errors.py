@@ -169,7 +169,7 @@ def test_verdict_that_the_content_of_fresh_memory_changes_is_named():
     done = whence(folder, "locate")
     assert "a: depends on uninitialised memory: wrong status in the program, but pass in its" in done.out, done.out
     assert "(wrong status where fresh memory holds 0 and pass where fresh memory holds 170" in done.out, done.out
-    shown = "its recorded run shows the use of `kept[atoi(text) + 1]`, which was never given a value, at fresh.c:"
+    shown = "its recorded run shows the use of `check(argv[1])`, which was never given a value, at fresh.c:"
     assert shown in done.out, done.out
 
 

@@ -30,6 +30,7 @@ DECIDES = {
     objects.BRANCHES: "decides which way the program goes",
     objects.ADDRESSES: "decides which address is accessed",
     objects.CALLS_WITH: "is given to",
+    objects.EXITS: "is the exit status",
 }
 
 

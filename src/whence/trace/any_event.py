@@ -12,7 +12,7 @@ from whence.probe.layout import Kind
 from whence.probe.plan import Plan
 from whence.probe.pointers import Sources
 from whence.probe.steps import WORD
-from whence.trace.columns import Columns
+from whence.trace.columns import Columns, FrameKind
 from whence.trace.kernels import lean
 from whence.trace.library_calls import check_call, result_of
 from whence.trace.memory import wide
@@ -20,6 +20,7 @@ from whence.trace.objects import (
     ADDRESSES,
     BRANCHES,
     COPIED,
+    EXITS,
     OVERLAP,
     UNDEFINED,
     State,
@@ -30,13 +31,15 @@ from whence.trace.objects import (
 from whence.trace.origins import is_undefined, object_initially, object_loaded, object_of, object_passed, uses_undefined
 from whence.trace.shadow import Int
 
-LOADS, STORES, COPIES, SETS, VASTARTS, BYVALS, CALL, RESULTS, BRANCH, PHI = (
+LOADS, STORES, COPIES, SETS, VASTARTS, BYVALS, CALL, RESULTS, BRANCH, PHI, RET = (
     int(k)
     for k in (
         *(Kind.LOAD, Kind.STORE, Kind.COPY, Kind.SET, Kind.VASTART, Kind.BYVAL),
-        *(Kind.CALL, Kind.RESULT, Kind.BRANCH, Kind.PHI),
+        *(Kind.CALL, Kind.RESULT, Kind.BRANCH, Kind.PHI, Kind.RET),
     )
 )
+
+ROOT = int(FrameKind.ROOT)
 
 
 @lean
@@ -81,6 +84,8 @@ def any_event(
             state.objects[event] = object_passed(units, event, site, segment, plan, columns, sources, state)
         leaf = uses_undefined(event, site, 0, segment, plan, columns, sources, state)
         state.undefined[event] = leaf >= 0
+        if leaf >= 0 and kind == RET and columns.frames[columns.segments[segment].frame].kind == ROOT:  # of main
+            report(UNDEFINED, event, site, leaf, 0, EXITS, 0, 0, 0, state)
     return True
 
 
