@@ -75,7 +75,7 @@ GONE = """\
 static void drop(char *block) { free(block); }
 int main(void)
 {
-    char *block = malloc(10);
+    char *block = calloc(10, 1);
     if (!block)
         return 1;
     drop(block);
