@@ -52,7 +52,8 @@ class Schedules:
     def run(self, investigation: Investigation) -> Findings:
         """The lines whose order decides, of the first failing schedule; ``parts["schedules"]`` has all of it."""
         if not investigation.subject.has_threads:
-            raise SubjectError(f"{investigation.subject.name} starts no threads: it has one schedule only")
+            what = f"{investigation.subject.name} starts no threads: it has one schedule only"
+            raise SubjectError(what, "`whence locate` explains failures of programs without threads")
         investigation.build(Variant.COVER)
         investigation.build(Variant.RECORD)
         found = _Found(investigation)
