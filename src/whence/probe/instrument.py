@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from whence.build import memory as plain_memory
 from whence.build.memory import UNKNOWN, Memory
-from whence.probe import alter, suppress
+from whence.probe import alter, suppress, suppress_hooks
 from whence.probe.bare import without_debug
 from whence.probe.behind import BEHIND, BEHIND_GROUP, placed
 from whence.probe.cover import PAGE_COUNTERS, counters_of, covered_lines, step_hooks
@@ -154,8 +154,8 @@ def suppress_texts(
 
     for index, module in enumerate(program.modules):
         is_last = module is program.modules[-1]
-        shared = suppress.points_of(program.block_count) if is_last else suppress.POINTS_ELSEWHERE
-        extra = [*_record_extra(program, index, numbering), suppress.HOOKS, shared]
+        shared = suppress_hooks.points_of(program.block_count) if is_last else suppress_hooks.POINTS_ELSEWHERE
+        extra = [*_record_extra(program, index, numbering), suppress_hooks.HOOKS, shared]
         if is_last:
             extra.append(_fingerprint(program))
         if movable is not None:

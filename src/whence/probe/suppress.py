@@ -18,22 +18,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from whence.probe.alter import Edit
-from whence.probe.behind import BEHIND
 from whence.probe.layout import is_frame_local, is_probed_call
 from whence.probe.library import FUNCTIONS
-from whence.program.cfg import immediate_post_dominators, predecessors, successors
+from whence.probe.omitted import Omitted
+from whence.probe.suppress_hooks import NOWHERE, WHOLE
 from whence.program.model import Block, Function, Instruction, Module, Operand
 from whence.program.types import alloc_size_of, size_of
 
-TURNED = 0x500000000000  # as in runtime/suppress/suppress.c
 WORD = 64  # definitions of a block that one word of points holds
 ARGUMENTS = 64  # of a call whose taint is passed
 MOST_TARGETS = 100  # variables that one branch's sides may store in
-_WHOLE = {1, 2, 4, 8, 16}  # sizes of accesses that one access to the shadow serves
 _COPIES = ("@llvm.memcpy", "@llvm.memmove")
 _CASE = re.compile(r"^(\s*)(i\d+) (-?\d+), label")
 _CONDITION = re.compile(r"switch (i\d+) (\S+), ")
-NOWHERE = "@__whence_nowhere"
 
 # What calls write without reading it: the argument that points there, and that with the number of bytes (None: text).
 _WRITTEN: dict[str, tuple[int, int | None]] = {
@@ -95,14 +92,12 @@ class _Suppression:
         self._mask: list[str] = []  # of the block at hand: the words of its points
         self._index = 0
         self._number = 0
-        self._graph = successors(function)
-        self._meets = _meeting(function, self._graph)
-        self._direct = _direct_targets(function, module)
+        self._omitted = Omitted(function, module)
         self._landing: list[str] = []  # text of blocks behind the last one
         self._into: dict[int, list[str]] = {}  # block -> labels of the landings that go on there
         for block in range(len(function.blocks)):
             if self._branches(block):
-                self._into.setdefault(self._meets[block], []).append(self._label(block))
+                self._into.setdefault(self._omitted.meets[block], []).append(self._label(block))
 
     def function(self) -> Function:
         """The function with taints."""
@@ -153,7 +148,7 @@ class _Suppression:
     def _shadow(self, lines: list[str], pointer: str, size: int) -> str:
         """The taint of bytes in memory."""
         name = self._name()
-        if size in _WHOLE:
+        if size in WHOLE:
             lines.append(f"  {name} = call i1 @__whence_shadow{size}(ptr {pointer})")
             return name
         lines.append(f"  {name}.w = call i32 @whence_tainted(ptr {pointer}, i64 {size})")
@@ -162,7 +157,7 @@ class _Suppression:
 
     def _marks(self, lines: list[str], pointer: str, size: int, taint: str | None) -> None:
         """Give bytes in memory a taint."""
-        if size in _WHOLE:
+        if size in WHOLE:
             lines.append(f"  call void @__whence_mark{size}(ptr {pointer}, i1 {taint or 'false'})")
             return
         lines.append(f"  call void @__whence_mark_all(ptr {pointer}, i64 {size}, i1 {taint or 'false'})")
@@ -483,35 +478,12 @@ class _Suppression:
 
     def _land(self, number: int) -> None:
         """The block in which a suppressed branch lands: what its sides could have defined is suppressed."""
-        meets = self._meets[number]
+        meets = self._omitted.meets[number]
         self._landing += ["", f"{self._label(number)}:"]
-        for pointer, size in list(self._omitted(number, meets))[:MOST_TARGETS]:
+        for pointer, size in self._omitted.definitions(number)[:MOST_TARGETS]:
             self._landing.append(f"  call void @whence_mark(ptr {pointer}, i64 {size}, i32 1)")
-        target = self._function.blocks[meets].label if meets < len(self._graph) else "whence.return"
+        target = self._function.blocks[meets].label if meets < len(self._function.blocks) else "whence.return"
         self._landing.append(f"  br label %{target}")
-
-    def _omitted(self, number: int, meets: int) -> dict[tuple[str, int], None]:
-        """The variables that the sides of a branch store in, up to the block where they meet."""
-        found: dict[tuple[str, int], None] = {}
-        seen, waiting = {meets, number}, list(self._graph[number])
-        while waiting:
-            block = waiting.pop()
-            if block in seen:
-                continue
-            seen.add(block)
-            found |= dict.fromkeys(self._direct[block])
-            waiting += self._graph[block]
-        return found | dict.fromkeys(self._direct[number] if number in self._reaches(number, meets) else ())
-
-    def _reaches(self, number: int, meets: int) -> set[int]:
-        """The blocks from which a branch's block comes again before its sides meet: those of its loop."""
-        seen, waiting = {meets}, list(self._graph[number])
-        while waiting:
-            block = waiting.pop()
-            if block not in seen:
-                seen.add(block)
-                waiting += self._graph[block]
-        return seen - {meets}
 
     def _return(self) -> Iterator[str]:
         """The block in which a branch lands whose sides do not meet: the function returns."""
@@ -537,123 +509,3 @@ def _by_value(operand: Operand, module: Module) -> int:
     """The bytes of a structure that is passed by value; 0 for other arguments."""
     structure = next((a[len("byval(") : -1] for a in operand.attributes if a.startswith("byval(")), None)
     return size_of(structure, module) if structure is not None else 0
-
-
-def _meeting(function: Function, graph: list[list[int]]) -> list[int]:
-    """For each block the one where its sides meet again, of those paths that return; ``len(graph)``: the return.
-
-    What ends in a call that does not come back decides nothing.
-    """
-    returning = [n for n, block in enumerate(function.blocks) if block.terminator.opcode == "ret"]
-    reverse, seen, waiting = predecessors(graph), set(returning), list(returning)
-    while waiting:
-        for block in reverse[waiting.pop()]:
-            if block not in seen:
-                seen.add(block)
-                waiting.append(block)
-    kept = [[t for t in targets if t in seen] if n in seen else [] for n, targets in enumerate(graph)]
-    return immediate_post_dominators(kept)
-
-
-def _direct_targets(function: Function, module: Module) -> list[list[tuple[str, int]]]:
-    """For each block the variables that it stores in by name, with the bytes stored."""
-    locals_ = {i.result for i in function.blocks[0].instructions if is_frame_local(i)}
-    found: list[list[tuple[str, int]]] = []
-    for block in function.blocks:
-        stores = [(i.operands[1].text, size_of(i.type, module)) for i in block.instructions if i.opcode == "store"]
-        found.append([(p, size) for p, size in stores if p in locals_ or p.startswith("@")])
-    return found
-
-
-# ---- The hooks' text -------------------------------------------------------------------------------------------------
-
-
-def points_of(blocks: int) -> str:
-    """The array of the blocks in which a point lies, a byte each."""
-    return f"@__whence_points = hidden global [{max(blocks, 1)} x i8] zeroinitializer {BEHIND}"
-
-
-POINTS_ELSEWHERE = "@__whence_points = external hidden global [0 x i8]"
-
-_HEAD = f"""
-{NOWHERE} = external hidden global [4096 x i8]
-@__whence_argument_taint = external hidden thread_local(initialexec) global [64 x i8]
-@__whence_result_taint = external hidden thread_local(initialexec) global i8
-declare hidden i64 @whence_suppression_at(i32, i32) cold
-declare hidden void @whence_nothing()
-declare hidden i32 @whence_tainted(ptr, i64)
-declare hidden void @whence_mark(ptr, i64, i32)
-declare hidden void @whence_mark_copy(ptr, ptr, i64)
-declare hidden i32 @whence_text_tainted(ptr)
-declare hidden void @whence_call_suppressed(i32, i32, ptr, i64) cold
-define internal i64 @__whence_suppression(i32 %block, i32 %word) alwaysinline {{
-  %index = zext i32 %block to i64
-  %place = getelementptr i8, ptr @__whence_points, i64 %index
-  %mark = load i8, ptr %place, align 1
-  %idle = icmp eq i8 %mark, 0
-  br i1 %idle, label %done, label %slow, !prof !{{!"branch_weights", i32 100000, i32 1}}
-slow:
-  %found = call i64 @whence_suppression_at(i32 %block, i32 %word)
-  br label %done
-done:
-  %result = phi i64 [ 0, %0 ], [ %found, %slow ]
-  ret i64 %result
-}}
-define internal void @__whence_call_suppressed(i1 %taint, i32 %block, i32 %index, ptr %to, i64 %length) alwaysinline {{
-  br i1 %taint, label %slow, label %done, !prof !{{!"branch_weights", i32 1, i32 100000}}
-slow:
-  call void @whence_call_suppressed(i32 %block, i32 %index, ptr %to, i64 %length)
-  br label %done
-done:
-  ret void
-}}
-define internal i32 @__whence_text(ptr %text, i1 %taint) alwaysinline {{
-  br i1 %taint, label %done, label %look
-look:
-  %found = call i32 @whence_text_tainted(ptr %text)
-  br label %done
-done:
-  %result = phi i32 [ 1, %0 ], [ %found, %look ]
-  ret i32 %result
-}}
-define internal void @__whence_mark_all(ptr %to, i64 %length, i1 %taint) alwaysinline {{
-  %wide = zext i1 %taint to i32
-  call void @whence_mark(ptr %to, i64 %length, i32 %wide)
-  ret void
-}}
-define internal void @__whence_mark_fresh(ptr %to, i64 %length) alwaysinline {{
-  call void @whence_mark(ptr %to, i64 %length, i32 0)
-  ret void
-}}
-define internal void @__whence_mark_copied(ptr %to, ptr %from, i64 %length, i1 %taint) alwaysinline {{
-  br i1 %taint, label %all, label %copy, !prof !{{!"branch_weights", i32 1, i32 100000}}
-all:
-  call void @whence_mark(ptr %to, i64 %length, i32 1)
-  ret void
-copy:
-  call void @whence_mark_copy(ptr %to, ptr %from, i64 %length)
-  ret void
-}}"""
-
-
-def _shadow_hooks(size: int) -> str:
-    """The taint of so many bytes in memory, read and written."""
-    bits = 8 * size
-    place = f"""
-  %number = ptrtoint ptr %place to i64
-  %turned = xor i64 %number, {TURNED}
-  %shadow = inttoptr i64 %turned to ptr"""
-    return f"""
-define internal i1 @__whence_shadow{size}(ptr %place) alwaysinline {{{place}
-  %found = load volatile i{bits}, ptr %shadow, align 1
-  %taint = icmp ne i{bits} %found, 0
-  ret i1 %taint
-}}
-define internal void @__whence_mark{size}(ptr %place, i1 %taint) alwaysinline {{{place}
-  %wide = sext i1 %taint to i{bits}
-  store volatile i{bits} %wide, ptr %shadow, align 1
-  ret void
-}}"""
-
-
-HOOKS = _HEAD + "".join(map(_shadow_hooks, sorted(_WHOLE))) + "\n"

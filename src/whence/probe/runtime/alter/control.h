@@ -7,9 +7,9 @@
 enum { HOOK_STACK = 1 << 20, SIGNAL_STACK_BYTES = 256 << 10, NEAR = 1024, TICK_MS = 10 };
 enum { AREAS = 8, TRIES = 256, KEPT_PATH = 1024 };
 
-/* A page of stubs, within reach of the code that jumps there (shortcuts.c). */
-struct whence_stubs {
-    unsigned char *stubs;
+/* A page of trampolines, within reach of the code that jumps there (shortcuts.c). */
+struct whence_trampolines {
+    unsigned char *trampolines;
     unsigned used;
 };
 
@@ -42,7 +42,7 @@ struct whence_control {
     void *bad_pointer[5];
 
     char name[KEPT_PATH + 1]; /* the session file's */
-    struct whence_stubs areas[AREAS]; /* code that was made to jump stays so when a snapshot is gone back to */
+    struct whence_trampolines areas[AREAS]; /* code that was made to jump stays so when a snapshot is gone back to */
     void (*enter_call)(void);         /* where that code jumps to */
     const char *tried[TRIES];         /* system calls, so that none is tried again and again */
 

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-enum { PAGE = 4096, STUB = 32, STUBS = PAGE / STUB, HOPS = 2, JUMP = 5, SHORT_JUMP = 2 };
+enum { PAGE = 4096, TRAMPOLINE = 32, TRAMPOLINES = PAGE / TRAMPOLINE, HOPS = 2, JUMP = 5, SHORT_JUMP = 2 };
 
 /* A no-operation: its bytes, and from which one on they are free. */
 struct gap {
@@ -36,15 +36,15 @@ static int is_new(const char *after)
 
 int whence_is_shortcut(uintptr_t start)
 {
-    const struct whence_stubs *areas = whence_control->areas;
+    const struct whence_trampolines *areas = whence_control->areas;
     for (int i = 0; i < AREAS; i++) {
-        if (areas[i].stubs && start == (uintptr_t)areas[i].stubs)
+        if (areas[i].trampolines && start == (uintptr_t)areas[i].trampolines)
             return 1;
     }
     return 0;
 }
 
-/* ---- Stubs ---------------------------------------------------------------------------------------------------- */
+/* ---- Trampolines ---------------------------------------------------------------------------------------------------- */
 
 static int reaches(const void *from, const void *to)
 {
@@ -53,7 +53,7 @@ static int reaches(const void *from, const void *to)
 }
 
 /* Far below the code, where neither the heap nor other mappings grow to. */
-static unsigned char *map_stubs(const unsigned char *code)
+static unsigned char *map_trampolines(const unsigned char *code)
 {
     uintptr_t place = (uintptr_t)code > 2 * SHORTCUTS_BELOW ? (uintptr_t)code - SHORTCUTS_BELOW : 1 << 20;
     long got = whence_call(SYS_mmap, (long)(place & -(uintptr_t)PAGE), PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
@@ -61,25 +61,25 @@ static unsigned char *map_stubs(const unsigned char *code)
     return got < 0 && got > -4096 ? NULL : (unsigned char *)got;
 }
 
-/* A stub for the system call that ends at `after`: it leaves the way back in rcx and enters the runtime. */
-static unsigned char *new_stub(const unsigned char *after)
+/* A trampoline for the system call that ends at `after`: it leaves the way back in rcx and enters the runtime. */
+static unsigned char *new_trampoline(const unsigned char *after)
 {
-    struct whence_stubs *areas = whence_control->areas;
+    struct whence_trampolines *areas = whence_control->areas;
     for (int i = 0; i < AREAS; i++) {
-        if (!areas[i].stubs)
-            areas[i].stubs = map_stubs(after);
-        if (!areas[i].stubs)
+        if (!areas[i].trampolines)
+            areas[i].trampolines = map_trampolines(after);
+        if (!areas[i].trampolines)
             return NULL;
-        if (!reaches(after, areas[i].stubs) || areas[i].used == STUBS)
+        if (!reaches(after, areas[i].trampolines) || areas[i].used == TRAMPOLINES)
             continue;
-        unsigned char *stub = areas[i].stubs + STUB * areas[i].used++;
+        unsigned char *trampoline = areas[i].trampolines + TRAMPOLINE * areas[i].used++;
         uintptr_t entry = (uintptr_t)whence_control->enter_call, back = (uintptr_t)after;
-        memcpy(stub, "\x48\xb9", 2); /* movabs $back, %rcx */
-        memcpy(stub + 2, &back, 8);
-        memcpy(stub + 10, "\x49\xbb", 2); /* movabs $entry, %r11 */
-        memcpy(stub + 12, &entry, 8);
-        memcpy(stub + 20, "\x41\xff\xe3", 3); /* jmp *%r11 */
-        return stub;
+        memcpy(trampoline, "\x48\xb9", 2); /* movabs $back, %rcx */
+        memcpy(trampoline + 2, &back, 8);
+        memcpy(trampoline + 10, "\x49\xbb", 2); /* movabs $entry, %r11 */
+        memcpy(trampoline + 12, &entry, 8);
+        memcpy(trampoline + 20, "\x41\xff\xe3", 3); /* jmp *%r11 */
+        return trampoline;
     }
     return NULL;
 }
@@ -112,18 +112,18 @@ static void jump(unsigned char *from, const unsigned char *to)
     memcpy(from + 1, &distance, sizeof distance);
 }
 
-/* Makes two bytes at `from` lead to the stub, by at most so many short gaps. 0 where there is no way. */
-static int lead(unsigned char *from, const unsigned char *stub, int hops)
+/* Makes two bytes at `from` lead to the trampoline, by at most so many short gaps. 0 where there is no way. */
+static int lead(unsigned char *from, const unsigned char *trampoline, int hops)
 {
     unsigned char *found = find_gap(from, &long_gap, 0);
     if (found) {
-        jump(found, stub);
+        jump(found, trampoline);
         jump_short(from, found);
         return 1;
     }
     for (unsigned kind = 0; hops && kind < sizeof short_gaps / sizeof *short_gaps; kind++) {
         for (int n = 0; (found = find_gap(from, &short_gaps[kind], n)); n++) {
-            if (lead(found, stub, hops - 1)) {
+            if (lead(found, trampoline, hops - 1)) {
                 jump_short(from, found);
                 return 1;
             }
@@ -143,9 +143,9 @@ void whence_shorten(char *after)
     uintptr_t within = (uintptr_t)code & (PAGE - 1);
     if (!is_new(after) || within > PAGE - SHORT_JUMP || memcmp(code, "\x0f\x05", SHORT_JUMP))
         return;
-    unsigned char *stub = new_stub((unsigned char *)after);
-    if (!stub || allow(code, PROT_READ | PROT_WRITE | PROT_EXEC))
+    unsigned char *trampoline = new_trampoline((unsigned char *)after);
+    if (!trampoline || allow(code, PROT_READ | PROT_WRITE | PROT_EXEC))
         return;
-    lead(code, stub, HOPS);
+    lead(code, trampoline, HOPS);
     allow(code, PROT_READ | PROT_EXEC);
 }

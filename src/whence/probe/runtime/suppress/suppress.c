@@ -52,7 +52,7 @@ __thread uint8_t __whence_result_taint;
 
 /* ---- The shadow --------------------------------------------------------------------------------------------------- */
 
-#define TURNED UINT64_C(0x500000000000) /* also in probe/suppress.py */
+#define TURNED UINT64_C(0x500000000000) /* also in probe/suppress_hooks.py */
 
 /* Shadows of the executable and the heap behind it, of libraries, mappings and stacks, and of what lies low. */
 static const struct range places[] = {
