@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from whence.probe.layout import CONDITIONAL, WAY_BITS, Kind, Way
@@ -89,6 +90,112 @@ def new_stacks(threads: int) -> Stacks:
     )
 
 
+@njit(inline="always")
+def _begin(
+    units: NDArray[np.uint32],
+    position: Int,
+    identity: Int,
+    segment: Int,
+    event: Int,
+    top: Any,
+    pool: NDArray[np.int32],
+    plan: Plan,
+    columns: Columns,
+    shadow: Shadow,
+    stacks: Stacks,
+) -> None:
+    """A segment instance begins: its row, what controls it, and the blocks that its values come from."""
+    static, after = plan.segments[identity], plan.segments[identity + 1]
+    segments, flags, block, place = columns.segments, static.flags, static.block, top.place
+    first_block = plan.functions[static.function].block_start
+    columns.counts[N_SEGMENT] = segment + 1
+    last = top.last
+    row = segments[segment]
+    row.id = identity
+    row.frame = top.frame
+    row.word = position
+    row.event = event
+    if flags & FIRST:
+        control = 0
+        for k in range(plan.blocks[block].control_start, plan.blocks[block + 1].control_start):
+            control = max(control, pool[place + plan.controls[k].block - first_block])
+        row.previous = -1
+        row.pred = last
+        row.control = control - 1
+    else:
+        row.previous = last
+        row.pred = -1
+        row.control = segments[last].control if last >= 0 else -1
+        row.source = top.source
+        if flags & OPAQUE and top.source <= 0 and last >= 0:
+            stacks.unknown[0] = _unknown_call(units, last, plan, columns, shadow)
+    outer = columns.counts[N_OUTER]
+    row.outer = outer
+    for k in range(static.outer_start, after.outer_start):
+        columns.outer[outer] = pool[place + plan.outers[k].block - first_block] - 1
+        outer += 1
+    columns.counts[N_OUTER] = outer
+    pool[place + block - first_block] = segment + 1
+    top.last = segment
+
+
+@njit(inline="always")
+def _accesses(
+    units: NDArray[np.uint32],
+    position: Int,
+    identity: Int,
+    segment: Int,
+    event: Int,
+    slots: Int,
+    pool: NDArray[np.int32],
+    plan: Plan,
+    columns: Columns,
+    shadow: Shadow,
+    stacks: Stacks,
+) -> None:
+    """What a segment instance read and wrote; plain loads and stores of cached pages are done here."""
+    events, accesses = columns.events, plan.accesses
+    cache_keys, cache_places = shadow.cache_keys, shadow.cache_places
+    writers, contents = shadow.writer, shadow.content
+    for k in range(plan.segments[identity].access_start, plan.segments[identity + 1].access_start):
+        access = accesses[k]
+        number = event + access.site
+        kind = access.kind
+        if access.slot >= 0 and kind <= STORE:
+            if kind == LOAD:
+                events[number].definition = pool[slots + access.slot]
+            else:
+                pool[slots + access.slot] = number + 1
+            continue
+        unit = position + access.unit
+        address = wide(units, unit)
+        if address == 0:  # never reached
+            continue
+        size = np.int64(access.size)
+        offset = address & (PAGE - 1)
+        page = address >> 12
+        cached = page & (CACHE - 1)
+        if kind <= STORE and size <= 8 and offset + size <= PAGE and cache_keys[cached] == page + 1:
+            value = np.int64(units[unit + 2])
+            if access.units > 3:
+                value |= np.int64(units[unit + 3]) << 32
+            base = cache_places[cached] + offset
+            if kind == STORE and access.units > 2:
+                for b in range(size):
+                    writers[base + b] = number + 1
+                    contents[base + b] = (value >> (8 * b)) & 255
+                continue
+            writer = writers[base]
+            plain = kind == LOAD and access.units > 2
+            for b in range(size):
+                same = contents[base + b] == (value >> (8 * b)) & 255
+                plain = plain and writers[base + b] == writer and (writer <= 0 or same)
+            if plain:
+                events[number].definition = writer
+                continue
+        _access(units, unit, k, number, segment, plan, columns, shadow, stacks.unknown[0])
+
+
 @lean
 def decode(
     units: NDArray[np.uint32], chunks: NDArray[np.int64], plan: Plan, columns: Columns, shadow: Shadow, stacks: Stacks
@@ -97,13 +204,9 @@ def decode(
 
     Returns how many records were read, or -1 - the unit at which there is none that this program could have written.
     """
-    plan_segments, accesses, functions = plan.segments, plan.accesses, plan.functions
-    blocks, controls, outers = plan.blocks, plan.controls, plan.outers
-    counts, segments, events, outer_rows = columns.counts, columns.segments, columns.events, columns.outer
-    frames = columns.frames
+    plan_segments, functions = plan.segments, plan.functions
+    counts, segments, events, frames = columns.counts, columns.segments, columns.events, columns.frames
     depths, all_active, all_pool = stacks.depth, stacks.active, stacks.pool
-    cache_keys, cache_places = shadow.cache_keys, shadow.cache_places
-    writers, contents = shadow.writer, shadow.content
     records = 0
     last_segment = len(plan_segments) - 2
     for chunk in chunks:
@@ -143,7 +246,7 @@ def decode(
             if identity > last_segment or position + plan_segments[identity].units > end:
                 return -1 - position
             static = plan_segments[identity]
-            flags, function, block = static.flags, static.function, static.block
+            flags, function = static.flags, static.function
             # The frame.
             depth = depths[thread]
             if flags & ENTRY:
@@ -156,84 +259,14 @@ def decode(
             ):
                 _find_frame(units, position, thread, identity, plan, columns, stacks)
             top = active[depths[thread] - 1]
-            first_block = functions[function].block_start
-            place = top.place
-            slots = place + functions[function + 1].block_start - first_block
-            # The segment.
-            segment = counts[N_SEGMENT]
-            counts[N_SEGMENT] = segment + 1
-            event = counts[N_EVENT]
-            last = top.last
-            row = segments[segment]
-            row.id = identity
-            row.frame = top.frame
-            row.word = position
-            row.event = event
-            if flags & FIRST:
-                control = 0
-                for k in range(blocks[block].control_start, blocks[block + 1].control_start):
-                    control = max(control, pool[place + controls[k].block - first_block])
-                row.previous = -1
-                row.pred = last
-                row.control = control - 1
-            else:
-                row.previous = last
-                row.pred = -1
-                row.control = segments[last].control if last >= 0 else -1
-                row.source = top.source
-                if flags & OPAQUE and top.source <= 0 and last >= 0:
-                    stacks.unknown[0] = _unknown_call(units, last, plan, columns, shadow)
-            after = plan_segments[identity + 1]
-            outer = counts[N_OUTER]
-            row.outer = outer
-            for k in range(static.outer_start, after.outer_start):
-                outer_rows[outer] = pool[place + outers[k].block - first_block] - 1
-                outer += 1
-            counts[N_OUTER] = outer
-            pool[place + block - first_block] = segment + 1
-            top.last = segment
-            # Its events.
-            stop = event + after.site_start - static.site_start
+            segment, event = counts[N_SEGMENT], counts[N_EVENT]
+            _begin(units, position, identity, segment, event, top, pool, plan, columns, shadow, stacks)
+            stop = event + plan.segments[identity + 1].site_start - static.site_start
             for k in range(event, stop):
                 events[k].segment = segment
             counts[N_EVENT] = stop
-            for k in range(static.access_start, after.access_start):
-                access = accesses[k]
-                number = event + access.site
-                kind = access.kind
-                if access.slot >= 0 and kind <= STORE:
-                    if kind == LOAD:
-                        events[number].definition = pool[slots + access.slot]
-                    else:
-                        pool[slots + access.slot] = number + 1
-                    continue
-                unit = position + access.unit
-                address = wide(units, unit)
-                if address == 0:  # never reached
-                    continue
-                size = np.int64(access.size)
-                offset = address & (PAGE - 1)
-                page = address >> 12
-                cached = page & (CACHE - 1)
-                if kind <= STORE and size <= 8 and offset + size <= PAGE and cache_keys[cached] == page + 1:
-                    value = np.int64(units[unit + 2])
-                    if access.units > 3:
-                        value |= np.int64(units[unit + 3]) << 32
-                    base = cache_places[cached] + offset
-                    if kind == STORE and access.units > 2:
-                        for b in range(size):
-                            writers[base + b] = number + 1
-                            contents[base + b] = (value >> (8 * b)) & 255
-                        continue
-                    writer = writers[base]
-                    plain = kind == LOAD and access.units > 2
-                    for b in range(size):
-                        same = contents[base + b] == (value >> (8 * b)) & 255
-                        plain = plain and writers[base + b] == writer and (writer <= 0 or same)
-                    if plain:
-                        events[number].definition = writer
-                        continue
-                _access(units, unit, k, number, segment, plan, columns, shadow, stacks.unknown[0])
+            slots = top.place + functions[function + 1].block_start - functions[function].block_start
+            _accesses(units, position, identity, segment, event, slots, pool, plan, columns, shadow, stacks)
             if flags & CALLS:
                 top.source = 0
                 if flags & UNKNOWN:

@@ -16,7 +16,7 @@ from whence.probe.synchronisation import ATOMIC, Ordering
 from whence.trace.columns import Columns
 from whence.trace.kernels import lean
 from whence.trace.lazy import lazy_zeros
-from whence.trace.shadow import CACHE, HIGHEST, MAX_PAGES, PAGE, TABLE, Int, known_base, page_base
+from whence.trace.shadow import HIGHEST, MAX_PAGES, PAGE, Int, known_base, no_pages, page_base
 from whence.trace.vector_clocks import C_STRETCHES, Clocks, stretch_of
 
 MOST_READS = 1 << 29
@@ -67,12 +67,7 @@ A_READS, A_PAIRS = range(2)
 def new_accesses() -> Accesses:
     """No accesses so far."""
     return Accesses(
-        lazy_zeros(TABLE, np.int64),
-        lazy_zeros(TABLE, np.int32),
-        np.zeros(CACHE, np.int64),
-        np.zeros(CACHE, np.int64),
-        np.zeros(1, np.int64),
-        lazy_zeros(MAX_PAGES, np.int64),
+        *no_pages(),
         lazy_zeros(MAX_PAGES * PAGE, np.int32),
         lazy_zeros(MAX_PAGES * PAGE, np.int32),
         lazy_zeros(MOST_READS, READ),

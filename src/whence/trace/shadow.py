@@ -46,15 +46,18 @@ class Shadow(NamedTuple):
 
 def new_shadow() -> Shadow:
     """An empty shadow memory."""
-    return Shadow(
+    return Shadow(*no_pages(), lazy_zeros(MAX_PAGES * PAGE, np.int32), lazy_zeros(MAX_PAGES * PAGE, np.uint8))
+
+
+def no_pages() -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """How pages are found while there are none: ``keys`` to ``numbers`` of a shadow."""
+    return (
         lazy_zeros(TABLE, np.int64),
         lazy_zeros(TABLE, np.int32),
         np.zeros(CACHE, np.int64),
         np.zeros(CACHE, np.int64),
         np.zeros(1, np.int64),
         lazy_zeros(MAX_PAGES, np.int64),
-        lazy_zeros(MAX_PAGES * PAGE, np.int32),
-        lazy_zeros(MAX_PAGES * PAGE, np.uint8),
     )
 
 
