@@ -12,17 +12,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bench.common import build_program, markdown, options, take_turns, timed, work_folder
+from bench.common import ONE_ROUND, build_program, print_costs, take_turns, timed
 from whence.alter.session import Session
-from whence.run.cases import Case
-from whence.run.outcome import Expected
 from whence.subject.recorder import Recorder
 from whence.techniques.likely_invariants.kinds import ALL, Settings, allowed_kinds, check, learn
 from whence.techniques.likely_invariants.profile import pairs_of, profile_of
 from whence.techniques.likely_invariants.readings import read, static_sites
 
-PROGRAMS = ("structures", "matrix", "squeeze")
-CASE = Case("one round", ("1",), expected=Expected())
 LIMIT = 1 << 23
 HEADER = (
     "program",
@@ -38,12 +34,7 @@ HEADER = (
 
 def main() -> int:
     """Print the table."""
-    parser = options(__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="turns of each (default 5)")
-    arguments = parser.parse_args()
-    rows = [_row(name, work_folder(arguments.work), arguments.rounds) for name in PROGRAMS]
-    print(markdown(HEADER, rows))
-    return 0
+    return print_costs(__doc__, HEADER, _row)
 
 
 def _row(name: str, work: Path, rounds: int) -> list[str]:
@@ -51,14 +42,14 @@ def _row(name: str, work: Path, rounds: int) -> list[str]:
     subject = build_program(name, work)
     static = static_sites(subject)
     pairs = pairs_of(subject, static)
-    with Recorder(subject) as recorder, Session(subject, CASE) as session:
-        trace = recorder.record(CASE).trace
+    with Recorder(subject) as recorder, Session(subject, ONE_ROUND) as session:
+        trace = recorder.record(ONE_ROUND).trace
         readings = read(trace, static, trace.events)
         invariants = learn([profile_of(readings, static, pairs)], len(static), len(pairs))
         allowed = allowed_kinds(static, Settings(ALL))
         times = take_turns(
             {
-                "record": lambda: timed(lambda: recorder.record(CASE))[0].wall,
+                "record": lambda: timed(lambda: recorder.record(ONE_ROUND))[0].wall,
                 "read": lambda: timed(lambda: read(trace, static, trace.events))[0].wall,
                 "profile": lambda: timed(lambda: profile_of(readings, static, pairs))[0].wall,
                 "check": lambda: timed(lambda: check(readings, static, pairs, invariants, allowed))[0].wall,

@@ -18,8 +18,12 @@ from statistics import median
 from typing import TypeVar
 
 from whence.build.quick import build_sources
+from whence.run.cases import Case
+from whence.run.outcome import Expected
 from whence.subject.subject import Subject
 
+COSTED = ("structures", "matrix", "squeeze")  # programs of ours on which the cost of a technique is measured
+ONE_ROUND = Case("one round", ("1",), expected=Expected())
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 T = TypeVar("T")
 
@@ -111,6 +115,16 @@ def take_turns(measures: Mapping[str, Callable[[], float]], rounds: int) -> dict
             if number:
                 taken[name].append(seconds)
     return {name: median(values) for name, values in taken.items()}
+
+
+def print_costs(description: str | None, header: Sequence[str], row: Callable[[str, Path, int], list[str]]) -> int:
+    """The command of a benchmark that measures a cost: a row for each program, from its name, work folder and turns."""
+    parser = options(description)
+    parser.add_argument("--rounds", type=int, default=5, help="turns of each (default 5)")
+    arguments = parser.parse_args()
+    work = work_folder(arguments.work)
+    print(markdown(header, [row(name, work, arguments.rounds) for name in COSTED]))
+    return 0
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -35,7 +35,7 @@ def _errors(program: Program, folder: Path, flags: tuple[str, ...]) -> list[tupl
     folder.mkdir(parents=True)
     source = Path(shutil.copy(program.path, folder))
     with whence.open_sources([source], fails=[("", None)], flags=["-w", *flags], timeout=SECONDS) as project:
-        (checked,) = project.find(whence.MemoryErrors(), float("inf")).parts["memory"]
+        (checked,) = project.find(whence.MemoryErrors(members=program.in_member), float("inf")).parts["memory"]
     return [(error["line"], error["kind"]) for error in checked["errors"]]
 
 
@@ -75,6 +75,10 @@ TOOLS: dict[str, Callable[[Program, Path], Found]] = {
 }
 
 
+def _group(program: Program) -> str:
+    return f"{program.kind}, inside a structure" if program.in_member else program.kind
+
+
 def main() -> None:
     """Measure all programs with all tools that are there, and print the table."""
     present = {"whence": True, "AddressSanitizer": bool(shutil.which("gcc"))}
@@ -87,12 +91,12 @@ def main() -> None:
         for name, tool in tools.items():
             with tempfile.TemporaryDirectory() as folder:
                 found, false = tool(program, Path(folder))
-            counts[name][program.kind] += found
+            counts[name][_group(program)] += found
             alarms[name] += false
             missed += [] if found else [f"{name} missed it"]
             missed += [f"{name} has an alarm on the twin"] if false else []
         print(f"{program.name}: {', '.join(missed) or 'found by all'}", file=sys.stderr)
-    kinds = Counter(program.kind for program in PROGRAMS)
+    kinds = Counter(map(_group, PROGRAMS))
     print(f"| error | programs | {' | '.join(tools)} |\n| --- | --- |{' --- |' * len(tools)}")
     for kind, number in kinds.items():
         print(f"| {kind} | {number} | {' | '.join(str(counts[name][kind]) for name in tools)} |")

@@ -11,25 +11,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bench.common import build_program, markdown, options, take_turns, timed, work_folder
-from whence.run.cases import Case
-from whence.run.outcome import Expected
+from bench.common import ONE_ROUND, build_program, print_costs, take_turns, timed
 from whence.subject.memory_check import Checker
 from whence.subject.recorder import Recorder
 
-PROGRAMS = ("structures", "matrix", "squeeze")
-CASE = Case("one round", ("1",), expected=Expected())
 HEADER = ("program", "events", "record s", "check s", "check, to record")
 
 
 def main() -> int:
     """Print the table."""
-    parser = options(__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="turns of each (default 5)")
-    arguments = parser.parse_args()
-    rows = [_row(name, work_folder(arguments.work), arguments.rounds) for name in PROGRAMS]
-    print(markdown(HEADER, rows))
-    return 0
+    return print_costs(__doc__, HEADER, _row)
 
 
 def _row(name: str, work: Path, rounds: int) -> list[str]:
@@ -37,10 +28,10 @@ def _row(name: str, work: Path, rounds: int) -> list[str]:
     subject = build_program(name, work)
     checker = Checker(subject)
     with Recorder(subject) as recorder:
-        trace = recorder.record(CASE).trace
+        trace = recorder.record(ONE_ROUND).trace
         checker.check(trace)
         measures = {
-            "record": lambda: timed(lambda: recorder.record(CASE))[0].wall,
+            "record": lambda: timed(lambda: recorder.record(ONE_ROUND))[0].wall,
             "check": lambda: timed(lambda: checker.check(trace))[0].wall,
         }
         times = take_turns(measures, rounds)

@@ -58,7 +58,7 @@ class Rank:
         """The middle of the tie."""
         return (self.best + self.worst) / 2
 
-    def told(self) -> str:
+    def shown(self) -> str:
         """``3`` or ``3-7``, as in a table."""
         return f"{self.best}" if self.best == self.worst else f"{self.best}-{self.worst}"
 
@@ -275,7 +275,7 @@ def cells(row: Row) -> list[str]:
         row.symptom,
         str(len(row.lost)),
         *(f"{row.seconds.get(step, 0.0):.0f}" for step in ("make", "variants", "locate", "locate cpu")),
-        *("-" if rank is None else rank.told() for rank in (row.op2, row.locate)),
+        *("-" if rank is None else rank.shown() for rank in (row.op2, row.locate)),
         "-" if ranked is None else f"{ranked.ranked:,}",
         "yes" if row.in_slice else "no",
         "-" if row.level is None else str(row.level),
@@ -335,7 +335,7 @@ def main() -> int:
         print(" | ".join(cells(row)), file=sys.stderr, flush=True)
     print(markdown(HEAD, [cells(row) for row in rows]), summary(rows, arguments.budget), sep="\n\n")
     for row in rows:
-        print(*(f"- {row.fault}: {text}" for text in (*row.lost, *(repair.told() for repair in row.false))), sep="\n")
+        print(*(f"- {row.fault}: {text}" for text in (*row.lost, *(repair.shown() for repair in row.false))), sep="\n")
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(row) for row in rows], indent=1), encoding="utf-8")
     return 0 if len(rows) == len(faults) else 1

@@ -38,7 +38,7 @@ class Repair:
         """Whether the source does what the suggestion says."""
         return self.found is not None and self.found[0] >= self.said[0] and self.found[1] <= self.said[1]
 
-    def told(self) -> str:
+    def shown(self) -> str:
         """One line."""
         found = "does not compile" if self.found is None else f"mends {self.found[0]}, breaks {self.found[1]}"
         said = f"said to mend {self.said[0]} and break {self.said[1]}"

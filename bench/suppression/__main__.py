@@ -123,7 +123,7 @@ def _result(program: Program, folder: Path) -> Result:
 
 def _lines(subject: Subject, step: Step) -> list[int]:
     """The lines of what was suppressed last, each once."""
-    return list(dict.fromkeys(d["line"] for d in Explanation(subject, step).told()["suppressed"] if d["line"]))
+    return list(dict.fromkeys(d["line"] for d in Explanation(subject, step).json()["suppressed"] if d["line"]))
 
 
 def _distance(step: Step, line: int) -> int | None:

@@ -26,7 +26,7 @@ RACING = ("race", "harmless")
 
 
 @dataclass(slots=True)
-class Told:
+class Reported:
     """What a tool tells of one program: pairs of lines, and of those the ones called harmful."""
 
     pairs: set[frozenset[int]]
@@ -37,7 +37,7 @@ class Told:
         return any(pair <= program.lines for pair in self.pairs)
 
 
-def by_whence(text: str, name: str, folder: Path) -> Told:
+def by_whence(text: str, name: str, folder: Path) -> Reported:
     """What ``whence races`` tells."""
     source = folder / f"{name}.c"
     source.write_text(text)
@@ -45,10 +45,10 @@ def by_whence(text: str, name: str, folder: Path) -> Told:
         found = project.find(whence.DataRaces(), float("inf"))
     races = [race for run in found.parts["races"] for race in run["races"]]
     pairs = [(frozenset(int(a["line"]) for a in race["accesses"]), race["harm"]["verdict"]) for race in races]
-    return Told({pair for pair, _ in pairs}, {pair for pair, verdict in pairs if verdict == "harmful"})
+    return Reported({pair for pair, _ in pairs}, {pair for pair, verdict in pairs if verdict == "harmful"})
 
 
-def by_sanitizer(text: str, name: str, folder: Path) -> Told:
+def by_sanitizer(text: str, name: str, folder: Path) -> Reported:
     """What ThreadSanitizer tells, of several runs."""
     source, executable = folder / f"{name}.c", folder / name
     source.write_text(text)
@@ -65,7 +65,7 @@ def by_sanitizer(text: str, name: str, folder: Path) -> Told:
             accesses = re.split(r"\n  Previous ", report.split("\n\n  Location")[0])[:2]
             lines = [re.search(rf"{re.escape(name)}\.c:(\d+)", access) for access in accesses]
             pairs.add(frozenset(int(line[1]) for line in lines if line))
-    return Told(pairs, pairs)
+    return Reported(pairs, pairs)
 
 
 def main() -> None:

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from whence.project import open_folder
     from whence.project import open_sources as open_sources
     from whence.techniques.cause_tree.technique import CauseTree as CauseTree
+    from whence.techniques.execution_suppression.technique import ExecutionSuppression as ExecutionSuppression
     from whence.techniques.likely_invariants.technique import LikelyInvariants as LikelyInvariants
     from whence.techniques.memory.technique import MemoryErrors as MemoryErrors
     from whence.techniques.predicate_switching.technique import PredicateSwitching as PredicateSwitching
     from whence.techniques.races.technique import DataRaces as DataRaces
+    from whence.techniques.schedules.technique import Schedules as Schedules
     from whence.techniques.slicing import Slicing as Slicing
     from whence.techniques.spectrum import Spectrum as Spectrum
     from whence.techniques.value_replacement.technique import ValueReplacement as ValueReplacement
@@ -53,6 +55,8 @@ _OFFERED = {
     "CauseTree": "techniques.cause_tree.technique.CauseTree",
     "MemoryErrors": "techniques.memory.technique.MemoryErrors",
     "DataRaces": "techniques.races.technique.DataRaces",
+    "Schedules": "techniques.schedules.technique.Schedules",
+    "ExecutionSuppression": "techniques.execution_suppression.technique.ExecutionSuppression",
     "LikelyInvariants": "techniques.likely_invariants.technique.LikelyInvariants",
 }
 

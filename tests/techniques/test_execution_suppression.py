@@ -52,7 +52,7 @@ def followed(text: str, reorder: bool = False) -> tuple[Suppressed, list[list[in
     with SuppressedRuns(subject, CASE) as runs:
         seconds = 60.0
         found = Suppression(runs, subject.folder, lambda: seconds, lambda _: None, lambda _: None).suppress(reorder)
-    told = [Explanation(subject, step).told() for step in found.steps]
+    told = [Explanation(subject, step).json() for step in found.steps]
     return found, [[d["line"] for d in execution["suppressed"]] for execution in told]
 
 
@@ -230,28 +230,29 @@ int main(void)
 """
 
 
-def exposed(text: str, space: str) -> None:
+def exposed(text: str) -> list[str]:
+    """The spaces whose order exposed the write at the marked line of a program that passes."""
     found, lines = followed(text, reorder=True)
     assert found.steps[0].recording.outcome.kind is Kind.PASS
-    assert [order.space for order in found.exposed] == [space]
     assert line(text, "//!") in lines[1]
     assert not found.why
+    return [order.space for order in found.exposed]
 
 
 def test_an_order_of_static_variables_exposes_an_overflow() -> None:
-    exposed(STATIC, "global")
+    assert exposed(STATIC) == ["global"]
 
 
 def test_an_order_of_locals_exposes_an_overflow() -> None:
-    exposed(LOCAL, "stack")
+    assert exposed(LOCAL) == ["stack"]
 
 
 def test_a_guard_exposes_an_overflow_of_a_block() -> None:
-    exposed(HEAP, "heap")
+    assert exposed(HEAP) == ["heap"]
 
 
 def test_what_was_given_back_is_not_written_to() -> None:
-    exposed(STALE, "heap")
+    assert exposed(STALE) == ["heap"]
 
 
 def test_a_correct_program_crashes_in_no_order() -> None:

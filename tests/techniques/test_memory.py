@@ -13,13 +13,13 @@ from whence.subject.memory_check import Checked, Checker, Error, Kind
 from whence.subject.memory_words import FoundErrors
 
 
-def checked(text: str, leaks: bool = False) -> Checked:
+def checked(text: str, leaks: bool = False, members: bool = False) -> Checked:
     subject = subject_of(text)
-    return Checker(subject).check(record(subject).trace, leaks)
+    return Checker(subject, members).check(record(subject).trace, leaks)
 
 
-def errors(text: str, leaks: bool = False) -> list[tuple[int, Kind]]:
-    found = checked(text, leaks)
+def errors(text: str, leaks: bool = False, members: bool = False) -> list[tuple[int, Kind]]:
+    found = checked(text, leaks, members)
     return [(place(found, error), error.kind) for error in found.errors]
 
 
@@ -31,18 +31,24 @@ def place(found: Checked, error: Error) -> int:
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
 def test_the_first_error_is_found_at_its_line(program: Program) -> None:
-    assert errors(program.text)[0] == (program.line, Kind(program.kind))
+    assert errors(program.text, members=program.in_member)[0] == (program.line, Kind(program.kind))
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
 def test_the_correct_twin_has_none(program: Program) -> None:
-    assert errors(f"#define RIGHT\n{program.text}") == []
+    assert errors(f"#define RIGHT\n{program.text}", members=True) == []
 
 
-def told(text: str) -> list[dict]:
+def test_what_stays_inside_of_a_structure_is_told_where_asked_for() -> None:
+    for program in PROGRAMS:
+        if program.in_member:
+            assert errors(program.text) == []
+
+
+def told(text: str, members: bool = False) -> list[dict]:
     subject = subject_of(text)
-    found = Checker(subject).check(record(subject).trace)
-    return [FoundErrors(subject, found).tell(error) for error in found.errors]
+    found = Checker(subject, members).check(record(subject).trace)
+    return [FoundErrors(subject, found).json(error) for error in found.errors]
 
 
 NEIGHBOURS = """\
@@ -246,6 +252,39 @@ int main(void)
     return wrong;
 }
 """,
+    "a structure found from an array in it that was passed on, and its other members": """\
+#include <stddef.h>
+struct s { int a; char b[6]; int c; };
+static int of(char *b)
+{
+    struct s *s = (struct s *)(b - offsetof(struct s, b));
+    return s->a + s->c;
+}
+int main(void) { struct s s = {5, "other", 2}; return of(s.b) != 7; }
+""",
+    "an array at the end that stands for more": """\
+#include <stdlib.h>
+struct s { int n; char text[1]; };
+int main(void) { struct s *s = malloc(sizeof *s + 8); s->text[7] = 1; int r = s->text[7]; free(s); return r != 1; }
+""",
+    "a structure that is cleared from its first member on": """\
+#include <string.h>
+struct s { char a[4]; int b; } s;
+int main(void) { memset(&s, 1, sizeof s); return s.b != 0x01010101; }
+""",
+    "arrays in one another, each within its own": """\
+struct in { short at[3]; };
+struct s { int a; struct in in[2]; int b; } s;
+int main(void)
+{
+    short *at = s.in[1].at;
+    struct in *in = s.in;
+    for (int i = 0; i < 3; i++)
+        at[i] = 1;
+    in[1].at[2] = 4;
+    return s.in[1].at[2] != 4;
+}
+""",
     "a flexible array member": """\
 #include <stdlib.h>
 struct s { int n; char text[]; };
@@ -278,7 +317,38 @@ int main(void) { int a = 1, b[2] = {2, 3}; return sum(3, &a, &b[0], &b[1]) != 6;
 
 @pytest.mark.parametrize("text", RIGHT.values(), ids=RIGHT)
 def test_what_is_right_is_not_told(text: str) -> None:
-    assert errors(text) == []
+    assert errors(text, members=True) == []
+
+
+BY_MEMBER = """\
+#include <stdlib.h>
+#include <string.h>
+struct inner { char tag[4]; char name[6]; };
+struct outer { int id; struct inner inner; char rest[8]; };
+static struct outer fixed;
+int main(void)
+{
+    struct outer *made = malloc(sizeof *made);
+    strcpy(fixed.inner.name, "seven..");
+    strcpy(made->inner.tag, "four");
+    free(made);
+    made->inner.tag[0] = 'x';
+    return 0;
+}
+"""
+
+
+def test_an_error_inside_of_a_structure_tells_the_member_and_the_whole() -> None:
+    first, second, third = told(BY_MEMBER, members=True)
+    assert (
+        "behind the end (8 in all) of the member `name` (char [6], 6 bytes) of `fixed` (struct outer"
+        in first["text"][0]
+    )
+    assert "and hits other members of it" in first["text"][0]
+    assert (
+        "1 byte behind the end (5 in all) of the member `tag` (char [4], 4 bytes) of the block of" in second["text"][0]
+    )
+    assert (third["kind"], third["object"]["size"]) == ("use-after-free", 24)
 
 
 GROWN = """\

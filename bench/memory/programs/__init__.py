@@ -20,6 +20,11 @@ class Program:
         """What it is called."""
         return self.path.stem
 
+    @property
+    def in_member(self) -> bool:
+        """Whether the access stays inside of the structure that holds its array, which is asked for by option."""
+        return self.name.startswith("member_")
+
 
 def _read(path: Path) -> Program:
     text = path.read_text()

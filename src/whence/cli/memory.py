@@ -13,7 +13,8 @@ from whence.cli.present import show
 @shared_options
 @click.option("--all", "every", is_flag=True, help="Check every case; exit status 1 where one has an error, else 0.")
 @click.option("--leaks", is_flag=True, help="Tell blocks that were not given back, too.")
-def memory(options: Options, every: bool, leaks: bool) -> int:
+@click.option("--members", is_flag=True, help="Tell accesses beyond an array that stay inside its structure, too.")
+def memory(options: Options, every: bool, leaks: bool, members: bool) -> int:
     """Find memory errors in a recorded run, whether it fails or not.
 
     The run is that of the case that --case names, else of the first failing one, else of the first case.
@@ -21,6 +22,6 @@ def memory(options: Options, every: bool, leaks: bool) -> int:
     from whence.techniques.memory.technique import MemoryErrors
 
     with investigate(options, ranks=False) as investigation:
-        findings = investigation.find(MemoryErrors(every, leaks))
+        findings = investigation.find(MemoryErrors(every, leaks, members))
         status = show(investigation, findings, options)
     return int(bool(findings.ranking)) if every else status

@@ -18,6 +18,7 @@ from whence.errors import ProgramError
 from whence.probe.allocator_table import allocator_table
 from whence.probe.layout import Kind, Layout, Role, is_frame_local
 from whence.probe.library import FUNCTIONS
+from whence.probe.member_arrays import MemberArray, MemberArrays
 from whence.probe.plan import LEAF_KIND, NAME, PARAMETER, Plan
 from whence.probe.steps import FREES, Source, steps_of
 from whence.probe.variables import variables
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 POINTERS = frozenset({"ptr", "i64"})  # types whose values may be pointers
 NOTHING = -1
+TO_WHOLE = -1
 
 
 class Trait(IntEnum):
@@ -66,11 +68,16 @@ def _table(*names: str) -> np.dtype[Any]:
 # Of each site: the source of the address, of what is copied from, of the value (or a copy's parameter), each with the
 # target and the outer block as in the plan's references; ``old``: the site of a load whose masked bits the stored value
 # keeps (-1); ``separate``: a copy whose ranges must not overlap; ``scope``: where it stands in the source; ``inside``:
-# the address is known to lie inside of its variable; ``carries``: a load whose value may be a pointer.
+# the address is known to lie inside of its variable; ``carries``: a load whose value may be a pointer; ``..._member``:
+# the member array that each points into (0: none, ``TO_WHOLE``: what an array is a part of).
 SITE = _table(
     *("address", "address_target", "address_outer", "second", "second_target", "second_outer"),
     *("value", "value_target", "value_outer", "old", "separate", "scope", "phi_start", "inside", "carries"),
+    *("address_member", "second_member", "value_member"),
 )
+# Member arrays (``MemberArray``), the first row being none. ``whole`` 0: the array's place is known from a constant
+# ``inside`` alone.
+MEMBER = _table("size", "inside", "is_constant", "offset", "whole")
 PHI = _table("pred", "source", "target", "outer")
 PAIR = _table("one", "one_target", "one_outer", "other", "other_target", "other_outer")
 PLACE = _table("local", "unit", "size", "varies")  # of each segment: the locals whose addresses it holds
@@ -84,7 +91,7 @@ class Sources(NamedTuple):
     a function's own), ``traits`` of library functions by number, ``pairs`` of sources of which one holds. ``pointers``
     are the static variables that a static variable's initial value points to, from its ``pointer_starts`` on. ``steps``
     are what a pass has to do of each segment, from its ``step_starts`` on (``steps.py``); ``allocators`` has a row for
-    each function (``allocators.py``).
+    each function (``allocators.py``); ``members`` are arrays inside of structures.
     """
 
     sites: Any
@@ -102,6 +109,7 @@ class Sources(NamedTuple):
     steps: Any
     step_starts: Any
     allocators: Any
+    members: Any
 
 
 @dataclass(slots=True, frozen=True)
@@ -114,11 +122,22 @@ class Declared:
 
 
 class Declarations:
-    """The tables of one program, and what their numbers mean: ``statics`` and ``locals`` by number."""
+    """The tables of one program, and what their numbers mean: ``statics`` and ``locals`` by number.
+
+    With ``members`` pointers into arrays inside of structures have a source of their own; ``members`` are these with
+    the numbers of their modules, the first one being number 1.
+    """
 
     def __init__(
-        self, program: Program, plan: Plan, numbering: Numbering, allocators: Sequence[Allocator] = ()
+        self,
+        program: Program,
+        plan: Plan,
+        numbering: Numbering,
+        allocators: Sequence[Allocator] = (),
+        members: bool = False,
     ) -> None:
+        self.with_members = members
+        self.members: list[tuple[int, MemberArray]] = []
         self.allocators = allocator_table(program, plan, allocators)
         self._program = program
         self._plan = plan
@@ -163,6 +182,7 @@ class Declarations:
             steps,
             step_starts,
             self.allocators,
+            np.array([(0,) * 5, *(_member_row(member) for _, member in self.members)], MEMBER),
         )
 
     def _pointers(self) -> tuple[Any, Any]:
@@ -190,6 +210,11 @@ class Declarations:
     def static(self, module: int, name: str) -> int | None:
         """The number of the variable that a name (without "@") means in a module."""
         return self._own[module].get(name, self._external.get(name))
+
+
+def _member_row(member: MemberArray) -> tuple[int, ...]:
+    whole = member.whole if member.offset is not None else 0
+    return member.size, member.inside or 0, member.inside is not None, member.offset or 0, whole
 
 
 def _static_size(text: str, module: Module) -> int:
@@ -252,6 +277,7 @@ class _Function:
         self._first_local = len(owner._locals)
         self._is_allocator = bool(owner.allocators[ref.id]["is_one"])
         self._site_numbers: dict[tuple[int, int], int] = {}
+        self._member_arrays = MemberArrays(self._module, self._definitions) if owner.with_members else None
 
     def add(self, first_segment: int) -> None:
         """Append the function's rows; its segments begin at ``first_segment``."""
@@ -353,6 +379,13 @@ class _Function:
 
     def _put(self, row: Any, name: str, number: int, operand: Operand, role: Role) -> None:
         row[name], row[f"{name}_target"], row[f"{name}_outer"] = self._source(number, operand, role, NOTHING)
+        if self._member_arrays is None or not row[name]:
+            return
+        if self._member_arrays.goes_back(operand):
+            row[f"{name}_member"] = TO_WHOLE
+        elif (member := self._member_arrays.behind(operand)) is not None:
+            self._owner.members.append((self._ref.module, member))
+            row[f"{name}_member"] = len(self._owner.members)
 
     def _source(self, number: int, operand: Operand, role: Role, pred: int) -> tuple[int, int, int]:
         """Kind, target and outer block of what an operand's pointer comes from."""

@@ -53,6 +53,7 @@ STEP = np.dtype(
     ]
 )
 _ADDRESS, _VALUE = ("address", "address_target", "address_outer"), ("value", "value_target", "value_outer")
+_MEMBERS = ("address_member", "second_member", "value_member")
 _NOWHERE = (int(Source.NONE), -1, 0, 0, 0)
 
 
@@ -99,6 +100,8 @@ class _Site:
 
     def _op(self, has_phis: bool) -> Op | None:
         kind, value = Kind(self.kind), self._source["value"]
+        if any(self._source[name] for name in _MEMBERS):
+            return Op.OTHER
         if kind is Kind.LOAD:
             inside = Op.LOADS_INSIDE if self._source["inside"] else Op.LOADS
             return Op.LOADS_PRIVATE if self.aux != NO_SLOT else inside

@@ -32,6 +32,7 @@ _FENCE = re.compile(r'(?:syncscope\("[^"]*"\) )?(?:acquire|release|acq_rel|seq_c
 _LABEL = re.compile(r'label %("[^"]*"|[-\w$.]+)')
 _CASE = re.compile(r'    (i\d+ \S+), label %("[^"]*"|[-\w$.]+)')
 _ASSEMBLY = re.compile(r'asm(?: [a-z]+)* "[^"]*", "[^"]*"')
+_CONSTANT = re.compile(r"(getelementptr|inttoptr|ptrtoint|bitcast|addrspacecast)((?: [a-z]+)*) \((.*)\)")
 _CONSTANT_CALLEE = re.compile(r"[a-z_]+(?: [a-z_]+)*( ?)")
 
 
@@ -57,6 +58,14 @@ class InstructionReader:
         if reader is None:
             raise Unreadable(f"unknown opcode {opcode!r}")
         return reader(self, opcode, rest, result)
+
+    def constant(self, text: str) -> Instruction | None:
+        """A constant expression as the instruction that it stands for; None for other constants."""
+        match = _CONSTANT.fullmatch(text)
+        try:
+            return self.read(f"{match[1]}{match[2]} {match[3]}") if match else None
+        except Unreadable:  # a form that only constants have, such as inrange(...)
+            return None
 
     def operand(self, text: str) -> Operand:
         """The operand "type attributes value"."""

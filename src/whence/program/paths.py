@@ -17,7 +17,7 @@ from whence.program.debug import CType, DebugInfo, Member, Variable
 from whence.program.instructions import InstructionReader
 from whence.program.model import Function, Instruction, Operand
 from whence.program.program import plain_name
-from whence.program.syntax import Unreadable, member_type
+from whence.program.syntax import member_type
 from whence.program.values import format_string, format_value
 
 # Levels of precedence, a higher one binds tighter.
@@ -26,7 +26,6 @@ EQUAL, LESS, SHIFT, SUM, PRODUCT, UNARY, POSTFIX = range(8, 15)
 
 _STRING = re.compile(r'.*\bconstant \[\d+ x i8\] c"([^"]*)"')
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|\\)")
-_CONSTANT = re.compile(r"(getelementptr|inttoptr|ptrtoint|bitcast|addrspacecast)((?: [a-z]+)*) \((.*)\)")
 _INTEGER = re.compile(r"-?\d+")
 _FLOATS = frozenset({"half", "bfloat", "float", "double", "x86_fp80", "fp128", "ppc_fp128"})
 
@@ -166,11 +165,7 @@ class Paths:
 
     def constant(self, text: str) -> Instruction | None:
         """A constant expression as the instruction that it stands for; None for other constants."""
-        match = _CONSTANT.fullmatch(text)
-        try:
-            return self._constants.read(f"{match[1]}{match[2]} {match[3]}") if match else None
-        except Unreadable:  # a form that only constants have, such as inrange(...)
-            return None
+        return self._constants.constant(text)
 
     def _global(self, name: str) -> AccessPath:
         variable = self._debug.global_variable(name)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import resource
 import select
@@ -267,16 +268,19 @@ def _processes_with(field: int, value: int) -> list[int]:
 def _leave_folder(job: Job) -> int:
     """Leave an empty working folder for the next run; what this one wrote goes to the spare folder."""
     flags = 0
-    try:
-        if job.flags & protocol.PREPARED:
-            raise FileExistsError
-        os.rmdir(job.paths.work)
-    except FileNotFoundError:  # the run removed its own folder: there is nothing to leave
-        pass
-    except OSError:  # it is not empty, or something else has its place
+    if job.flags & protocol.PREPARED or not _is_removed(job.paths.work):
         if not os.path.islink(job.paths.work):
             os.chmod(job.paths.work, 0o700)
         os.rename(job.paths.work, job.paths.spare)
         flags = protocol.SPARE_USED
     os.mkdir(job.paths.work, 0o700)
     return flags
+
+
+def _is_removed(folder: bytes) -> bool:
+    """Remove an empty folder, as the run may have done itself; False where files or something else keep its place."""
+    try:
+        os.rmdir(folder)
+    except OSError as error:
+        return error.errno == errno.ENOENT
+    return True

@@ -174,8 +174,8 @@ def read_schedule(path: Path) -> ScheduleFile:
             str(content["case"]), int(content["build"], 16), Schedule(points, slice=_number(content["slice"]))
         )
     except (KeyError, TypeError, ValueError) as error:
-        told = f"'{error.args[0]}' is missing" if isinstance(error, KeyError) else error
-        raise UsageError(f"{path}: no schedule: {told}", "give a file that `whence schedules` wrote") from error
+        what = f"'{error.args[0]}' is missing" if isinstance(error, KeyError) else error
+        raise UsageError(f"{path}: no schedule: {what}", "give a file that `whence schedules` wrote") from error
 
 
 def _points(rows: Iterable[Any]) -> Iterable[Point]:

@@ -78,21 +78,32 @@ class Checked:
     deeds: Any
     remarks: list[str]
 
+    def whole(self, number: int) -> int:
+        """The number of the object that a member array is a part of; of any other object its own."""
+        while parent := int(self.table[number]["parent"]):
+            number = parent
+        return number
+
     def at(self, address: int, event: int) -> int:
         """The number of the object that held an address at an event; 0: none that is known."""
         rows = self.table
-        lives = (rows["birth"] <= event) & ((rows["death"] == 0) | (rows["death"] > event)) & (rows["kind"] > 0)
+        lives = (
+            (rows["parent"] == 0)
+            & (rows["birth"] <= event)
+            & ((rows["death"] == 0) | (rows["death"] > event))
+            & (rows["kind"] > 0)
+        )
         found = np.flatnonzero(lives & (rows["base"] <= address) & (address < rows["base"] + rows["size"]))
         return int(found[-1]) if len(found) else 0
 
 
 class Checker:
-    """Checks recorded runs of one subject."""
+    """Checks recorded runs of one subject; with ``members`` accesses beyond an array inside of a structure, too."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: Subject, members: bool = False) -> None:
         self._plan = subject.plan
         allocators = subject.allocators
-        self._declarations = Declarations(subject.program, subject.plan, subject.numbering, allocators)
+        self._declarations = Declarations(subject.program, subject.plan, subject.numbering, allocators, members)
         defined = {ref.name for ref in subject.program.functions}
         self._unknown = [allocator.name for allocator in allocators if allocator.name not in defined]
         self._sources = self._declarations.tables()
@@ -108,14 +119,15 @@ class Checker:
         """Compile the pass where that has not been done, by going over a run of nothing."""
         units = np.zeros(0, np.uint32)
         units.flags.writeable = False  # as those of a trace are
-        state = objects.new_state(0, 0, 0, len(self._plan.sites), 1, 0)
+        state = objects.new_state(0, 0, 0, len(self._plan.sites), 1, 0, 0)
         follow(units, np.zeros(0, np.int64), self._plan, new_columns(), self._sources, state)
 
     def check(self, trace: Trace, leaks: bool = False) -> Checked:
         """The errors of one run; blocks that it never gave back count with ``leaks``."""
         counts = trace.columns.counts
         sizes = (trace.events, trace.segments, int(counts[N_FRAME]), len(trace.plan.sites))
-        state = objects.new_state(*sizes, trace.header.threads, int(counts[N_HEAP]))
+        members = len(self._declarations.members)
+        state = objects.new_state(*sizes, trace.header.threads, int(counts[N_HEAP]), members)
         state.counts[objects.N_OBJECT] += len(self._declarations.statics)
         state.counts[objects.HIDDEN] = bool(self._switches)
         follow(trace.units, trace.chunks, trace.plan, trace.columns, self._sources, state)
@@ -152,6 +164,7 @@ def _leaks(trace: Trace, table: Any) -> list[Error]:
     from whence.subject.memory_leaks import reachable_blocks
 
     reachable, end = reachable_blocks(trace, table), trace.events
-    kept = np.flatnonzero((table["kind"] == objects.HEAP) & (table["death"] == 0)).tolist()
+    lives = (table["kind"] == objects.HEAP) & (table["death"] == 0) & (table["parent"] == 0)
+    kept = np.flatnonzero(lives).tolist()
     blocks = [(n, int(n in reachable), int(table[n]["size"]), int(table[n]["base"])) for n in kept]
     return [Error(Kind.LEAK, -1, end, -1, n, writes, 1, size, -1, base, 0, 0) for n, writes, size, base in blocks]

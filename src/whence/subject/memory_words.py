@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from whence.probe.layout import Kind as Site
 from whence.probe.layout import Role
 from whence.probe.plan import PARAMETER, SAME_BLOCK
+from whence.program.types import member_offset
 from whence.run.context import stack_at
 from whence.run.evidence import Evidence
 from whence.run.outcome import Kind as Verdict
@@ -56,7 +57,7 @@ class FoundErrors:
     def _statement(self, event: int) -> Statement | None:
         return statement_of(self._checked.trace.location(event), self._folder) if event >= 0 else None
 
-    def tell(self, error: Error) -> dict[str, Any]:
+    def json(self, error: Error) -> dict[str, Any]:
         """One error as results hold it (docs/json.md), with its sentences in ``text``."""
         at = self.statement(error)
         leak = error.kind is Kind.LEAK
@@ -145,6 +146,8 @@ class FoundErrors:
     def described(self, number: int) -> dict[str, Any]:
         """Name, type, size and origin of an object."""
         row = self._checked.table[number]
+        if row["parent"]:
+            return self._described_member(row)
         kind, declared = int(row["kind"]), int(row["declared"])
         common = {"base": f"{int(row['base']):#x}", "size": int(row["size"])}
         if kind == objects.HEAP:
@@ -160,6 +163,25 @@ class FoundErrors:
         named = f"`{variable.name}` ({spelling or 'no type'}, {_bytes(int(row['size']))}{owner})"
         at = statement_of(_location(variable), self._folder)
         return {"kind": _KINDS[kind], "name": variable.name, "type": spelling, "text": named, **_where(at), **common}
+
+    def _described_member(self, row: Any) -> dict[str, Any]:
+        """The same of an array inside of an object."""
+        module, array = self._checked.declarations.members[int(row["member"]) - 1]
+        whole, size = self.described(int(row["parent"])), int(row["size"])
+        structure = self._subject.expressions[module].debug.tagged(array.structure)
+        start = 8 * member_offset(array.structure, array.member, self._subject.program.modules[module])
+        known = structure.plain.members if structure is not None else ()
+        member = next((m for m in known if m.offset == start and m.type.size == size), None)
+        spelling = member.type.spelling if member is not None else None
+        named = f"`{member.name}` ({spelling}, {_bytes(size)})" if member is not None else f"array of {_bytes(size)}"
+        name = member.name if member is not None else None
+        return whole | {
+            "name": name,
+            "type": spelling,
+            "text": f"the member {named} of {whole['text']}",
+            "base": f"{int(row['base']):#x}",
+            "size": size,
+        }
 
     def _owner(self, kind: int, declared: int) -> str:
         function = self._subject.program.functions[self._checked.declarations.locals[declared].function]
@@ -197,6 +219,8 @@ class FoundErrors:
         base = int(row["base"])
         outside = error.address if error.address < base else max(error.address, base + error.size)
         number = self._checked.at(outside, error.event)
+        if row["parent"] and number == self._checked.whole(error.object):
+            return self.described(number) | {"text": "other members of it"}
         return self.described(number) if number not in (0, error.object) else None
 
     def _beyond(self, error: Error) -> dict[str, Any] | None:

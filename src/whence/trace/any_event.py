@@ -28,7 +28,15 @@ from whence.trace.objects import (
     check_access,
     report,
 )
-from whence.trace.origins import is_undefined, object_initially, object_loaded, object_of, object_passed, uses_undefined
+from whence.trace.origins import (
+    is_undefined,
+    member_object,
+    object_initially,
+    object_loaded,
+    object_of,
+    object_passed,
+    uses_undefined,
+)
 from whence.trace.shadow import Int
 
 LOADS, STORES, COPIES, SETS, VASTARTS, BYVALS, CALL, RESULTS, BRANCH, PHI, RET = (
@@ -154,11 +162,13 @@ def _memory(
     if kind in (COPIES, SETS):
         length = wide(units, unit + 4)
     number = object_of(source.address, source.address_target, source.address_outer, segment, plan, columns, state)
+    number = member_object(number, source.address_member, address, sources, state)
     writes = kind != LOADS
     check_access(event, site, -1, number, writes, address, length, plan, columns, sources, state)
     if kind == COPIES:
         second = wide(units, unit + 2)
         other = object_of(source.second, source.second_target, source.second_outer, segment, plan, columns, state)
+        other = member_object(other, source.second_member, second, sources, state)
         state.objects[event] = other
         check_access(event, site, -1, other, 0, second, length, plan, columns, sources, state)
         if source.separate and address != second and abs(address - second) < length:

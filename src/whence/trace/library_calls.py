@@ -29,6 +29,7 @@ from whence.trace.objects import (
     check_access,
     new_block,
     report,
+    whole_of,
 )
 from whence.trace.origins import is_undefined
 from whence.trace.shadow import MAX_CELLS, Int
@@ -77,7 +78,7 @@ def _frees(
     """What is given back must be a block that lives, by its first byte."""
     argument = plan.sites[site - arguments]
     address = wide(units, columns.segments[segment].word + argument.unit) if argument.units == 2 else np.int64(0)
-    number = state.objects[event - arguments]
+    number = whole_of(state.objects[event - arguments], state)
     row = state.table[number]
     if address == 0 or number == 0 or row.kind == UNBORN or row.base == 0:
         return
@@ -140,7 +141,7 @@ def allocator_called(
     if pointer == 0 or allocator.pointer >= state.passed[row.frame]:
         return
     argument = state.arguments[row.frame] + allocator.pointer
-    number = state.objects[argument]
+    number = whole_of(state.objects[argument], state)
     made = state.table[number]
     if number == 0 or made.kind == UNBORN or made.base == 0:
         return

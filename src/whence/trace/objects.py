@@ -21,6 +21,7 @@ from whence.trace.memory import wide
 from whence.trace.shadow import Int
 
 DEPTH = 1 << 24
+IN_PARENT = 1 << 30  # scope of a member array: whether it may be used is known of its parent
 MOST_OBJECTS = 1 << 27
 MOST_ERRORS = 1 << 16
 MOST_DEEDS = 1 << 20
@@ -44,6 +45,8 @@ OBJECT = np.dtype(
         ("scope", np.int32),
         ("birth", np.int32),  # event
         ("death", np.int32),  # event + 1; 0: it lives
+        ("parent", np.int32),  # of a member array the object that it is a part of; 0: it is whole
+        ("member", np.int32),  # which one it is
     ]
 )
 ERROR = np.dtype(
@@ -84,7 +87,7 @@ class State(NamedTuple):
     the object of its first local, 0 where the frame's beginning was not seen; the event of its first argument and how
     many were ``passed``; whether it is ``tainted`` by an undefined value; the ``sizes`` of blocks that allocators make;
     ``last``: its last segment. ``stack`` and ``depth`` of each thread, and the segment whose call it waits for.
-    ``keys`` and ``blocks``: the last block that began at an address.
+    ``keys`` and ``blocks``: the last block that began at an address. ``members``: the last object made for each.
     """
 
     objects: NDArray[np.int32]
@@ -105,14 +108,18 @@ class State(NamedTuple):
     waits: NDArray[np.int64]
     keys: NDArray[np.int64]
     blocks: NDArray[np.int32]
+    members: NDArray[np.int32]
 
 
 N_OBJECT, N_ERROR, LAST_UNKNOWN, NEXT_CELL, N_STATIC, UNKNOWN_DEPTH = range(6)
 HIDDEN, N_DEED, ANY_UNDEFINED = 6, 7, 8  # HIDDEN 1: locals may live on when their frame is left
 
 
-def new_state(events: int, segments: int, frames: int, sites: int, threads: int, blocks: int) -> State:
-    """The state before a run of that many events, segments and frames, with so many blocks taken on the heap."""
+def new_state(events: int, segments: int, frames: int, sites: int, threads: int, blocks: int, members: int) -> State:
+    """The state before a run of that many events, segments and frames, with so many blocks taken on the heap.
+
+    ``members`` are the member arrays of the program.
+    """
     size = 1 << max(4, (4 * blocks).bit_length())
     counts = np.zeros(9, np.int64)
     counts[N_OBJECT], counts[LAST_UNKNOWN] = 1, -1
@@ -135,6 +142,7 @@ def new_state(events: int, segments: int, frames: int, sites: int, threads: int,
         np.full(threads, -1, np.int64),
         lazy_zeros(size, np.int64),
         lazy_zeros(size, np.int32),
+        np.zeros(members + 1, np.int32),
     )
 
 
@@ -338,7 +346,10 @@ def check_access(
     state: State,
 ) -> None:
     """Check bytes that were read or written through a pointer that was made for an object."""
-    row = state.table[number]
+    part = state.table[number]
+    is_outside = part.parent > 0 and (address < part.base or address + length > part.base + part.size)
+    whole = whole_of(number, state)
+    row = state.table[whole]
     if number == 0 or row.kind == UNBORN or row.base == 0 or length == 0:
         return
     if row.death:
@@ -349,9 +360,20 @@ def check_access(
         kind = BOUNDS
     elif row.scope >= 0 and not _is_in_scope(event, site, row, plan, columns, sources, state):
         kind = LEFT
+    elif is_outside:
+        kind, whole = BOUNDS, number
     else:
         return
-    report(kind, event, site, argument, number, writes, address, length, 0, state)
+    report(kind, event, site, argument, whole, writes, address, length, 0, state)
+
+
+@lean
+def whole_of(number: Int, state: State) -> Int:
+    """The object that a member array is a part of; any other object itself."""
+    found = np.int64(number)
+    while state.table[found].parent:
+        found = np.int64(state.table[found].parent)
+    return found
 
 
 @lean

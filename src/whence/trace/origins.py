@@ -14,13 +14,24 @@ from numpy.typing import NDArray
 
 from whence.probe.layout import Kind
 from whence.probe.plan import PARAMETER, SAME_BLOCK, Plan
-from whence.probe.pointers import Sources, Trait
+from whence.probe.pointers import TO_WHOLE, Sources, Trait
 from whence.probe.steps import WORD, Source
 from whence.trace.columns import N_SEGMENT, CellKind, Columns
 from whence.trace.dependence import event_in_block, site_of
 from whence.trace.kernels import lean
 from whence.trace.memory import wide
-from whence.trace.objects import LAST_UNKNOWN, LOCAL, N_STATIC, STATIC, State, block_at
+from whence.trace.objects import (
+    IN_PARENT,
+    LAST_UNKNOWN,
+    LOCAL,
+    N_OBJECT,
+    N_STATIC,
+    STATIC,
+    UNBORN,
+    State,
+    block_at,
+    whole_of,
+)
 from whence.trace.shadow import MAX_CELLS, Int
 
 BY_SITE, BY_PARAMETER, BY_LOCAL, BY_STATIC, BY_EITHER = (
@@ -68,6 +79,35 @@ def object_of(kind: Int, target: Int, outer: Int, segment: Int, plan: Plan, colu
 
 
 @lean
+def member_object(number: Int, member: Int, address: Int, sources: Sources, state: State) -> Int:
+    """The object of a pointer into a member array of an object; the whole where it is not known where the array is."""
+    if member == TO_WHOLE:
+        return whole_of(number, state)
+    row, array = state.table[number], sources.members[member]
+    if member == 0 or number == 0 or row.kind == UNBORN or row.base == 0:
+        return number
+    if array.is_constant and address:  # as far as it was recorded
+        start = np.int64(address - array.inside)
+    elif array.whole == row.size:
+        start = np.int64(row.base + array.offset)
+    else:
+        return number
+    if start < row.base or start + array.size > row.base + row.size:
+        return number
+    last = np.int64(state.members[member])
+    if state.table[last].parent == number and state.table[last].base == start:
+        return last
+    made = np.int64(state.counts[N_OBJECT])
+    state.counts[N_OBJECT] = made + 1
+    state.members[member] = made
+    part = state.table[made]
+    part.base, part.size, part.kind, part.declared = start, array.size, row.kind, row.declared
+    part.frame, part.scope, part.birth, part.death = row.frame, IN_PARENT, row.birth, 0
+    part.parent, part.member = number, member
+    return made
+
+
+@lean
 def object_passed(
     units: NDArray[np.uint32],
     event: Int,
@@ -81,7 +121,11 @@ def object_passed(
     """The object of a pointer that is stored, passed or returned; of two that it may have, the one that holds it."""
     source = sources.sites[site]
     if source.value != BY_EITHER:
-        return object_of(source.value, source.value_target, source.value_outer, segment, plan, columns, state)
+        number = object_of(source.value, source.value_target, source.value_outer, segment, plan, columns, state)
+        if source.value_member == 0:
+            return number
+        value = _value(units, event, site, segment, plan, columns)
+        return member_object(number, source.value_member, value, sources, state)
     pair = sources.pairs[source.value_target]
     one = object_of(pair.one, pair.one_target, pair.one_outer, segment, plan, columns, state)
     other = object_of(pair.other, pair.other_target, pair.other_outer, segment, plan, columns, state)

@@ -178,6 +178,8 @@ def _steps(
         if op == OTHER:
             if not any_event(units, event, step.site, segment, plan, columns, sources, state):
                 return stop
+            if state.undefined[event]:
+                return _taint(event, step.site, row.frame, state)
             continue
         number = _object(step.kind, step.target, step.outer, step.home, step.delta, segment, columns, state)
         if op == KEEPS:

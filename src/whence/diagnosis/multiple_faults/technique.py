@@ -72,7 +72,7 @@ class SeveralFaults:
             return FaultList(step.all_pass())
         step.take()
         save(step.history, path)
-        return step.told(self.threshold)
+        return step.fault_list(self.threshold)
 
     def _history(self, subject: Subject, path: Path | None) -> History:
         """The history that goes on with this version of the program; a new one where there is none yet."""
@@ -157,7 +157,7 @@ class _Step:
             found.summary[-1] += f": this search is at its end after {_count(lists, 'list')}"
         return found
 
-    def told(self, threshold: float | None) -> FaultList:
+    def fault_list(self, threshold: float | None) -> FaultList:
         """The list, with groups of failing cases where there is a threshold."""
         found = self._findings()
         found.ranking = entries(self.list.ranking, {case: self.list.runs[case] for case in sorted(self.list.cases)})

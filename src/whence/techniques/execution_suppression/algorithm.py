@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 CRASHES = frozenset({Kind.CRASH, Kind.ASSERTION})
 GUARD = 16  # bytes behind a block, as in probe/runtime/suppress/guards.c
+SHARE = 0.4  # of the time left that one execution may take: to read its recording takes as long again
+LEAST = 1.0  # seconds that it may take in any case
 TIME_UP = "the time is used up"
 
 
@@ -64,14 +66,14 @@ class Suppressed:
 
 @dataclass(slots=True)
 class Suppression:
-    """Runs one case. ``seconds`` gives the time that is left; ``told`` is given each execution whose failure was traced
-    back, ``check`` the unaltered one.
+    """Runs one case. ``seconds`` gives the time that is left; ``report`` is given each execution whose failure was
+    traced back, ``check`` the unaltered one.
     """
 
     runs: SuppressedRuns
     folder: Path
     seconds: Callable[[], float]
-    told: Callable[[Step], None]
+    report: Callable[[Step], None]
     check: Callable[[Step], None]
 
     def suppress(self, reorder: bool = False) -> Suppressed:
@@ -86,6 +88,10 @@ class Suppression:
             points, ordering = self._follow(found, points, exposing, False)
         return found
 
+    def _time(self) -> float:
+        """Seconds that the next execution may take."""
+        return max(SHARE * self.seconds(), LEAST)
+
     def _follow(
         self, found: Suppressed, points: list[Point], ordering: Ordering | None, any_failure: bool
     ) -> tuple[list[Point], Ordering | None]:
@@ -93,7 +99,7 @@ class Suppression:
         first = True
         while True:
             try:
-                step = Step(self.runs.run(points, ordering, max(self.seconds(), 1.0)), list(points), ordering)
+                step = Step(self.runs.run(points, ordering, self._time()), list(points), ordering)
             except TraceError as error:
                 found.why = str(error)
                 return points, ordering
@@ -107,7 +113,7 @@ class Suppression:
                 found.why = self._trace_back(step)
             if not counts or found.why:
                 return points, ordering
-            self.told(step)
+            self.report(step)
             if self.seconds() <= 0:
                 found.why = TIME_UP
                 return points, ordering
@@ -163,7 +169,7 @@ class Suppression:
         tried = 0
         try:
             if before is None:
-                same = self.runs.run(points, identity(movable), max(self.seconds(), 1.0)).recording
+                same = self.runs.run(points, identity(movable), self._time()).recording
                 if same.outcome.kind is not last.recording.outcome.kind:
                     kind = same.outcome.kind
                     found.remarks.append(f"not re-ordered: with variables that can be moved the run ends with {kind}")
@@ -173,7 +179,7 @@ class Suppression:
                     found.remarks.append(f"re-ordering: {TIME_UP} after {plural(tried, 'order')}")
                     return None
                 tried += 1
-                if self.runs.run(points, ordering, max(self.seconds(), 1.0)).recording.outcome.kind in CRASHES:
+                if self.runs.run(points, ordering, self._time()).recording.outcome.kind in CRASHES:
                     found.remarks.append(f"order {tried} exposed a crash ({ordering.space}: {ordering.text})")
                     return ordering
         except (BuildError, TraceError) as error:

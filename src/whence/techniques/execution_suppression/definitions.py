@@ -37,7 +37,7 @@ DEEPEST = 200  # copies that a value is followed through
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A definition to suppress: at ``event`` the instance has its effect, ``told`` is the event that a person reads.
+    """A definition to suppress: at ``event`` the instance has its effect, ``shown`` is the event that a person reads.
 
     They differ where an argument or result is computed in the very call: its effect is the store behind it. ``read`` is
     the event that read the value first on the way back (-1: none did); ``address``: nothing had written what was read,
@@ -45,7 +45,7 @@ class Definition:
     """
 
     event: int
-    told: int
+    shown: int
     read: int = -1
     address: bool = False
 

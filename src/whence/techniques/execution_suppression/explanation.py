@@ -26,14 +26,14 @@ class Explanation:
         self._folder: Path = subject.folder
         self._step = step
 
-    def told(self) -> dict[str, Any]:
+    def json(self) -> dict[str, Any]:
         """The execution as results hold it (docs/json.md)."""
         step, symptom = self._step, self._step.symptom
         place = symptom.statement if symptom else None
-        counts = Counter(self._trace.site(d.told) for d in step.definitions)
+        counts = Counter(self._trace.site(d.shown) for d in step.definitions)
         firsts: dict[int, Definition] = {}
         for definition in step.definitions:
-            firsts.setdefault(self._trace.site(definition.told), definition)
+            firsts.setdefault(self._trace.site(definition.shown), definition)
         definitions = sorted(firsts.values(), key=self._is_sound)
         return {
             "outcome": str(step.recording.outcome.kind),
@@ -42,13 +42,13 @@ class Explanation:
             "line": place.line if place else None,
             "points": len(step.points),
             "space": step.ordering.space if step.ordering else "",
-            "suppressed": [self._definition(d) | {"count": counts[self._trace.site(d.told)]} for d in definitions],
+            "suppressed": [self._definition(d) | {"count": counts[self._trace.site(d.shown)]} for d in definitions],
         }
 
     def _definition(self, definition: Definition) -> dict[str, Any]:
         """One definition, with the sentence that a person reads."""
-        static = self._reader.static(definition.told)
-        events = (definition.told, definition.event, definition.read)
+        static = self._reader.static(definition.shown)
+        events = (definition.shown, definition.event, definition.read)
         places = (statement_of(self._trace.location(event), self._folder) for event in events if event >= 0)
         place = next((found for found in places if found), None)
         name, value = self._read(definition)
@@ -56,8 +56,8 @@ class Explanation:
         return {
             "file": place.file if place else None,
             "line": place.line if place else None,
-            "event": definition.told,
-            "clock": self._trace.clock(definition.told),
+            "event": definition.shown,
+            "clock": self._trace.clock(definition.shown),
             "expression": static.text or None,
             "name": name,
             "value": value,
@@ -71,7 +71,7 @@ class Explanation:
         count = f" wrote {written:,} bytes and" if written > 1 else ""
         read = f"`{name}`" if name else "what was used"
         shown = f" (= {value})" if value is not None else ""
-        if definition.told == definition.read:
+        if definition.shown == definition.read:
             return f"{deed} read {read}, which nothing had written"
         if definition.address:
             return f"nothing had written {read}{shown}; {deed} gave the address where it was read"

@@ -43,21 +43,21 @@ class ExecutionSuppression:
             investigation.build(Variant.REORDER)
         case, plain = _chosen(investigation, self.reorder)
         subject, watcher, clock = investigation.subject, investigation.watcher, investigation.clock
-        story = _Story(investigation, case, time.monotonic())
+        made = _Executions(investigation, case, time.monotonic())
         with watcher.progress("suppressed executions", 0) as report, watcher.first_use():
             watcher.busy(f"suppressing in the case {case.name}")
 
-            def told(step: Step) -> None:
-                story.add(step)
-                watcher.best(investigation.current(story.findings(Suppressed(why=TIME_UP))), subject.folder)
-                report(len(story.executions), len(story.executions))
+            def executed(step: Step) -> None:
+                made.add(step)
+                watcher.best(investigation.current(made.findings(Suppressed(why=TIME_UP))), subject.folder)
+                report(len(made.executions), len(made.executions))
 
             with SuppressedRuns(subject, case, investigation.setup.trace_limit) as runs:
-                suppression = Suppression(runs, subject.folder, lambda: clock.left, told, _Faithful(case, plain))
+                suppression = Suppression(runs, subject.folder, lambda: clock.left, executed, _Faithful(case, plain))
                 found = suppression.suppress(self.reorder)
-                story.count = runs.count
-        story.finish(found)
-        return story.findings(found)
+                made.count = runs.count
+        made.finish(found)
+        return made.findings(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _chosen(investigation: Investigation, reorder: bool) -> tuple[Case, RunResul
 
 
 @dataclass(slots=True)
-class _Story:
+class _Executions:
     """What is told of the executions so far."""
 
     investigation: Investigation
@@ -118,7 +118,7 @@ class _Story:
     def add(self, step: Step) -> None:
         """Tell one more execution."""
         self.count = max(self.count, len(self._steps) + 1)
-        self.executions.append(Explanation(self.investigation.subject, step).told())
+        self.executions.append(Explanation(self.investigation.subject, step).json())
         self._steps.append(step)
 
     def finish(self, found: Suppressed) -> None:

@@ -33,13 +33,13 @@ class FirstCorruption:
 
 
 @dataclass(slots=True)
-class _Told:
+class _LinkedError:
     """One error of the failing run: how it stands to the failure, and the passing runs that have it, too."""
 
     error: Error
     statement: Statement
     link: Link
-    told: dict[str, Any]
+    row: dict[str, Any]
     passing: list[str] = field(default_factory=list)
     compared: int = 0
     last: bool = True  # nothing went on behind it: the failing access is the only one of its place
@@ -64,10 +64,10 @@ def first_corruption(
     compile_in_time(checker)
     checked = checker.check(recording.trace)
     words = FoundErrors(subject, checked)
-    errors = list(_told(checked, words, Consequences(checked, symptom, recording.result)))
+    errors = list(_linked(checked, words, Consequences(checked, symptom, recording.result)))
     _compare(investigation, checker, errors, passing)
     found = Findings("memory", subject.name)
-    found.parts["memory"] = [run_part(recording, checked, [one.told for one in errors])]
+    found.parts["memory"] = [run_part(recording, checked, [one.row for one in errors])]
     first = next(iter(sorted((one for one in errors if one.counts), key=lambda one: one.link is not Link.CAUSE)), None)
     found.ranking = rank(*_ranked(errors, first))
     found.remarks += [f"memory errors: {remark}" for remark in checked.remarks]
@@ -76,31 +76,33 @@ def first_corruption(
     return FirstCorruption(found, "" if known or shown is None else _clause(shown, words))
 
 
-def _told(checked: Checked, words: FoundErrors, consequences: Consequences) -> Iterator[_Told]:
+def _linked(checked: Checked, words: FoundErrors, consequences: Consequences) -> Iterator[_LinkedError]:
     """The errors that have a place, in order of time."""
     for error in checked.errors:
         if (statement := words.statement(error)) is not None:
             link = consequences.link(error)
             last = error.count == 1 and checked.trace.header.end == "signal"
-            yield _Told(error, statement, link, words.tell(error), last=last)
+            yield _LinkedError(error, statement, link, words.json(error), last=last)
 
 
-def _ranked(errors: Sequence[_Told], first: _Told | None) -> tuple[dict[Statement, float], dict[Statement, Any]]:
+def _ranked(
+    errors: Sequence[_LinkedError], first: _LinkedError | None
+) -> tuple[dict[Statement, float], dict[Statement, Any]]:
     """Scores and evidence of the statements with errors."""
-    by_statement: dict[Statement, list[_Told]] = {}
+    by_statement: dict[Statement, list[_LinkedError]] = {}
     for one in errors:
         by_statement.setdefault(one.statement, []).append(one)
     scores = {statement: 1 / (1 + number) for number, statement in enumerate(by_statement)}
     evidence = {}
     for statement, ones in by_statement.items():
-        said = reasons([one.told for one in ones])
+        said = reasons([one.row for one in ones])
         notes = [note for one in ones for note in _notes(one)]
         said["text"] = "; ".join([*notes, said["text"]])
         evidence[statement] = said | {"corrupts": float(any(one is first for one in ones))}
     return scores, evidence
 
 
-def _notes(one: _Told) -> Iterator[str]:
+def _notes(one: _LinkedError) -> Iterator[str]:
     """What the error has to do with the failure and with passing runs, as far as that is known."""
     if one.link is Link.CAUSE:
         yield "the failure came of this memory error"
@@ -111,7 +113,7 @@ def _notes(one: _Told) -> Iterator[str]:
         yield f"{runs} did the same, and passed all the same (`{one.passing[0]}`)"
 
 
-def _clause(one: _Told, words: FoundErrors) -> str:
+def _clause(one: _LinkedError, words: FoundErrors) -> str:
     """What a symptom's sentence says of the error."""
     lead = {Link.CAUSE: "came of", Link.ITSELF: "is", Link.BEFORE: "before it,"}[one.link]
     return f"{lead} {words.brief(one.error)}"
@@ -120,7 +122,9 @@ def _clause(one: _Told, words: FoundErrors) -> str:
 # ---- Passing runs ----------------------------------------------------------------------------------------------------
 
 
-def _compare(investigation: Investigation, checker: Checker, errors: Sequence[_Told], passing: Sequence[int]) -> None:
+def _compare(
+    investigation: Investigation, checker: Checker, errors: Sequence[_LinkedError], passing: Sequence[int]
+) -> None:
     """Note which passing runs have the errors as well, of those that executed their lines."""
     executed = {row: _executed(investigation, row) for row in passing} if errors else {}
     known: dict[int, set[Place] | None] = {}

@@ -61,7 +61,7 @@ class FoundRaces:
 
     # ---- Races that are one ------------------------------------------------------------------------------------------
 
-    def told(self) -> list[tuple[Place, Race, dict[str, Any]]]:
+    def described(self) -> list[tuple[Place, Race, dict[str, Any]]]:
         """The races as results hold them (docs/json.md), in order of time.
 
         Of several between the same two lines on the same object, the one with a read, if any, tells them all.

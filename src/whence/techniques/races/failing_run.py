@@ -43,16 +43,18 @@ def deciding_races(investigation: Investigation, recording: Recording) -> Findin
     checked = checker.check(recording.trace)
     if not checked.races:
         return found
-    told = FoundRaces(subject, checked, objects).told()
+    races = FoundRaces(subject, checked, objects).described()
     other = OtherOrder(subject, investigation.recorder, recording)
     decisive: dict[Statement, list[dict[str, Any]]] = {}
-    for _, race, shown in told[:TRIED]:
+    for _, race, shown in races[:TRIED]:
         harm = other.harm(race)
         shown["harm"] = harm.json()
         if harm.passes:
             for access in suspects(shown):
                 decisive.setdefault(Statement(access["file"], access["line"]), []).append(shown)
-    found.summary.append(f"{plural(len(told), 'data race')} in the failing run, {plural(len(decisive), 'line')} decide")
+    found.summary.append(
+        f"{plural(len(races), 'data race')} in the failing run, {plural(len(decisive), 'line')} decide"
+    )
     evidence = {statement: {"decides": 1.0, "text": _text(races)} for statement, races in decisive.items()}
     found.ranking = rank(dict.fromkeys(decisive, 1.0), evidence)
     return found

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from whence.errors import SubjectError, TraceError
-from whence.findings import Entry, Findings, Statement, plural
+from whence.findings import Findings, Statement, plural
+from whence.investigation.checked_runs import CheckedRuns, ranked
 from whence.investigation.chosen import chosen_cases
 from whence.probe.instrument import Variant
 from whence.run.outcome import Kind
@@ -46,26 +47,15 @@ class DataRaces:
         """Statements of the races: harmful ones first, then in order of time."""
         investigation.build(Variant.RECORD)
         cases = chosen_cases(investigation, self.every)
-        found = _Runs()
+        found = CheckedRuns(investigation)
         watcher = investigation.watcher
         with watcher.progress("checking runs", len(cases)) as report, watcher.first_use():
-            checker, objects = Checker(investigation.subject), Objects(investigation.subject)
+            checkers = Checker(investigation.subject), Objects(investigation.subject)
             with investigation.clock.standing():
-                checker.compile()
-                objects.compile()
-            for number, case in enumerate(cases):
-                if found.checked and investigation.clock.left <= 0:
-                    found.left_out.append(f"{len(cases) - number:,} more cases: the time is used up (--budget 10m)")
-                    break
-                watcher.busy(f"checking the case {case.name}")
-                try:
-                    found.checked.append(_Case(self, investigation, (checker, objects), case).told())
-                except (SubjectError, TraceError) as error:
-                    found.left_out.append(f"{case.name}: {error}")
-                report(number + 1, len(cases))
-        if not found.checked:
-            raise SubjectError(f"no run could be checked: {found.left_out[0]}", "try another case with --case")
-        return found.findings(investigation)
+                for checker in checkers:
+                    checker.compile()
+            found.check(cases, report, lambda case: _Case(self, investigation, checkers, case).result())
+        return _findings(found)
 
 
 class _Case:
@@ -79,7 +69,7 @@ class _Case:
         self._remarks: list[str] = []
         self._tried = 0
 
-    def told(self) -> dict[str, Any]:
+    def result(self) -> dict[str, Any]:
         """As results hold it (docs/json.md)."""
         begun = time.monotonic()
         recording, checked = self._check(self._case)
@@ -130,16 +120,16 @@ class _Case:
         if followed is not None and case.schedule is not None:
             recording.case = replace(case, schedule=Schedule(followed.points))
         other = OtherOrder(subject, recorder, recording)
-        for place, race, told in FoundRaces(subject, checked, objects).told():
+        for place, race, row in FoundRaces(subject, checked, objects).described():
             known = self._found.get(place)
             if known is not None and known["harm"]["verdict"] == HARMFUL:
                 continue
             if known is None or known["harm"]["verdict"] != HARMFUL:
                 harm = self._harm(other, race)
-                told["harm"] = harm.json()
-                told["text"].insert(1, f"{harm.verdict}: {harm.text}")
+                row["harm"] = harm.json()
+                row["text"].insert(1, f"{harm.verdict}: {harm.text}")
                 if known is None or VERDICTS.index(harm.verdict) < VERDICTS.index(known["harm"]["verdict"]):
-                    self._found[place] = told
+                    self._found[place] = row
         return recording, checked
 
     def _harm(self, other: OtherOrder, race: Race) -> Harm:
@@ -167,47 +157,24 @@ def _recorded(recorder: Recorder, case: Case) -> Recording:
     return recording
 
 
-@dataclass(slots=True)
-class _Runs:
-    """The runs that were checked, and those that could not be."""
+def _findings(found: CheckedRuns) -> Findings:
+    """All of it. Where several runs have the same race, the first one tells it."""
+    races = [race for run in found.checked for race in run["races"]]
+    races.sort(key=lambda race: ORDER.index(race["harm"]["verdict"]))  # stable: else in order of time
+    placed = ((Statement(access["file"], access["line"]), race) for race in races for access in suspects(race))
+    findings = Findings("races", found.investigation.subject.name)
+    findings.ranking = ranked(placed, _places, _evidence)
+    findings.parts["races"] = found.checked
+    findings.summary = found.summary("races", "data races", _counts)
+    return findings
 
-    checked: list[dict[str, Any]] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
 
-    def findings(self, investigation: Investigation) -> Findings:
-        """All of it. Where several runs have the same race, the first one tells it."""
-        found = Findings("races", investigation.subject.name)
-        races = [race for run in self.checked for race in run["races"]]
-        races.sort(key=lambda race: ORDER.index(race["harm"]["verdict"]))  # stable: else in order of time
-        seen: dict[Statement, list[dict[str, Any]]] = {}
-        for race in races:
-            for access in suspects(race):
-                others = seen.setdefault(Statement(access["file"], access["line"]), [])
-                if all(_places(other) != _places(race) for other in others):
-                    others.append(race)
-        for number, (statement, own) in enumerate(seen.items(), 1):
-            found.ranking.append(Entry(statement, 1.0 / number, number, number, _evidence(own)))
-        found.parts["races"] = self.checked
-        found.summary = self._summary(investigation)
-        return found
-
-    def _summary(self, investigation: Investigation) -> list[str]:
-        capture = investigation.subject.capture
-        bad = sum(bool(run["races"]) for run in self.checked)
-        lines = [
-            f"captured {plural(len(capture.modules), 'module')}, checked {plural(len(self.checked), 'run')}"
-            f" ({bad:,} with data races)"
-        ]
-        for run in self.checked:
-            verdict = f"`{run['case']}` ({run['verdict']})"
-            counts = {name: sum(race["harm"]["verdict"] == name for race in run["races"]) for name in ORDER}
-            shown = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-            races = f"{plural(len(run['races']), 'data race')} ({shown})" if run["races"] else "no data race"
-            orders = f" in {run['orders']:,} orders of their turns" if run["orders"] > 1 else ""
-            lines.append(f"{verdict}: {plural(run['threads'], 'thread')}{orders}, {races}")
-            lines += [f"{verdict}: {remark}" for remark in run["remarks"]]
-        lines += [f"left out: {text}" for text in self.left_out]
-        return [*lines, *(f"not captured: {name}" for name in capture.uncaptured)]
+def _counts(run: dict[str, Any]) -> list[str]:
+    counts = {name: sum(race["harm"]["verdict"] == name for race in run["races"]) for name in ORDER}
+    shown = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    races = f"{plural(len(run['races']), 'data race')} ({shown})" if run["races"] else "no data race"
+    orders = f" in {run['orders']:,} orders of their turns" if run["orders"] > 1 else ""
+    return [f"{plural(run['threads'], 'thread')}{orders}, {races}"]
 
 
 def suspects(race: dict[str, Any]) -> list[dict[str, Any]]:
@@ -216,8 +183,8 @@ def suspects(race: dict[str, Any]) -> list[dict[str, Any]]:
     return sorted(placed, key=lambda access: (bool(access["held"]) or access["atomic"], not access["writes"]))
 
 
-def _places(race: dict[str, Any]) -> list[tuple[str, int]]:
-    return sorted((str(access["file"]), access["line"] or 0) for access in race["accesses"])
+def _places(race: dict[str, Any]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted((str(access["file"]), access["line"] or 0) for access in race["accesses"]))
 
 
 def _evidence(races: list[dict[str, Any]]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ DECIDERS = 4  # that are told
 DEADLOCK, LOST, ATOMICITY, ORDER = "deadlock", "lost wake-up", "atomicity violation", "order violation"
 
 
-class Told:
+class RunDescriber:
     """Words for the events of one recorded run."""
 
     def __init__(self, subject: Subject, accesses: Accesses) -> None:
@@ -129,15 +129,15 @@ class Explanation:
 
     def __init__(self, subject: Subject, outcome: Outcome, points: tuple[Point, ...], failing: Accesses) -> None:
         self._outcome, self._points = outcome, points
-        self._subject, self._told = subject, Told(subject, failing)
+        self._subject, self._failing = subject, RunDescriber(subject, failing)
         self._waits = Waits(failing)
-        self._passing: Told | None = None
+        self._passing: RunDescriber | None = None
         self._comparison: Comparison | None = None
 
     def beside(self, passing: Accesses) -> None:
         """Compare with a passing run."""
-        self._passing = Told(self._subject, passing)
-        self._comparison = Comparison(self._told.accesses, passing)
+        self._passing = RunDescriber(self._subject, passing)
+        self._comparison = Comparison(self._failing.accesses, passing)
 
     # ---- What kind of error ------------------------------------------------------------------------------------------
 
@@ -183,16 +183,16 @@ class Explanation:
         return "here a thread waits, and all others do" if self._is_stuck else ""
 
     def _of_waits(self) -> list[tuple[int, str]]:
-        told, found = self._told, []
+        run, found = self._failing, []
         waits = self._waits.circle or self._waits.all
         for wait in sorted(waits, key=lambda w: (w not in self._lost, w.thread == 0)):
-            text = f"thread {wait.thread} waits in `{told.text(wait.event)}` on {told.place(wait.event)}"
+            text = f"thread {wait.thread} waits in `{run.text(wait.event)}` on {run.place(wait.event)}"
             if wait.holder >= 0:
-                text += f" for a lock that thread {wait.holder} took on {told.place(wait.taken)} and still has"
+                text += f" for a lock that thread {wait.holder} took on {run.place(wait.taken)} and still has"
             elif wait in self._lost:
                 signal = wait.signalled[-1]
                 text += (
-                    f" for a signal that thread {told.thread_of(signal)} gave on {told.place(signal)}, "
+                    f" for a signal that thread {run.thread_of(signal)} gave on {run.place(signal)}, "
                     "before the thread waited"
                 )
             found.append((wait.event, text))
@@ -202,48 +202,48 @@ class Explanation:
         return found
 
     def _of_split(self, between: Between) -> list[tuple[int, str]]:
-        told, rows = self._told, (between.first, between.other, between.second)
-        first, other, second = (int(told.accesses.table[row]["event"]) for row in rows)
-        thread = told.thread_of(first)
+        run, rows = self._failing, (between.first, between.other, between.second)
+        first, other, second = (int(run.accesses.table[row]["event"]) for row in rows)
+        thread = run.thread_of(first)
         text = (
-            f"{told.access(between.other)} between two accesses of thread {thread} that belong together: it "
-            f"{told.verb(between.first)} `{told.text(first)}` on {told.place(first)} and "
-            f"{told.verb(between.second)} `{told.text(second)}` on {told.place(second)}"
+            f"{run.access(between.other)} between two accesses of thread {thread} that belong together: it "
+            f"{run.verb(between.first)} `{run.text(first)}` on {run.place(first)} and "
+            f"{run.verb(between.second)} `{run.text(second)}` on {run.place(second)}"
         )
         return [(second, text), (first, text), (other, text)]
 
     def _of_decider(self, decider: Decider) -> tuple[int, str]:
-        told, passing = self._told, self._passing
+        run, passing = self._failing, self._passing
         assert passing is not None
-        event = int(told.accesses.table[decider.row]["event"])
-        here = f"after {told.access(decider.before)}" if decider.before >= 0 else "before any other thread came there"
+        event = int(run.accesses.table[decider.row]["event"])
+        here = f"after {run.access(decider.before)}" if decider.before >= 0 else "before any other thread came there"
         there = (
             f"after {passing.access(decider.passing_before)}"
             if decider.passing_before >= 0
             else "before any other thread came there"
         )
-        return event, f"{told.access(decider.row)} {here}; in the passing run it did so {there}"
+        return event, f"{run.access(decider.row)} {here}; in the passing run it did so {there}"
 
     # ---- Results -----------------------------------------------------------------------------------------------------
 
     def json(self) -> dict[str, Any]:
         """The explanation as results hold it."""
-        told = self._told
+        run = self._failing
         return {
             "kind": self.kind,
-            "points": [told.point(point) for point in self._points],
+            "points": [run.point(point) for point in self._points],
             "deciding": [self._decider(decider) for decider in self._deciders],
             "waiting": [self._wait(wait) for wait in self._waits.all] if self._is_stuck else [],
             "text": list(dict.fromkeys(text for _, text in self.sentences())),
         }
 
     def _decider(self, decider: Decider) -> dict[str, Any]:
-        told, passing = self._told, self._passing
+        run, passing = self._failing, self._passing
         assert passing is not None
-        table, other = told.accesses.table, passing.accesses.table
+        table, other = run.accesses.table, passing.accesses.table
         return {
-            "access": told.json(int(table[decider.row]["event"])),
-            "behind": told.json(int(table[decider.before]["event"])) if decider.before >= 0 else None,
+            "access": run.json(int(table[decider.row]["event"])),
+            "behind": run.json(int(table[decider.before]["event"])) if decider.before >= 0 else None,
             "passing": (
                 passing.json(int(other[decider.passing_before]["event"])) if decider.passing_before >= 0 else None
             ),
@@ -253,20 +253,20 @@ class Explanation:
         return {
             "thread": wait.thread,
             "function": wait.function,
-            "at": self._told.json(wait.event),
+            "at": self._failing.json(wait.event),
             "holder": wait.holder if wait.holder >= 0 else None,
-            "taken": self._told.json(wait.taken) if wait.taken >= 0 else None,
+            "taken": self._failing.json(wait.taken) if wait.taken >= 0 else None,
         }
 
     def statements(self) -> dict[Statement, list[str]]:
         """The lines that decide, the main one first, each with its sentences."""
         found: dict[Statement, list[str]] = {}
         for event, text in self.sentences():
-            at = self._told.statement(event)
+            at = self._failing.statement(event)
             if at is not None and text not in found.setdefault(at, []):
                 found[at].append(text)
         for point in self._points:
-            told = self._told.point(point)
-            if told["file"] is not None and not found:
-                found[Statement(told["file"], told["line"])] = [told["text"]]
+            row = self._failing.point(point)
+            if row["file"] is not None and not found:
+                found[Statement(row["file"], row["line"])] = [row["text"]]
         return found

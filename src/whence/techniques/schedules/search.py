@@ -20,7 +20,7 @@ BATCH = 48  # runs between two looks at what they gave
 SAME = 2  # times that a failing schedule has to fail in the same way when it is made again
 
 Left = Callable[[], float]  # seconds that there are still
-Told = Callable[[int], None]
+Report = Callable[[int], None]
 
 
 @dataclass(slots=True, frozen=True)
@@ -60,9 +60,9 @@ def signature(outcome: Outcome) -> tuple[str, str]:
 class Search:
     """Runs of one case under schedules, on the runner of its program's cover variant."""
 
-    def __init__(self, runner: Runner, case: Case, left: Left, told: Told = lambda _: None) -> None:
+    def __init__(self, runner: Runner, case: Case, left: Left, report: Report = lambda _: None) -> None:
         self._runner, self._case = runner, case
-        self.left, self.told = left, told
+        self.left, self.report = left, report
         self.tally = Tally()
 
     def run(self, schedules: Sequence[Schedule]) -> list[RunResult]:
@@ -97,7 +97,7 @@ class Search:
                 return None
             if found := self._first_failing(batch):
                 return found
-            self.told(self.tally.total)
+            self.report(self.tally.total)
         return None
 
     def _first_failing(self, batch: Sequence[tuple[Strategy, Schedule]]) -> Failing | None:

@@ -155,7 +155,7 @@ class _Searched:
         whole, found = search.left, None
         begun = min(whole(), ENDLESS)
         with self._investigation.watcher.search("schedules") as report:
-            search.told = lambda done: report(done, most)
+            search.report = lambda done: report(done, most)
             for part, own in zip((*PHASES, 1.0), (*sites, b""), strict=True):
                 ends = begun * (1 - part * (1 - ANALYSIS))
                 search.left = lambda ends=ends: whole() - ends  # type: ignore[misc]
@@ -189,17 +189,17 @@ class _Searched:
             "found": None,
             "remarks": self._remarks,
         }
-        told = _Case(self._case, part, found)
+        searched = _Case(self._case, part, found)
         if search.tally.unrepeatable:
             times = plural(search.tally.unrepeatable, "schedule")
             self._remarks.append(f"{times} failed once, but not when it was made again: something else varies")
         if search.tally.full:
             self._remarks.append("a run wanted more threads than can be held (4,096)")
         if found is not None:
-            self._explain(search, found, is_minimal, told, base)
-        return told
+            self._explain(search, found, is_minimal, searched, base)
+        return searched
 
-    def _explain(self, search: Search, found: Failing, is_minimal: bool, told: _Case, base: Schedule) -> None:
+    def _explain(self, search: Search, found: Failing, is_minimal: bool, searched: _Case, base: Schedule) -> None:
         from whence.subject.symptoms import symptom_of
         from whence.techniques.schedules.explanation import Explanation
 
@@ -210,11 +210,11 @@ class _Searched:
             "minimal": is_minimal,
             "schedule": [_plain(point) for point in found.schedule.points],
         }
-        told.part["found"] = part
+        searched.part["found"] = part
         try:
             recording = self._record(found.schedule, found.outcome)
             failing = self._accesses(recording)
-            told.symptom = symptom_of(recording, self._subject.folder)
+            searched.symptom = symptom_of(recording, self._subject.folder)
         except (SubjectError, TraceError) as error:
             self._remarks.append(f"the failing run was not recorded: {error}")
             return
@@ -225,9 +225,9 @@ class _Searched:
             part["passing"] = [_plain(point) for point in passing[0].points]
         else:
             self._remarks.append("no schedule was found under which the case passes: its outcome may not depend on one")
-        told.explanation = explanation
-        if explanation.label and told.symptom is not None:
-            told.symptom.details["label"] = explanation.label
+        searched.explanation = explanation
+        if explanation.label and searched.symptom is not None:
+            searched.symptom.details["label"] = explanation.label
         part |= explanation.json()
 
     def _nearest_passing(
