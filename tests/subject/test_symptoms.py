@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cli_tool import subject_folder, whence
 from trace_readers import record, subject_of
 
 from whence.run.context import errors_of
@@ -74,3 +75,24 @@ def test_standard_error_is_bounded() -> None:
 def test_long_lines_and_other_bytes() -> None:
     assert errors_of(b"") == errors_of(b"\n\n") == {"first": [], "left_out": 0, "last": []}
     assert errors_of(b"\xff\xfe\n" + b"x" * 10_000)["first"] == ["\ufffd\ufffd", "x" * 200]
+
+
+CHECKED = r"""
+#include <stdio.h>
+#include <string.h>
+static int greet(const char *who)
+{
+    char name[8];
+    strcpy(name, who);
+    return puts(name);
+}
+int main(int argc, char **argv) { return greet(argv[1]) < 0; }
+"""
+
+
+def test_another_end_of_the_program_itself_is_told():
+    folder = subject_folder("checked", p_c=CHECKED)
+    words = ("p.c", "--cflags=-O2 -D_FORTIFY_SOURCE=2", "--fails", "a-very-long-name-indeed")
+    symptom = whence(folder, "slice", *words, "--json").json["symptom"]
+    assert symptom["text"].startswith("killed by SIGABRT (standard error ends: *** buffer overflow detected ***")
+    assert "by itself; recorded it was killed by SIGSEGV" in symptom["text"]

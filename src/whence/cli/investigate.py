@@ -33,7 +33,16 @@ def investigate(
 
     _check(options)
     workers, cluster, fresh = (search.workers, search.cluster, search.fresh) if search else (None, None, False)
-    setup = Setup(options.case, options.trace_limit, options.window, workers, cluster, fresh, options.schedule)
+    setup = Setup(
+        options.case,
+        options.trace_limit,
+        options.window,
+        workers,
+        cluster,
+        fresh,
+        options.schedule,
+        follows_children=options.follow is not None,
+    )
     watcher = TerminalWatcher(options, finish or (lambda findings: findings), ranks)
     beginning = Beginning(setup, clock, watcher, Changes(options.timeout, options.pattern))
     cases = cases_from_options(options.fails, options.expects, options.passes)

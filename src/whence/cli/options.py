@@ -106,6 +106,7 @@ class Options:
     trace_limit: int | None
     window: int | None
     schedule: Path | None
+    follow: str | None
     budget: float | None
     json: bool
     html: Path | None
@@ -129,6 +130,7 @@ class Options:
         settings: dict[str, object] = {"--cflags": self.cflags, "--timeout": self.timeout, "--case": self.case}
         settings["--pattern"] = None if self.pattern is None else self.pattern or "zero"
         settings |= {"--trace-limit": self.trace_limit, "--window": self.window, "--schedule": self.schedule}
+        settings |= {"--follow": self.follow}
         for name, value in settings.items():
             words += [name, f"{value:g}" if isinstance(value, float) else str(value)] if value else []
         return " ".join(quoted(word) for word in words)
@@ -160,6 +162,7 @@ _SHARED: list[Callable[[Any], Any]] = [
     click.option(
         "--schedule", type=click.Path(path_type=Path), metavar="FILE", help="How the threads of its case take turns."
     ),
+    click.option("--follow", type=click.Choice(["child"]), help="Whose run counts: that of the processes it forks."),
     click.option(
         "--budget", callback=duration, metavar="TIME", help="Wall time, building left out: 90s, 5m, 1h [60s]."
     ),

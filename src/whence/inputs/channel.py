@@ -97,8 +97,9 @@ def _source(case: Case, name: str) -> Path:
     for other, path in reversed(case.files):
         if os.path.normpath(other) == os.path.normpath(name) and path.is_file():
             return path
-    if case.suite is not None and (case.suite.folder / name).is_file():
-        return case.suite.folder / name
+    folder = case.suite.folder if case.suite is not None else None
+    if folder is not None and (folder / name).is_file():
+        return folder / name
     raise UsageError(f"--input file:{name}: case {case.name} has no such file", _choices(case))
 
 

@@ -18,6 +18,7 @@ from whence.subject.subject import (
     Subject,
     built_from_config,
     built_from_sources,
+    following,
     learned,
     settle,
     under_schedule,
@@ -71,6 +72,8 @@ class Beginning:
         return self._of(with_cases(subject, settle(subject, list(cases))))
 
     def _of(self, subject: Subject) -> Investigation:
+        if self._setup.follows_children:
+            subject = following(subject)
         path = self._setup.schedule
         if path is not None:
             subject = under_schedule(subject, path)

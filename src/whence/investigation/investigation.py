@@ -19,6 +19,7 @@ from whence.probe.instrument import Variant
 if TYPE_CHECKING:
     from whence.alter.work import Work
     from whence.run.cases import Case
+    from whence.run.result import RunResult
     from whence.subject.coverage import Coverage
     from whence.subject.recorder import Recorder, Recording, Worth
     from whence.subject.runs import Runs, Tested
@@ -39,7 +40,7 @@ class Setup:
     there are ``workers`` at a time (None: one a core), on the Dask ``cluster`` at this address (None: here);
     ``fresh``: what earlier searches kept is run again. ``schedule``: a file that says how the threads of a case take
     turns. ``one_cause``: all failing cases are known to have one cause, in whatever way they fail; else only those that
-    fail in the same way are looked at together.
+    fail in the same way are looked at together. ``follows_children``: what the program's forked processes did counts.
     """
 
     case: str | None = None
@@ -50,6 +51,7 @@ class Setup:
     fresh: bool = False
     schedule: Path | None = None
     one_cause: bool = False
+    follows_children: bool = False
 
 
 class Technique(Protocol):
@@ -224,12 +226,21 @@ class Investigation:
             try:
                 with self.watcher.first_use():
                     worth = self._suspicion() if tested.case.command is not None and self.runs.failing else None
-                    return row, self.recorder.record(tested.case, tested.outcome, worth=worth)
+                    recording = self.recorder.record(tested.case, tested.outcome, worth=worth)
+                recording.plain = self._own_run(recording)
+                return row, recording
             except SubjectError as error:
                 if row == rows[:NAMED][-1]:
                     raise
                 self.runs.left_out.append(f"not recorded: {error}")
         raise AssertionError("there is a row")
+
+    def _own_run(self, recording: Recording) -> RunResult | None:
+        """The program's own run of a case whose recorded one a signal ended: the two may have been ended by others."""
+        if recording.case.command is not None or not recording.result.signal or recording.case.schedule is not None:
+            return None
+        with self.subject.runner() as runner:
+            return runner.run_case(recording.case)
 
     def _suspicion(self) -> Worth:
         """How suspicious the most suspicious statement is that a trace executed."""

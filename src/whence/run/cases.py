@@ -32,10 +32,11 @@ class Suite:
     ours.
     """
 
-    folder: Path
+    folder: Path | None  # None: the program stands alone
     program: str | None  # relative path of the program in the folder
     fresh: bool = True  # whether each case gets a copy of its own; else one copy serves all, one after another
     process: str | None = None  # name of the processes whose recordings count, where not all do
+    forked: bool = False  # whether only those count that the program forked
 
 
 @dataclass(slots=True, frozen=True)
@@ -129,6 +130,15 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def following_children(case: Case, program: str) -> Case:
+    """The case as a command that runs the program of that name, so that processes which it forks are recorded."""
+    if case.command is not None:
+        assert case.suite is not None
+        return replace(case, suite=replace(case.suite, forked=True))
+    command = "exec " + shlex.join([f"./{program}", *case.arguments])
+    return replace(case, command=command, suite=Suite(None, program, forked=True))
 
 
 # ---- From a configuration --------------------------------------------------------------------------------------------

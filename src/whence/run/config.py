@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -104,6 +105,14 @@ def _strings(value: Any) -> tuple[str, ...]:
     return tuple(values)
 
 
+def _words(value: Any) -> tuple[str, ...]:
+    """A list of words, or one text that is split as a shell does."""
+    try:
+        return tuple(shlex.split(value)) if isinstance(value, str) else _strings(value)
+    except ValueError as error:
+        raise _Wrong(f"words as in a shell ({error})") from error
+
+
 def _boolean(value: Any) -> bool:
     if not isinstance(value, bool):
         raise _Wrong("true or false")
@@ -182,7 +191,7 @@ def _one_of(*choices: str) -> Callable[[Any], str]:
 
 # The sections and keys; paths are made absolute by the reader.
 KEYS: dict[str, dict[str, Callable[[Any], Any]]] = {
-    "program": {"path": _string, "build": _string, "sources": _strings, "flags": _strings, "name": _string},
+    "program": {"path": _string, "build": _string, "sources": _strings, "flags": _words, "name": _string},
     "cases": {
         "folder": _string,
         "file": _string,

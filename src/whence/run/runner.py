@@ -351,7 +351,8 @@ class Runner:
     def _copy_suite(self, case: Case, target: Path) -> None:
         suite = case.suite
         assert suite is not None
-        shutil.copytree(suite.folder, target, symlinks=True, dirs_exist_ok=True, ignore=HISTORY)
+        if suite.folder is not None:
+            shutil.copytree(suite.folder, target, symlinks=True, dirs_exist_ok=True, ignore=HISTORY)
         if suite.program is not None:
             place = target / suite.program
             times = place.stat() if place.exists() else None

@@ -16,6 +16,7 @@ from whence.errors import SubjectError, TraceError
 from whence.trace.trace import FORKED, Header, Trace, open_units, read_header
 
 MOST = 16  # processes that are looked at
+LEAVE_OUT = "leave --follow out; children of a process with threads are not recorded"
 SHOWN = 80  # characters of a command line
 CRASHES = frozenset(
     {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGSYS, signal.SIGTRAP}
@@ -64,11 +65,15 @@ def processes_in(folder: Path) -> list[Process]:
     return found
 
 
-def candidates(processes: list[Process], name: str | None = None) -> list[Process]:
+def candidates(processes: list[Process], name: str | None = None, forked: bool = False) -> list[Process]:
     """Those of some processes to choose from, of one name if that is given: those that crashed, else the last ones.
 
-    Raises SubjectError where none has the name.
+    ``forked``: only those that another one forked. Raises SubjectError where there is none, or none has the name.
     """
+    if forked:
+        processes = [p for p in processes if p.header.flags & FORKED]
+        if not processes:
+            raise SubjectError("the run has no forked process whose recording could be followed", LEAVE_OUT)
     named = [p for p in processes if name is None or name in p.names]
     if not named:
         ran = sorted({n for p in processes for n in p.names})

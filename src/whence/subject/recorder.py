@@ -53,7 +53,7 @@ class Recording:
     """A recorded run: its result and outcome on the record variant, and the decoded trace.
 
     ``is_cut``: the trace holds only the beginning of a run that did not end. ``process`` tells which of a command's
-    processes was recorded.
+    processes was recorded. ``plain`` is the run of the program itself, where it was looked at.
     """
 
     case: Case
@@ -62,6 +62,7 @@ class Recording:
     trace: Trace
     is_cut: bool = False
     process: str = ""
+    plain: RunResult | None = None
 
 
 class Recorder:
@@ -197,8 +198,8 @@ class Recorder:
     ) -> tuple[str, Trace]:
         """The trace of one of a command's processes, and words for that process."""
         ran = processes_in(folder)
-        name = case.suite.process if case.suite else None
-        process, trace = open_best(candidates(ran, name), open_trace, worth)
+        name, forked = (case.suite.process, case.suite.forked) if case.suite else (None, False)
+        process, trace = open_best(candidates(ran, name, forked), open_trace, worth)
         return process.text + (f" (one of {len(ran)} that ran)" if len(ran) > 1 else ""), trace
 
     def record_altered(self, case: Case, sessions: Sequence[bytes]) -> list[Recording | None]:

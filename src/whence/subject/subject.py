@@ -38,7 +38,7 @@ from whence.probe.sites import AlterPlan, make_alter_plan
 from whence.program.expression import Expressions, explain
 from whence.program.program import Program
 from whence.program.reader import read_module
-from whence.run.cases import Case, load_cases
+from whence.run.cases import Case, following_children, load_cases
 from whence.run.config import SubjectConfig
 from whence.run.runner import RunLost, Runner, learn_expected
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
@@ -229,9 +229,17 @@ def built_from_config(config: SubjectConfig) -> Subject:
     if config.toolchain:
         os.environ["WHENCE_CLANG"] = config.toolchain
     executable = _executable_of(config)
-    subject = Subject(config.folder, executable, load_cases(config), config.limits, config.program.name or "")
+    cases = load_cases(config)
+    if config.program.sources:
+        cases = [_with_program(case, executable.name) for case in cases]
+    subject = Subject(config.folder, executable, cases, config.limits, config.program.name or "")
     subject.reference, subject.allocators = config.cases.reference, config.allocators
     return subject
+
+
+def _with_program(case: Case, name: str) -> Case:
+    """The case; where it is a command, the program that was compiled stands in its folder under this name."""
+    return case if case.suite is None else replace(case, suite=replace(case.suite, program=name))
 
 
 def learned(subject: Subject) -> Subject:
@@ -347,6 +355,11 @@ def _ends_a_line(case: Case, runner: Runner) -> bool:
 def with_cases(subject: Subject, cases: list[Case]) -> Subject:
     """The same program with other cases."""
     return replace(subject, cases=cases)
+
+
+def following(subject: Subject) -> Subject:
+    """The subject with cases of which not the program's first process counts, but those that it forks."""
+    return with_cases(subject, [following_children(case, subject.executable.name) for case in subject.cases])
 
 
 def under_schedule(subject: Subject, path: Path) -> Subject:

@@ -36,11 +36,20 @@ def symptom_of(recording: Recording, folder: Path) -> Symptom:
         raise SubjectError(f"case {recording.case.name}: the recorded run did not fail ({recording.outcome.kind})")
     symptom = _find(recording, folder)
     symptom.details["stderr"] = errors_of(recording.result.stderr)
+    if recording.plain is not None and recording.plain.signal not in (0, recording.result.signal):
+        symptom.text = f"{_own_end(recording.plain)} by itself; recorded it was {symptom.text}"
     if recording.process:
         symptom.details["process"] = recording.process
     if recording.trace.segments:
         symptom.details["stack"] = stack_at(Evidence(recording.trace), symptom.event, folder)
     return symptom
+
+
+def _own_end(plain: RunResult) -> str:
+    """How a signal ended the program itself, with its last words: those of a check that variants do not have, say."""
+    said = errors_of(plain.stderr)
+    last = [*said["first"], *said["last"]][-1:]
+    return f"killed by {signal_name(plain.signal)}" + "".join(f" (standard error ends: {text})" for text in last)
 
 
 def unrecorded_symptom(result: RunResult, outcome: Outcome) -> Symptom:
