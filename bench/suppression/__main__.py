@@ -6,7 +6,7 @@ The programs are those of ``bench/suppression/programs``, which crash far from t
 ``bench/memory/programs``, most of which show nothing; what crashes by itself is followed without re-ordering. *Right*
 is a result whose first entry is the line of the error; the distance is the number of dependence edges between the two,
 in the run in which it was suppressed. Beside it stands whether the memory check's first error is in that line. A
-correct twin that crashes in an order of variables is false.
+correct twin that crashes in an order of variables is false. A third table has programs with threads (``threaded``).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from bench.common import markdown
 from bench.memory.programs import PROGRAMS as MEMORY
 from bench.memory.programs import Program
 from bench.suppression.programs import PROGRAMS
+from bench.suppression.threaded import table
 from whence.alter.suppression import SuppressedRuns
 from whence.run.cases import Case
 from whence.run.outcome import Expected
@@ -66,9 +67,12 @@ class Result:
 
 
 def main() -> int:
-    """Measure the programs, and print both tables."""
+    """Measure the programs, and print the tables."""
     names = sys.argv[1:]
+    print(table(names), flush=True)
     chosen = [p for p in (*PROGRAMS, *MEMORY) if not names or p.name in names]
+    if not chosen:
+        return 0
     results, false = [], []
     for program in chosen:
         with tempfile.TemporaryDirectory() as folder:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from whence.diagnosis.multiple_faults.technique import SeveralFaults as SeveralFaults
     from whence.diagnosis.relevant_slicing import RelevantSlicing as RelevantSlicing
     from whence.diagnosis.rules import Rules as Rules
+    from whence.diagnosis.suppression import ExecutionSuppression as ExecutionSuppression
     from whence.investigation.investigation import Setup as Setup
     from whence.project import Project as Project
     from whence.project import open_folder
     from whence.project import open_sources as open_sources
     from whence.techniques.cause_tree.technique import CauseTree as CauseTree
-    from whence.techniques.execution_suppression.technique import ExecutionSuppression as ExecutionSuppression
     from whence.techniques.likely_invariants.technique import LikelyInvariants as LikelyInvariants
     from whence.techniques.memory.technique import MemoryErrors as MemoryErrors
     from whence.techniques.predicate_switching.technique import PredicateSwitching as PredicateSwitching
@@ -56,7 +56,7 @@ _OFFERED = {
     "MemoryErrors": "techniques.memory.technique.MemoryErrors",
     "DataRaces": "techniques.races.technique.DataRaces",
     "Schedules": "techniques.schedules.technique.Schedules",
-    "ExecutionSuppression": "techniques.execution_suppression.technique.ExecutionSuppression",
+    "ExecutionSuppression": "diagnosis.suppression.ExecutionSuppression",
     "LikelyInvariants": "techniques.likely_invariants.technique.LikelyInvariants",
 }
 

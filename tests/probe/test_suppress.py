@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from whence.alter.suppression import Point, Points, SuppressedRuns
 from whence.probe.layout import Kind
 from whence.run.cases import Case
 from whence.run.outcome import Expected
+from whence.run.schedule import DEFAULT, Schedule
+from whence.run.schedule import Point as SchedulePoint
 from whence.subject.recorder import Recording
 
 PROGRAMS = Path(__file__).parents[1] / "c"
@@ -148,3 +151,67 @@ def test_a_block_of_many_definitions() -> None:
     body = "\n".join(f"a[{n}] = {n};" for n in range(90))
     text = program(f'int a[90];\n{body}\nprintf("%d\\n", a[88]);\nprintf("%d\\n", a[89]);')
     assert output(text, "a[88] = 88") == "89\n"
+
+
+def test_an_instance_is_that_of_a_thread() -> None:
+    """Both threads come to the line in turns; what one of them stores is suppressed, in any order of the two."""
+    text = """\
+#include <pthread.h>
+#include <stdio.h>
+static int given[2] = {3, 5}, taken[2];
+static int fetch(int *from)
+{
+    int found = *from; // the first step
+    return found;
+}
+static void *take(void *argument)
+{
+    long number = (long)argument;
+    taken[number] = fetch(&given[number]); // stores
+    return NULL;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, take, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    printf("%d\\n", taken[0]);
+    printf("%d\\n", taken[1]);
+    return 0;
+}
+"""
+    subject = subject_of(text)
+    case = replace(CASE, schedule=Schedule((SchedulePoint(1, 1, 2),)))  # before its first step
+    with SuppressedRuns(subject, case) as runs:
+        first = runs.run([]).recording
+        trace = first.trace
+        loads = [e for e in range(trace.events) if trace.kind(e) is Kind.LOAD and trace.value(e) in (3, 5)]
+        loads = [e for e in loads if (at := trace.location(e)) is not None and at.line == 6]
+        assert [trace.value(event) for event in loads] == [5, 3]
+        points = [Points(first.trace).at(event) for event in loads]
+        assert [(point.thread, point.instance) for point in points] == [(2, 0), (1, 0)]
+        for schedule in (case.schedule, DEFAULT):
+            outputs = [runs.run([point], schedule=schedule).recording.result.stdout for point in points]
+            assert outputs == [b"3\n", b"5\n"]
+
+
+def test_a_thread_is_started_with_a_suppressed_argument() -> None:
+    body = """\
+    pthread_t thread;
+    int *number = malloc(sizeof *number);
+    *number = 4;
+    number += 0; // defines
+    pthread_create(&thread, NULL, work, number);
+    pthread_join(thread, NULL);
+    printf("%d\\n", seen);
+    printf("%d\\n", ran);"""
+    before = """\
+#include <pthread.h>
+static int seen = 7, ran;
+static void *work(void *given) { seen = *(int *)given; ran = 1; return NULL; }
+"""
+    text = program(body, before)
+    assert output(text) == "4\n1\n"
+    assert output(text, "// defines") == "1\n"

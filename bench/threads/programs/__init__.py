@@ -41,4 +41,9 @@ def _read(path: Path) -> Program:
     return Program(path, text, head[1], head[2], lines)
 
 
-PROGRAMS = [_read(path) for path in sorted(Path(__file__).parent.glob("*.c"))]
+def read_all(folder: Path) -> list[Program]:
+    """The programs of a folder, in order of their names."""
+    return [_read(path) for path in sorted(folder.glob("*.c"))]
+
+
+PROGRAMS = read_all(Path(__file__).parent)

@@ -6,7 +6,8 @@ import struct
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 
@@ -17,27 +18,31 @@ from whence.probe.instrument import Variant
 from whence.probe.plan import FIRST
 from whence.probe.suppress import definitions
 from whence.run.cases import Case
+from whence.run.schedule import Schedule
 from whence.subject.recorder import Recorder, Recording
 from whence.subject.subject import Subject
+from whence.trace.steps import Steps
 from whence.trace.trace import Trace
 
 MAGIC = b"WHNCSUPP"  # as in probe/runtime/suppress/suppress.c
 _HEAD = struct.Struct("<8s6Q")
-_POINT = struct.Struct("<IIQIIQQ")
+_POINT = struct.Struct("<IIQIIQQQ")
 _RANGE = struct.Struct("<QQ")
 
 
 @dataclass(slots=True, frozen=True)
 class Point:
-    """A definition at which suppression starts: the ``index``-th of an instance (from 0) of a block.
+    """A definition at which suppression starts: the ``index``-th of an instance (from 0) of a block in a thread.
 
-    ``ranges`` are the bytes (address, length) that a library call wrote there, which are suppressed with it.
+    ``ranges`` are the bytes (address, length) that a library call wrote there, which are suppressed with it;
+    ``thread`` is the number that the trace has for it, so that an instance is the same in another order of threads.
     """
 
     block: int
     index: int
     instance: int
     ranges: tuple[tuple[int, int], ...] = ()
+    thread: int = 0
 
 
 class Points:
@@ -45,7 +50,7 @@ class Points:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._starts: dict[int, NDArray[np.int64]] = {}
+        self._starts: dict[tuple[int, int], NDArray[np.int64]] = {}
 
     def at(self, event: int, ranges: Sequence[tuple[int, int]] = ()) -> Point:
         """The point of a definition; ``ranges`` are the bytes that it wrote, if it is a call of the library."""
@@ -56,17 +61,27 @@ class Points:
         block = int(trace.plan.segments["block"][trace.columns.segments["id"][row]])
         body = ref.function.blocks[block - ref.first_block]
         position = number - int(trace.program.block_starts[block])
-        return Point(block, definitions(body).index(position), self._instance(row, block), tuple(ranges))
+        thread = int(self._threads[row]) if self._threads is not None else 0
+        instance = self._instance(row, block, thread)
+        return Point(block, definitions(body).index(position), instance, tuple(ranges), thread)
 
-    def _instance(self, row: int, block: int) -> int:
-        """How many instances of a block had begun before that of a segment."""
+    @cached_property
+    def _threads(self) -> NDArray[np.int32] | None:
+        """The thread of each segment, where there are several."""
+        return Steps(self._trace).thread if self._trace.header.threads > 1 else None
+
+    def _instance(self, row: int, block: int, thread: int) -> int:
+        """How many instances of a block a thread had begun before that of a segment."""
         columns, segments = self._trace.columns, self._trace.plan.segments
-        if block not in self._starts:
+        if (block, thread) not in self._starts:
             first = np.flatnonzero((segments["block"] == block) & (segments["flags"] & FIRST != 0))
-            self._starts[block] = np.flatnonzero(np.isin(columns.segments["id"][: self._trace.segments], first))
+            chosen = np.isin(columns.segments["id"][: self._trace.segments], first)
+            if self._threads is not None:
+                chosen &= self._threads == thread
+            self._starts[block, thread] = np.flatnonzero(chosen)
         while (before := int(columns.segments["previous"][row])) >= 0:
             row = before
-        return int(np.searchsorted(self._starts[block], row))
+        return int(np.searchsorted(self._starts[block, thread], row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +126,26 @@ class SuppressedRuns:
             recorder.close()
         self._scratch.close()
 
-    def run(self, points: Sequence[Point], ordering: Ordering | None = None, time: float | None = None) -> Execution:
+    def run(
+        self,
+        points: Sequence[Point],
+        ordering: Ordering | None = None,
+        time: float | None = None,
+        schedule: Schedule | None = None,
+    ) -> Execution:
         """The run with suppression from these points on, of so many seconds at most.
 
-        Raises TraceError where it is too long to be recorded, BuildError where the order cannot be linked.
+        Under another ``schedule`` than the case's the beginning of a long run is enough. Raises TraceError where a run
+        is too long to be recorded, BuildError where the order cannot be linked.
         """
         recorder = self._recorder(ordering)
         path = recorder.new_path(f"suppress{next(self._numbers):06}")
         path.write_bytes(_packed(points, ordering))
         self.count += 1
         try:
-            recording = recorder.record(self._case, session=bytes(path), time=time)
+            case = self._case if schedule is None else replace(self._case, schedule=schedule)
+            is_other = schedule is not None
+            recording = recorder.record(case, session=bytes(path), may_be_cut=is_other, time=time)
             return Execution(recording, _HEAD.unpack_from(path.read_bytes())[6])
         finally:
             path.unlink(missing_ok=True)
@@ -149,7 +173,8 @@ def _packed(points: Sequence[Point], ordering: Ordering | None) -> bytes:
     rows, ranges = [], list[tuple[int, int]]()
     for point, count_of in _consecutive(points):
         length = len(point.ranges)
-        rows.append(_POINT.pack(point.block, point.index, point.instance, len(ranges), length, 0, count_of))
+        place = (point.block, point.index, point.instance)
+        rows.append(_POINT.pack(*place, len(ranges), length, 0, count_of, point.thread))
         ranges += point.ranges
     places = ordering.places if ordering else ()
     head = _HEAD.pack(MAGIC, len(rows), len(ranges), len(places), bool(ordering and ordering.guards), 0, 0)
@@ -159,14 +184,10 @@ def _packed(points: Sequence[Point], ordering: Ordering | None) -> bytes:
 def _consecutive(points: Sequence[Point]) -> list[tuple[Point, int]]:
     """The points in order, instances of one definition that follow each other as one, with their number."""
     found: list[tuple[Point, int]] = []
-    for point in sorted(points, key=lambda p: (p.block, p.index, p.instance)):
+    for point in sorted(points, key=lambda p: (p.thread, p.block, p.index, p.instance)):
         last, number = found[-1] if found else (None, 0)
         joins = last is not None and not last.ranges and not point.ranges
-        if (
-            joins
-            and last
-            and (last.block, last.index, last.instance + number) == (point.block, point.index, point.instance)
-        ):
+        if joins and last and replace(last, instance=last.instance + number) == point:
             found[-1] = (last, number + 1)
         else:
             found.append((point, 1))

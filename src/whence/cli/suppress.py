@@ -15,12 +15,11 @@ from whence.cli.present import show
 def suppress(options: Options, reorder: bool) -> int:
     """Suppress what a crash came of, with all its effects, and run again, until no failure is left.
 
-    What was suppressed last is the first corruption of memory. The case is the one that --case names, else the first
+    What was suppressed last is the first corruption of memory. In a program with threads a data race at what the crash
+    came of is looked for first, and told if its order does harm. The case is the one that --case names, else the first
     that crashes, else the first that fails.
     """
-    from whence.diagnosis.suppression import suppressed_and_checked
-    from whence.techniques.execution_suppression.technique import ExecutionSuppression
+    from whence.diagnosis.suppression import ExecutionSuppression
 
     with investigate(options, ranks=False) as investigation:
-        findings = suppressed_and_checked(investigation, ExecutionSuppression(reorder))
-        return show(investigation, findings, options)
+        return show(investigation, investigation.find(ExecutionSuppression(reorder)), options)

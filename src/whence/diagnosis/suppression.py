@@ -1,24 +1,42 @@
-"""The first corruption of memory: what Execution Suppression finds, beside the first error of the memory check."""
+"""The first corruption of memory: what Execution Suppression finds, with the data races at what failures came of
+(figure 6.1), beside the first error of the memory check.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from whence.diagnosis.racing_definitions import races_of
 from whence.errors import WhenceError
 from whence.findings import Entry, Findings, Statement
-from whence.techniques.execution_suppression.technique import ExecutionSuppression
+from whence.techniques.execution_suppression.technique import SuppressedExecutions
 from whence.techniques.memory.technique import MemoryErrors
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
 
 
-def suppressed_and_checked(investigation: Investigation, technique: ExecutionSuppression) -> Findings:
-    """What suppression finds in a case; each entry says where the memory check of the same run agrees, or differs.
+@dataclass(frozen=True, slots=True)
+class ExecutionSuppression:
+    """Suppresses what a failure came of until none is left, or a data race is found at it.
 
-    Raises what the technique raises. Where the check cannot be made, a line of the summary says so.
+    The case is the one that the setup names, else the first that crashes, else the first that fails. With ``reorder``
+    variables are laid out anew to make further corruption crash, also where no case fails: then it is the first case.
     """
+
+    reorder: bool = False
+
+    def run(self, investigation: Investigation) -> Findings:
+        """What is found in the case; each entry says where the memory check of the same run agrees, or differs.
+
+        Raises what ``SuppressedExecutions`` raises. Where the check cannot be made, a line of the summary says so.
+        """
+        return suppressed_and_checked(investigation, SuppressedExecutions(self.reorder, races_of))
+
+
+def suppressed_and_checked(investigation: Investigation, technique: SuppressedExecutions) -> Findings:
+    """What suppression finds, beside the memory check of the same run."""
     findings = investigation.find(technique)
     investigation.watcher.best(findings, investigation.subject.folder)
     before = investigation.setup

@@ -27,6 +27,7 @@ from whence.program.types import alloc_size_of, size_of
 
 WORD = 64  # definitions of a block that one word of points holds
 ARGUMENTS = 64  # of a call whose taint is passed
+STARTED = frozenset({"pthread_create", "thrd_create"})
 MOST_TARGETS = 100  # variables that one branch's sides may store in
 _COPIES = ("@llvm.memcpy", "@llvm.memmove")
 _CASE = re.compile(r"^(\s*)(i\d+) (-?\d+), label")
@@ -300,6 +301,8 @@ class _Suppression:
         elif ends:
             pass  # what does not come back is done whatever it is given
         elif callee.startswith("@"):
+            if callee[1:] in STARTED:
+                taints = self._start_thread(edit, taints)
             self._foreign(edit, [point, *taints, *self._texts(edit)], callee[1:])
             return
         else:
@@ -331,6 +334,16 @@ class _Suppression:
                 )
                 edit.ahead.append(f"  {taint} = icmp ne i32 {taint}.w, 0")
                 yield taint
+
+    def _start_thread(self, edit: Edit, taints: list[str | None]) -> list[str | None]:
+        """Tell the thread that a call starts the taint of its argument, the last one; returns those of the others.
+
+        So the thread runs, as a function of the program is called.
+        """
+        last = len(taints) - 1
+        self._pass(edit, [taint if n == last else None for n, taint in enumerate(taints)])
+        edit.behind.append(f"  store i8 0, ptr getelementptr (i8, ptr @__whence_argument_taint, i64 {last}), align 1")
+        return taints[:last]
 
     def _pass(self, edit: Edit, taints: list[str | None]) -> None:
         """Tell the function that is called the taints of its arguments."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from whence.probe.instrument import Variant
 from whence.probe.pointers import Declarations
 from whence.trace import objects
 from whence.trace.columns import N_FRAME, N_HEAP, new_columns
@@ -98,12 +99,15 @@ class Checked:
 
 
 class Checker:
-    """Checks recorded runs of one subject; with ``members`` accesses beyond an array inside of a structure, too."""
+    """Checks recorded runs of one subject, of a ``variant`` that records.
 
-    def __init__(self, subject: Subject, members: bool = False) -> None:
-        self._plan = subject.plan
+    With ``members`` accesses beyond an array inside of a structure count, too.
+    """
+
+    def __init__(self, subject: Subject, members: bool = False, variant: Variant = Variant.RECORD) -> None:
+        self._plan = plan = subject.plan_of(variant)
         allocators = subject.allocators
-        self._declarations = Declarations(subject.program, subject.plan, subject.numbering, allocators, members)
+        self._declarations = Declarations(subject.program, plan, subject.numbering_of(variant), allocators, members)
         defined = {ref.name for ref in subject.program.functions}
         self._unknown = [allocator.name for allocator in allocators if allocator.name not in defined]
         self._sources = self._declarations.tables()

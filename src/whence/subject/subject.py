@@ -46,6 +46,7 @@ from whence.run.schedule import DEFAULT, read_schedule
 from whence.subject.places import Places
 
 BY_DEFAULT = "by the default schedule"
+ALTERED = (Variant.REPLAY, Variant.SUPPRESS, Variant.REORDER)
 BUILD_LINES = 40  # of what a failed build printed, the last ones
 _BUILDING = threading.Lock()  # searches have threads, and the first that needs a variant builds it
 Progress = Callable[[int, int], None]
@@ -131,7 +132,11 @@ class Subject:
 
     def plan_of(self, kind: Variant) -> Plan:
         """The plan of the traces that a variant writes."""
-        return self.replay_plan if kind in (Variant.REPLAY, Variant.SUPPRESS, Variant.REORDER) else self.plan
+        return self.replay_plan if kind in ALTERED else self.plan
+
+    def numbering_of(self, kind: Variant) -> Numbering:
+        """The layouts of a variant's functions."""
+        return self.replay_numbering if kind in ALTERED else self.numbering
 
     @cached_property
     def alter_plan(self) -> AlterPlan:

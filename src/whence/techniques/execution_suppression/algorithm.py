@@ -1,11 +1,15 @@
-"""The suppression algorithm (figure 5.3) and the complete technique with re-ordered variables (figure 5.7)."""
+"""The suppression algorithm (figures 5.3 and, with threads, 6.1) and the one with re-ordered variables (figure 5.7).
+
+Of figure 6.1, line 1 is the schedule that the case has in every execution. What lines 10 to 13 ask of data races is
+answered by a ``RaceSearch``, which is given from outside: techniques do not know each other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from whence.errors import BuildError, TraceError
 from whence.findings import Symptom, plural
@@ -19,6 +23,7 @@ from whence.trace.blocks import Blocks
 
 if TYPE_CHECKING:
     from whence.alter.suppression import Execution, Ordering, Point, SuppressedRuns
+    from whence.findings import Statement
     from whence.subject.recorder import Recording
     from whence.trace.trace import Trace
 
@@ -27,6 +32,36 @@ GUARD = 16  # bytes behind a block, as in probe/runtime/suppress/guards.c
 SHARE = 0.4  # of the time left that one execution may take: to read its recording takes as long again
 LEAST = 1.0  # seconds that it may take in any case
 TIME_UP = "the time is used up"
+RACES = "it came of a data race"
+
+
+@dataclass(frozen=True, slots=True)
+class RaceAt:
+    """A data race at what a failure came of: as results hold it (docs/json.md), and its statements, suspects first.
+
+    ``runs``: how many were made to see what the other order does.
+    """
+
+    shown: dict[str, Any]
+    statements: tuple[Statement, ...]
+    runs: int
+
+    @property
+    def is_harmful(self) -> bool:
+        """Whether the run with the two accesses in the other order does otherwise."""
+        return bool(self.shown["harm"]["verdict"] == "harmful")
+
+
+class RaceSearch(Protocol):
+    """Looks for data races at what failures came of. Races are told up to the first harmful one."""
+
+    def at(self, step: Step) -> list[RaceAt]:
+        """Those of an execution's definitions, as far as it came (lines 10 to 12, and what is in it of 13)."""
+        ...
+
+    def behind(self, step: Step, following: Step) -> list[RaceAt]:
+        """Those of its definitions with what only the ``following`` one did, in which they are suppressed (line 13)."""
+        ...
 
 
 @dataclass(slots=True)
@@ -39,6 +74,7 @@ class Step:
     symptom: Symptom | None = None
     definitions: list[Definition] = field(default_factory=list)
     added: list[Point] = field(default_factory=list)
+    races: list[RaceAt] = field(default_factory=list)
 
     @property
     def recording(self) -> Recording:
@@ -55,11 +91,13 @@ class Step:
 class Suppressed:
     """The executions that were followed, and why the last one was the last: empty where its failure was gone.
 
-    ``exposed`` are the orders that made a run crash; ``remarks`` say how many were tried, and what was left out.
+    ``race`` is the harmful one that the last failure came of. ``exposed`` are the orders that made a run crash;
+    ``remarks`` say how many were tried, and what was left out.
     """
 
     steps: list[Step] = field(default_factory=list)
     why: str = ""
+    race: RaceAt | None = None
     exposed: list[Ordering] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
@@ -67,7 +105,7 @@ class Suppressed:
 @dataclass(slots=True)
 class Suppression:
     """Runs one case. ``seconds`` gives the time that is left; ``report`` is given each execution whose failure was
-    traced back, ``check`` the unaltered one.
+    traced back, ``check`` the unaltered one. ``races``: None where there is one thread.
     """
 
     runs: SuppressedRuns
@@ -75,9 +113,10 @@ class Suppression:
     seconds: Callable[[], float]
     report: Callable[[Step], None]
     check: Callable[[Step], None]
+    races: RaceSearch | None = None
 
     def suppress(self, reorder: bool = False) -> Suppressed:
-        """Figure 5.3; with ``reorder`` 5.7, which goes on while an order of variables makes the last run crash."""
+        """Figure 5.3 or 6.1; with ``reorder`` 5.7: goes on while an order of variables makes the last run crash."""
         found = Suppressed()
         points, ordering = self._follow(found, [], None, not reorder)
         while reorder and not found.why:
@@ -95,8 +134,8 @@ class Suppression:
     def _follow(
         self, found: Suppressed, points: list[Point], ordering: Ordering | None, any_failure: bool
     ) -> tuple[list[Point], Ordering | None]:
-        """Figure 5.3 from an execution on; ``any_failure``: the first one's counts where it is no crash, too."""
-        first = True
+        """Figure 5.3 or 6.1 from an execution on; ``any_failure``: the first one's counts where it is no crash, too."""
+        before: Step | None = None
         while True:
             try:
                 step = Step(self.runs.run(points, ordering, self._time()), list(points), ordering)
@@ -106,18 +145,29 @@ class Suppression:
             found.steps.append(step)
             if not points and ordering is None:
                 self.check(step)
-            counts = step.crashed or (first and any_failure and step.recording.outcome.failed)
-            if step.recording.outcome.kind is Kind.TIMEOUT:
+            counts = step.crashed or (before is None and any_failure and step.recording.outcome.failed)
+            if before is not None and self.races is not None:
+                self._add_races(found, step, self.races.behind(before, step))
+            if found.race is None and step.recording.outcome.kind is Kind.TIMEOUT:
                 found.why = "the run did not end in its time"
-            elif counts:
+            elif found.race is None and counts:
                 found.why = self._trace_back(step)
+                if self.races is not None and not found.why:
+                    self._add_races(found, step, self.races.at(step))
             if not counts or found.why:
                 return points, ordering
             self.report(step)
             if self.seconds() <= 0:
                 found.why = TIME_UP
                 return points, ordering
-            points, first = points + step.added, False
+            points, before = points + step.added, step
+
+    def _add_races(self, found: Suppressed, step: Step, races: list[RaceAt]) -> None:
+        """Keep the races that an execution has shown; a harmful one is what is looked for (lines 12 and 13)."""
+        step.races += races
+        found.race = next((race for race in races if race.is_harmful), None)
+        if found.race is not None:
+            found.why = RACES
 
     def _trace_back(self, step: Step) -> str:
         """Find what a failure came of; why there is nothing to suppress, or nothing."""

@@ -76,6 +76,17 @@ class Definitions:
         ranges = self.written(definition.event) if self.trace.kind(definition.event) is Site.CALL else []
         return self._points.at(definition.event, ranges)
 
+    def locations(self, definition: Definition) -> list[tuple[int, int]]:
+        """The bytes that a definition wrote, if some were read those: address and length. Those of a read where nothing
+        had written them.
+        """
+        event = definition.event
+        is_access = self.trace.kind(event) in ACCESSES
+        written = self.trace.ranges(event)[:1] if is_access else self.written(event)
+        read = self.trace.ranges(definition.read)[:1] if definition.read >= 0 else []
+        both = ((max(a, b), min(a + n, b + m)) for a, n in written for b, m in read)
+        return [(start, end - start) for start, end in both if end > start] or written
+
     def written(self, call: int) -> list[tuple[int, int]]:
         """The bytes that a call of the library wrote: address and length."""
         rows = self._cells[self._cells["parent"] == call]

@@ -42,6 +42,7 @@ class Explanation:
             "line": place.line if place else None,
             "points": len(step.points),
             "space": step.ordering.space if step.ordering else "",
+            "races": [race.shown for race in step.races],
             "suppressed": [self._definition(d) | {"count": counts[self._trace.site(d.shown)]} for d in definitions],
         }
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whence.alter.faithful import FailureSignature, difference
@@ -12,29 +13,45 @@ from whence.errors import SubjectError
 from whence.findings import Entry, Findings, Statement, plural
 from whence.probe.instrument import Variant
 from whence.run.oracle import judge
-from whence.techniques.execution_suppression.algorithm import CRASHES, TIME_UP, Step, Suppressed, Suppression
+from whence.run.schedule import DEFAULT
+from whence.techniques.execution_suppression.algorithm import (
+    CRASHES,
+    RACES,
+    TIME_UP,
+    RaceAt,
+    RaceSearch,
+    Step,
+    Suppressed,
+    Suppression,
+)
 from whence.techniques.execution_suppression.explanation import Explanation
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.run.cases import Case
     from whence.run.result import RunResult
+    from whence.run.runner import Runner
 
 NAMED = 8  # cases that an error message names
+SILENT = "corruption that nothing shows is looked for with --reorder, and by `whence memory`"
+SCHEDULES = "`whence schedules` finds an order of the threads in which one does"
+RacesOf = Callable[["Investigation", SuppressedRuns], RaceSearch]
 
 
 @dataclass(frozen=True, slots=True)
-class ExecutionSuppression:
+class SuppressedExecutions:
     """Suppresses what a failure came of until none is left: the last suppressed definition is the first corruption.
 
     The case is the one that the setup names, else the first that crashes, else the first that fails. With ``reorder``
     variables are laid out anew to make further corruption crash, also where no case fails: then it is the first case.
+    ``races`` gives what looks for data races in the runs of a program with threads (figure 6.1).
     """
 
     reorder: bool = False
+    races: RacesOf | None = None
 
     def run(self, investigation: Investigation) -> Findings:
-        """The suppressed definitions, the last one first.
+        """The suppressed definitions, the last one first; before them a harmful race.
 
         Raises SubjectError where no case fails, or where the case does not fail in the variant as it does by itself.
         """
@@ -53,9 +70,15 @@ class ExecutionSuppression:
                 report(len(made.executions), len(made.executions))
 
             with SuppressedRuns(subject, case, investigation.setup.trace_limit) as runs:
-                suppression = Suppression(runs, subject.folder, lambda: clock.left, executed, _Faithful(case, plain))
+                search = self.races(investigation, runs) if self.races and case.schedule is not None else None
+                faithful = _Faithful(case, plain)
+                suppression = Suppression(runs, subject.folder, lambda: clock.left, executed, faithful, search)
                 found = suppression.suppress(self.reorder)
                 made.count = runs.count
+        if subject.has_threads and case.schedule is None:
+            found.remarks.append(
+                f"by the default order of turns no case fails: no data races were looked for; {SCHEDULES}"
+            )
         made.finish(found)
         return made.findings(found)
 
@@ -78,30 +101,44 @@ class _Faithful:
 
 
 def _chosen(investigation: Investigation, reorder: bool) -> tuple[Case, RunResult]:
-    """The case, and its run in the program itself."""
+    """The case, and its run in the program itself; of one with threads in the default order of turns, if that fails."""
     subject, name = investigation.subject, investigation.setup.case
     cases = [case for case in subject.cases if case.command is None and name in (None, case.name)]
     if not cases:
         names = ", ".join(case.name for case in subject.cases[:NAMED])
         what = f"no case is named '{name}'" if name is not None else "no case to run"
         raise SubjectError(what, f"cases: {names}" if names else "give one with --fails, or in whence.toml")
-    first: tuple[Case, RunResult] | None = None
+    attempts: list[tuple[list[Case], Variant | None]] = [(cases, None)]
+    if subject.has_threads:
+        investigation.build(Variant.COVER)
+        attempts.insert(0, ([replace(case, schedule=case.schedule or DEFAULT) for case in cases], Variant.COVER))
     passing: tuple[Case, RunResult] | None = None
-    with subject.runner() as runner:
-        for case in cases:
-            result = runner.run_case(case)
-            outcome = judge(case, result)
-            if outcome.kind in CRASHES:
-                return case, result
+    for tried, variant in attempts:
+        with subject.runner(variant) as runner:
+            failing, passed = _worst(tried, runner)
+        if failing is not None:
+            return failing
+        passing = passing or passed
+    if not reorder or passing is None:
+        raise SubjectError(
+            f"no case fails ({plural(len(cases), 'case')} ran)", SCHEDULES if subject.has_threads else SILENT
+        )
+    return passing
+
+
+def _worst(cases: list[Case], runner: Runner) -> tuple[tuple[Case, RunResult] | None, tuple[Case, RunResult] | None]:
+    """The first case that crashes, else the first that fails; and the first one that does not."""
+    failing, passing = None, None
+    for case in cases:
+        result = runner.run_case(case)
+        outcome = judge(case, result)
+        if outcome.kind in CRASHES:
+            return (case, result), passing
+        if outcome.failed:
+            failing = failing or (case, result)
+        else:
             passing = passing or (case, result)
-            if outcome.failed and first is None:
-                first = case, result
-    if first is None and not reorder:
-        hint = "corruption that nothing shows is looked for with --reorder, and by `whence memory`"
-        raise SubjectError(f"no case fails ({plural(len(cases), 'case')} ran)", hint)
-    chosen = first or passing
-    assert chosen is not None
-    return chosen
+    return failing, passing
 
 
 @dataclass(slots=True)
@@ -133,6 +170,8 @@ class _Executions:
         symptom = next((step.symptom for step in self._steps if step.symptom), None)
         found = Findings("suppression", subject.name, symptom=symptom)
         seen: dict[Statement, list[str]] = {}
+        if followed.race is not None:
+            seen |= {statement: _race_reasons(followed.race) for statement in followed.race.statements}
         chain = [e for e in self.executions if e["suppressed"]]
         for back, execution in enumerate(reversed(chain)):
             for definition in execution["suppressed"]:
@@ -147,6 +186,8 @@ class _Executions:
             "gone": not why,
             "why": why,
             "runs": self.count,
+            "race": followed.race.shown if followed.race else None,
+            "race_checks": sum(race.runs for step in self._steps for race in step.races),
             "orders": [{"space": o.space, "text": o.text} for o in followed.exposed],
             "executions": self.executions,
         }
@@ -155,7 +196,8 @@ class _Executions:
 
     def _summary(self, followed: Suppressed) -> list[str]:
         capture = self.investigation.subject.capture
-        points = sum(d["count"] for e in self.executions for d in e["suppressed"])
+        chain = [e for e in self.executions if not (followed.race and followed.race.shown in e["races"])]
+        points = sum(d["count"] for e in chain for d in e["suppressed"])
         counts = f"{plural(self.count, 'execution')}, {plural(points, 'point')} of suppression"
         lines = [f"captured {plural(len(capture.modules), 'module')}; case `{self.case.name}`: {counts}"]
         for number, execution in enumerate(self.executions, 1):
@@ -163,7 +205,10 @@ class _Executions:
             order = f", {execution['space']} variables in another order" if execution["space"] else ""
             points_text = plural(execution["points"], "point")
             lines.append(f"execution {number}, {points_text}{order}: {execution['text']}{place}")
+            lines += [f"execution {number}: {_race_line(race)}" for race in execution["races"]]
         end = f"the failure has not gone: {followed.why}" if followed.why else "no failure is left"
+        if followed.race is not None:
+            end = "nothing more was suppressed: the failure came of a data race, whose order does harm"
         return [*lines, *followed.remarks, end, *(f"not captured: {name}" for name in capture.uncaptured)]
 
 
@@ -172,7 +217,20 @@ def _reason(definition: dict[str, Any], back: int, why: str) -> str:
     if back:
         return f"suppressed on the way: {definition['text']}"
     what = "suppressed last" if why else "suppressed last, and no failure is left: the first corruption"
-    return f"{what}: {definition['text']}"
+    return f"{'what the failure came of' if why == RACES else what}: {definition['text']}"
+
+
+def _race_reasons(race: RaceAt) -> list[str]:
+    """The sentences of the race that a failure came of."""
+    first, *others = race.shown["text"]
+    return [f"the failure came of a race: {first}", *others]
+
+
+def _race_line(race: dict[str, Any]) -> str:
+    """A race that an execution has shown, and what was done about it."""
+    harm = race["harm"]
+    goes_on = "" if harm["verdict"] == "harmful" else "; so suppression goes on"
+    return f"{race['text'][0]}; {harm['verdict']}: {harm['text']}{goes_on}"
 
 
 def _evidence(texts: list[str]) -> dict[str, Any]:

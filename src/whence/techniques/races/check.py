@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from whence.findings import plural
 from whence.probe.plan import UNKNOWN
 from whence.probe.synchronisation import Sync, order_tables
-from whence.trace.columns import new_columns
+from whence.trace.columns import N_SEGMENT, new_columns
 from whence.trace.happens_before import find_unordered, started
 from whence.trace.kernels import is_kept
 from whence.trace.last_accesses import A_PAIRS, MOST_PAIRS, new_accesses
@@ -20,8 +20,10 @@ from whence.trace.trace import RING
 from whence.trace.vector_clocks import C_LOGGED, C_STRETCHES, C_THREADS, C_UNKNOWN_STARTS, Clocks, new_clocks
 
 if TYPE_CHECKING:
+    from whence.probe.plan import Plan
     from whence.probe.synchronisation import Ordering
     from whence.subject.subject import Subject
+    from whence.trace.columns import Columns
     from whence.trace.trace import Trace
 
 GIVES_BACK = (Sync.UNLOCK, Sync.WAIT, Sync.POST)
@@ -86,11 +88,26 @@ class Checked:
                     del held[newest]
         return held
 
+    def threads_of(self, events: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The threads of events, numbered in order of their starts."""
+        return np.asarray(self._stretches["thread"][self._stretches_of(events)], np.int64)
+
+    def knows(self, thread: int, event: int) -> bool:
+        """Whether a thread knew of an event at the end of what was checked, since something orders the two."""
+        row = self._stretches[self._stretches_of(np.array([event]))[0]]
+        return bool(row["thread"] == thread or row["clock"] <= self._clocks.clocks[thread, row["thread"]])
+
+    def _stretches_of(self, events: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.asarray(np.searchsorted(self._stretches["start"], events, side="right") - 1, np.int64)
+
+    @cached_property
+    def _stretches(self) -> Any:
+        return self._clocks.stretches[: self._clocks.counts[C_STRETCHES]]
+
     def first_event_of(self, thread: int) -> int:
         """The first event that a thread did itself; -1 where it did none."""
-        stretches = self._clocks.stretches[: self._clocks.counts[C_STRETCHES]]
-        own = np.flatnonzero(stretches["thread"] == thread)
-        return int(stretches[own[0]]["start"]) if len(own) else -1
+        own = np.flatnonzero(self._stretches["thread"] == thread)
+        return int(self._stretches[own[0]]["start"]) if len(own) else -1
 
     @cached_property
     def _executed(self) -> NDArray[np.int64]:
@@ -144,32 +161,38 @@ class Checker:
         """Compile the pass where that has not been done, by going over a run of nothing."""
         units = np.zeros(0, np.uint32)
         units.flags.writeable = False  # as those of a trace are
-        self._pass(units, np.zeros(0, np.int64), new_columns(), 1, 0)
+        self._pass(units, np.zeros(0, np.int64), self._plan, new_columns(), 1)
 
-    def check(self, trace: Trace) -> Checked:
-        """The races of one run."""
-        clocks, accesses = self._pass(trace.units, trace.chunks, trace.columns, trace.header.threads, trace.segments)
+    def check(self, trace: Trace, last: int | None = None) -> Checked:
+        """The races of one run; as far as the segment of its ``last`` event where one is given."""
+        columns = trace.columns
+        if last is not None:
+            counts = columns.counts.copy()
+            counts[N_SEGMENT] = columns.events["segment"][last] + 1
+            columns = columns._replace(counts=counts)
+        clocks, accesses = self._pass(trace.units, trace.chunks, trace.plan, columns, trace.header.threads)
         rows = accesses.pairs[1 : accesses.counts[A_PAIRS]]
         races = sorted((_race(row) for row in rows), key=lambda race: race.second.event)
         return Checked(trace, races, clocks, self._ordering.orders)
 
     def _pass(
-        self, units: NDArray[np.uint32], chunks: NDArray[np.int64], columns: Any, numbers: int, segments: int
+        self, units: NDArray[np.uint32], chunks: NDArray[np.int64], plan: Plan, columns: Columns, numbers: int
     ) -> tuple[Clocks, Any]:
-        threads = int(started(units, chunks, self._plan)) + numbers
+        segments = int(columns.counts[N_SEGMENT])
+        threads = int(started(units, chunks, plan)) + numbers
         clocks, accesses = new_clocks(threads, numbers, segments), new_accesses()
         waits = np.full(numbers, -1, np.int64)
-        failed = self._failed(units, columns, segments)
-        find_unordered(units, chunks, self._plan, columns, self._ordering, failed, waits, clocks, accesses)
+        failed = self._failed(units, plan, columns, segments)
+        find_unordered(units, chunks, plan, columns, self._ordering, failed, waits, clocks, accesses)
         return clocks, accesses
 
-    def _failed(self, units: NDArray[np.uint32], columns: Any, segments: int) -> NDArray[np.uint8]:
+    def _failed(self, units: NDArray[np.uint32], plan: Plan, columns: Columns, segments: int) -> NDArray[np.uint8]:
         """For each segment whether it ends with a call that was to give something back, and did not."""
         failed = np.zeros(segments + 1, np.uint8)
         rows = columns.segments[:segments]
         back = np.isin(self._ordering.after["sync"], GIVES_BACK)
         behind = np.flatnonzero(back[rows["id"]] & (rows["previous"] >= 0))
-        sites = self._plan.sites[self._plan.segments["site_start"][rows["id"][behind]]]
+        sites = plan.sites[plan.segments["site_start"][rows["id"][behind]]]
         behind, unit = behind[sites["units"] > 0], sites["unit"][sites["units"] > 0]
         results = units[rows["word"][behind] + unit]
         failed[rows["previous"][behind[results != 0]]] = 1

@@ -76,7 +76,7 @@ class FoundRaces:
                 found[place] = replace(race, count=race.count + known.count)
             else:
                 found[place] = replace(known, count=race.count + known.count)
-        return [(place, race, self._tell(race)) for place, race in found.items()]
+        return [(place, race, self.json(race)) for place, race in found.items()]
 
     def _place(self, race: Race) -> Place:
         one, other = (self._statement(access.event) for access in (race.first, race.second))
@@ -97,7 +97,8 @@ class FoundRaces:
 
     # ---- One race ----------------------------------------------------------------------------------------------------
 
-    def _tell(self, race: Race) -> dict[str, Any]:
+    def json(self, race: Race) -> dict[str, Any]:
+        """A race as results hold it."""
         accesses = [self._access(access) for access in (race.first, race.second)]
         owner = self._object(race)
         missing = self._missing(race, accesses)

@@ -11,7 +11,7 @@ from whence.run.schedule import DEFAULT
 from whence.subject.memory_check import Checker as Objects
 from whence.techniques.races.check import Checker
 from whence.techniques.races.explanation import FoundRaces
-from whence.techniques.races.other_order import OtherOrder
+from whence.techniques.races.other_order import OtherOrder, recorded_by
 from whence.techniques.races.technique import suspects
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def deciding_races(investigation: Investigation, recording: Recording) -> Findin
     if not checked.races:
         return found
     races = FoundRaces(subject, checked, objects).described()
-    other = OtherOrder(subject, investigation.recorder, recording)
+    other = OtherOrder(subject, recorded_by(investigation.recorder, recording.case), recording)
     decisive: dict[Statement, list[dict[str, Any]]] = {}
     for _, race, shown in races[:TRIED]:
         harm = other.harm(race)

@@ -8,7 +8,7 @@ is looked at again until it is as it was in the first run does no harm.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +20,16 @@ from whence.subject.trace_reader import TraceReader
 from whence.trace.steps import Steps
 
 if TYPE_CHECKING:
+    from whence.run.cases import Case
     from whence.subject.recorder import Recorder, Recording
     from whence.subject.subject import Subject
-    from whence.techniques.races.check import Access, Race
+    from whence.techniques.races.check import Race
     from whence.trace.trace import Trace
 
 HARMFUL, HARMLESS, NOT_TRIED = VERDICTS = ("harmful", "harmless", "not tried")
 OTHERS = 3  # threads that are let go on in place of the second one
+
+Record = Callable[[Schedule], "Recording"]
 
 
 @dataclass(slots=True, frozen=True)
@@ -43,8 +46,13 @@ class Harm:
         return {"verdict": self.verdict, "text": self.text, "points": [asdict(point) for point in self.points]}
 
 
+def recorded_by(recorder: Recorder, case: Case) -> Record:
+    """What records a case under another schedule."""
+    return lambda schedule: recorder.record(replace(case, schedule=schedule), may_be_cut=True)
+
+
 @dataclass(slots=True, frozen=True)
-class _Place:
+class Place:
     """An access as another run has it, too: a site in a step of a thread."""
 
     thread: int
@@ -53,8 +61,8 @@ class _Place:
 
 
 @dataclass(slots=True)
-class _Run:
-    """A recorded run with the threads of its segments."""
+class PlacedRun:
+    """A recorded run with the threads of its segments: finds accesses that another run has, too."""
 
     recording: Recording
     steps: Steps = field(init=False)
@@ -64,13 +72,14 @@ class _Run:
 
     @property
     def trace(self) -> Trace:
+        """What was recorded."""
         return self.recording.trace
 
-    def place(self, access: Access) -> _Place:
+    def place(self, event: int) -> Place:
         """Where an access of this run is."""
-        return _Place(*self.steps.of_event(access.event), self.trace.site(access.event))
+        return Place(*self.steps.of_event(event), self.trace.site(event))
 
-    def event(self, place: _Place) -> int:
+    def event(self, place: Place) -> int:
         """The event of an access in this run, -1 where it was not done."""
         steps, columns = self.steps, self.trace.columns
         rows = np.flatnonzero((steps.thread == place.thread) & (steps.number == place.step))
@@ -81,7 +90,7 @@ class _Run:
                 return int(columns.segments[row]["event"]) + place.site - int(starts[static])
         return -1
 
-    def again(self, place: _Place) -> list[int]:
+    def again(self, place: Place) -> list[int]:
         """All events of a thread at the site of an access."""
         static = int(self.trace.plan.sites[place.site]["segment"])
         ids = self.trace.columns.segments["id"][: self.trace.segments]
@@ -91,22 +100,26 @@ class _Run:
 
 
 class OtherOrder:
-    """Runs a case with the accesses of its races in the other order."""
+    """Runs a case with the accesses of its races in the other order.
 
-    def __init__(self, subject: Subject, recorder: Recorder, recording: Recording) -> None:
-        self._subject, self._recorder = subject, recorder
-        self._run = _Run(recording)
+    ``record`` makes these runs, ``recording`` is the run that has the accesses. What ``record`` makes is compared with
+    ``before``: that run, unless it was made in another way. There the second access may not have been done.
+    """
+
+    def __init__(self, subject: Subject, record: Record, recording: Recording, before: Recording | None = None) -> None:
+        self._subject, self._record = subject, record
+        self._run = PlacedRun(recording)
+        self._before = self._run if before is None else PlacedRun(before)
 
     def harm(self, race: Race) -> Harm:
         """What the other order of a race's accesses does."""
         case = self._run.recording.case
         if case.schedule is None:
             return Harm(NOT_TRIED, "the order of turns of a test suite's processes is not changed")
-        first, second = self._run.place(race.first), self._run.place(race.second)
+        first, second = self._run.place(race.first.event), self._run.place(race.second.event)
         for points in self._points(race, first, second):
             try:
-                changed = replace(case, schedule=Schedule(points))
-                run = _Run(self._recorder.record(changed, may_be_cut=True))
+                run = PlacedRun(self._record(Schedule(points)))
             except (SubjectError, TraceError) as error:
                 return Harm(NOT_TRIED, f"the run with the other order could not be recorded: {error}")
             one, other = run.event(first), run.event(second)
@@ -114,7 +127,7 @@ class OtherOrder:
                 return self._compare(race, run, (first, second), points)
         return Harm(NOT_TRIED, f"the other order did not come about: thread {first.thread} has to go on before")
 
-    def _points(self, race: Race, first: _Place, second: _Place) -> Iterator[tuple[Point, ...]]:
+    def _points(self, race: Race, first: Place, second: Place) -> Iterator[tuple[Point, ...]]:
         """Schedules that may bring the other order: the second thread goes on, or another one before it."""
         case, steps = self._run.recording.case, self._run.steps
         schedule = case.schedule or DEFAULT
@@ -133,9 +146,9 @@ class OtherOrder:
         for thread in (second.thread, *others[:OTHERS]):
             yield (*before, Point(first.thread, first.step, thread), back)
 
-    def _compare(self, race: Race, run: _Run, places: tuple[_Place, _Place], points: tuple[Point, ...]) -> Harm:
+    def _compare(self, race: Race, run: PlacedRun, places: tuple[Place, Place], points: tuple[Point, ...]) -> Harm:
         """What is otherwise in the run with the other order."""
-        old, new = self._run.recording, run.recording
+        old, new = self._before.recording, run.recording
         passes = old.outcome.failed and new.outcome.passed
         if old.result.observed != new.result.observed:
             ending = new.outcome.text or str(new.outcome.kind)
@@ -150,27 +163,29 @@ class OtherOrder:
             return Harm(HARMLESS, f"in the other order {changed}, but it is looked at again and the run ends the same")
         return Harm(HARMFUL, f"in the other order {changed}", points)
 
-    def _writes(self, race: Race, place: _Place, places: tuple[_Place, _Place]) -> bool:
+    def _writes(self, race: Race, place: Place, places: tuple[Place, Place]) -> bool:
         return race.first.writes if place is places[0] else race.second.writes
 
-    def _values(self, race: Race, run: _Run, places: tuple[_Place, _Place]) -> str:
+    def _values(self, race: Race, run: PlacedRun, places: tuple[Place, Place]) -> str:
         """What has another value in the other order, in words; empty where nothing has."""
         first, second = places
         if race.first.writes and race.second.writes:
-            old, new = self._shown(self._run, second), self._shown(run, first)
+            old, new = self._shown(self._before, second), self._shown(run, first)
             return f"{new} is left there instead of {old}" if None not in (old, new) and old != new else ""
         place = second if race.first.writes else first
-        old, new = self._shown(self._run, place), self._shown(run, place)
+        old, new = self._shown(self._before, place), self._shown(run, place)
+        if race.first.writes and self._before.event(second) < 0:
+            old = self._shown(self._before, first)  # which is what would have been read
         return f"{new} is read instead of {old}" if None not in (old, new) and old != new else ""
 
-    def _shown(self, run: _Run, place: _Place) -> str | None:
+    def _shown(self, run: PlacedRun, place: Place) -> str | None:
         """The value of an access in a run; None where it is not known."""
         event = run.event(place)
         seen = TraceReader(self._subject, run.trace).observation(event) if event >= 0 else None
         return seen.value if seen is not None else None
 
-    def _settles(self, place: _Place, run: _Run) -> bool:
+    def _settles(self, place: Place, run: PlacedRun) -> bool:
         """Whether a place reads again and again, and the last time the same in both runs."""
-        old, new = self._run.again(place), run.again(place)
+        old, new = self._before.again(place), run.again(place)
         repeated = len(old) > 1 or len(new) > 1
-        return repeated and bool(old and new) and self._run.trace.value(old[-1]) == run.trace.value(new[-1])
+        return repeated and bool(old and new) and self._before.trace.value(old[-1]) == run.trace.value(new[-1])

@@ -18,7 +18,7 @@ from whence.run.schedule import DEFAULT, End, Schedule, Way
 from whence.subject.memory_check import Checker as Objects
 from whence.techniques.races.check import Checked, Checker
 from whence.techniques.races.explanation import FoundRaces, Place
-from whence.techniques.races.other_order import HARMFUL, HARMLESS, NOT_TRIED, VERDICTS, Harm, OtherOrder
+from whence.techniques.races.other_order import HARMFUL, HARMLESS, NOT_TRIED, VERDICTS, Harm, OtherOrder, recorded_by
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
@@ -119,7 +119,7 @@ class _Case:
         followed = recording.result.followed
         if followed is not None and case.schedule is not None:
             recording.case = replace(case, schedule=Schedule(followed.points))
-        other = OtherOrder(subject, recorder, recording)
+        other = OtherOrder(subject, recorded_by(recorder, recording.case), recording)
         for place, race, row in FoundRaces(subject, checked, objects).described():
             known = self._found.get(place)
             if known is not None and known["harm"]["verdict"] == HARMFUL:

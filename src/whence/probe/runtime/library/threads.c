@@ -6,6 +6,7 @@
    the real functions. */
 #include "library/library.h"
 #include "record/schedule.h"
+#include "suppress/suppress.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -44,14 +45,18 @@ typedef int start_routine_c11(void *);
 static void *begin(void *thread)
 {
     void *argument;
-    start_routine *routine = (start_routine *)whence_thread_begin(thread, &argument);
+    uint8_t suppressed;
+    start_routine *routine = (start_routine *)whence_thread_begin(thread, &argument, &suppressed);
+    whence_give_argument(0, suppressed);
     return routine(argument);
 }
 
 static int begin_c11(void *thread)
 {
     void *argument;
-    start_routine_c11 *routine = (start_routine_c11 *)whence_thread_begin(thread, &argument);
+    uint8_t suppressed;
+    start_routine_c11 *routine = (start_routine_c11 *)whence_thread_begin(thread, &argument, &suppressed);
+    whence_give_argument(0, suppressed);
     return routine(argument);
 }
 
@@ -63,7 +68,7 @@ LIBRARY(int, pthread_create, pthread_t *to, const pthread_attr_t *how, start_rou
     if (how)
         pthread_attr_getdetachstate(how, &detached);
     detached = detached == PTHREAD_CREATE_DETACHED;
-    struct whence_thread *thread = whence_thread_new((whence_routine *)routine, argument, detached);
+    struct whence_thread *thread = whence_thread_new((whence_routine *)routine, argument, whence_take_argument(3), detached);
     if (!thread)
         return EAGAIN;
     int error = pthread_create(to, how, begin, thread);
@@ -81,7 +86,7 @@ LIBRARY(int, thrd_create, thrd_t *to, thrd_start_t routine, void *argument)
 {
     if (!whence_recording() && !whence_scheduling && !whence_is_scheduled())
         return thrd_create(to, routine, argument);
-    struct whence_thread *thread = whence_thread_new((whence_routine *)routine, argument, 0);
+    struct whence_thread *thread = whence_thread_new((whence_routine *)routine, argument, whence_take_argument(2), 0);
     if (!thread)
         return thrd_nomem;
     int error = thrd_create(to, begin_c11, thread);

@@ -33,6 +33,7 @@ struct whence_thread {
     clockid_t clock; /* of its processor time */
     whence_routine *routine;
     void *argument;
+    uint8_t note; /* of its argument */
 };
 
 #pragma GCC visibility push(hidden)

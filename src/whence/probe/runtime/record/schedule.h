@@ -68,9 +68,10 @@ void whence_await_descriptor(int descriptor, short events);
 
 struct whence_thread;
 typedef void whence_routine(void);
-struct whence_thread *whence_thread_new(whence_routine *routine, void *argument, int detached);
+/* `note` is what the thread is told of its argument. */
+struct whence_thread *whence_thread_new(whence_routine *routine, void *argument, uint8_t note, int detached);
 void whence_thread_made(struct whence_thread *thread, pthread_t handle, int failed);
-whence_routine *whence_thread_begin(struct whence_thread *thread, void **argument);
+whence_routine *whence_thread_begin(struct whence_thread *thread, void **argument, uint8_t *note);
 /* Waits until a thread has ended; returns its number, or 0 where it is unknown. */
 unsigned whence_thread_await(pthread_t handle);
 /* The handle is not used any more. */

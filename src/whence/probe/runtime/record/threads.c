@@ -2,7 +2,7 @@
 #include "record/baton.h"
 #include "record/schedule_file.h"
 
-struct whence_thread *whence_thread_new(whence_routine *routine, void *argument, int detached)
+struct whence_thread *whence_thread_new(whence_routine *routine, void *argument, uint8_t note, int detached)
 {
     sigset_t mask;
     whence_start_scheduling();
@@ -18,6 +18,7 @@ struct whence_thread *whence_thread_new(whence_routine *routine, void *argument,
         slot->object = slot;
         slot->routine = routine;
         slot->argument = argument;
+        slot->note = note;
         slot->detached = detached;
     }
     if (!slot)
@@ -40,7 +41,7 @@ void whence_thread_made(struct whence_thread *thread, pthread_t handle, int fail
         __whence_end = whence_slice(__whence_cursor, __whence_end);
 }
 
-whence_routine *whence_thread_begin(struct whence_thread *thread, void **argument)
+whence_routine *whence_thread_begin(struct whence_thread *thread, void **argument, uint8_t *note)
 {
     sigset_t mask;
     pthread_sigmask(SIG_BLOCK, &whence_deferred, &mask);
@@ -51,6 +52,7 @@ whence_routine *whence_thread_begin(struct whence_thread *thread, void **argumen
     whence_notice_end();
     whence_signal_stack(1);
     *argument = thread->argument;
+    *note = thread->note;
     return thread->routine;
 }
 

@@ -4,6 +4,7 @@
 #include "suppress/suppress.h"
 
 #include "base/base.h"
+#include "record/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +15,13 @@
 
 /* ---- The file of points: alter/suppression.py writes it ----------------------------------------------------------- */
 
-/* The instance of a block (from 0) and how many from it on, and which of its definitions; `ranges` are what a library call wrote
-   there. */
+/* The instance of a block in a thread (from 0) and how many from it on, and which of its definitions; `ranges` are what a library
+   call wrote there. */
 struct point {
     uint32_t block, index;
     uint64_t instance;
     uint32_t first_range, ranges;
-    uint64_t reached, count;
+    uint64_t reached, count, thread;
 };
 
 struct range {
@@ -133,7 +134,7 @@ uint64_t whence_suppression_at(uint32_t block, uint32_t word)
     uint64_t found = 0;
     for (uint64_t i = 0; points && i < points->count; i++) {
         struct point *point = &points->at[i];
-        if (point->block != block)
+        if (point->block != block || point->thread != whence_thread)
             continue;
         uint64_t at = word ? point->reached - 1 : point->reached++;
         if (at - point->instance < point->count && point->index / 64 == word)
@@ -141,6 +142,15 @@ uint64_t whence_suppression_at(uint32_t block, uint32_t word)
     }
     return found;
 }
+
+uint8_t whence_take_argument(unsigned number)
+{
+    uint8_t taint = __whence_argument_taint[number];
+    __whence_argument_taint[number] = 0;
+    return taint;
+}
+
+void whence_give_argument(unsigned number, uint8_t taint) { __whence_argument_taint[number] = taint; }
 
 /* Stands in the place of a function whose call is suppressed. */
 void whence_nothing(void);
@@ -152,7 +162,9 @@ void whence_call_suppressed(uint32_t block, uint32_t index, char *to, uint64_t l
 {
     for (uint64_t i = 0; points && i < points->count; i++) {
         const struct point *point = &points->at[i];
-        if (point->block != block || point->index != index || point->reached != point->instance + 1 || !point->ranges)
+        if (point->block != block || point->index != index || point->thread != whence_thread)
+            continue;
+        if (point->reached != point->instance + 1 || !point->ranges)
             continue;
         const struct range *first = ranges + point->first_range;
         uint64_t moved = to ? (uintptr_t)to - first->address : 0; /* variables may have been laid out anew */

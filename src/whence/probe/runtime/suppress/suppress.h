@@ -11,6 +11,11 @@
    subject's own; 0 where `text` names no such file, or, with errno set, where it cannot be opened. */
 size_t whence_suppression_open(const char *text);
 
+/* Whether an argument of the call at hand is suppressed: taken by who is called in place of a function of the program, and given
+   on to one. */
+uint8_t whence_take_argument(unsigned number);
+void whence_give_argument(unsigned number, uint8_t taint);
+
 /* guards.c: the heap laid out anew */
 
 /* From now on blocks have guards, and stay when they are given back; `overwritten` is told the address of the first byte that
