@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from trace_readers import subject_of
 
-from whence.errors import SubjectError
+from whence.errors import NoTime, SubjectError
 from whence.run import runner
 from whence.run.outcome import Kind
 from whence.subject.runs import blocks_executed, counters, coverage, run_all
@@ -48,6 +48,24 @@ def test_runs_without_an_end_do_not_use_up_the_time_of_the_others():
     found = run_all(endless_first, deadline=time.monotonic() + 20)
     kinds = [t.outcome.kind for t in found.tested]
     assert kinds[0] is Kind.TIMEOUT and kinds[-3:] == [Kind.PASS, Kind.PASS, Kind.WRONG_STATUS]
+
+
+def test_a_run_that_goes_on_when_the_time_is_over_counts_as_endless():
+    found = run_all(subject_of(PROGRAM, "2", "0", "1", time=60.0), deadline=time.monotonic() + 12)
+    assert [t.outcome.kind for t in found.tested] == [Kind.TIMEOUT, Kind.PASS, Kind.PASS]
+    (told,) = found.cut_short
+    assert told.startswith("`2` counts as endless: ended after ")
+    assert told.endswith("of the 60 s that [limits] time allows")
+
+
+def test_a_run_that_is_alone_counts_as_endless_too():
+    found = run_all(subject_of(PROGRAM, "2", time=60.0), deadline=time.monotonic() + 12)
+    assert [t.outcome.kind for t in found.tested] == [Kind.TIMEOUT]
+
+
+def test_where_no_run_ends_in_time_nothing_is_said_of_them():
+    with pytest.raises(NoTime):
+        run_all(subject_of(PROGRAM, "2", "2 ", time=60.0), deadline=time.monotonic() + 4)
 
 
 def test_a_slow_run_is_no_timeout(monkeypatch):

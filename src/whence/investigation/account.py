@@ -71,7 +71,7 @@ def summary(subject: Subject, runs: Runs, recording: Recording | None = None) ->
     ]
     if not runs.passing and runs.failing:
         lines.append(f"{ALONE}: what failing and passing runs have in common tells nothing; add --passes")
-    lines += named("left out: ", runs.left_out)
+    lines += [*named("left out: ", runs.left_out), *named("", runs.cut_short)]
     if runs.unlike:
         lines.append(
             "no failing case fails in the instrumented program: what those executed there is taken for what they do; "

@@ -28,7 +28,10 @@ Results = dict[int, RunResult]  # by the case's number
 
 ENDLESS, ENDLESS_LEAST = 5.0, 2.0  # times the longest run that ends, and seconds, for the coverage of one that does not
 PATTERNS = (0, 0xAA)  # what fresh memory is made to hold, to see whether a verdict depends on it
-QUICK = 1.0  # seconds within which a case ends that is run before those that take long
+QUICK, GROWTH = (
+    1.0,
+    3,
+)  # seconds that each case is given first, and times as many that those are given which did not end
 DEPENDS = "depends on uninitialised memory"
 SLOWER = 2  # the cover variant may take this many times as long as the time limit says
 
@@ -49,6 +52,7 @@ class Runs:
     ``counts``: uint32, cases by counters of the cover variant. ``depending`` are those of the cases left out whose
     verdict hangs on memory or layout, by their places in ``left_out``. ``unlike`` tells that the only failing cases are
     such whose verdict a variant changes: what they executed is known only as far as the variant ran as the program did.
+    ``cut_short`` names the runs that were ended before their limit, and count as endless.
     """
 
     tested: list[Tested]
@@ -56,6 +60,7 @@ class Runs:
     left_out: list[str] = field(default_factory=list)
     unlike: bool = False
     depending: dict[int, Case] = field(default_factory=dict)
+    cut_short: list[str] = field(default_factory=list)
 
     @property
     def failing(self) -> list[int]:
@@ -105,6 +110,7 @@ def run_all(subject: Subject, progress: Progress | None = None, deadline: float 
         again = batches.run(runner, sorted({*failing, *differing}), deadline)
     unstable = {row for row, result in repeated.items() if _verdict(result) is not _verdict(covered[row])}
     runs = _judged(subject, plain, covered, again, unstable, filled, batches.lost)
+    runs.cut_short = _cut_short(subject, [one.result for one in runs.tested])
     _look_at_memory(subject, runs, deadline)
     return runs
 
@@ -134,15 +140,46 @@ def _look_at_memory(subject: Subject, runs: Runs, deadline: float) -> None:
 def _plain(cases: Sequence[Case], batches: _Batches, runner: Runner, deadline: float) -> Results:
     """The runs of the program itself, long ones after all others: a few without an end would use up the time.
 
-    Commands take long anyway, and are run once.
+    So the time that a run gets grows until it is what the limits say; one that has not got that far when the time is
+    over counts as endless if it went on for much longer than all that ended. Commands take long anyway, and are run
+    once.
     """
-    limits, rows = runner.limits, range(len(cases))
-    runner.limits = replace(limits, time=min(limits.time or QUICK, QUICK))
-    quick = batches.run(runner, [row for row in rows if cases[row].command is None], deadline)
+    limits, most = runner.limits, runner.limits.time or float("inf")
+    slow = [row for row, case in enumerate(cases) if case.command is None]
+    found: Results = {}
+    seconds = min(QUICK, most)
+    while slow and time.monotonic() < deadline:
+        runner.limits = replace(limits, time=seconds)
+        found |= batches.run(runner, slow, deadline)
+        slow = [row for row in slow if row in found and found[row].timed_out]
+        if seconds >= most:
+            break
+        seconds = min(GROWTH * seconds, most)
     runner.limits = limits
-    ended = {row: result for row, result in quick.items() if not result.timed_out}
-    found = ended | batches.run(runner, [row for row in rows if row not in ended], deadline)
+    found = {row: result for row, result in found.items() if _has_end(result, most) or _is_endless(found, result)}
+    found |= batches.run(runner, [row for row, case in enumerate(cases) if case.command is not None], deadline)
     return {row: found[row] for row in sorted(found)}
+
+
+def _has_end(result: RunResult, limit: float) -> bool:
+    """Whether a run ended by itself, or was given all of its time."""
+    return not result.timed_out or result.wall >= limit
+
+
+def _is_endless(found: Results, result: RunResult) -> bool:
+    """Whether a run that was ended early went on for much longer than all that ended; so does one that is alone."""
+    longest = max((other.wall for other in found.values() if not other.timed_out), default=0.0)
+    return (longest > 0 or len(found) == 1) and result.wall >= ENDLESS * longest
+
+
+def _cut_short(subject: Subject, results: Sequence[RunResult]) -> list[str]:
+    """What is said of runs that were ended before their limit."""
+    limit = subject.limits.time or float("inf")
+    cut = [r for r in results if r.timed_out and not r.deadlocked and r.case.command is None and r.wall < limit]
+    allowed = (
+        f"of the {limit:g} s that [limits] time allows" if subject.limits.time else "though no [limits] time is set"
+    )
+    return [f"`{r.case.name}` counts as endless: ended after {r.wall:.1f} s, {allowed}" for r in cut]
 
 
 def _long_enough(subject: Subject, covered: Results) -> float:
