@@ -73,6 +73,7 @@ long whence_open_mappings(uintptr_t stack) { (void)stack; return -ENOSYS; }
 void whence_note_start(unsigned thread) { (void)thread; }
 void whence_note_threads(unsigned count) { (void)count; }
 void whence_signal_stack(int wanted) { (void)wanted; }
+void whence_defer_signals(void *mask) { (void)mask; }
 int whence_recording(void) { return recording; }
 void whence_effect_begin(uint32_t function) { dprintf(records, "#%u\n", function); }
 void whence_effect_end(void) { }

@@ -21,27 +21,30 @@ UNIT = 4  # bytes
 BARRIER = 'call void asm sideeffect "", "~{memory}"()'
 
 FRAME_ADDRESS = "declare ptr @llvm.frameaddress.p0(i32 immarg)"
-HOOKS = """
-@__whence_cursor = external thread_local(initialexec) global ptr
+# Room is claimed by a single instruction: a signal handler that comes before it claims its own first, one that comes
+# after it goes on behind. The cursor's place in the thread's variables is found once for each function.
+_CURSOR = 'asm "movq __whence_cursor@GOTTPOFF(%rip), $0", "=r"() memory(none) nounwind willreturn'
+_CLAIM = 'asm sideeffect "xaddq $0, %fs:($2)", "=r,0,r,~{flags}"'
+HOOKS = f"""
 @__whence_end = external thread_local(initialexec) global ptr
-declare ptr @whence_refill(i64) nounwind
-define internal ptr @__whence_reserve(i32 %header, i64 %bytes) alwaysinline nounwind {
-  %cursor = load ptr, ptr @__whence_cursor, align 8
+declare ptr @whence_refill(i64, ptr) nounwind
+define internal ptr @__whence_reserve(i32 %header, i64 %bytes) alwaysinline nounwind {{
+entry:
+  %variable = call i64 {_CURSOR}
+  %before = call i64 {_CLAIM}(i64 %bytes, i64 %variable) memory(inaccessiblemem: readwrite) nounwind willreturn
+  %cursor = inttoptr i64 %before to ptr
   %next = getelementptr i8, ptr %cursor, i64 %bytes
   %end = load ptr, ptr @__whence_end, align 8
   %fits = icmp ule ptr %next, %end
-  br i1 %fits, label %fast, label %slow, !prof !{!"branch_weights", i32 100000, i32 1}
-fast:
-  store ptr %next, ptr @__whence_cursor, align 8
-  br label %done
+  br i1 %fits, label %done, label %slow, !prof !{{!"branch_weights", i32 100000, i32 1}}
 slow:
-  %fresh = call ptr @whence_refill(i64 %bytes)
+  %fresh = call ptr @whence_refill(i64 %bytes, ptr %cursor)
   br label %done
 done:
-  %place = phi ptr [ %cursor, %fast ], [ %fresh, %slow ]
+  %place = phi ptr [ %cursor, %entry ], [ %fresh, %slow ]
   store i32 %header, ptr %place, align 4
   ret ptr %place
-}
+}}
 """
 
 STEPS = """

@@ -219,8 +219,9 @@ def decode(
         active, pool = all_active[thread], all_pool[thread]
         while position < end:
             header = np.int64(units[position])
-            if header == 0:
-                break
+            if header == 0:  # claimed by code that a signal handler did not return to; or the rest of a chunk
+                position += 1
+                continue
             records += 1
             if header > IDENTITY:
                 size = header & IDENTITY
@@ -364,7 +365,7 @@ def _entry_kind(units: NDArray[np.uint32], call: Int, function: Int, target: Int
         return SIGNAL
     site = plan.sites[plan.segments[row.id + 1].site_start - 1]
     if site.callee >= 0:
-        return DIRECT if site.callee == function else CALLBACK
+        return DIRECT if site.callee == function else SIGNAL
     if site.unit == 0:
         return CALLBACK
     pointer = wide(units, row.word + site.unit)

@@ -76,9 +76,11 @@ def started(units: NDArray[np.uint32], chunks: NDArray[np.int64], plan: Plan) ->
         used = wide(units, chunk + 4)
         position = chunk + CHUNK_HEADER_UNITS
         end = chunk + (used if used else CHUNK_UNITS)
-        while position < end and units[position]:
+        while position < end:
             header = np.int64(units[position])
-            if header <= IDENTITY:
+            if header == 0:
+                position += 1
+            elif header <= IDENTITY:
                 if header > len(plan.segments):
                     return count
                 position += plan.segments[header - 1].units
@@ -118,7 +120,8 @@ def find_unordered(
         while position < end and segment < segments:
             header = np.int64(units[position])
             if header == 0:
-                break
+                position += 1
+                continue
             size = header & IDENTITY
             if header > IDENTITY and header >> KIND_SHIFT != EFFECT:
                 if header >> KIND_SHIFT == SWITCH:

@@ -66,7 +66,8 @@ def follow(
         while position < end and segment < count:
             header = np.int64(units[position])
             if header == 0:
-                break
+                position += 1
+                continue
             if header > IDENTITY:
                 size = header & IDENTITY
                 if header >> KIND_SHIFT == EFFECT:

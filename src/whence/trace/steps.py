@@ -58,8 +58,8 @@ def _threads(
         while position < end and count < len(found):
             header = np.int64(units[position])
             if header == 0:
-                break
-            if header <= IDENTITY:
+                position += 1
+            elif header <= IDENTITY:
                 found[count] = thread
                 count += 1
                 position += np.int64(sizes[header - 1])

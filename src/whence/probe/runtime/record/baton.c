@@ -43,7 +43,6 @@ uint64_t whence_time_us;
 pid_t whence_leaving;
 _Atomic uint32_t whence_returned;
 pthread_mutex_t whence_guard = PTHREAD_MUTEX_INITIALIZER;
-sigset_t whence_deferred;
 
 int whence_futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
 {
@@ -275,7 +274,7 @@ void whence_rest(const sigset_t *mask)
     pthread_mutex_unlock(&whence_guard);
     pthread_sigmask(SIG_SETMASK, mask, NULL);
     whence_futex(&whence_returned, FUTEX_WAIT, 0, &pause);
-    pthread_sigmask(SIG_BLOCK, &whence_deferred, NULL);
+    whence_defer_signals(NULL);
     pthread_mutex_lock(&whence_guard);
     whence_self->inside = 1;
     whence_returned = 0;

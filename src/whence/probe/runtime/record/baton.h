@@ -34,6 +34,7 @@ struct whence_thread {
     whence_routine *routine;
     void *argument;
     uint8_t note; /* of its argument */
+    sigset_t mask; /* it begins with this one; until then signals wait */
 };
 
 #pragma GCC visibility push(hidden)
@@ -51,7 +52,6 @@ extern uint64_t whence_time_us;
 extern pid_t whence_leaving; /* the thread that gave the baton away to end */
 extern _Atomic uint32_t whence_returned; /* a thread that was away wants the baton */
 extern pthread_mutex_t whence_guard;
-extern sigset_t whence_deferred; /* signals, while a thread is in here */
 
 int whence_futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *timeout);
 struct timespec whence_span(uint64_t ns);

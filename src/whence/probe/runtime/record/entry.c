@@ -92,7 +92,7 @@ static void adopt(void)
 
 int whence_enter_schedule(sigset_t *mask)
 {
-    pthread_sigmask(SIG_BLOCK, &whence_deferred, mask);
+    whence_defer_signals(mask);
     if (!whence_self)
         adopt();
     whence_self->inside = 1;
@@ -156,8 +156,7 @@ static void end_thread(void *rounds)
         whence_holder = NULL;
     whence_self = NULL;
     __whence_cursor = __whence_end = NULL;
-    pthread_mutex_unlock(&whence_guard);
-    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    pthread_mutex_unlock(&whence_guard); /* signals wait for ever: whoever they come to would be another thread */
 }
 
 void whence_notice_end(void) { pthread_setspecific(ending, (void *)1); }
@@ -180,10 +179,6 @@ static void after_fork_in_child(void)
 
 void whence_threads_start(void)
 {
-    static const int kept[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
-    sigfillset(&whence_deferred);
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        sigdelset(&whence_deferred, kept[i]);
     whence_occupy(whence_threads);
     whence_register(whence_threads);
     whence_threads->inside = 0;

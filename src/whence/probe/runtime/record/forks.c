@@ -23,11 +23,17 @@ static int can_follow(void)
            !(whence_trace.header[FLAGS] & FLAG_RING);
 }
 
+static sigset_t before_fork;
+
+/* A handler in the child must not write to the parent's file. */
 static void on_fork(void)
 {
+    whence_defer_signals(&before_fork);
     if (whence_trace.header && !can_follow())
         atomic_fetch_or(&whence_trace.header[FLAGS], FLAG_CHILD);
 }
+
+static void after_fork(void) { pthread_sigmask(SIG_SETMASK, &before_fork, NULL); }
 
 static int copy_bytes(int from, off_t offset, size_t length)
 {
@@ -62,7 +68,7 @@ static int copy_trace(void)
     uint64_t chunks = whence_trace.sequence, last = chunks ? chunks - 1 : 0;
     size_t length = HEADER_BYTES + chunks * CHUNK_BYTES;
     off_t size = (off_t)(HEADER_BYTES + whence_trace.header[LIMIT] * CHUNK_BYTES);
-    char *window = whence_trace.windows + last % 2 * CHUNK_BYTES;
+    char *window = whence_window(last);
     name_own_file();
     if (whence_open_trace(O_CREAT) < 0 || ftruncate(whence_trace.descriptor, size) || !copy_bytes(parent, 0, length) ||
         fstat(whence_trace.descriptor, &whence_trace.file))
@@ -90,6 +96,7 @@ static void on_fork_in_child(void)
         whence_trace.chunk = NULL;
         whence_use_scratch(0);
     }
+    after_fork();
     errno = saved;
 }
 
@@ -105,4 +112,4 @@ void whence_note_names(void)
     close(opened);
 }
 
-void whence_follow_forks(void) { pthread_atfork(on_fork, NULL, on_fork_in_child); }
+void whence_follow_forks(void) { pthread_atfork(on_fork, after_fork, on_fork_in_child); }

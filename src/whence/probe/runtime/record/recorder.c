@@ -11,15 +11,19 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Called by instrumented code when its slice cannot take `bytes` more: returns where they go. */
-uint32_t *whence_refill(uint64_t bytes)
+/* Called by instrumented code when its slice cannot take the `bytes` that it has claimed at `claimed`: returns where they go. */
+uint32_t *whence_refill(uint64_t bytes, uint32_t *claimed)
 {
     int saved = errno;
+    sigset_t mask;
+    whence_defer_signals(&mask);
+    whence_unclaim(bytes / sizeof *claimed, claimed);
     if (whence_trace.header || whence_scheduling)
         whence_end_slice();
     uint32_t *place = whence_take_room(bytes / sizeof *place);
     if (whence_trace.chunk)
         __whence_end = whence_slice(__whence_cursor, whence_trace.chunk_end);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
     errno = saved;
     return place;
 }

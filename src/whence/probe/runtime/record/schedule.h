@@ -64,7 +64,7 @@ uint64_t whence_sleep(uint64_t us);
 /* Lets others go on until a descriptor is ready for `events` of poll, or would not block anyway. */
 void whence_await_descriptor(int descriptor, short events);
 
-/* ---- threads.c: a new one waits for its first turn in whence_thread_begin --------------------------------------- */
+/* ---- threads.c: a new one waits for its first turn in whence_thread_begin, and its starter's signals wait until it is made ---- */
 
 struct whence_thread;
 typedef void whence_routine(void);

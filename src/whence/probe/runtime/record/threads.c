@@ -4,7 +4,7 @@
 
 struct whence_thread *whence_thread_new(whence_routine *routine, void *argument, uint8_t note, int detached)
 {
-    sigset_t mask;
+    sigset_t mask, until_made;
     whence_start_scheduling();
     if (whence_self == whence_threads)
         whence_notice_end();
@@ -20,37 +20,39 @@ struct whence_thread *whence_thread_new(whence_routine *routine, void *argument,
         slot->argument = argument;
         slot->note = note;
         slot->detached = detached;
+        slot->mask = mask;
+        pthread_sigmask(SIG_BLOCK, NULL, &until_made); /* which the new thread inherits */
+        whence_leave_schedule(&until_made);
+        return slot;
     }
-    if (!slot)
-        whence_tell_end(SCHEDULE_FULL);
+    whence_tell_end(SCHEDULE_FULL);
     whence_leave_schedule(&mask);
-    return slot;
+    return NULL;
 }
 
 void whence_thread_made(struct whence_thread *thread, pthread_t handle, int failed)
 {
-    sigset_t mask;
-    whence_enter_schedule(&mask);
+    sigset_t until_made, mask = thread->mask;
+    whence_enter_schedule(&until_made);
     thread->handle = handle;
     thread->state = failed ? UNUSED : READY;
     whence_wakes++;
-    whence_leave_schedule(&mask);
     if (!failed)
         whence_note_start((unsigned)(thread - whence_threads));
     if (__whence_end)
         __whence_end = whence_slice(__whence_cursor, __whence_end);
+    whence_leave_schedule(&mask);
 }
 
 whence_routine *whence_thread_begin(struct whence_thread *thread, void **argument, uint8_t *note)
 {
-    sigset_t mask;
-    pthread_sigmask(SIG_BLOCK, &whence_deferred, &mask);
+    whence_defer_signals(NULL);
     whence_register(thread);
     pthread_mutex_lock(&whence_guard);
     whence_await_baton();
-    whence_leave_schedule(&mask);
     whence_notice_end();
     whence_signal_stack(1);
+    whence_leave_schedule(&thread->mask);
     *argument = thread->argument;
     *note = thread->note;
     return thread->routine;

@@ -1,14 +1,19 @@
 /* The trace file: hands out its chunks, and room in them.
 
-   Threads run one at a time (schedule.h) and write into the same chunk; a record tells where another one goes on. Only two chunks
+   Threads run one at a time (schedule.h) and write into the same chunk; a record tells where another one goes on. Only some chunks
    are mapped at a time, at places that are taken at the start: so a long trace does not count against the subject's address
    space, and can go on when that is used up. The file is a shared mapping and survives whatever ends the process. A process
-   that does not record writes to a scratch chunk over and over. */
+   that does not record writes to a scratch chunk over and over.
+
+   A signal handler may come between any two instructions, and its records then follow what was claimed until then. Room is
+   claimed by one instruction, whether it is there or not; all else happens while signals wait. What was claimed by
+   code that is never gone back to stays zero, and readers pass over it. */
 #define _GNU_SOURCE
 #include "record/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +37,18 @@ static unsigned writer;      /* the thread whose records the chunk holds at its 
 static uint64_t used_before; /* chunks that an earlier run left in the file: they are cleared when taken */
 static uint32_t scratch[CHUNK_UNITS];
 
+void whence_defer_signals(sigset_t *mask)
+{
+    static const int kept[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigset_t deferred;
+    sigfillset(&deferred);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        sigdelset(&deferred, kept[i]);
+    pthread_sigmask(SIG_BLOCK, &deferred, mask);
+}
+
+char *whence_window(uint64_t number) { return whence_trace.windows + number % WINDOWS * CHUNK_BYTES; }
+
 uint32_t *whence_use_scratch(uint64_t units)
 {
     __whence_end = scratch + CHUNK_UNITS;
@@ -48,9 +65,16 @@ static void stop_recording(uint64_t flag)
         kill(getpid(), SIGKILL);
 }
 
+/* Whether `units` lie between the cursor and the chunk's end. What was claimed beyond it, and left, has moved the cursor there. */
+static int has_room(uint64_t units)
+{
+    const uint32_t *chunk = whence_trace.chunk;
+    return chunk && __whence_cursor > chunk && __whence_cursor + units <= whence_trace.chunk_end;
+}
+
 static void close_chunk(void)
 {
-    if (whence_trace.chunk && __whence_cursor)
+    if (has_room(0))
         ((uint64_t *)whence_trace.chunk)[2] = (uint64_t)(__whence_cursor - whence_trace.chunk);
     whence_trace.chunk = NULL;
 }
@@ -93,7 +117,7 @@ static uint32_t *next_chunk(void)
         stop_recording(FLAG_FULL);
         return NULL;
     }
-    uint64_t *mapped = (uint64_t *)(whence_trace.windows + number % 2 * CHUNK_BYTES);
+    uint64_t *mapped = (uint64_t *)whence_window(number);
     int flags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
     if (mmap(mapped, CHUNK_BYTES, PROT_READ | PROT_WRITE, flags, whence_trace.descriptor, offset) == MAP_FAILED) {
         stop_recording(FLAG_FULL);
@@ -110,7 +134,7 @@ static uint32_t *next_chunk(void)
 /* Makes the cursor point to where `units` more and a change of thread have room; returns 0 where there is none. */
 static int make_room(uint64_t units)
 {
-    if (whence_trace.chunk && __whence_cursor && __whence_cursor + units + 1 <= whence_trace.chunk_end)
+    if (has_room(units + 1))
         return 1;
     close_chunk();
     if (whence_trace.header)
@@ -136,17 +160,33 @@ uint32_t *whence_take_room(uint64_t units)
     return place;
 }
 
+/* As instrumented code does. */
+static uint32_t *claim(uint64_t units)
+{
+    uint64_t before = units * sizeof *__whence_cursor;
+    __asm__ volatile("xaddq %0, %1" : "+r"(before), "+m"(__whence_cursor) : : "cc");
+    return (uint32_t *)before;
+}
+
+void whence_unclaim(uint64_t units, uint32_t *place)
+{
+    if (__whence_cursor == place + units)
+        __whence_cursor = place;
+}
+
 uint32_t *whence_reserve(uint64_t units)
 {
-    int saved = errno;
-    uint32_t *place = __whence_cursor;
-    if (place && place + units <= __whence_end) {
-        __whence_cursor = place + units;
+    uint32_t *place = claim(units);
+    if (place + units <= __whence_end)
         return place;
-    }
+    int saved = errno;
+    sigset_t mask;
+    whence_defer_signals(&mask);
+    whence_unclaim(units, place);
     place = whence_take_room(units);
     if (whence_trace.chunk)
         __whence_end = whence_scheduling ? __whence_cursor : whence_trace.chunk_end;
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
     errno = saved;
     return place;
 }
@@ -193,7 +233,7 @@ int whence_trace_start(uint64_t limit, int is_ring)
     if (ftruncate(whence_trace.descriptor, (off_t)(HEADER_BYTES + chunks * CHUNK_BYTES)) != 0)
         return -1;
     void *page = mmap(NULL, HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, whence_trace.descriptor, 0);
-    whence_trace.windows = mmap(NULL, 2 * CHUNK_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    whence_trace.windows = mmap(NULL, WINDOWS * CHUNK_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (page == MAP_FAILED || whence_trace.windows == MAP_FAILED || fstat(whence_trace.descriptor, &whence_trace.file))
         return -1;
     _Atomic uint64_t *words = page;

@@ -3,6 +3,7 @@
 #ifndef WHENCE_TRACE_H
 #define WHENCE_TRACE_H
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +13,7 @@
 #define CHUNK_UNITS 131072ull
 #define CHUNK_BYTES (CHUNK_UNITS * 4)
 #define HEADER_BYTES 4096
+#define WINDOWS 32ull
 #define KIND_EFFECT (1u << 30)
 #define KIND_THREAD (2u << 30)
 #define KIND_START (3u << 30)
@@ -36,7 +38,7 @@ extern __thread unsigned whence_thread;
 /* The file at hand. What is hidden is this layer's own. */
 struct whence_trace {
     _Atomic uint64_t *header;    /* the mapped page; null when nothing is recorded */
-    char *windows;               /* two places for chunks in turn: a signal may come while a segment is being written */
+    char *windows;               /* places for chunks in turn: a handler may fill many while a segment is being written */
     uint32_t *chunk, *chunk_end; /* a zero unit always ends a chunk */
     _Atomic uint64_t sequence;   /* of the next chunk */
     int descriptor;
@@ -53,7 +55,13 @@ extern struct whence_trace whence_trace __attribute__((visibility("hidden")));
 int whence_trace_start(uint64_t limit, int is_ring);
 /* Opens the file at whence_trace.path; returns the descriptor, or -1. */
 int whence_open_trace(int create);
-/* Moves the cursor by `units`, in another chunk where this one has no room for them; says whose records follow. */
+/* Lets signals wait, but for those of faults; `mask` is to be set again. */
+void whence_defer_signals(sigset_t *mask);
+/* The place of a chunk. */
+char *whence_window(uint64_t number);
+/* While signals wait: gives back what was claimed at `place`, unless more was claimed since. */
+void whence_unclaim(uint64_t units, uint32_t *place);
+/* While signals wait: moves the cursor by `units`, in another chunk where this one has no room for them; says whose records follow. */
 uint32_t *whence_take_room(uint64_t units);
 /* Reserves without giving others a turn: the next block does that. Keeps errno. */
 uint32_t *whence_reserve(uint64_t units);
