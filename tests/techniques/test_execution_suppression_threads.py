@@ -98,3 +98,47 @@ def test_every_execution_has_the_schedule_of_the_case() -> None:
     found, _ = followed(text, taken_away)
     assert found.steps[0].crashed
     assert lines_of(found) <= {line - (line > 15) for line in NAMED["checked_pointer"].lines}
+
+
+LEFT_OUT = """\
+#include <pthread.h>
+#include <stddef.h>
+static int table[4], steps, number, *shared = &number;
+static int place_of(int name) { return name * 100000000; }
+static void *work(void *unused)
+{
+    int at = place_of(3); // wrong
+    if (at > 3) {
+        steps++;
+        steps++;
+    }
+    if (shared != NULL) { // looked at
+        table[at] = 1;
+        *shared = 2;
+    }
+    return unused;
+}
+static void *leave(void *unused)
+{
+    shared = NULL; // taken away
+    return unused;
+}
+int main(void)
+{
+    pthread_t one, other;
+    pthread_create(&one, NULL, work, NULL);
+    pthread_create(&other, NULL, leave, NULL);
+    pthread_join(one, NULL);
+    pthread_join(other, NULL);
+    return 0;
+}
+"""
+
+
+def test_turns_are_taken_at_the_same_places_where_steps_are_left_out() -> None:
+    found, lines = followed(LEFT_OUT, Schedule((Point(1, 6, 2),)))  # before the table is written to
+    assert lines[0] == [4]
+    assert [step.crashed for step in found.steps] == [True, True]  # the second leaves the branch out: four steps
+    assert found.steps[1].recording.case.schedule == Schedule((Point(1, 2, 2),))
+    assert lines_of(found) <= {12, 14, 20}
+    assert all(step.execution.in_turns for step in found.steps)

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.alter.same_turns import SameTurns
 from whence.probe.instrument import Variant
 from whence.probe.plan import FIRST
 from whence.probe.suppress import definitions
@@ -24,6 +25,7 @@ from whence.subject.subject import Subject
 from whence.trace.steps import Steps
 from whence.trace.trace import Trace
 
+MOST_AGAIN = 3  # runs that are made to keep the turns
 MAGIC = b"WHNCSUPP"  # as in probe/runtime/suppress/suppress.c
 _HEAD = struct.Struct("<8s6Q")
 _POINT = struct.Struct("<IIQIIQQQ")
@@ -101,10 +103,14 @@ class Ordering:
 
 @dataclass(slots=True)
 class Execution:
-    """A recorded run with suppression; ``overwritten`` is the first byte of a guard that was written over (0: none)."""
+    """A recorded run with suppression; ``overwritten`` is the first byte of a guard that was written over (0: none).
+
+    ``in_turns``: its threads took turns at the places at which they did in the first run.
+    """
 
     recording: Recording
     overwritten: int = 0
+    in_turns: bool = True
 
 
 class SuppressedRuns:
@@ -116,6 +122,7 @@ class SuppressedRuns:
         self._numbers = count()
         self._recorders: dict[tuple[int, ...] | None, Recorder] = {}
         self._scratch = ExitStack()
+        self._turns: SameTurns | None = None
         self.count = 0
 
     def __enter__(self) -> SuppressedRuns:
@@ -133,18 +140,36 @@ class SuppressedRuns:
         time: float | None = None,
         schedule: Schedule | None = None,
     ) -> Execution:
-        """The run with suppression from these points on, of so many seconds at most.
+        """The run with suppression from these points on, of so many seconds at most; the first one has none.
 
-        Under another ``schedule`` than the case's the beginning of a long run is enough. Raises TraceError where a run
-        is too long to be recorded, BuildError where the order cannot be linked.
+        Where a schedule's points come to lie elsewhere, since steps are left out, the run is made again with the points
+        at their places. Under another ``schedule`` than the case's the beginning of a long run is enough. Raises
+        TraceError where a run is too long to be recorded, BuildError where the order cannot be linked.
         """
+        if schedule is not None:
+            return self._run(points, ordering, time, replace(self._case, schedule=schedule), True)
+        execution, case = self._run(points, ordering, time, self._case), self._case
+        if case.schedule is None or not case.schedule.points:
+            return execution
+        self._turns = self._turns or SameTurns(execution.recording.trace, case.schedule)
+        for _ in range(MOST_AGAIN):
+            same = self._turns.in_run(execution.recording.trace)
+            if same == case.schedule:
+                return execution
+            case = replace(case, schedule=same)
+            execution = self._run(points, ordering, time, case)
+        execution.in_turns = self._turns.in_run(execution.recording.trace) == case.schedule
+        return execution
+
+    def _run(
+        self, points: Sequence[Point], ordering: Ordering | None, time: float | None, case: Case, is_other: bool = False
+    ) -> Execution:
+        """One run; ``is_other``: its beginning is enough."""
         recorder = self._recorder(ordering)
         path = recorder.new_path(f"suppress{next(self._numbers):06}")
         path.write_bytes(_packed(points, ordering))
         self.count += 1
         try:
-            case = self._case if schedule is None else replace(self._case, schedule=schedule)
-            is_other = schedule is not None
             recording = recorder.record(case, session=bytes(path), may_be_cut=is_other, time=time)
             return Execution(recording, _HEAD.unpack_from(path.read_bytes())[6])
         finally:

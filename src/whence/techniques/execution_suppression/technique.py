@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 NAMED = 8  # cases that an error message names
 SILENT = "corruption that nothing shows is looked for with --reorder, and by `whence memory`"
 SCHEDULES = "`whence schedules` finds an order of the threads in which one does"
+OTHER_TURNS = "its threads did not take turns where they did in the first one, since steps were left out"
 RacesOf = Callable[["Investigation", SuppressedRuns], RaceSearch]
 
 
@@ -206,6 +207,7 @@ class _Executions:
             points_text = plural(execution["points"], "point")
             lines.append(f"execution {number}, {points_text}{order}: {execution['text']}{place}")
             lines += [f"execution {number}: {_race_line(race)}" for race in execution["races"]]
+        lines += [f"execution {n}: {OTHER_TURNS}" for n, s in enumerate(self._steps, 1) if not s.execution.in_turns]
         end = f"the failure has not gone: {followed.why}" if followed.why else "no failure is left"
         if followed.race is not None:
             end = "nothing more was suppressed: the failure came of a data race, whose order does harm"
