@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 from cli_tool import subject_folder, whence
 
+from bench.suppression.threads import PROGRAMS
+from whence.alter.suppression import SuppressedRuns
+
+THREADS = {program.name: program.text for program in PROGRAMS}
 SILENT = "int main(void) { return 0; }\n"
 CRASHES = """\
 #include <string.h>
@@ -52,3 +56,91 @@ def test_where_nothing_fails_it_says_so():
     done = whence(folder, "suppress", "nothing.c", "--passes", "")
     assert done.status == 2
     assert "no case fails" in done.err
+
+
+EXPOSED = """\
+#include <stdio.h>
+#include <string.h>
+static char first[16] = "x", name[8];
+static long gap[8];
+static int *slot, number = 3;
+int main(void)
+{
+    slot = &number;
+    strcpy(name, "a longer name");
+    gap[0] = 1;
+    printf("%d %c%c\\n", *slot, first[0], name[0]);
+    return 0;
+}
+"""
+
+
+def test_an_order_of_variables_that_exposes_a_crash_is_in_the_result():
+    folder = subject_folder("exposed", exposed_c=EXPOSED)
+    found = whence(folder, "suppress", "exposed.c", "--passes", "", "--reorder", "--budget", "5m", "--json").json
+    (order,) = found["suppression"]["orders"]
+    assert order["space"] == "global" and order["text"]
+    first, *others = found["suppression"]["executions"]
+    assert (first["outcome"], first["space"]) == ("pass", "")
+    assert {execution["space"] for execution in others} == {"global"}
+    assert others[0]["outcome"] == "crash" and others[0]["suppressed"][0]["line"] == 9
+    assert found["suppression"]["gone"] and found["ranking"][0]["line"] == 9
+    assert found["suppression"]["runs"] > len(found["suppression"]["executions"])
+
+
+def test_interrupted_in_a_later_execution_it_shows_what_came_before(monkeypatch):
+    run = SuppressedRuns.run
+
+    def interrupted(runs, points, *more):
+        if points:
+            raise KeyboardInterrupt
+        return run(runs, points, *more)
+
+    monkeypatch.setattr(SuppressedRuns, "run", interrupted)
+    folder = subject_folder("crashes", crashes_c=CRASHES)
+    found = whence(folder, "suppress", "crashes.c", "--fails", "far-too-long-a-name", "--budget", "5m", "--json").json
+    assert found["ranking"][0]["line"] == 7
+    assert "suppressed last: " in found["ranking"][0]["evidence"]["text"]
+    assert not found["suppression"]["gone"]
+    assert any("interrupted" in text for text in found["warnings"])
+
+
+# ---- Programs with threads -----------------------------------------------------------------------------------------
+
+
+def test_the_race_that_a_crash_came_of_comes_first():
+    folder = subject_folder("taken", taken_c=THREADS["checked_pointer"])
+    done = whence(folder, "suppress", "taken.c", "--cflags=-w", "--fails", "", "--budget", "5m", "--json")
+    found, part = done.json, done.json["suppression"]
+    assert done.status == 0
+    assert [entry["line"] for entry in found["ranking"][:2]] == [24, 15]
+    assert all("the failure came of a race: data race on `current`" in e["evidence"]["text"] for e in found["ranking"])
+    assert (part["gone"], part["runs"], part["race_checks"]) == (False, 2, 1)
+    assert part["why"] == "it came of a data race"
+    assert [access["line"] for access in part["race"]["accesses"]] == [15, 24]
+    assert part["race"]["harm"]["verdict"] == "harmful" and part["executions"][0]["races"] == [part["race"]]
+    text = whence(folder, "suppress", "taken.c", "--cflags=-w", "--fails", "", "--budget", "5m").out
+    assert "nothing more was suppressed: the failure came of a data race" in text
+
+
+def test_a_race_that_does_no_harm_is_told_and_suppression_goes_on():
+    folder = subject_folder("limit", limit_c=THREADS["same_limit"])
+    done = whence(folder, "suppress", "limit.c", "--cflags=-w", "--fails", "", "--budget", "5m", "--json")
+    part = done.json["suppression"]
+    assert part["race"] is None and part["gone"]
+    first, last = part["executions"]
+    assert {race["harm"]["verdict"] for race in first["races"]} == {"harmless"} and last["races"] == []
+    assert "first corruption" in done.json["ranking"][0]["evidence"]["text"]
+    assert any("so suppression goes on" in line for line in done.json["summary"])
+
+
+def test_a_schedule_that_was_found_is_that_of_every_execution(tmp_path):
+    text = THREADS["checked_pointer"].replace("        sched_yield();\n", "")
+    folder, file = subject_folder("seldom", seldom_c=text), tmp_path / "seldom.json"
+    words = ("seldom.c", "--cflags=-w", "--fails", "", "--budget", "5m")
+    done = whence(folder, "suppress", *words)
+    assert done.status == 2 and "`whence schedules` finds an order" in done.err
+    assert whence(folder, "schedules", *words, "--output", str(file)).status == 0
+    found = whence(folder, "suppress", *words, "--schedule", str(file), "--json").json
+    assert found["suppression"]["race"]["name"] == "`current`"
+    assert {entry["line"] for entry in found["ranking"][:2]} == {15, 23}

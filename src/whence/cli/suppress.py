@@ -21,5 +21,5 @@ def suppress(options: Options, reorder: bool) -> int:
     """
     from whence.diagnosis.suppression import ExecutionSuppression
 
-    with investigate(options, ranks=False) as investigation:
+    with investigate(options) as investigation:
         return show(investigation, investigation.find(ExecutionSuppression(reorder)), options)

@@ -104,8 +104,8 @@ class Suppressed:
 
 @dataclass(slots=True)
 class Suppression:
-    """Runs one case. ``seconds`` gives the time that is left; ``report`` is given each execution whose failure was
-    traced back, ``check`` the unaltered one. ``races``: None where there is one thread.
+    """Runs one case. ``seconds`` gives the time that is left; ``report`` is given each execution when its
+    failure has been traced back, ``check`` the unaltered one. ``races``: None where there is one thread.
     """
 
     runs: SuppressedRuns
@@ -154,9 +154,9 @@ class Suppression:
                 found.why = self._trace_back(step)
                 if self.races is not None and not found.why:
                     self._add_races(found, step, self.races.at(step))
+            self.report(step)
             if not counts or found.why:
                 return points, ordering
-            self.report(step)
             if self.seconds() <= 0:
                 found.why = TIME_UP
                 return points, ordering

@@ -67,7 +67,9 @@ class SuppressedExecutions:
 
             def executed(step: Step) -> None:
                 made.add(step)
-                watcher.best(investigation.current(made.findings(Suppressed(why=TIME_UP))), subject.folder)
+                best = investigation.current(made.findings(Suppressed(why=TIME_UP)))
+                if best.ranking:
+                    watcher.best(best, subject.folder)
                 report(len(made.executions), len(made.executions))
 
             with SuppressedRuns(subject, case, investigation.setup.trace_limit) as runs:
@@ -80,7 +82,6 @@ class SuppressedExecutions:
             found.remarks.append(
                 f"by the default order of turns no case fails: no data races were looked for; {SCHEDULES}"
             )
-        made.finish(found)
         return made.findings(found)
 
 
@@ -158,11 +159,6 @@ class _Executions:
         self.count = max(self.count, len(self._steps) + 1)
         self.executions.append(Explanation(self.investigation.subject, step).json())
         self._steps.append(step)
-
-    def finish(self, found: Suppressed) -> None:
-        """Tell those that have not been told."""
-        for step in found.steps[len(self.executions) :]:
-            self.add(step)
 
     def findings(self, followed: Suppressed) -> Findings:
         """The ranking, what was suppressed last first, and the executions, as far as they were ``followed``."""
