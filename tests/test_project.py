@@ -51,12 +51,43 @@ def test_locate_gives_typed_findings_within_its_budget(project) -> None:
     assert project.investigation.clock.budget == 60
 
 
-@pytest.mark.parametrize("name", [name for name in TECHNIQUES if name != "SeveralFaults"])
+@pytest.mark.parametrize("name", [name for name in TECHNIQUES if name not in ("SeveralFaults", "Schedules")])
 def test_each_technique_is_run_alike(project, name) -> None:
     found = project.find(getattr(whence, name)(), budget=60)
     assert isinstance(found, Findings)
     assert found.summary and (found.ranking or name in ("MemoryErrors", "DataRaces"))
     assert all(entry.statement.file == "triangle.c" for entry in found.ranking)
+
+
+UNLOCKED = """\
+#include <assert.h>
+#include <pthread.h>
+static int counter;
+static void *work(void *p)
+{
+    counter++;
+    return p;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, NULL, work, NULL);
+    pthread_create(&b, NULL, work, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    assert(counter == 2);
+    return 0;
+}
+"""
+
+
+def test_schedules_are_those_of_a_program_with_threads(project) -> None:
+    source = subject_folder("library-threads", unlocked_c=UNLOCKED) / "unlocked.c"
+    with whence.open_sources([source], fails=[("", None)], flags=["-pthread"]) as opened:
+        found = opened.find(whence.Schedules(), budget=60)
+    assert [entry.statement.line for entry in found.ranking][:1] == [6]
+    with pytest.raises(SubjectError, match="starts no threads"):
+        project.find(whence.Schedules())
 
 
 def test_locate_leaves_steps_out(project) -> None:
