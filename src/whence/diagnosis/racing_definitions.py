@@ -55,6 +55,8 @@ class RacesAtDefinitions:
         if trace.header.threads < 2:
             return []
         races, definitions = RacesAt(self.checker, trace), Definitions(trace)
+        if not races.checked.races:
+            return []
         places = [(d.event, ranges) for d in _shown(step) if (ranges := definitions.locations(d))]
         found = [race for event, ranges in places for race in races.before(event, ranges)]
         found += [race for event, ranges in places for race in races.behind(event, ranges)]
@@ -80,6 +82,8 @@ class RacesAtDefinitions:
         told = FoundRaces(self._runs.subject, races.checked, self.objects)
         judged: list[RaceAt] = []
         for race in dict.fromkeys(found):
+            if self._seconds() <= 0:
+                break
             judged.append(self._with_harm(race, told, step, shown))
             if judged[-1].is_harmful:
                 break

@@ -50,10 +50,10 @@ class RacesAt:
         """The races of a write with what other threads did before it, the latest first (lines 3 to 12)."""
         if self.checked.threads < 2 or self._trace.kind(event) is Kind.LOAD:
             return
-        events, writes = self._touching(ranges)
+        events, writes = self._touching(ranges, 0, event)
         since = max((b.taken for b in Blocks(self._trace).all if b.taken < event and _overlaps(b, ranges)), default=-1)
-        chosen = (events < event) & (events > since)
-        latest = _one_of_each_thread(events[chosen][::-1], writes[chosen][::-1], self._threads(events[chosen][::-1]))
+        latest_first = np.flatnonzero(events > since)[::-1]
+        latest = self._one_of_each_thread(events[latest_first], writes[latest_first])
         known = None
         for other, does_write, thread in latest:
             if thread == self._thread(event) or self._are_atomic(other, event):
@@ -69,19 +69,25 @@ class RacesAt:
         """
         if self.checked.threads < 2:
             return
-        events, writes = self._touching(ranges)
+        events, writes = self._touching(ranges, event + 1, self._trace.events)
         is_write = self._trace.kind(event) is not Kind.LOAD
-        chosen = (events > event) & (writes != is_write)
+        chosen = writes != is_write
         if done is not None:
             rows = self._trace.columns.events["segment"][events]
             before = np.array([done.get(int(number), 0) for number in self.steps.thread[rows]], np.int64)
             chosen &= self.steps.number[rows] > before
-        first = _one_of_each_thread(events[chosen], writes[chosen], self._threads(events[chosen]))
-        for other, does_write, thread in first:
+        for other, does_write, thread in self._one_of_each_thread(events[chosen], writes[chosen]):
             if thread == self._thread(event) or self._are_atomic(other, event):
                 continue
             if not self._checker.check(self._trace, other).knows(thread, event):
                 yield self._race((event, is_write), (other, does_write), ranges)
+
+    def _one_of_each_thread(self, events: Integers, writes: NDArray[np.bool_]) -> Iterator[tuple[int, bool, int]]:
+        """The first of these events of each thread, in their order: the event, whether it writes, the thread."""
+        threads = self._threads(events)
+        _, first = np.unique(threads, return_index=True)
+        for place in np.sort(first).tolist():
+            yield int(events[place]), bool(writes[place]), int(threads[place])
 
     def _race(self, first: tuple[int, bool], second: tuple[int, bool], ranges: Ranges) -> Race:
         one, other = (Access(event, self._thread(event), writes) for event, writes in (first, second))
@@ -98,26 +104,18 @@ class RacesAt:
 
     # ---- Who touched some bytes --------------------------------------------------------------------------------------
 
-    def _touching(self, ranges: Ranges) -> tuple[Integers, NDArray[np.bool_]]:
-        """The events that read or wrote some of these bytes, in order of time, and which of them wrote."""
+    def _touching(self, ranges: Ranges, begin: int, end: int) -> tuple[Integers, NDArray[np.bool_]]:
+        """The events from ``begin`` to ``end`` that read or wrote some of these bytes, in order, and which wrote."""
         found: dict[int, bool] = {}
-        for events, starts, stops, writes in _all_accesses(self._trace):
+        for events, starts, stops, writes in _accesses(self._trace, begin, end):
             touches = np.zeros(len(events), np.bool_)
             for start, length in ranges:
                 touches |= (starts < start + length) & (stops > start)
+            touches &= (events >= begin) & (events < end)
             for event, does_write in zip(events[touches].tolist(), writes[touches].tolist(), strict=True):
                 found[event] = found.get(event, False) or does_write
         events = np.array(sorted(found), np.int64)
         return events, np.array([found[event] for event in events.tolist()], np.bool_)
-
-
-def _one_of_each_thread(
-    events: Integers, writes: NDArray[np.bool_], threads: Integers
-) -> Iterator[tuple[int, bool, int]]:
-    """The first of these events of each thread, in their order: the event, whether it writes, the thread."""
-    _, first = np.unique(threads, return_index=True)
-    for place in np.sort(first).tolist():
-        yield int(events[place]), bool(writes[place]), int(threads[place])
 
 
 def _overlaps(block: tuple[int, int, int, int], ranges: Ranges) -> bool:
@@ -125,8 +123,11 @@ def _overlaps(block: tuple[int, int, int, int], ranges: Ranges) -> bool:
     return any(start < at + size and at < start + length for at, size in ranges)
 
 
-def _all_accesses(trace: Trace) -> Iterator[Touching]:
-    """All accesses to memory by address, some at a time; a block that is given back counts as written to."""
+def _accesses(trace: Trace, begin: int, end: int) -> Iterator[Touching]:
+    """Accesses to memory by address, some at a time; a block that is given back counts as written to.
+
+    Of library calls and blocks they are all, of others those from event ``begin`` to ``end``.
+    """
     cells = trace.columns.cells[: trace.columns.counts[N_CELL]]
     cells = cells[np.isin(cells["kind"], BY_CALLS) & (cells["length"] > 0) & (cells["address"] != 0)]
     starts = cells["address"].astype(np.int64)
@@ -134,8 +135,8 @@ def _all_accesses(trace: Trace) -> Iterator[Touching]:
     freed = [b for b in Blocks(trace).all if b.freed >= 0]
     rows = np.array([(b.freed, b.start, b.end) for b in freed], np.int64).reshape(-1, 3)
     yield rows[:, 0], rows[:, 1], rows[:, 2], np.ones(len(rows), np.bool_)
-    for begin in range(0, trace.events, STEP):
-        yield from _by_address(trace, np.arange(begin, min(begin + STEP, trace.events)))
+    for start in range(begin, end, STEP):
+        yield from _by_address(trace, np.arange(start, min(start + STEP, end)))
 
 
 def _by_address(trace: Trace, events: Integers) -> Iterator[Touching]:
