@@ -38,7 +38,7 @@ def test_the_first_corruption_comes_first(result):
 
 def test_the_executions_are_told(result):
     suppression = result["suppression"]
-    assert suppression["gone"]
+    assert suppression["gone"] and suppression["schedule"] is None
     first, last = suppression["executions"]
     assert (first["outcome"], first["line"], first["points"]) == ("crash", 8, 0)
     assert (last["points"], last["suppressed"]) == (1, [])
@@ -115,7 +115,8 @@ def test_the_race_that_a_crash_came_of_comes_first():
     assert done.status == 0
     assert [entry["line"] for entry in found["ranking"][:2]] == [24, 15]
     assert all("the failure came of a race: data race on `current`" in e["evidence"]["text"] for e in found["ranking"])
-    assert (part["gone"], part["runs"], part["race_checks"]) == (False, 2, 1)
+    assert (part["gone"], part["runs"], part["race_checks"], part["schedule"]) == (False, 2, 1, [])
+    assert found["memory"][0]["verdict"] == "crash"  # checked in the same order of turns
     assert part["why"] == "it came of a data race"
     assert [access["line"] for access in part["race"]["accesses"]] == [15, 24]
     assert part["race"]["harm"]["verdict"] == "harmful" and part["executions"][0]["races"] == [part["race"]]
@@ -142,5 +143,6 @@ def test_a_schedule_that_was_found_is_that_of_every_execution(tmp_path):
     assert done.status == 2 and "`whence schedules` finds an order" in done.err
     assert whence(folder, "schedules", *words, "--output", str(file)).status == 0
     found = whence(folder, "suppress", *words, "--schedule", str(file), "--json").json
-    assert found["suppression"]["race"]["name"] == "`current`"
+    assert found["suppression"]["race"]["name"] == "`current`" and found["suppression"]["schedule"]
+    assert found["memory"][0]["verdict"] == "crash"
     assert {entry["line"] for entry in found["ranking"][:2]} == {15, 23}

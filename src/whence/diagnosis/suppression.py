@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from whence.diagnosis.racing_definitions import races_of
 from whence.errors import WhenceError
 from whence.findings import Entry, Findings, Statement
+from whence.run.schedule import DEFAULT
+from whence.subject.subject import with_cases
 from whence.techniques.execution_suppression.technique import SuppressedExecutions
 from whence.techniques.memory.technique import MemoryErrors
 
@@ -36,18 +38,21 @@ class ExecutionSuppression:
 
 
 def suppressed_and_checked(investigation: Investigation, technique: SuppressedExecutions) -> Findings:
-    """What suppression finds, beside the memory check of the same run."""
+    """What suppression finds, beside the memory check of the same run: of a program with threads in the same order."""
     findings = investigation.find(technique)
     investigation.watcher.best(findings, investigation.subject.folder)
-    before = investigation.setup
-    investigation.setup = replace(before, case=str(findings.parts["suppression"]["case"]))
+    before, subject, part = investigation.setup, investigation.subject, findings.parts["suppression"]
+    investigation.setup = replace(before, case=str(part["case"]))
+    if part["schedule"] is not None:
+        cases = [replace(case, schedule=case.schedule or DEFAULT) for case in subject.cases]
+        investigation.subject = with_cases(subject, cases)
     try:
         checked = investigation.find(MemoryErrors())
     except WhenceError as error:
         findings.summary.append(f"not compared with the memory check: {error}")
         return findings
     finally:
-        investigation.setup = before
+        investigation.setup, investigation.subject = before, subject
     return compared(findings, checked)
 
 

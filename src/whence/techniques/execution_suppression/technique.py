@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whence.alter.faithful import FailureSignature, difference
@@ -179,6 +179,7 @@ class _Executions:
             found.ranking.append(Entry(statement, 1.0 / number, number, number, _evidence(texts)))
         found.parts["suppression"] = {
             "case": self.case.name,
+            "schedule": [asdict(point) for point in self.case.schedule.points] if self.case.schedule else None,
             "seconds": round(time.monotonic() - self.began, 2),
             "gone": not why,
             "why": why,
