@@ -6,7 +6,7 @@ subject is a part of Whence go below: PARTS of what techniques stand on, and INS
 
 PARTS = (
     *("alter", "alter_ways", "batches", "encoding", "incremental", "cvc5_terms", "inputs", "overhead", "slicing"),
-    *("sqlite", "workers", "wrapper", "common", "soak", "memory.cost"),
+    *("sqlite", "workers", "wrapper", "common", "soak", "memory.cost", "memory.large"),
     *("real.cases", "real.check", "real.modules", "real.overflows", "real.repeat", "real.sessions", "real.switched"),
 )
 INSIDE = {
@@ -20,6 +20,7 @@ INSIDE = {
     "solver_ways": "formula_based",  # its ways to enumerate sets
     "solvers": "formula_based",
     "memory.cost": "memory",  # the time of the pass alone
+    "memory.large": "memory",
     "suppression": "execution_suppression",  # its points, and the variants that it runs
     "suppression.cost": "execution_suppression",
     "threads.schedules": "schedules",  # its strategies one by one
