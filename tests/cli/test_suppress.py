@@ -139,10 +139,22 @@ def test_a_schedule_that_was_found_is_that_of_every_execution(tmp_path):
     text = THREADS["checked_pointer"].replace("        sched_yield();\n", "")
     folder, file = subject_folder("seldom", seldom_c=text), tmp_path / "seldom.json"
     words = ("seldom.c", "--cflags=-w", "--fails", "", "--budget", "5m")
-    done = whence(folder, "suppress", *words)
-    assert done.status == 2 and "`whence schedules` finds an order" in done.err
     assert whence(folder, "schedules", *words, "--output", str(file)).status == 0
     found = whence(folder, "suppress", *words, "--schedule", str(file), "--json").json
     assert found["suppression"]["race"]["name"] == "`current`" and found["suppression"]["schedule"]
     assert found["memory"][0]["verdict"] == "crash"
     assert {entry["line"] for entry in found["ranking"][:2]} == {15, 23}
+
+
+def test_an_order_by_chance_is_taken_where_the_default_one_does_not_fail():
+    text = THREADS["checked_pointer"].replace("        sched_yield();\n", "")
+    folder = subject_folder("seldom", seldom_c=text)
+    found = whence(folder, "suppress", "seldom.c", "--cflags=-w", "--fails", "", "--budget", "5m", "--json").json
+    assert found["suppression"]["schedule"] and found["suppression"]["race"]["name"] == "`current`"
+
+
+def test_threads_that_fail_in_no_order_are_left_to_the_search_for_one():
+    text = THREADS["checked_pointer"].replace("current = NULL;", "")
+    done = whence(subject_folder("never", never_c=text), "suppress", "never.c", "--cflags=-w", "--fails", "")
+    assert done.status == 2
+    assert "no case fails" in done.err and "`whence schedules` looks for an order" in done.err

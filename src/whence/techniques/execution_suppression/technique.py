@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from whence.alter.faithful import FailureSignature, difference
@@ -12,10 +12,7 @@ from whence.alter.suppression import SuppressedRuns
 from whence.errors import SubjectError
 from whence.findings import Entry, Findings, Statement, plural
 from whence.probe.instrument import Variant
-from whence.run.oracle import judge
-from whence.run.schedule import DEFAULT
 from whence.techniques.execution_suppression.algorithm import (
-    CRASHES,
     RACES,
     TIME_UP,
     RaceAt,
@@ -24,17 +21,14 @@ from whence.techniques.execution_suppression.algorithm import (
     Suppressed,
     Suppression,
 )
+from whence.techniques.execution_suppression.case import SCHEDULES, chosen
 from whence.techniques.execution_suppression.explanation import Explanation
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.run.cases import Case
     from whence.run.result import RunResult
-    from whence.run.runner import Runner
 
-NAMED = 8  # cases that an error message names
-SILENT = "corruption that nothing shows is looked for with --reorder, and by `whence memory`"
-SCHEDULES = "`whence schedules` finds an order of the threads in which one does"
 OTHER_TURNS = "its threads did not take turns where they did in the first one, since steps were left out"
 RacesOf = Callable[["Investigation", SuppressedRuns], RaceSearch]
 
@@ -59,7 +53,7 @@ class SuppressedExecutions:
         investigation.build(Variant.SUPPRESS)
         if self.reorder:
             investigation.build(Variant.REORDER)
-        case, plain = _chosen(investigation, self.reorder)
+        case, plain = chosen(investigation, self.reorder)
         subject, watcher, clock = investigation.subject, investigation.watcher, investigation.clock
         made = _Executions(investigation, case, time.monotonic())
         with watcher.progress("suppressed executions", 0) as report, watcher.first_use():
@@ -79,9 +73,7 @@ class SuppressedExecutions:
                 found = suppression.suppress(self.reorder)
                 made.count = runs.count
         if subject.has_threads and case.schedule is None:
-            found.remarks.append(
-                f"by the default order of turns no case fails: no data races were looked for; {SCHEDULES}"
-            )
+            found.remarks.append(f"it fails alike in no order of turns tried: no races were looked for; {SCHEDULES}")
         return made.findings(found)
 
 
@@ -100,47 +92,6 @@ class _Faithful:
             raise SubjectError(
                 f"case {self.case.name}: {why}", "`whence memory` and `whence locate` still say something"
             )
-
-
-def _chosen(investigation: Investigation, reorder: bool) -> tuple[Case, RunResult]:
-    """The case, and its run in the program itself; of one with threads in the default order of turns, if that fails."""
-    subject, name = investigation.subject, investigation.setup.case
-    cases = [case for case in subject.cases if case.command is None and name in (None, case.name)]
-    if not cases:
-        names = ", ".join(case.name for case in subject.cases[:NAMED])
-        what = f"no case is named '{name}'" if name is not None else "no case to run"
-        raise SubjectError(what, f"cases: {names}" if names else "give one with --fails, or in whence.toml")
-    attempts: list[tuple[list[Case], Variant | None]] = [(cases, None)]
-    if subject.has_threads:
-        investigation.build(Variant.COVER)
-        attempts.insert(0, ([replace(case, schedule=case.schedule or DEFAULT) for case in cases], Variant.COVER))
-    passing: tuple[Case, RunResult] | None = None
-    for tried, variant in attempts:
-        with subject.runner(variant) as runner:
-            failing, passed = _worst(tried, runner)
-        if failing is not None:
-            return failing
-        passing = passing or passed
-    if not reorder or passing is None:
-        raise SubjectError(
-            f"no case fails ({plural(len(cases), 'case')} ran)", SCHEDULES if subject.has_threads else SILENT
-        )
-    return passing
-
-
-def _worst(cases: list[Case], runner: Runner) -> tuple[tuple[Case, RunResult] | None, tuple[Case, RunResult] | None]:
-    """The first case that crashes, else the first that fails; and the first one that does not."""
-    failing, passing = None, None
-    for case in cases:
-        result = runner.run_case(case)
-        outcome = judge(case, result)
-        if outcome.kind in CRASHES:
-            return (case, result), passing
-        if outcome.failed:
-            failing = failing or (case, result)
-        else:
-            passing = passing or (case, result)
-    return failing, passing
 
 
 @dataclass(slots=True)
