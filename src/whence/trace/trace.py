@@ -48,14 +48,17 @@ class Header:
     arguments: tuple[str, ...] = ()
 
 
-def open_units(path: Path) -> NDArray[np.uint32]:
-    """The units of a trace file, mapped; raises TraceError where it cannot be read, or is no trace."""
+def open_units(path: Path, private: bool = False) -> NDArray[np.uint32]:
+    """The units of a trace file, mapped; ``private``: they can be changed, without the file.
+
+    Raises TraceError where it cannot be read, or is no trace.
+    """
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size < HEADER_UNITS * 4:
                 raise TraceError(f"{path}: no trace, or cut off in its header ({size} bytes)", "record the run again")
-            units = np.asarray(np.memmap(file, np.uint32, "r", shape=(size // 4,)))
+            units = np.asarray(np.memmap(file, np.uint32, "c" if private else "r", shape=(size // 4,)))
     except OSError as error:
         raise TraceError(f"{path}: the trace cannot be read: {error.strerror}") from error
     words = units[:HEADER_UNITS].view(np.uint64)
@@ -102,14 +105,19 @@ class Trace:
 
     def __init__(self, path: Path, program: Program, plan: Plan, fingerprint: int) -> None:
         from whence.trace.decode import decode, new_stacks
+        from whence.trace.interrupted import can_be_interrupted, put_in_order
         from whence.trace.shadow import MAX_PAGES, PAGE, new_shadow, writers_at
 
         self.path, self.program, self.plan = path, program, plan
-        self.units = open_units(path)
+        handles_signals = can_be_interrupted(program)
+        self.units = open_units(path, handles_signals)
         self.header = read_header(self.units)
         if self.header.fingerprint != fingerprint:
             raise TraceError(f"{path}: recorded from another version of the program", "record the run again")
         self.chunks = chunks = _chunk_starts(self.units, self.header, path)
+        if handles_signals:
+            put_in_order(self.units, chunks, plan)
+            self.units.flags.writeable = False
         self.columns: Columns = new_columns()
         stacks = new_stacks(self.header.threads)
         shadow = new_shadow()

@@ -122,8 +122,8 @@ static void mode_timer(void)
 static void mode_poll(void)
 {
     install(SIGALRM, handler, 0);
-    every(ITIMER_REAL, 1000);
-    for (int i = 0; i < 50; i++) {
+    every(ITIMER_REAL, 100);
+    for (int i = 0; i < 20; i++) {
         flag = 0;
         while (!flag) { }
     }
