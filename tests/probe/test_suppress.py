@@ -193,7 +193,7 @@ int main(void)
         points = [Points(first.trace).at(event) for event in loads]
         assert [(point.thread, point.instance) for point in points] == [(2, 0), (1, 0)]
         for schedule in (case.schedule, DEFAULT):
-            outputs = [runs.run([point], schedule=schedule).recording.result.stdout for point in points]
+            outputs = [runs.run_under(schedule, 0, [point]).recording.result.stdout for point in points]
             assert outputs == [b"3\n", b"5\n"]
 
 

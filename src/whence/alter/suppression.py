@@ -133,21 +133,13 @@ class SuppressedRuns:
             recorder.close()
         self._scratch.close()
 
-    def run(
-        self,
-        points: Sequence[Point],
-        ordering: Ordering | None = None,
-        time: float | None = None,
-        schedule: Schedule | None = None,
-    ) -> Execution:
+    def run(self, points: Sequence[Point], ordering: Ordering | None = None, time: float | None = None) -> Execution:
         """The run with suppression from these points on, of so many seconds at most; the first one has none.
 
         Where a schedule's points come to lie elsewhere, since steps are left out, the run is made again with the points
-        at their places. Under another ``schedule`` than the case's the beginning of a long run is enough. Raises
-        TraceError where a run is too long to be recorded, BuildError where the order cannot be linked.
+        at their places. Raises TraceError where it is too long to be recorded, BuildError where the order cannot be
+        linked.
         """
-        if schedule is not None:
-            return self._run(points, ordering, time, replace(self._case, schedule=schedule), True)
         execution, case = self._run(points, ordering, time, self._case), self._case
         if case.schedule is None or not case.schedule.points:
             return execution
@@ -161,16 +153,33 @@ class SuppressedRuns:
         execution.in_turns = self._turns.in_run(execution.recording.trace) == case.schedule
         return execution
 
-    def _run(
-        self, points: Sequence[Point], ordering: Ordering | None, time: float | None, case: Case, is_other: bool = False
+    def run_under(
+        self,
+        schedule: Schedule,
+        room: int,
+        points: Sequence[Point],
+        ordering: Ordering | None = None,
+        time: float | None = None,
     ) -> Execution:
-        """One run; ``is_other``: its beginning is enough."""
+        """The run under another schedule than the case's; of a long one the beginning, of ``room`` bytes at least."""
+        return self._run(points, ordering, time, replace(self._case, schedule=schedule), room)
+
+    def _run(
+        self,
+        points: Sequence[Point],
+        ordering: Ordering | None,
+        time: float | None,
+        case: Case,
+        room: int | None = None,
+    ) -> Execution:
+        """One run; with ``room`` its beginning is enough."""
         recorder = self._recorder(ordering)
         path = recorder.new_path(f"suppress{next(self._numbers):06}")
         path.write_bytes(_packed(points, ordering))
         self.count += 1
         try:
-            recording = recorder.record(case, session=bytes(path), may_be_cut=is_other, time=time)
+            cut = room is not None
+            recording = recorder.record(case, session=bytes(path), may_be_cut=cut, room=room or 0, time=time)
             return Execution(recording, _HEAD.unpack_from(path.read_bytes())[6])
         finally:
             path.unlink(missing_ok=True)

@@ -19,7 +19,7 @@ from whence.techniques.execution_suppression.definitions import Definition, Defi
 from whence.techniques.races.at_definition import RacesAt
 from whence.techniques.races.check import Checker, Race
 from whence.techniques.races.explanation import FoundRaces
-from whence.techniques.races.other_order import OtherOrder, PlacedRun
+from whence.techniques.races.other_order import LONGER, OtherOrder, PlacedRun
 from whence.techniques.races.technique import suspects
 
 if TYPE_CHECKING:
@@ -82,8 +82,6 @@ class RacesAtDefinitions:
         told = FoundRaces(self._runs.subject, races.checked, self.objects)
         judged: list[RaceAt] = []
         for race in dict.fromkeys(found):
-            if self._seconds() <= 0:
-                break
             judged.append(self._with_harm(race, told, step, shown))
             if judged[-1].is_harmful:
                 break
@@ -94,13 +92,13 @@ class RacesAtDefinitions:
 
         def record(schedule: Schedule) -> Recording:
             time = max(self._seconds() * SHARE, LEAST)
-            return self._runs.run(step.points, step.ordering, time, schedule).recording
+            room = LONGER * shown.recording.trace.bytes_used
+            return self._runs.run_under(schedule, room, step.points, step.ordering, time).recording
 
-        before = self._runs.count
-        other = OtherOrder(self._runs.subject, record, shown.recording, step.recording)
-        row, harm = told.json(race), other.harm(race)
-        row["harm"] = harm.json()
-        row["text"].insert(1, f"{harm.verdict}: {harm.text}")
+        before, row = self._runs.count, told.json(race)
+        if self._seconds() > 0:
+            row["harm"] = OtherOrder(self._runs.subject, record, shown.recording, step.recording).harm(race).json()
+        row["text"].insert(1, f"{row['harm']['verdict']}: {row['harm']['text']}")
         places = dict.fromkeys(Statement(access["file"], access["line"]) for access in suspects(row))
         return RaceAt(row, tuple(places), self._runs.count - before)
 

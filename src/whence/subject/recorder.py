@@ -107,13 +107,15 @@ class Recorder:
         *,
         session: bytes = b"",
         may_be_cut: bool = False,
+        room: int = 0,
         time: float | None = None,
     ) -> Recording:
         """Record one case, and copy the trace file to ``keep`` if that is given.
 
         Of a run that is expected not to end, the beginning is enough. Where a test suite's case ran the program several
         times, the trace is taken that is worth most, the last of equals. ``session`` names the changes of an altered
-        run (``Paths.session``), which may loop: with ``may_be_cut`` its beginning is enough. ``time`` is the most
+        run (``Paths.session``), which may loop: with ``may_be_cut`` its beginning is enough, of ``room`` bytes at least
+        as far as the limit allows that. ``time`` is the most
         seconds that the run may take, where that is less than the limits say. Raises ChangedOutcome
         when the outcome is not ``expected``, TraceError where the trace reached its limit.
         """
@@ -124,7 +126,7 @@ class Recorder:
         if expected is not None and expected.endless and case.command is None and not self._ring:
             recording = self._record_endless(case, expected, session)
         else:
-            request = self._request(self._endless if endless else self._limit)
+            request = self._request(min(max(self._endless, room), self._limit) if endless else self._limit)
             recording = self._record(case, request, session, expected, worth, endless)
         if keep is not None:
             _copy(recording.trace, keep)

@@ -44,7 +44,7 @@ def deciding_races(investigation: Investigation, recording: Recording) -> Findin
     if not checked.races:
         return found
     races = FoundRaces(subject, checked, objects).described()
-    other = OtherOrder(subject, recorded_by(investigation.recorder, recording.case), recording)
+    other = OtherOrder(subject, recorded_by(investigation.recorder, recording), recording)
     decisive: dict[Statement, list[dict[str, Any]]] = {}
     for _, race, shown in races[:TRIED]:
         harm = other.harm(race)

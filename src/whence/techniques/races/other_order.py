@@ -20,7 +20,6 @@ from whence.subject.trace_reader import TraceReader
 from whence.trace.steps import Steps
 
 if TYPE_CHECKING:
-    from whence.run.cases import Case
     from whence.subject.recorder import Recorder, Recording
     from whence.subject.subject import Subject
     from whence.techniques.races.check import Race
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
 HARMFUL, HARMLESS, NOT_TRIED = VERDICTS = ("harmful", "harmless", "not tried")
 OTHERS = 3  # threads that are let go on in place of the second one
+LONGER = 2  # times the trace of the first order that the other one's may be
 
 Record = Callable[[Schedule], "Recording"]
 
@@ -46,9 +46,10 @@ class Harm:
         return {"verdict": self.verdict, "text": self.text, "points": [asdict(point) for point in self.points]}
 
 
-def recorded_by(recorder: Recorder, case: Case) -> Record:
-    """What records a case under another schedule."""
-    return lambda schedule: recorder.record(replace(case, schedule=schedule), may_be_cut=True)
+def recorded_by(recorder: Recorder, like: Recording) -> Record:
+    """What records the case of a recording under another schedule, as far as accesses may lie behind."""
+    room = LONGER * like.trace.bytes_used
+    return lambda schedule: recorder.record(replace(like.case, schedule=schedule), may_be_cut=True, room=room)
 
 
 @dataclass(slots=True, frozen=True)

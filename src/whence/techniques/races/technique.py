@@ -119,7 +119,7 @@ class _Case:
         followed = recording.result.followed
         if followed is not None and case.schedule is not None:
             recording.case = replace(case, schedule=Schedule(followed.points))
-        other = OtherOrder(subject, recorded_by(recorder, recording.case), recording)
+        other = OtherOrder(subject, recorded_by(recorder, recording), recording)
         for place, race, row in FoundRaces(subject, checked, objects).described():
             known = self._found.get(place)
             if known is not None and known["harm"]["verdict"] == HARMFUL:
