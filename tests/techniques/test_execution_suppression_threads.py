@@ -142,3 +142,20 @@ def test_turns_are_taken_at_the_same_places_where_steps_are_left_out() -> None:
     assert found.steps[1].recording.case.schedule == Schedule((Point(1, 2, 2),))
     assert lines_of(found) <= {12, 14, 20}
     assert all(step.execution.in_turns for step in found.steps)
+
+
+def test_a_race_says_what_may_order_its_threads_unseen() -> None:
+    fence = '    __asm__ volatile("mfence");\n'
+    text = NAMED["checked_pointer"].text.replace("    current = NULL;", f"{fence}    current = NULL;")
+    found, _ = followed(text)
+    assert found.race is not None
+    assert found.race.shown["text"][-1] == "inline assembly in `hang_up`: what it orders is not seen"
+
+
+def test_of_bytes_that_are_written_one_by_one_a_race_is_told_once() -> None:
+    text = NAMED["same_limit"].text.replace(
+        "    limit = 12; //!", "    for (int i = 0; i < 4; i++)\n        ((char *)&limit)[i] = i ? 0 : 12;"
+    )
+    found, _ = followed(text)
+    assert len(found.steps[0].definitions) == 4
+    assert sorted(verdicts(found)) == [("write-read", "harmless"), ("write-write", "harmless")]

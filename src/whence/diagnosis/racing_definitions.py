@@ -6,7 +6,7 @@ is harmful is decided under the same suppression as the execution that failed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.run.schedule import Schedule
     from whence.subject.recorder import Recording
+    from whence.trace.trace import Trace
 
 MOST_DEFINITIONS = 16  # of an execution at which races are looked for
 
@@ -34,10 +35,9 @@ MOST_DEFINITIONS = 16  # of an execution at which races are looked for
 def races_of(investigation: Investigation, runs: SuppressedRuns) -> RacesAtDefinitions:
     """What looks for races in suppressed runs, compiled if that has not been done."""
     found = RacesAtDefinitions(runs, lambda: investigation.clock.left)
-    if runs.subject.has_threads:
-        with investigation.clock.standing():
-            found.checker.compile()
-            found.objects.compile()
+    with investigation.clock.standing():
+        found.checker.compile()
+        found.objects.compile()
     return found
 
 
@@ -81,8 +81,9 @@ class RacesAtDefinitions:
         """Races that an execution has ``shown``, each run in its other order as ``step`` was, up to a harmful one."""
         told = FoundRaces(self._runs.subject, races.checked, self.objects)
         judged: list[RaceAt] = []
-        for race in dict.fromkeys(found):
+        for race in _distinct(found, races.checked.trace):
             judged.append(self._with_harm(race, told, step, shown))
+            judged[-1].shown["text"] += races.checked.remarks
             if judged[-1].is_harmful:
                 break
         return judged
@@ -101,6 +102,15 @@ class RacesAtDefinitions:
         row["text"].insert(1, f"{row['harm']['verdict']}: {row['harm']['text']}")
         places = dict.fromkeys(Statement(access["file"], access["line"]) for access in suspects(row))
         return RaceAt(row, tuple(places), self._runs.count - before)
+
+
+def _distinct(found: list[Race], trace: Trace) -> Iterable[Race]:
+    """Of races of the same two threads at the same two places the first: bytes are often written one by one."""
+    one: dict[tuple[int, ...], Race] = {}
+    for race in found:
+        accesses = (race.first, race.second)
+        one.setdefault((*(trace.site(a.event) for a in accesses), *(a.thread for a in accesses)), race)
+    return one.values()
 
 
 def _shown(step: Step) -> Iterator[Definition]:

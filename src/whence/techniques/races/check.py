@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from whence.trace.columns import Columns
     from whence.trace.trace import Trace
 
+NAMES_SHOWN = 5
 GIVES_BACK = (Sync.UNLOCK, Sync.WAIT, Sync.POST)
 
 
@@ -142,7 +143,15 @@ class Checked:
             found.append(
                 f"{plural(self.unknown_starts, 'thread')} not started by recorded code: taken to come behind all before"
             )
-        return found
+        return found + self._unknown()
+
+    def _unknown(self) -> list[str]:
+        """What the run called that may order threads in a way that is not known."""
+        names, asm = self.unknown_calls, self.inline_assembly
+        shown = ", ".join(f"`{name}`" for name in names[:NAMES_SHOWN])
+        more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
+        remarks = [f"called, and not known whether it orders threads: {shown}{more}"] if names else []
+        return remarks + ([f"inline assembly in `{asm[0]}`: what it orders is not seen"] if asm else [])
 
 
 class Checker:

@@ -30,7 +30,6 @@ ORDER = (HARMFUL, NOT_TRIED, HARMLESS)  # in which races are told
 SHARE = 0.5  # of the time left that one more order may take
 MOST_CHANGES = 3  # priorities that fall in an order
 MOST_TRIED = 200  # races of a case whose other order is run
-NAMES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ class _Case:
         """As results hold it (docs/json.md)."""
         begun = time.monotonic()
         recording, checked = self._check(self._case)
-        self._remarks += [*checked.remarks, *self._unknown(checked)]
+        self._remarks += checked.remarks
         if recording.is_cut:
             self._remarks.append("only the beginning of the run was recorded")
         if recording.result.followed is not None and recording.result.followed.end is End.FULL:
@@ -137,15 +136,6 @@ class _Case:
             return Harm(NOT_TRIED, "no time was left for the run with the other order")
         self._tried += 1
         return other.harm(race)
-
-    def _unknown(self, checked: Checked) -> list[str]:
-        """What the run called that may order threads in a way that is not known."""
-        names = checked.unknown_calls
-        shown = ", ".join(f"`{name}`" for name in names[:NAMES_SHOWN])
-        more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
-        remarks = [f"called, and not known whether it orders threads: {shown}{more}"] if names else []
-        asm = checked.inline_assembly
-        return remarks + ([f"inline assembly in `{asm[0]}`: what it orders is not seen"] if asm else [])
 
 
 def _recorded(recorder: Recorder, case: Case) -> Recording:
