@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from cli_programs import KINDS, PRICES, fault_line, kinds, line_of, prices
-from cli_tool import Done, whence
+from cli_tool import Done, subject_folder, whence
 
 RIGHT = "2 prices, 1 large\nsum 185\n"
 CASES = ("--fails", "200 5", "--expect", RIGHT, "--passes", "5 7", "--passes", "120")
@@ -89,6 +89,32 @@ def test_status_starts_at_the_return():
     done = whence(kinds(), "slice", "kinds.c", "--fails", "status 5", "--passes", "status 2", "--json")
     assert done.json["criterion"]["line"] == line_of(KINDS, "return status")
     assert line_of(KINDS, "int status") in lines(done)
+
+
+OVERRUN = """\
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    int admin = 0;
+    char name[8];
+    strcpy(name, argv[1]);
+    for (int i = 0; name[i]; i++)
+        if (name[i] == '!')
+            admin = 1;
+    if (admin)
+        printf("hello, admin\\n");
+    else
+        printf("hello\\n");
+    return 0;
+}
+"""
+
+
+def test_what_overran_a_local_that_only_its_function_uses_is_in_the_slice():
+    folder = subject_folder("overrun", over_c=OVERRUN)
+    words = ("over.c", "--fails", "maximiliane", "--expect", "hello", "--passes", "max", "--json")
+    assert line_of(OVERRUN, "strcpy") in lines(whence(folder, "slice", *words))
 
 
 WRONG = {
