@@ -12,7 +12,7 @@ from snippets import Snippet
 
 from whence.run.runner import RunResult
 from whence.run.sandbox import Limits
-from whence.trace.columns import N_FRAME, N_HEAP, N_OUT, FrameKind
+from whence.trace.columns import N_CELL, N_FRAME, N_HEAP, N_OUT, CellKind, FrameKind
 from whence.trace.trace import Trace
 
 SOURCE = Path(__file__).parent / "runtime/signals.c"
@@ -56,6 +56,16 @@ def recorded(signals: Snippet, mode: str) -> Recorded:
     return Recorded(signals, result, trace)
 
 
+def on_line(trace: Trace, events: np.ndarray, text: str) -> np.ndarray:
+    """Those of some events whose instruction stands on the line of the source with this text."""
+    line = next(n for n, found in enumerate(SOURCE.read_text().splitlines(), 1) if text in found)
+    sites = trace.sites(events)
+    numbers = {site: int(trace.plan.sites[site]["instruction"]) for site in set(sites.tolist())}
+    places = {site: trace.program.instruction(number).location for site, number in numbers.items()}
+    wanted = [site for site, place in places.items() if place is not None and place.line == line]
+    return np.asarray(events[np.isin(sites, wanted)])
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_every_call_of_a_handler_is_recorded(signals: Snippet, mode: str) -> None:
     run = recorded(signals, mode)
@@ -73,11 +83,12 @@ def test_effects_of_calls_are_whole_though_handlers_come_amid_them(signals: Snip
     outs = columns.outs[: int(columns.counts[N_OUT])]
     assert int(outs["length"][outs["stream"] == 1].sum()) == len(run.result.stdout)
     heap = columns.heap[: int(columns.counts[N_HEAP])]
-    rounds = len(run.frames_of("busy")) and (3 if mode == "steps" else 43)
-    in_busy = [run.trace.instruction(int(e)).location for e in heap["event"]]
-    line = next(n for n, text in enumerate(SOURCE.read_text().splitlines(), 1) if "char *block = malloc" in text)
-    assert sum(place is not None and place.line == line for place in in_busy) == rounds
+    rounds = 3 if mode == "steps" else 43
+    assert len(on_line(run.trace, heap["event"], "char *block = malloc")) == rounds
     assert set(heap["length"][~heap["freed"].astype(bool)].tolist()) >= {len(f"{k} of many") + 20 for k in range(3)}
+    cells = columns.cells[: int(columns.counts[N_CELL])]
+    copied = np.unique(cells["parent"][cells["kind"] == CellKind.COPY])
+    assert len(on_line(run.trace, copied, "strcpy(seen, text)")) == run.entries
 
 
 def test_a_handler_is_a_frame_between_what_it_interrupts(signals: Snippet) -> None:

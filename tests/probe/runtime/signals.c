@@ -22,7 +22,7 @@ static void handler(int number)
     char text[8] = "signal";
     entries++;
     flag = number;
-    memcpy(seen, text, sizeof seen);
+    strcpy(seen, text);
 }
 
 static void install(int number, void (*function)(int), int flags)
@@ -48,6 +48,12 @@ static void busy(int rounds)
         sink += (unsigned long)strlen(block);
         free(block);
     }
+}
+
+static void soon(void)
+{
+    const struct itimerval timer = {{0, 0}, {0, 1000}};
+    setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 /* ---- A signal at each instruction: the trap flag stops at each, and what handles that sends the signal. ---- */
@@ -230,10 +236,9 @@ static void mode_reset(void)
     install(SIGALRM, once, SA_RESETHAND);
     sigaction(SIGALRM, NULL, &now);
     int kept = now.sa_handler == once;
-    every(ITIMER_REAL, 1000);
+    soon();
     while (!entries)
         busy(1);
-    every(ITIMER_REAL, 0);
     printf("%d %d\n", kept, signal(SIGALRM, SIG_IGN) == SIG_DFL);
 }
 
@@ -246,10 +251,9 @@ static void fill(int number)
 }
 static void mode_long(void)
 {
-    const struct itimerval soon = {{0, 0}, {0, 1000}};
     install(SIGALRM, fill, 0);
     for (int i = 1; i <= 5; i++) {
-        setitimer(ITIMER_REAL, &soon, NULL);
+        soon();
         while (entries < i)
             sink++;
     }
