@@ -133,7 +133,7 @@ def _lines(subject: Subject, step: Step) -> list[int]:
 def _distance(step: Step, line: int) -> int | None:
     """The fewest dependence edges between what was suppressed last and the error's line; None: there is no way."""
     trace = step.recording.trace
-    identified = np.array(sorted({d.told + 1 for d in step.definitions}), np.int64)
+    identified = np.array(sorted({d.shown + 1 for d in step.definitions}), np.int64)
     places = {e: trace.location(e) for e in range(trace.events)}
     error = np.array([e + 1 for e, place in places.items() if place is not None and place.line == line], np.int64)
     if not len(error):
