@@ -197,20 +197,29 @@ int main(void)
             assert outputs == [b"3\n", b"5\n"]
 
 
-def test_a_thread_is_started_with_a_suppressed_argument() -> None:
-    body = """\
-    pthread_t thread;
+@pytest.mark.parametrize(
+    ("header", "kind", "start", "join", "result"),
+    [
+        ("pthread.h", "pthread_t", "pthread_create(&thread, NULL, work, number)", "pthread_join", "void *"),
+        ("threads.h", "thrd_t", "thrd_create(&thread, work, number)", "thrd_join", "int "),
+    ],
+)
+def test_a_thread_is_started_with_a_suppressed_argument(
+    header: str, kind: str, start: str, join: str, result: str
+) -> None:
+    body = f"""\
+    {kind} thread;
     int *number = malloc(sizeof *number);
     *number = 4;
     number += 0; // defines
-    pthread_create(&thread, NULL, work, number);
-    pthread_join(thread, NULL);
+    {start};
+    {join}(thread, NULL);
     printf("%d\\n", seen);
     printf("%d\\n", ran);"""
-    before = """\
-#include <pthread.h>
+    before = f"""\
+#include <{header}>
 static int seen = 7, ran;
-static void *work(void *given) { seen = *(int *)given; ran = 1; return NULL; }
+static {result}work(void *given) {{ seen = *(int *)given; ran = 1; return 0; }}
 """
     text = program(body, before)
     assert output(text) == "4\n1\n"
