@@ -47,6 +47,8 @@ static void write_record(void)
     memcpy(place + 1, effects + effect + 1, sizeof *place * (length - 1));
 }
 
+int whence_is_collecting(void) { return effect_end != 0; }
+
 void whence_effect_begin(uint32_t function)
 {
     whence_hold_baton();

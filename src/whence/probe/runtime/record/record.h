@@ -25,6 +25,8 @@ enum whence_operation {
 void whence_effect_begin(uint32_t function);
 void whence_effect(enum whence_operation operation, unsigned a, int operands, uint64_t x, uint64_t y, uint64_t z);
 void whence_effect_end(void);
+/* Whether a record is being collected, by what the caller came amid. */
+int whence_is_collecting(void);
 
 /* Whether this process records a trace (wrappers skip costly work where it does not). */
 int whence_recording(void);

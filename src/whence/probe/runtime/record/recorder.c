@@ -18,7 +18,9 @@ uint32_t *whence_refill(uint64_t bytes, uint32_t *claimed)
     sigset_t mask;
     whence_defer_signals(&mask);
     whence_unclaim(bytes / sizeof *claimed, claimed);
-    if (whence_trace.header || whence_scheduling)
+    if (whence_is_collecting()) /* others would collect on top of that, and not be done when this thread goes on */
+        whence_hold_baton();
+    else if (whence_trace.header || whence_scheduling)
         whence_end_slice();
     uint32_t *place = whence_take_room(bytes / sizeof *place);
     if (whence_trace.chunk)
