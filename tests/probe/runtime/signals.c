@@ -184,7 +184,7 @@ static void mode_escape(void)
     every(ITIMER_REAL, 500);
     sigsetjmp(place, 1);
     while (entries < 100)
-        busy(1);
+        sink += strlen(seen); /* a call that may be left amid */
     every(ITIMER_REAL, 0);
 }
 /* The same, out of each of the first instructions in turn. */
