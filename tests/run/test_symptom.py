@@ -17,7 +17,8 @@ from whence.program.model import Module
 from whence.run.cases import Case
 from whence.run.compare import Comparison
 from whence.run.formats import constant_string, pattern_of
-from whence.run.outcome import Expected
+from whence.run.outcome import Expected, Outcome
+from whence.run.outcome import Kind as Verdict
 from whence.run.runner import Limits
 from whence.run.symptom import find_symptom, line_around, quoted
 from whence.subject.recorder import Recorder, Recording
@@ -356,3 +357,43 @@ def test_wrong_call_leads_to_the_branch_that_chose_it(bench: Bench) -> None:
     assert places(symptom) == ("wrong-output", "subject.c", line_of("chosen"))
     assert line_of("choice") in lines_of_criteria(bench, recording, symptom)
     assert len(symptom.details["criteria"]) <= 3
+
+
+WAYS_OUT = r"""
+#include <stdio.h>
+#include <string.h>
+static int groups(char **words)
+{
+    char **at = words;
+    int count = 0;
+    while (*at) { /* outer */
+        while (*at) {
+            if (strcmp(*words, *at)) /* left */
+                break;
+            count++;
+            at++;
+        }
+        if (count % 2) { /* way out */
+            if (**words != 'x')
+                return -1;
+        } else {
+            for (count /= 2; count > 0; count--)
+                printf("%s\n", *words);
+        }
+        count = 0; /* and never goes on with the next word */
+    }
+    return 0;
+}
+int main(int argc, char **argv) { return groups(argv + 1); }
+"""
+
+
+def test_a_loop_with_ways_out_amid_its_rounds_is_the_one_that_goes_on() -> None:
+    case = Case("ways", ("b", "b", "c", "c"), expected=Expected())
+    subject = Snippet({"ways.c": WAYS_OUT}, (), Limits(time=0.5)).subject
+    with Recorder(subject) as recorder:
+        recording = recorder.record(case, Outcome(Verdict.TIMEOUT, "still running"))
+    symptom = find_symptom(recording.trace, recording.result, recording.outcome, subject.folder)
+    line = next(n for n, text in enumerate(WAYS_OUT.splitlines(), 1) if "/* outer */" in text)
+    assert symptom.statement is not None and symptom.statement.line == line
+    assert recording.trace.bytes_used <= 17 << 20

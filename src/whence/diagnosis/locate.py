@@ -152,22 +152,30 @@ class _Diagnosis:
     # ---- Runs --------------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Run the cases, make some where none passes, and rank by the spectrum.
-
-        Raises SubjectError where no case fails.
-        """
+        """Run the cases, and rank by the spectrum. Raises SubjectError where no case fails."""
         investigation = self.investigation
         self.rows = investigation.failing_rows()
-        if self.options.generate and not self.runs.passing and self.runs.tested[self.rows[0]].case.command is None:
-            end = investigation.clock.within(MAKING)
-            make = partial(add_close_cases, investigation, self.rows[0], end)
-            self.generated = self.attempts.take("inputs", "making inputs", make) or []
-            others = investigation.failing_rows()
-            self.rows = [*self.rows, *(row for row in others if row not in self.rows)]  # the user's first
-        first, name = self.runs.tested[self.rows[0]], investigation.subject.name
-        suspects = spectrum(investigation.coverage, formula=self.options.formula, subject=name)
-        symptom = unrecorded_symptom(first.result, first.outcome)
-        self.base = replace(suspects, technique="locate", symptom=symptom)
+        first = self.runs.tested[self.rows[0]]
+        suspects = spectrum(investigation.coverage, formula=self.options.formula, subject=investigation.subject.name)
+        self.base = replace(suspects, technique="locate", symptom=unrecorded_symptom(first.result, first.outcome))
+        self.publish()
+
+    def make_inputs(self) -> None:
+        """Where no case passes, make some that are close to the failing one, and rank by all of them."""
+        investigation = self.investigation
+        if not self.options.generate or self.runs.passing:
+            return
+        make = partial(add_close_cases, investigation, self.rows[0], investigation.clock.within(MAKING))
+        self.generated = self.attempts.take("inputs", "making inputs", make, MAKING * self.left + LATE) or []
+        others = investigation.failing_rows()
+        self.rows = [*self.rows, *(row for row in others if row not in self.rows)]  # the user's first
+        symptom, subject = self.base.symptom, investigation.subject
+        if self.reader is not None and symptom is not None and self.options.has("slice"):
+            evidence = Evidence(investigation.coverage, self.reader, symptom)
+            self.base = locate(evidence, subject.name, self.options.formula)
+        else:
+            suspects = spectrum(investigation.coverage, formula=self.options.formula, subject=subject.name)
+            self.base = replace(suspects, technique="locate", symptom=symptom)
         self.publish()
 
     def can_compare(self) -> bool:
@@ -186,6 +194,8 @@ class _Diagnosis:
     def explain(self) -> None:
         """Record the failing run, and take one step after the other."""
         self.slice()
+        self.make_inputs()
+        self.keep_alike()
         check_is_compiled = Checker.is_compiled()
         if check_is_compiled:
             self.check_memory()
@@ -228,9 +238,13 @@ class _Diagnosis:
             row, self.recording, self.reader, self.base = found
             self.rows = [row, *(other for other in self.rows if other != row)]
             self.publish()
-            alike = partial(investigation.alike, self.rows)
+
+    def keep_alike(self) -> None:
+        """Of the failing cases keep those that fail as the recorded one does."""
+        if self.recording is not None:
+            alike = partial(self.investigation.alike, self.rows)
             doing, seconds = "recording failing runs", ALIKE * self.left
-            self.rows = self.attempts.take("runs that fail alike", doing, alike, seconds) or [row]
+            self.rows = self.attempts.take("runs that fail alike", doing, alike, seconds) or self.rows[:1]
 
     def check_memory(self, seconds: float | None = None) -> None:
         """Look for memory errors in the failing run; the symptom tells of the first that the failure can come of."""

@@ -236,8 +236,11 @@ class Investigation:
         raise AssertionError("there is a row")
 
     def _own_run(self, recording: Recording) -> RunResult | None:
-        """The program's own run of a case whose recorded one a signal ended: the two may have been ended by others."""
-        if recording.case.command is not None or not recording.result.signal or recording.case.schedule is not None:
+        """The program's own run of a case whose recorded one crashed: different signals may have ended the two."""
+        from whence.run.outcome import Kind
+
+        crashed = recording.outcome.kind in (Kind.CRASH, Kind.ASSERTION)
+        if not crashed or recording.case.command is not None or recording.case.schedule is not None:
             return None
         with self.subject.runner() as runner:
             return runner.run_case(recording.case)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MOST_BRANCHES = 16  # that a missing or misplaced output is traced back to
 WINDOW = 20_000  # segment instances before the end in which an endless loop is looked for
+WAYS_OUT = 16  # branches that may lie between two rounds of a loop, each deciding over the next
 MADE = (Site.LOAD, Site.RMW, Site.RESULT, Site.PHI)  # what gives a value that others are computed from
 
 
@@ -290,25 +291,42 @@ class Evidence:
     def endless_branch(self) -> int:
         """The branch of the outermost loop that went round in the last part of the run; without one the last event.
 
-        A loop's branch is the one that decides over its own next execution.
+        A loop's branch is the one that decides over its own next execution, be it through others: where a loop can be
+        left amid a round as well, each of its ways out decides over the next.
         """
         end = self.trace.segments
         first = max(0, end - max(WINDOW, end // 10))
-        controls = self.columns.segments["control"][first:end]
-        identities = self.columns.segments["id"]
-        rounds = np.flatnonzero((controls >= first) & (identities[controls] == identities[first:end]))
-        loops = np.unique(controls[rounds])
+        loops = self._round_again(first, end)
         if not len(loops):
             return self.last_event(end - 1) if end else -1
         frames = self.columns.segments["frame"][loops]
         outer = loops[frames == frames.min()]
         return self.last_event(int(self._least_repeated(outer)))
 
+    def _round_again(self, first: int, end: int) -> NDArray[np.int64]:
+        """The instances between these that another one of the same static segment depends on, in order."""
+        controls, identities = self.columns.segments["control"], self.columns.segments["id"]
+        later = np.arange(first, end)
+        earlier = controls[later].astype(np.int64)
+        found = []
+        for _ in range(WAYS_OUT):
+            inside = earlier >= first
+            later, earlier = later[inside], earlier[inside]
+            same = identities[later] == identities[earlier]
+            found.append(earlier[same])
+            later, earlier = later[~same], controls[earlier[~same]].astype(np.int64)
+        return np.unique(np.concatenate(found))
+
     def _least_repeated(self, segments: NDArray[np.int32]) -> int:
-        """The last instance of the static segment that occurs least: of nested loops, the outer one."""
+        """The last instance of the static segment that occurs least: of nested loops, the outer one.
+
+        Of several that occur once a round, so that which is least depends on where the recording ends, the first one
+        of the program's text.
+        """
         identities = self.columns.segments["id"][segments]
         kinds, counts = np.unique(identities, return_counts=True)
-        return int(segments[identities == kinds[counts.argmin()]][-1])
+        least = kinds[counts <= counts.min() + 1].min()
+        return int(segments[identities == least][-1])
 
     # ---- Ends ----------------------------------------------------------------------------------------------
 
