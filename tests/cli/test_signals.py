@@ -87,7 +87,7 @@ def sliced(name: str, folder: Path, *cases: str) -> dict[int, int]:
 
 
 def test_a_crash_in_a_handler_of_children_that_end() -> None:
-    lines = sliced("children.c", subject_folder("children", children_c=CHILDREN), "--fails", "1 2 3", "--passes", "1")
+    lines = sliced("children.c", subject_folder("children", children_c=CHILDREN), "--fails", "1 1 2", "--passes", "1")
     assert fault_line(CHILDREN) in lines
     assert lines[line_of(CHILDREN, "total += ")] == 3
 

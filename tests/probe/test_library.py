@@ -37,6 +37,10 @@ STUB = r"""
 #include <wchar.h>
 
 static int records, recording = 1;
+
+/* What suppression passes between threads. */
+uint8_t whence_take_argument(unsigned number) { return 0; }
+void whence_give_argument(unsigned number, uint8_t taint) { }
 static struct { const char *name; uintptr_t start; size_t size; } places[16];
 static int place_count;
 

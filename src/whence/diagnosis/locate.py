@@ -251,7 +251,8 @@ class _Diagnosis:
         recording, symptom = self.recording, self.base.symptom
         if recording is None or symptom is None or not self.options.has("memory"):
             return
-        near = nearest_passing(self.runs, self.rows[0])
+        # Inputs that were made count as good where they do not fail visibly: such a run may well corrupt memory, too.
+        near = [] if self.generated else nearest_passing(self.runs, self.rows[0])
         check = partial(first_corruption, self.investigation, recording, symptom, near)
         seconds = seconds or min(CHECKING * self.left, CHECKING_MOST)
         found = self.attempts.take("memory errors", "looking for memory errors", check, seconds)

@@ -83,15 +83,19 @@ def read_header(units: NDArray[np.uint32]) -> Header:
 
 
 def _chunk_starts(units: NDArray[np.uint32], header: Header, path: Path) -> NDArray[np.int64]:
-    """Where the chunks begin, in order of time; raises TraceError where the file ends before them."""
+    """Where the chunks begin, in order of time; raises TraceError where the file ends before them.
+
+    One that a ring was clearing when the run was ended has no number any more, and is left out.
+    """
     kept = min(header.chunks, header.limit)
     if HEADER_UNITS + CHUNK_UNITS * kept > len(units):
         raise TraceError(f"{path}: cut off: {kept:,} chunks recorded, the file holds fewer", "record the run again")
     if header.threads > MOST_THREADS:
         raise TraceError(f"{path}: damaged: {header.threads:,} threads", "record the run again")
     starts = HEADER_UNITS + CHUNK_UNITS * np.arange(kept, dtype=np.int64)
-    order = np.argsort(units[starts], kind="stable") if kept else starts
-    return np.asarray(starts[order] if kept else starts, np.int64)
+    if header.flags & RING:
+        starts = starts[units[starts] > 0]
+    return np.asarray(starts[np.argsort(units[starts], kind="stable")], np.int64)
 
 
 class Trace:

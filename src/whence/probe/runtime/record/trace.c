@@ -123,8 +123,10 @@ static uint32_t *next_chunk(void)
         stop_recording(FLAG_FULL);
         return NULL;
     }
-    if (number >= limit || place < used_before) /* a ring takes the oldest chunk again */
+    if (number >= limit || place < used_before) { /* a ring takes the oldest chunk again */
+        *(volatile uint64_t *)mapped = 0;         /* what is cleared has no number, should the run be ended meanwhile */
         memset(mapped, 0, CHUNK_BYTES);
+    }
     mapped[0] = number + 1;
     mapped[1] = writer = whence_thread;
     atomic_store(&whence_trace.header[CHUNKS], number + 1);
