@@ -273,7 +273,7 @@ class Paths:
         found = [m for m in members if m.storage == 8 * offset]
         if len(found) > 1:
             found.sort(key=lambda m: _likeness(m.name, hint[1:]))
-        return _select(path, found[-1]) if found else None
+        return select(path, found[-1]) if found else None
 
     def _at_byte(self, path: AccessPath, index: Operand, hint: str) -> AccessPath | None:
         """A constant byte offset into an object, which is how folded constants are written."""
@@ -289,7 +289,7 @@ class Paths:
                 holder = next((m for m in plain.members if 0 <= 8 * rest - m.storage < 8 * m.type.size), None)
                 if holder is None:
                     return None
-                path = self._member_at(path, holder.storage // 8, hint) or _select(path, holder)
+                path = self._member_at(path, holder.storage // 8, hint) or select(path, holder)
                 rest -= holder.storage // 8
             else:
                 break
@@ -306,7 +306,7 @@ class Paths:
             member = next(first, None)
             if member is None:
                 return None
-            path = _select(path, member)
+            path = select(path, member)
         return path if path.type is not None else None
 
 
@@ -326,7 +326,7 @@ def _reaches(ctype: CType, fits: Callable[[CType], bool]) -> bool:
     return any(_reaches(member.type, fits) for member in _first_members(plain))
 
 
-def _select(path: AccessPath, member: Member) -> AccessPath:
+def select(path: AccessPath, member: Member) -> AccessPath:
     """``path.member``; an anonymous member has no text of its own."""
     if not member.name:
         return replace(path, type=member.type, variable=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from whence.run.evidence import Evidence
 from whence.run.outcome import Kind as Verdict
 from whence.run.outcome import Outcome
 from whence.run.point import statement_of
+from whence.subject.live_objects import declared_variable
 from whence.subject.memory_check import Checked, Error, Kind
 from whence.subject.trace_reader import TraceReader, callee_of
 from whence.trace import objects
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 ACCESSES = frozenset({Site.LOAD, Site.STORE, Site.RMW, Site.COPY, Site.SET})
-TEXT_SHOWN = 24  # characters of a string constant
 DECIDES = {
     objects.BRANCHES: "decides which way the program goes",
     objects.ADDRESSES: "decides which address is accessed",
@@ -155,7 +154,7 @@ class FoundErrors:
             made = callee_of(self._reader.static(declared))
             text = f"the block of {_bytes(int(row['size']))} that `{made}` made on {_place(at)}"
             return {"kind": "heap", "name": None, "type": None, "text": text, **_where(at), **common}
-        variable, module = self._variable(kind, declared)
+        variable, module = declared_variable(self._subject, self._checked.declarations, kind, declared)
         if variable is None:
             return {"kind": _KINDS[kind], "name": None, "type": None, "text": module, **_where(None), **common}
         spelling = variable.type.spelling if variable.type else None
@@ -187,29 +186,6 @@ class FoundErrors:
         function = self._subject.program.functions[self._checked.declarations.locals[declared].function]
         word = "parameter" if kind == objects.COPIED else "local"
         return f"{word} of `{function.name}`"
-
-    def _variable(self, kind: int, declared: int) -> tuple[Variable | None, str]:
-        """The variable of an object, or words for what has no name."""
-        declarations = self._checked.declarations
-        item = declarations.statics[declared] if kind == objects.STATIC else declarations.locals[declared]
-        module = self._subject.program.modules[item.module]
-        debug = self._subject.expressions[item.module].debug
-        function = self._subject.program.functions[item.function].function if item.function >= 0 else None
-        register = item.register
-        if function is not None and kind == objects.COPIED:
-            variable = next((v for v in debug.variables(function) if v.register == register), None)
-        else:
-            variable = debug.variable_at(function, register)
-        if variable is not None:
-            return variable, ""
-        if function is None:
-            text = module.globals[register[1:]]
-            literal = re.search(r' c"(.*)\\00"', text)
-            return None, f'the text "{literal[1][:TEXT_SHOWN]}"' if literal else f"a constant of {module.name}"
-        return (
-            None,
-            f"a compound literal or a temporary object of `{self._subject.program.functions[item.function].name}`",
-        )
 
     def hit(self, error: Error) -> dict[str, Any] | None:
         """The object that the first byte outside belongs to; None: none that is known."""
