@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.diagnosis.multiple_faults.edits import Edits, code_lines
+from whence.diagnosis.multiple_faults.edits import Edits
 from whence.findings import Statement
 
 OLD = """\
@@ -86,20 +85,6 @@ def test_several_files():
     assert found.moved(Statement("p.c", 3)) == Statement("p.c", 4)
     assert found.moved(Statement("gone.c", 1)) is None
     assert found.moved(Statement("other.c", 7)) == Statement("other.c", 7)
-
-
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        ("a // b\nc", ["a", "c"]),
-        ("a /* b\n c */ d\ne", ["a", "d", "e"]),
-        ('puts("// no /* comment");', ['puts("// no /* comment");']),
-        ("c = '\"'; // text", ["c = '\"';"]),
-        ('"\\"" /* " */ + 1', ['"\\""   + 1']),
-    ],
-)
-def test_code_lines(text, lines):
-    assert code_lines(text) == lines
 
 
 texts = st.lists(st.sampled_from(["a;", "b;", "c;", "", "}"]), min_size=1, max_size=12)

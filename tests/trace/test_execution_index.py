@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import cache
-from typing import Any
+from itertools import combinations
 
 import numpy as np
 import pytest
 from cli_programs import line_of
+from hypothesis import given
+from hypothesis import strategies as st
 from trace_readers import record, subject_of
+from ways_of_runs import ways
 
-from whence.program.regions import CALL, anchors
-from whence.trace.execution_index import Regions, align, align_events
+from whence.trace.execution_index import Regions, _in_order, align, align_events
 from whence.trace.trace import Trace
 
 PROGRAM = """\
@@ -64,50 +65,32 @@ def trace_of(arguments: str) -> Trace:
     return record(subject_of(PROGRAM), *arguments.split()).trace
 
 
-def ways(trace: Trace) -> list[Any]:
-    """For each segment its way: the parent's way, its place, and how often that was executed there before."""
-    rows, found, times = trace.columns.segments[: trace.segments], [], Counter[Any]()
-    numbers: dict[Any, int] = {}
-    latest: dict[tuple[int, int], int] = {}  # by frame and block
-    for segment in range(trace.segments):
-        frame, block = int(rows["frame"][segment]), int(trace.plan.segments["block"][rows["id"][segment]])
-        ref = trace.program.function_of_block(block)
-        above = anchors(ref.function)[block - ref.first_block]
-        call = int(trace.columns.frames["call"][frame])
-        parent = call if above == CALL else latest[frame, ref.first_block + above]
-        latest[frame, block] = segment
-        place = (found[parent] if parent >= 0 else -1, int(rows["id"][segment]))
-        way = (*place, times[place])
-        times[place] += 1
-        found.append(numbers.setdefault(way, len(numbers)))
-    names = {number: way for way, number in numbers.items()}
-    return [spelled(names, number) for number in found]
-
-
-def spelled(names: dict[int, Any], number: int) -> tuple[tuple[int, int], ...]:
-    """A way in full, from the outermost region inward."""
-    way = []
-    while number >= 0:
-        number, place, time = names[number]
-        way.append((place, time))
-    return tuple(reversed(way))
-
-
 @pytest.mark.parametrize("first", RUNS)
 @pytest.mark.parametrize("second", RUNS[::2])
 def test_twin(first, second):
     one, two = trace_of(first), trace_of(second)
-    known = {way: segment for segment, way in enumerate(ways(two))}
-    expected = [known.get(way, -1) for way in ways(one)]
+    known = {way: segment for segment, way in enumerate(ways(Regions(two)))}
+    expected = [known.get(way, -1) for way in ways(Regions(one))]
     assert align(Regions(one), Regions(two), 1).tolist() == expected
 
 
 def test_a_run_corresponds_to_itself():
     trace = trace_of(RUNS[2])
-    aligned = align(Regions(trace), Regions(trace), 1)
+    regions = Regions(trace)
+    aligned = align(regions, regions, 1)
     assert aligned.tolist() == list(range(trace.segments))
     events = np.arange(trace.events)
-    assert align_events(trace, trace, aligned, events).tolist() == events.tolist()
+    assert align_events(regions, regions, aligned, events).tolist() == events.tolist()
+
+
+@given(st.lists(st.integers(-1, 12), max_size=9, unique_by=lambda n: n if n >= 0 else object()))
+def test_the_fewest_are_left_out_that_break_the_order(numbers):
+    kept = _in_order(np.array(numbers, np.int64)).tolist()
+    assert all(mine in (number, -1) for mine, number in zip(kept, numbers, strict=True))
+    left = [number for number in kept if number >= 0]
+    assert left == sorted(left)
+    ways_to_choose = (some for size in range(len(left) + 1, len(numbers) + 1) for some in combinations(numbers, size))
+    assert not any(list(some) == sorted(some) for some in ways_to_choose if min(some) >= 0)
 
 
 def test_order_is_preserved():
@@ -119,21 +102,23 @@ def test_order_is_preserved():
 def test_iterations_correspond_by_number_though_one_run_leaves_them_early():
     subject = subject_of(PROGRAM)
     one, two = trace_of("6 7 8"), trace_of("-1 7 8")
-    aligned = align(Regions(one), Regions(two), 1)
+    regions = Regions(one), Regions(two)
+    aligned = align(*regions, 1)
     lines = subject.places.numbers[one.plan.sites["instruction"][:-1]]
     line = line_of(PROGRAM, "n = atoi(argv[i])")
     statement = next(n for n, s in enumerate(subject.places.statements) if s.line == line)
     events = np.flatnonzero(lines[one.sites(np.arange(one.events))] == statement)
-    others = align_events(one, two, aligned, events)
+    others = align_events(*regions, aligned, events)
     assert (others >= 0).all()
     assert one.value(int(events[-1])) == two.value(int(others[-1])) == 8
 
 
 def test_what_only_one_run_has_corresponds_to_nothing():
     one, two = trace_of("6 7 8"), trace_of("6 99 7")
-    aligned = align(Regions(one), Regions(two), 1)
+    regions = Regions(one), Regions(two)
+    aligned = align(*regions, 1)
     assert (aligned >= 0).any() and (aligned < 0).any()
     events = np.arange(one.events)
-    others = align_events(one, two, aligned, events)
+    others = align_events(*regions, aligned, events)
     segments = one.columns.events["segment"][events]
     assert ((others < 0) == (aligned[segments] < 0)).all()

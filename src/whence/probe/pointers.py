@@ -122,7 +122,7 @@ class Declared:
 
 
 class Declarations:
-    """The tables of one program, and what their numbers mean: ``statics`` and ``locals`` by number.
+    """The tables of one program, and what their numbers mean: ``statics`` and ``locals`` by number, and their sizes.
 
     With ``members`` pointers into arrays inside of structures have a source of their own; ``members`` are these with
     the numbers of their modules, the first one being number 1.
@@ -143,7 +143,7 @@ class Declarations:
         self._plan = plan
         self.statics: list[Declared] = []
         self.locals: list[Declared] = []
-        self._sizes: list[int] = []
+        self.static_sizes: list[int] = []
         self._external: dict[str, int] = {}
         self._own: list[dict[str, int]] = []
         self._scopes = _Scopes(self._program)
@@ -174,7 +174,7 @@ class Declarations:
             np.array([*self._place_starts, len(self._places)], np.int32),
             np.array([*self._locals, (0,) * 3], LOCAL),
             np.array([*self._local_starts, len(self._locals)], np.int32),
-            np.array(self._sizes or [0], np.int64),
+            np.array(self.static_sizes or [0], np.int64),
             np.array(self._scopes.parents or [NOTHING], np.int32),
             traits,
             np.array(self._pairs or [(0,) * 6], PAIR),
@@ -184,6 +184,11 @@ class Declarations:
             self.allocators,
             np.array([(0,) * 5, *(_member_row(member) for _, member in self.members)], MEMBER),
         )
+
+    @property
+    def local_sizes(self) -> list[int]:
+        """Bytes of each local; of an array of a computed size those of one element; 0: not known."""
+        return [row[0] for row in self._locals]
 
     def _pointers(self) -> tuple[Any, Any]:
         """The variables that each one's initial value points to, and where those of each begin."""
@@ -205,7 +210,7 @@ class Declarations:
             if not text.startswith(("internal ", "private ")):
                 self._external.setdefault(name, len(self.statics))
             self.statics.append(Declared(number, f"@{name}"))
-            self._sizes.append(_static_size(text, module))
+            self.static_sizes.append(_static_size(text, module))
 
     def static(self, module: int, name: str) -> int | None:
         """The number of the variable that a name (without "@") means in a module."""
@@ -447,7 +452,7 @@ class _Function:
             varies = text in self._definitions and not is_frame_local(self._definitions[text])
             return 0 if varies else int(self._owner._locals[self._first_local + self._local_numbers[text]][0])
         number = self._owner.static(self._ref.module, text[1:]) if text.startswith("@") else None
-        return 0 if number is None else self._owner._sizes[number]
+        return 0 if number is None else self._owner.static_sizes[number]
 
     def _constant(self, text: str) -> tuple[Source, int]:
         """The variable that a constant address points into."""

@@ -6,9 +6,11 @@ adds the call's place, so the node's own line and scope are the answer.
 
 from __future__ import annotations
 
+import hashlib
 import os.path
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from whence.program.model import Location
 
@@ -16,6 +18,7 @@ _LOCATION = re.compile(r"!DILocation\(line: (\d+)(?:, column: (\d+))?, scope: !(
 _FILE_OF = re.compile(r"[( ]file: !(\d+)")
 _SCOPE_OF = re.compile(r"[( ]scope: !(\d+)")
 _FILE = re.compile(r'!DIFile\(filename: "([^"]*)", directory: "([^"]*)"')
+_CHECKSUM = re.compile(r'checksumkind: CSK_MD5, checksum: "([0-9a-f]{32})"')
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|\\)")
 
 
@@ -70,3 +73,18 @@ class Locations:
         if match is None:
             return ""
         return os.path.normpath(os.path.join(unescape(match[2]), unescape(match[1])))  # noqa: PTH118
+
+
+def checksums(metadata: Mapping[int, str]) -> dict[str, str]:
+    """The MD5 of each source file of a module when it was compiled, as far as debug information has it."""
+    locations = Locations(metadata)
+    found = ((number, match[1]) for number, text in metadata.items() if (match := _CHECKSUM.search(text)))
+    return {file: checksum for number, checksum in found if (file := locations.file(number))}
+
+
+def is_as_compiled(file: str, checksum: str) -> bool:
+    """Whether a source file still holds what was compiled."""
+    try:
+        return hashlib.md5(Path(file).read_bytes(), usedforsecurity=False).hexdigest() == checksum
+    except OSError:
+        return False

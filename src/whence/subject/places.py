@@ -7,9 +7,7 @@ source text tells, where it can be read; debug information tells by a checksum w
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 from functools import cached_property
 from pathlib import Path
 
@@ -17,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.findings import Statement
+from whence.program.locations import checksums, is_as_compiled
 from whence.program.model import Block, Instruction, Location
 from whence.program.program import Program
-
-_CHECKSUM = re.compile(r'checksumkind: CSK_MD5, checksum: "([0-9a-f]{32})"')
 
 
 class Places:
@@ -89,21 +86,14 @@ class Places:
 
     def changed_files(self) -> list[str]:
         """Names of the source files that are not what was compiled any more, or that are gone."""
-        return sorted({self.name(file) for file, checksum in self._checksums().items() if not _is_same(file, checksum)})
+        compiled = self._checksums().items()
+        return sorted({self.name(file) for file, checksum in compiled if not is_as_compiled(file, checksum)})
 
     def _checksums(self) -> dict[str, str]:
         """The MD5 of each source file of a statement, as far as debug information has it."""
-        from whence.program.locations import Locations
-
         used = {s.file for s in self.statements}
-        found = {}
-        for module in self.program.modules:
-            locations = Locations(module.metadata)
-            for number, text in module.metadata.items():
-                match = _CHECKSUM.search(text)
-                if match and (file := locations.file(number)) and self.name(file) in used:
-                    found[file] = match[1]
-        return found
+        found = (pair for module in self.program.modules for pair in checksums(module.metadata).items())
+        return {file: checksum for file, checksum in found if self.name(file) in used}
 
 
 def _of_condition(block: Block, instruction: Instruction) -> Location | None:
@@ -112,13 +102,6 @@ def _of_condition(block: Block, instruction: Instruction) -> Location | None:
         return None
     condition = instruction.operands[0].text
     return next((i.location for i in block.instructions if i.result == condition), None)
-
-
-def _is_same(file: str, checksum: str) -> bool:
-    try:
-        return hashlib.md5(Path(file).read_bytes(), usedforsecurity=False).hexdigest() == checksum
-    except OSError:
-        return False
 
 
 def is_statement(block: Block, instruction: Instruction) -> bool:

@@ -1,36 +1,19 @@
 """Where the statements of a program went when its sources were edited, and which of them the edit touched.
 
 Sources are compared line by line without comments and white space around lines: an edit of those alone touches
-nothing. What is kept of a line is its place among equal lines on both sides, as ``difflib`` pairs them.
+nothing.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from difflib import SequenceMatcher
+from collections.abc import Iterable, Mapping
 
 from whence.findings import Statement
+from whence.program.line_changes import changes, code_lines
 
-_LITERAL_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(?P<comment>//[^\n]*|/\*.*?\*/)', re.S)
 _WORD = re.compile(r"\w")
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """A change of one file: lines from ``old_start`` up to ``old_stop`` became those from ``start`` up to ``stop``.
-
-    Lines count from 1; the stops are not part of it. A pure insertion has no old lines, a deletion no new ones.
-    ``code`` is what stands in the lines of both sides.
-    """
-
-    old_start: int
-    old_stop: int
-    start: int
-    stop: int
-    code: str
 
 
 class Edits:
@@ -38,7 +21,7 @@ class Edits:
 
     def __init__(self, old: Mapping[str, str], new: Mapping[str, str]) -> None:
         changed = [file for file, text in old.items() if file in new and text != new[file]]
-        self.regions = {file: list(_regions(code_lines(old[file]), code_lines(new[file]))) for file in changed}
+        self.regions = {file: list(changes(code_lines(old[file]), code_lines(new[file]))) for file in changed}
         self._gone = old.keys() - new.keys()
 
     def moved(self, statement: Statement) -> Statement | None:
@@ -76,31 +59,6 @@ class Edits:
                     return None
                 found |= {Statement(file, line) for line in inside or _around(lines, region.start)}
         return frozenset(found)
-
-
-def code_lines(text: str) -> list[str]:
-    """The lines of a C source without comments, and without white space around each line."""
-
-    def kept(match: re.Match[str]) -> str:
-        comment = match["comment"]
-        return match[0] if comment is None else " " + "\n" * comment.count("\n")
-
-    return [line.strip() for line in _LITERAL_OR_COMMENT.sub(kept, text).split("\n")]
-
-
-def _regions(old: list[str], new: list[str]) -> Iterator[Region]:
-    """The changes, in order. What is equal at both ends need not be compared."""
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    inner_old, inner_new = old[start : len(old) - end], new[start : len(new) - end]
-    for kind, a, b, c, d in SequenceMatcher(None, inner_old, inner_new).get_opcodes():
-        if kind != "equal":
-            code = "".join(inner_old[a:b] + inner_new[c:d])
-            yield Region(start + a + 1, start + b + 1, start + c + 1, start + d + 1, code)
 
 
 def _by_file(statements: Iterable[Statement]) -> dict[str, list[int]]:

@@ -130,7 +130,8 @@ class Verifier:
         events = branch + 1 + np.flatnonzero(self._since[branch + 1 :] <= branch)
         if second.segments <= common or not len(events):
             return NO_EFFECT
-        others = align_events(first, second, align(self._regions, Regions(second), common), events)
+        regions = Regions(second)
+        others = align_events(self._regions, regions, align(self._regions, regions, common), events)
         reached = np.flatnonzero((others >= 0) & (others < second.events))
         events, others = events[reached], others[reached]
         since = last_written(second)[others]
