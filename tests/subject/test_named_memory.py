@@ -263,6 +263,15 @@ def test_a_long_list_is_told_as_far_as_it_costs_little() -> None:
     assert first.text == f"byte 0 of the block of 16 bytes that {at(LONG, 'node')} allocated"
 
 
+def test_every_block_that_a_large_table_points_to_is_told() -> None:
+    text = "struct node { int number; } *table[6000];\n"
+    text += "int main(void) { for (int i = 0; i < 6000; i++) table[i] = calloc(1, 4); dump(); return 0; }"
+    memory = memory_of(text)
+    blocks = [found for found in memory.objects() if found.kind == "block"]
+    found = [memory.path(blocks[number].base) for number in (0, 5999)]
+    assert [place.text for place in found if place] == ["table[0]->number", "table[5999]->number"]
+
+
 def test_a_structure_that_another_module_describes() -> None:
     text = "struct box; struct box *make(void); int main(void) { struct box *box = make(); dump(); return 0; }"
     other = "#include <stdlib.h>\nstruct box { int a, b; };\n"

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
     from whence.trace.trace import Trace
 
+# Of locals by their registers: the bytes, and the accesses (segment, and unit of the address in it).
+_PlainLocals = dict[str, tuple[int, list[tuple[int, int]]]]
 Reader = Callable[[int, int], bytes | None]  # address and length: the bytes there at a point; None: not all are known
 
 RETURN_VALUE = "return value"
@@ -111,6 +113,7 @@ class RunObjects:
         self._variant = variant
         self.types = BlockTypes(subject, trace)
         self._scopes: dict[tuple[int, int], frozenset[int]] = {}
+        self._plain: dict[int, _PlainLocals] = {}  # by function
 
     @cached_property
     def checked(self) -> Checked:
@@ -215,20 +218,22 @@ class RunObjects:
         ref = frame.ref
         debug = self.subject.expressions[ref.module].debug
         birth = self._entry_event(frame)
-        for register, (size, accesses) in self._plain_accesses(ref).items():
+        if ref.id not in self._plain:
+            self._plain[ref.id] = self._plain_accesses(ref)
+        for register, (size, accesses) in self._plain[ref.id].items():
             seen = (self._address(frame, segment, unit) for segment, unit in accesses)
             if base := next(filter(None, seen), 0):
                 variable = debug.variable_at(ref.function, register)
                 made = self._named(ref.module, register, variable, frame, point)
                 yield replace(made, base=base, size=size, birth=birth)
 
-    def _plain_accesses(self, ref: FunctionRef) -> dict[str, tuple[int, list[tuple[int, int]]]]:
-        """Of each such local of a function its bytes, and the accesses: segment, and unit of the address in it."""
+    def _plain_accesses(self, ref: FunctionRef) -> _PlainLocals:
+        """Those locals of a function with their accesses."""
         numbering = self.subject.numbering_of(self._variant)
         layout, first = numbering.layouts[ref.id], numbering.first_segment[ref.id]
         module = self.subject.program.modules[ref.module]
         placed = {local.result for segment in layout.segments for local, _ in segment.places}
-        found: dict[str, tuple[int, list[tuple[int, int]]]] = {}
+        found: _PlainLocals = {}
         for local in ref.function.blocks[0].instructions:
             if is_frame_local(local) and local.result and local.result not in placed:
                 found[local.result] = (_size(local.element_type, module), [])

@@ -4,7 +4,8 @@ A variable's bytes bear its name. A block of the heap has none: it is told by a 
 variable over other blocks (``list->head->next``), and by that pointer's declared type. Of several such *leads* the one
 counts that tells most (``_rank``), then the one of the fewest pointers, then the one found first: from the innermost
 call's locals outwards, then from static variables. The search goes only as far as it is asked for, at most ``DEEPEST``
-pointers deep and over ``MOST_LEADS`` blocks; a block that it does not find is told by the line that made it.
+pointers deep, and looks for pointers in ``MOST_LEADS`` blocks; a block that it does not find is told by the line that
+made it.
 """
 
 from __future__ import annotations
@@ -130,13 +131,17 @@ class _Found:
     depth: int
 
 
+_Candidate = tuple[int, int, int, int, _Found]  # rank, depth, order, number of the block
+
+
 class NamedMemory:
     """The memory at one point of a run, ``read`` as it is then. See ``RunVariables.at``."""
 
     def __init__(self, run: RunObjects, event: int, read: Reader) -> None:
         self.run, self.event, self.read = run, event, read
         self._views: dict[int, _View] = {}  # of the blocks that were found, by their numbers
-        self._queue: list[tuple[int, int, int, int, _Found]] = []  # rank, depth, order, block
+        self._queue: list[_Candidate] = []
+        self._best: dict[int, _Candidate] = {}  # of each block that a pointer was found to
         self._order = count()
         self._has_begun = False
 
@@ -313,6 +318,8 @@ class NamedMemory:
             return self._name(number)
         while number not in self._views and self._step():
             pass
+        if number not in self._views and number in self._best:  # found, but not looked at
+            return self._lead(number, self._best[number][-1])
         return self._views.get(number)
 
     def _name(self, number: int) -> _View:
@@ -343,12 +350,14 @@ class NamedMemory:
             targets = self._numbers(words)
             for at in np.flatnonzero(targets >= 0).tolist():
                 target = int(targets[at])
-                if target in self._views or target in self._names or len(self._queue) >= MOST_FOUND:
+                if target in self._views or target in self._names or len(self._best) >= MOST_FOUND:
                     continue
                 block = self._object(target)
                 pointer = _Found(number, int(offsets[at]), int(words[at]) - block.base, ctype, depth + 1)
-                if (rank := self._rank(pointer, block)) >= 0:
-                    heapq.heappush(self._queue, (rank, depth + 1, next(self._order), target, pointer))
+                candidate = (self._rank(pointer, block), depth + 1, next(self._order), target, pointer)
+                if candidate[0] >= 0 and (target not in self._best or candidate < self._best[target]):
+                    self._best[target] = candidate
+                    heapq.heappush(self._queue, candidate)
 
     def _words(self, made: LiveObject, offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The words of an object at some bytes, as far as they can be read: their places, and what they hold."""
