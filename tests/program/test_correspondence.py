@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from mutants import mutant
 from snippets import Snippet, snippet
 
+from whence.program import correspondence
 from whence.program.correspondence import NONE, Correspondence, correspond
 
 
@@ -96,6 +97,21 @@ def test_a_function_that_moved_to_another_file_keeps_its_partner_and_a_renamed_o
     two = "static int part(void)\n{\n    return 2;\n}\nint two(void)\n{\n    return part();\n}\n"
     found = of(snippet(MAIN, one=one, two=two), snippet(MAIN, one=one + two.replace("part", "piece")))
     assert names(found) == {("main", 0): ("main", 0), ("one", 1): ("one", 1), ("part", 2): None, ("two", 2): ("two", 1)}
+
+
+def test_functions_in_another_order():
+    parts = [f"int f{n}(int a)\n{{\n    int b = a * {n};\n    return b + {n};\n}}\n" for n in range(4)]
+    found = of(snippet("".join(parts) + TEXT), snippet("".join(reversed(parts)) + TEXT))
+    assert found.shares == (1.0, 1.0)
+    assert told(found, "mul", 18) == [("%mul = mul nsw i32 %0, 3", 3)]
+
+
+def test_functions_that_are_too_much_alike_in_themselves_match_nothing(monkeypatch):
+    one = "int f(int a)\n{\n    return a;\n}\n" + TEXT
+    monkeypatch.setattr(correspondence, "MOST_PAIRS", 0)
+    found = of(snippet(one), snippet(one.replace("x = 1", "x = 3")))
+    matched = {found.first.function_of_instruction(n).name for n in np.flatnonzero(found.instructions != NONE).tolist()}
+    assert matched == {"f"}
 
 
 def test_programs_that_share_little():

@@ -11,7 +11,7 @@ Matches of a function are monotone: what stands behind one matched instruction m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, cached_property
@@ -20,7 +20,7 @@ from pathlib import Path, PurePath
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.program.debug import DebugInfo, describe
+from whence.program.debug import DebugInfo, Variable, describe
 from whence.program.line_changes import changes, code_lines
 from whence.program.locations import Locations, checksums, is_as_compiled
 from whence.program.model import Instruction, Location, Module
@@ -29,8 +29,7 @@ from whence.program.program import FunctionRef, Program
 Integers = NDArray[np.int64]
 NONE = -1
 MUST = 3  # parts of a token that must agree
-MOST_STEPS = 1 << 28  # of comparing two stretches of a text
-NO_LINES = np.zeros(1, np.int64)
+MOST_PAIRS = 1 << 24  # of equal elements of two texts that are compared: a few seconds
 
 
 @dataclass(frozen=True)
@@ -141,43 +140,46 @@ def _matched_functions(first: Program, second: Program, modules: Integers) -> In
 
 
 class _Sources:
-    """The lines of both programs' sources under one numbering: equal numbers for matched lines, and for a change."""
+    """The sources of both programs."""
 
     def __init__(self, first: Program, second: Program) -> None:
         self._checksums = [
             dict(pair for module in program.modules for pair in checksums(module.metadata).items())
             for program in (first, second)
         ]
-        self.keys = cache(self._keys)
         self._lines = cache(self._read)
 
-    def _read(self, side: int, file: str) -> list[str] | None:
-        """The lines of a file as they were compiled; None where they are not there any more."""
+    def _read(self, side: int, file: str) -> list[str]:
+        """The lines of a file as they were compiled; none where they are not there any more."""
         checksum = self._checksums[side].get(file)
         if checksum is not None and not is_as_compiled(file, checksum):
-            return None
+            return []
         try:
             return code_lines(Path(file).read_text(errors="replace"))
         except OSError:
-            return None
+            return []
 
-    def _keys(self, first: str, second: str) -> tuple[Integers, Integers]:
-        """For the lines of two files, by their number from 1, the first's number; below 0 the number of a change.
+    def keys(self, one: _Text, other: _Text) -> tuple[dict[int, int], dict[int, int]]:
+        """A number for each line of two functions: the same for matched lines; below 0 that of a change.
 
-        Nothing where the lines of one are not known.
+        Nothing where the lines of one are not known. Functions are compared by themselves, since they may have moved.
         """
-        old, new = self._lines(0, first), self._lines(1, second)
-        if old is None or new is None:
-            return NO_LINES, NO_LINES
+        old, new = (self._lines(n, text.file)[text.lines.start - 1 :] for n, text in enumerate((one, other)))
+        old, new = old[: len(one.lines)], new[: len(other.lines)]
+        if not old or not new:
+            return {}, {}
         mine, theirs = np.arange(len(old) + 1), np.zeros(len(new) + 1, np.int64)
-        line, other = 1, 1
+        line, second_line = 1, 1
         for number, region in enumerate(changes(old, new), 1):
-            theirs[other : region.start] = np.arange(line, region.old_start)
+            theirs[second_line : region.start] = np.arange(line, region.old_start)
             mine[region.old_start : region.old_stop] = -number
             theirs[region.start : region.stop] = -number
-            line, other = region.old_stop, region.stop
-        theirs[other:] = np.arange(line, len(old) + 1)
-        return mine, theirs
+            line, second_line = region.old_stop, region.stop
+        theirs[second_line:] = np.arange(line, len(old) + 1)
+        return (
+            dict(enumerate(mine[1:].tolist(), one.lines.start)),
+            dict(enumerate(theirs[1:].tolist(), other.lines.start)),
+        )
 
 
 # ---- Instructions ----------------------------------------------------------------------------------------------------
@@ -196,34 +198,39 @@ class _Text:
         return Locations(self._info.module.metadata).file_of_scope(number) if number is not None else ""
 
     @cached_property
-    def _variables(self) -> dict[str, tuple[str, Location]]:
-        """The C names of registers that hold variables, and where these were declared."""
-        found = self._info.variables(self.ref.function)
-        return {v.register: (v.name, Location(v.file, v.line, 0, v.scope)) for v in found}
+    def lines(self) -> range:
+        """The lines of that file on which it stands."""
+        found = [v.line for v in self._variables.values() if v.file == self.file]
+        instructions = self.ref.function.instructions()
+        found += [i.location.line for i in instructions if i.location and i.location.file == self.file]
+        return range(min(filter(None, found), default=1), max(found, default=0) + 1)
+
+    @cached_property
+    def _variables(self) -> dict[str, Variable]:
+        """The variables that registers hold."""
+        return {v.register: v for v in self._info.variables(self.ref.function)}
 
     def _name(self, register: str) -> str:
         """A register's or a global's name, without the number that may have shifted; "" for a nameless one."""
         if register in self._variables:
-            return self._variables[register][0]
+            return self._variables[register].name
         return register if register.startswith("@") else register.rstrip("0123456789")
 
-    def tokens(self, lines: Integers) -> list[tuple[Hashable, ...]]:
+    def tokens(self, keys: Mapping[int, int]) -> list[tuple[Hashable, ...]]:
         """For each instruction its line's key, opcode and type, then what tells it from others that would match.
 
-        ``lines`` are the keys of the function's file; all that stands elsewhere has one and the same.
+        What stands on no line of the function, such as what the compiler made or what was included, has the key 0.
         """
-        keys = lines.tolist()
         return [self._token(instruction, keys) for instruction in self.ref.function.instructions()]
 
-    def _token(self, instruction: Instruction, keys: list[int]) -> tuple[Hashable, ...]:
-        location, type_text = instruction.location, instruction.type
+    def _token(self, instruction: Instruction, keys: Mapping[int, int]) -> tuple[Hashable, ...]:
+        place: Location | Variable | None = instruction.location
+        type_text = instruction.type
         if instruction.opcode == "alloca":
-            location = self._variables.get(instruction.result or "", ("", None))[1]
-            type_text = instruction.element_type
+            place, type_text = self._variables.get(instruction.result or ""), instruction.element_type
+        key = keys.get(place.line, 0) if place is not None and place.file == self.file else 0
         operands = tuple(self._name(o.text) if o.text[:1] in "%@" else o.text for o in instruction.operands)
         named = self._name(instruction.result or ""), instruction.callee or "", instruction.predicate, operands
-        known = location is not None and location.file == self.file and location.line < len(keys)
-        key = keys[location.line] if location is not None and known else 0
         return key, instruction.opcode, type_text, named
 
 
@@ -232,8 +239,8 @@ def _match(one: _Text, other: _Text, sources: _Sources) -> Iterator[tuple[int, i
 
     First what is the same in all that tells it, then, in the gaps between, what agrees as far as it must.
     """
-    lines = sources.keys(one.file, other.file)
-    mine, theirs = one.tokens(lines[0]), other.tokens(lines[1])
+    keys = sources.keys(one, other)
+    mine, theirs = one.tokens(keys[0]), other.tokens(keys[1])
     if mine == theirs:
         yield from ((n, n) for n in range(len(mine)))
         return
@@ -249,7 +256,7 @@ def _match(one: _Text, other: _Text, sources: _Sources) -> Iterator[tuple[int, i
 def _stretches(mine: Sequence[Hashable], theirs: Sequence[Hashable]) -> Iterator[tuple[int, int, int]]:
     """Stretches of equal elements in order, the last one empty; nothing else where there are too many ways to pair."""
     times = Counter(theirs)
-    if sum(times[element] for element in mine) * min(len(mine), len(theirs)) <= MOST_STEPS:
+    if sum(times[element] for element in mine) <= MOST_PAIRS:
         yield from SequenceMatcher(None, mine, theirs, autojunk=False).get_matching_blocks()
     else:
         yield len(mine), len(theirs), 0
