@@ -34,6 +34,9 @@ class Op(IntEnum):
     SKIP = 11  # CALL: the function is not called; its result, if it has one, is `value`
     POKE = 12  # `size` bytes of `value` are written to `address` when the site is reached
     VARIABLE = 13  # the value of the frame's variable number `address` (see AlterPlan.variables)
+    READ = 14  # nothing is changed: `value` bytes at `address` are read, once the changes at the site are made
+    READ_VALUE = 15  # the site's value is read (8 bytes)
+    STOP = 16  # the continuation has come where it should, and ends
 
 
 class Flag(IntFlag):
@@ -41,6 +44,7 @@ class Flag(IntFlag):
 
     GUARDED = 1  # only where the original value is `guard`
     MEMORY = 2  # LOAD: what was loaded from is overwritten as well, so that later loads see the new value
+    RELOAD = 4  # POKE at a LOAD: what is loaded is what lies there after that
 
 
 CHANGE = np.dtype(
@@ -77,6 +81,7 @@ class Verdict(IntEnum):
     LOST = 8  # it took its process down in a way that tells nothing
     UNJUDGED = 9  # inside a session only: Python's oracle has to look at the output
     REFUSED = 10  # it asked the system for what altered runs may not do (start processes, reach other machines)
+    REACHED = 11  # it came to its STOP
 
 
 class Way(IntEnum):
@@ -91,8 +96,9 @@ class Way(IntEnum):
 RESULT = np.dtype(
     [
         ("length", "<u8"),  # block clock at its end
-        ("first_wrong", "<u8"),  # offset in standard output of the first byte that is not as expected, or NOWHERE
-        ("output", "<u8"),  # where the kept output begins (see Results)
+        # offset in standard output of the first byte that is not as expected, or NOWHERE; REACHED: the hash of the path
+        ("first_wrong", "<u8"),
+        ("output", "<u8"),  # where the kept output begins (see Results), or what was read
         ("output_length", "<u4"),
         ("error_length", "<u4"),
         ("applied", "<u4"),  # how many times a change was made

@@ -21,6 +21,7 @@ Text = Callable[[int], str]
 HINT = "a change has to suit its site's role, form and width, as `subject.alter_plan` tells them"
 COMPUTING = (Op.OPERATOR, Op.LEFT_ADD, Op.RIGHT_ADD, Op.LEFT_SET, Op.RIGHT_SET)
 SETTING = (Op.SET, Op.LEFT_SET, Op.RIGHT_SET, Op.SKIP)
+READING = (Op.READ, Op.READ_VALUE, Op.STOP)
 FAMILIES = {  # of operations, by what computes them
     (Role.BINARY, False): (Operation.ADD, Operation.XOR),
     (Role.BINARY, True): (Operation.FADD, Operation.FREM),
@@ -98,7 +99,7 @@ def _identity(changes: Records, sites: Records, name: Text) -> Iterator[tuple[Bo
     is_truth = (sites["role"] == Role.COMPARE) & ~_is(changes, *COMPUTING) & (changes["width"] == 1)
     wrong = (changes["width"] != sites["width"]) & ~is_truth
     yield wrong, lambda i: f"{name(i)}: its width is {sites['width'][i]} bits, not {changes['width'][i]}"
-    wrong = (changes["flags"] & ~np.uint8(Flag.GUARDED | Flag.MEMORY)) != 0
+    wrong = (changes["flags"] & ~np.uint8(Flag.GUARDED | Flag.MEMORY | Flag.RELOAD)) != 0
     yield wrong, lambda i: f"{name(i)}: there are no such flags as {changes['flags'][i]}"
 
 
@@ -109,7 +110,7 @@ def _roles(changes: Records, sites: Records, name: Text) -> Iterator[tuple[Bools
     computed = (role == Role.BINARY) | (role == Role.COMPARE)
     yield _is(changes, Op.KEEP) & (role != Role.STORE), lambda i: f"{name(i)}: only a store can be left out"
     yield _is(changes, Op.SKIP) & ~is_call, lambda i: f"{name(i)}: only a call can be skipped"
-    yield is_call & ~_is(changes, Op.SKIP, Op.POKE), lambda i: f"{name(i)}: a call can only be skipped"
+    yield is_call & ~_is(changes, Op.SKIP, Op.POKE, *READING), lambda i: f"{name(i)}: a call can only be skipped"
     yield _is(changes, *COMPUTING) & ~computed, lambda i: f"{name(i)}: nothing is computed there"
     numeric = integer | (role == Role.COMPARE)
     yield _is(changes, Op.NOT) & ~numeric, lambda i: f"{name(i)}: only an integer or a condition has another side"
@@ -117,6 +118,8 @@ def _roles(changes: Records, sites: Records, name: Text) -> Iterator[tuple[Bools
     yield _is(changes, Op.NEGATE) & is_address, lambda i: f"{name(i)}: an address cannot be negated"
     flags = changes["flags"]
     yield (flags & Flag.MEMORY != 0) & (role != Role.LOAD), lambda i: f"{name(i)}: only a load has memory to overwrite"
+    wrong = (flags & Flag.RELOAD != 0) & ((role != Role.LOAD) | ~_is(changes, Op.POKE))
+    yield wrong, lambda i: f"{name(i)}: only a load can be made again"
     yield (flags & Flag.GUARDED != 0) & is_call, lambda i: f"{name(i)}: a call has no value to guard"
 
 

@@ -149,6 +149,11 @@ class SessionFile:
         count = min(int(self.head["events_count"]), self._fields["events_limit"])
         return np.frombuffer(self._map, EVENT, count, self._fields["events"]).copy()
 
+    def read(self, record: NDArray[np.void]) -> bytes:
+        """What a continuation read, by its RESULT record."""
+        start = self._fields["events"] + int(record["output"])
+        return self._map[start : start + int(record["output_length"])]
+
     def outputs(self, record: NDArray[np.void]) -> tuple[bytes, bytes]:
         """What the run of a RESULT record wrote to standard output and standard error."""
         start = self._fields["outputs"] + int(record["output"])

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import NOWHERE, Batch, Observed, Results, Verdict, Way
+from whence.alter.changes import EVENT, NOWHERE, Batch, Observed, Op, Results, Verdict, Way
 from whence.alter.check import check
 from whence.alter.faithful import FailureSignature, Unusable, difference
 from whence.alter.file import Expectation, Judge, Mode, RunLimits, SessionFile, unjudged
@@ -69,13 +69,20 @@ class Session:
 
     With ``plain``, how the program itself ends, the unaltered run has to end so as well before anything is run.
     ``reach`` is the length in clock ticks of the longest passing run: altered runs may take as long as those.
+    ``variant`` REPLAY: its runs have the addresses of those that ``trace`` records.
 
     A session belongs to one thread; others may ``cancel`` it. Raises Unusable for a case that is a command of a test
     suite: its program's runs are not the session's to repeat.
     """
 
     def __init__(
-        self, subject: Subject, case: Case, way: Way = Way.AUTO, plain: FailureSignature | None = None, reach: int = 0
+        self,
+        subject: Subject,
+        case: Case,
+        way: Way = Way.AUTO,
+        plain: FailureSignature | None = None,
+        reach: int = 0,
+        variant: Variant = Variant.ALTER,
     ) -> None:
         if case.command is not None:
             raise Unusable(
@@ -84,7 +91,7 @@ class Session:
                 "describe the failing run as a case with `arguments` and `stdin`",
             )
         self.subject, self.case, self.way = subject, case, way
-        self._plain, self._reach = plain, reach
+        self._plain, self._reach, self._variant = plain, reach, variant
         self._runners: dict[Variant, Runner] = {}
         self._opening = threading.Lock()  # of runners
         self._is_cancelled = False
@@ -140,7 +147,7 @@ class Session:
 
     def _observe(self, limit: int) -> tuple[Observed, FailureSignature]:
         """The unaltered run in a session."""
-        runner = self._runner(Variant.ALTER)
+        runner = self._runner(self._variant)
         with self._file(Mode.OBSERVE, Batch.of([]), events=limit) as file:
             with _limits(runner, time=0.0):
                 result = self._job(runner, file)
@@ -252,6 +259,26 @@ class Session:
             self._restart(batch, refused, ticks, results, seconds)
         return results
 
+    def read(self, batch: Batch, ticks: int, seconds: float | None = None) -> tuple[NDArray[np.void], list[bytes]]:
+        """Run continuations that end where they STOP, or after ``ticks`` of the clock: records, and what each has read.
+
+        The output is not judged: what ends by itself counts as PASS or CRASH. Raises as ``run`` does, and Unusable for
+        a case that can only be altered from its start.
+        """
+        check(batch, self.subject.alter_plan)
+        if self._restarts():
+            raise Unusable(self.case.name, "its runs cannot go back to a point: " + (self._refused or "it restarts"))
+        self._check_faithful()
+        results = Results(unjudged(len(batch)))
+        with self._file(Mode.RUN, batch, budget=ticks, events=_room(batch), judge=Judge(0)) as file:
+            with _watching(file, seconds, None):
+                self._drive(file, results)
+            return results.records, [file.read(record) for record in results.records]
+
+    @property
+    def _refused(self) -> str:
+        return self._baseline.refusal if self._baseline is not None else ""
+
     def _check_faithful(self) -> None:
         assert self._baseline is not None
         if self._baseline.unusable:
@@ -263,7 +290,7 @@ class Session:
 
     def _drive(self, file: SessionFile, results: Results) -> None:
         """Jobs on the file until every continuation has been run, or no job gets any further."""
-        runner = self._runner(Variant.ALTER)
+        runner = self._runner(self._variant)
         left = len(file.results)
         while left and not file.head["stop"]:
             with _limits(runner, time=0.0), _surviving(file):
@@ -394,13 +421,21 @@ class Session:
 
     @contextmanager
     def _file(
-        self, mode: Mode, batch: Batch, *, outputs: bool = False, budget: int = 0, events: int = 0
+        self,
+        mode: Mode,
+        batch: Batch,
+        *,
+        outputs: bool = False,
+        budget: int = 0,
+        events: int = 0,
+        judge: Judge | None = None,
     ) -> Iterator[SessionFile]:
-        """A session file, removed at the end."""
+        """A session file, removed at the end; with ``judge`` runs are not held against all that is expected."""
         keeps = outputs or mode is Mode.OBSERVE  # how a run ended can be told from its outputs only
-        flags = self._expectation.judge | (Judge.KEEP if keeps else 0) | (Judge.THREADS if self._has_threads else 0)
+        judged = self._expectation.judge if judge is None else judge
+        flags = judged | (Judge.KEEP if keeps else 0) | (Judge.THREADS if self._has_threads else 0)
         expectation = replace(self._expectation, judge=flags)
-        path = self._runner(Variant.ALTER).sandbox.new_path(f"session{next(self._numbers):06}")  # argv lies behind it
+        path = self._runner(self._variant).sandbox.new_path(f"session{next(self._numbers):06}")  # argv lies behind it
         file = SessionFile(path, mode, self.way, batch, expectation)
         keeps = bool(expectation.judge & Judge.KEEP) and mode in (Mode.OBSERVE, Mode.RUN)
         file.open(self._run_limits(budget, keeps), events=events, outputs=OUTPUTS if keeps else 0)
@@ -475,6 +510,13 @@ def _first_wrong(case: Case, output: bytes, ended: bool) -> int:
     if difference is None or (not ended and difference.actual >= len(output)):
         return NOWHERE
     return difference.actual
+
+
+def _room(batch: Batch) -> int:
+    """Events whose room holds what a batch reads, even if it is done twice."""
+    changes = batch.changes
+    read = int(changes["value"][changes["op"] == Op.READ].sum()) + 8 * int((changes["op"] == Op.READ_VALUE).sum())
+    return 2 * read // EVENT.itemsize + 1
 
 
 def _settle(file: SessionFile, verdict: Verdict) -> None:

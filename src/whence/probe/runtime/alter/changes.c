@@ -4,13 +4,16 @@
 
 #include <string.h>
 
+/* Odd, so that the hash of a part of a path can be told from those of its beginnings (alter/changes.py). */
+#define PATH_FACTOR 0x9e3779b97f4a7c15ull
+
 WHENCE_HOT uint64_t __whence_clock = 0;
 WHENCE_HOT uint64_t __whence_stop = UINT64_MAX;
 WHENCE_HOT struct whence_state whence_state = {0};
 
 /* ---- Where to stop -------------------------------------------------------------------------------------------- */
 
-uint64_t whence_next_change(void)
+static uint64_t next_change(void)
 {
     const struct whence_state *state = &whence_state;
     uint64_t stop = state->budget ? state->budget + 1 : UINT64_MAX;
@@ -20,6 +23,22 @@ uint64_t whence_next_change(void)
             stop = clock + 1;
     }
     return stop;
+}
+
+static int stops(const struct whence_change *changes, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (changes[i].op == OP_STOP)
+            return 1;
+    }
+    return 0;
+}
+
+/* What is followed stops in every block. */
+static void set_next(void)
+{
+    whence_state.next = next_change();
+    __whence_stop = whence_state.is_followed ? 0 : whence_state.next;
 }
 
 void whence_begin_changes(const struct whence_change *changes, uint64_t count, const struct whence_session *file)
@@ -36,7 +55,19 @@ void whence_begin_changes(const struct whence_change *changes, uint64_t count, c
         if (changes[i].clock == WHENCE_EVERY)
             __whence_armed[changes[i].block] = 1;
     }
-    __whence_stop = whence_next_change();
+    whence_state.path = 0;
+    whence_state.is_followed = stops(changes, count);
+    set_next();
+}
+
+int whence_follow(uint64_t clock, uint32_t block)
+{
+    int is_due = clock == whence_state.next;
+    if (whence_state.is_followed)
+        whence_state.path = whence_state.path * PATH_FACTOR + block + 1;
+    if (is_due)
+        set_next();
+    return is_due;
 }
 
 void whence_begin_observing(uint64_t ticks)
@@ -82,6 +113,13 @@ static void nothing(void) {}
 
 /* ---- Making changes ------------------------------------------------------------------------------------------- */
 
+/* A load has its value before its hook is asked: it is loaded again. */
+static uint64_t poked(const struct whence_change *change, const struct whence_point *point, uint64_t value)
+{
+    memcpy((void *)change->address, &change->value, change->size);
+    return change->flags & CHANGE_RELOAD && point->place ? loaded(point->place, change->width) : value;
+}
+
 static uint64_t changed(const struct whence_change *change, const struct whence_point *point, uint64_t value)
 {
     switch (change->op) {
@@ -90,7 +128,7 @@ static uint64_t changed(const struct whence_change *change, const struct whence_
     case OP_NEGATE: return whence_negated(change->form, value, change->width);
     case OP_NOT: return value == 0;
     case OP_KEEP: return point->place ? loaded(point->place, change->width) : value;
-    case OP_POKE: memcpy((void *)change->address, &change->value, change->size); return value;
+    case OP_POKE: return poked(change, point, value);
     case OP_SKIP: return point->is_call ? (uintptr_t)nothing : change->value;
     case OP_VARIABLE: return loaded(point->frame[change->address], change->width);
     default: return point->is_computed ? computed_again(change, point->left, point->right) : value;
@@ -103,15 +141,20 @@ static int is_at(const struct whence_change *change, uint32_t site)
     return change->site == site || (change->op == OP_SKIP && change->width && change->site + 1 == site);
 }
 
-static int is_made(const struct whence_change *change, const struct whence_point *point)
+int whence_is_at(const struct whence_change *change, const struct whence_point *point)
 {
     if (!is_at(change, point->site))
         return 0;
-    if (change->clock != WHENCE_EVERY && (change->clock + 1 != point->clock || whence_state.is_forked))
+    return change->clock == WHENCE_EVERY || (change->clock + 1 == point->clock && !whence_state.is_forked);
+}
+
+static int is_made(const struct whence_change *change, const struct whence_point *point)
+{
+    if (!whence_is_at(change, point))
         return 0;
     if (!whence_state.reached++ && whence_state.more) {
         whence_state.budget = point->clock + whence_state.more;
-        __whence_stop = whence_next_change();
+        set_next();
     }
     if (whence_state.whole)
         whence_state.whole->spare = 1;

@@ -29,6 +29,9 @@ struct whence_state {
     uint64_t count, budget;
     uint64_t more;             /* 0, or the budget from the first change on */
     uint32_t reached, applied; /* how often it came to a place of change, and how often a change was made */
+    uint64_t next;             /* the clock of the next change, from 1 */
+    uint64_t path;             /* of a continuation that is to stop: a hash of the blocks since its first change */
+    int is_followed;           /* whether its path is hashed */
     struct whence_result *whole; /* of a run from the start: where both are noted at once, however it ends */
     int is_forked;               /* it is a child of the subject's own, whose instances have no clock */
 };
@@ -44,11 +47,13 @@ struct whence_point {
     int is_computed, is_call; /* of a call, the value is the function's address */
 };
 uint64_t whence_altered(const struct whence_point *point);
+/* Whether a change of the continuation is made at a point. */
+int whence_is_at(const struct whence_change *change, const struct whence_point *point);
 /* Activates a continuation's changes. Its budget counts from the run's start; where the unaltered run does not end, which
    says nothing of how long a run should take, from its first change. */
 void whence_begin_changes(const struct whence_change *changes, uint64_t count, const struct whence_session *file);
-/* The next clock, from 1, at which a change of the continuation is made, or at which its budget is used up. */
-uint64_t whence_next_change(void);
+/* A block of the continuation starts: whether a change is made in it, by its clock. The next stop is set. */
+int whence_follow(uint64_t clock, uint32_t block);
 /* From now on all instances of sites are observed, for so many clock ticks (0: any number). */
 void whence_begin_observing(uint64_t ticks);
 

@@ -21,7 +21,7 @@ static void go(uint64_t continuation, const struct whence_point *point)
     whence_begin_changes(changes, count, whence_control->file);
     whence_control->is_running = 1;
     whence_hook_stack = (char *)(((uintptr_t)__builtin_frame_address(0) - BELOW) & -(uintptr_t)64); /* what lies above waits */
-    whence_resume(whence_altered(point));
+    whence_resume(whence_continued(point));
 }
 
 static void run_in_snapshot(uint64_t continuation, const struct whence_point *point)

@@ -19,7 +19,7 @@ __asm__(
 static uint64_t answer(const struct whence_point *point)
 {
     if (whence_state.doing == DOING_CONTINUATION)
-        return whence_altered(point);
+        return whence_continued(point);
     return whence_state.doing == DOING_NOTHING ? point->value : whence_visit(point);
 }
 
@@ -50,10 +50,8 @@ __attribute__((used)) uint64_t whence_stop_here(uint64_t clock, uint32_t block)
     if (whence_state.budget && clock > whence_state.budget)
         whence_out_of_budget();
     if (whence_state.doing == DOING_CONTINUATION) {
-        int is_stop = clock == __whence_stop;
-        if (is_stop)
-            __whence_stop = whence_next_change();
-        return is_stop || __whence_armed[block] ? clock : 0;
+        int is_due = whence_follow(clock, block);
+        return is_due || __whence_armed[block] ? clock : 0;
     }
     if (whence_state.doing == DOING_SEARCH && clock >= __whence_stop) {
         __whence_stop = whence_next_stop(clock);

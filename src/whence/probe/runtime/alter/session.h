@@ -27,6 +27,11 @@ uint64_t whence_next_stop(uint64_t clock);
 /* Runs one continuation to its end, from this point. */
 void whence_run_one(uint64_t continuation, const struct whence_point *point);
 
+/* ---- reading.c -------------------------------------------------------------------------------------------------- */
+
+/* The value that a continuation has at a site: its changes are made, then it reads there what it is to read, and may end. */
+uint64_t whence_continued(const struct whence_point *point);
+
 /* ---- restart.c: runs from the start ------------------------------------------------------------------------------- */
 
 /* A run from the start: makes the changes of the session's continuation, and notes how far it comes. */

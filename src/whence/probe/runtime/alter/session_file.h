@@ -21,9 +21,12 @@ enum whence_op {
     OP_RIGHT_SET,
     OP_SKIP,
     OP_POKE,
-    OP_VARIABLE
+    OP_VARIABLE,
+    OP_READ,
+    OP_READ_VALUE,
+    OP_STOP
 };
-enum whence_change_flag { CHANGE_GUARDED = 1, CHANGE_MEMORY = 2 };
+enum whence_change_flag { CHANGE_GUARDED = 1, CHANGE_MEMORY = 2, CHANGE_RELOAD = 4 };
 enum whence_form { FORM_INTEGER, FORM_FLOAT, FORM_POINTER };
 
 struct whence_change {
@@ -44,7 +47,8 @@ enum whence_verdict {
     VERDICT_NOT_REACHED,
     VERDICT_LOST,
     VERDICT_UNJUDGED,
-    VERDICT_REFUSED
+    VERDICT_REFUSED,
+    VERDICT_REACHED
 };
 enum whence_way { WAY_AUTO, WAY_SNAPSHOT, WAY_FORK, WAY_RESTART };
 
@@ -83,7 +87,7 @@ struct whence_session {
     uint64_t endless;  /* 0, or clock ticks after which the unaltered run counts as one that does not end */
     uint64_t patience; /* milliseconds that a continuation may take, however few hooks it meets */
     uint64_t unaltered_patience; /* the same of the unaltered run, between two points of change */
-    uint64_t events, events_limit, outputs, outputs_limit;
+    uint64_t events, events_limit, outputs, outputs_limit; /* in a run, events are what continuations read: bytes */
     uint64_t capture;      /* bytes that are kept of a stream; a continuation that writes more is ended */
     uint64_t output_limit; /* bytes that a stream may have: RLIMIT_FSIZE; 0: any number */
     uint64_t time_limit;   /* milliseconds that a run may sleep; 0: any number */

@@ -48,7 +48,7 @@ static void write_result(struct whence_result *result, struct whence_ending endi
     if (ending.verdict == VERDICT_UNJUDGED)
         whence_output_end();
     result->length = __whence_clock;
-    result->first_wrong = whence_streams.first_wrong;
+    result->first_wrong = ending.verdict == VERDICT_REACHED ? whence_state.path : whence_streams.first_wrong;
     result->applied = whence_state.applied;
     result->status = ending.status;
     result->signal = (uint8_t)ending.signal;

@@ -1,0 +1,301 @@
+"""Causality tests, and the failure-inducing sets that they find (definition 5, section 4.2).
+
+The failing run goes to a point, what differs there from the reference run is overwritten with the reference's values
+but for a subset, and it goes on to the next point, along the failing run's way or along the reference run's. The subset
+*induces* a target where the target's variables then have the values, and the definitions, that they have in the failing
+run; it induces the failure where the run fails in the same way. What crashes or takes another way induces nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.alter.changes import CHANGE, Batch, Op, Verdict
+from whence.alter.faithful import FailureSignature
+from whence.alter.path import FACTOR
+from whence.run.result import RunResult
+from whence.techniques.chains.compared_run import Moment
+from whence.techniques.chains.pairing import Pairing
+from whence.techniques.chains.state import Faulty, States, Unreached, Variable
+
+Changes = NDArray[np.void]
+Set = frozenset[Variable]
+NO_CHANGES: Changes = np.zeros(0, CHANGE)
+_WORD = 1 << 64
+
+
+@dataclass(slots=True, frozen=True)
+class Target:
+    """What is to come: the set of a later point, or with ``point`` -1 the failure."""
+
+    point: int
+    variables: Set
+
+
+FAILURE = Target(-1, frozenset())
+
+
+@dataclass(slots=True, frozen=True)
+class Way:
+    """A way from a point on: its end, and the hash of its blocks."""
+
+    end: Moment
+    hash: int
+    is_failing: bool
+
+
+@dataclass(slots=True)
+class Causality:
+    """Finds failure-inducing sets; ``tests`` counts the altered runs, ``stop`` is asked before each."""
+
+    states: States
+    baseline: FailureSignature
+    stop: Callable[[], bool] = lambda: False
+    tests: int = 0
+    _known: dict[tuple[int, Target], Set] = field(default_factory=dict)
+
+    @property
+    def _pairing(self) -> Pairing:
+        return self.states.pairing
+
+    def fis(self, point: int, target: Target) -> Set:
+        """The failure-inducing set at a point: a least set of faulty variables that induces the target.
+
+        The target's own variables that are defined already belong to it; what else is needed is minimised by delta
+        debugging, always in the same order. Raises Unreached, Stopped.
+        """
+        key = (point, target)
+        if key not in self._known:
+            self._known[key] = self._fis(point, target)
+        return self._known[key]
+
+    def keeps(self, point: int, target: Target) -> bool:
+        """Whether the set at a point is the target's own: its variables are defined, and enough to induce it."""
+        if (point, target) in self._known:
+            return self._known[point, target] == target.variables
+        if any(variable.event > point for variable in target.variables):
+            return False
+        is_kept = _Test(self, point, target, self.states.difference(point), target.variables).induces([])
+        if is_kept:
+            self._known[point, target] = target.variables
+        return is_kept
+
+    def _fis(self, point: int, target: Target) -> Set:
+        faulty = self.states.difference(point)
+        carried = frozenset(v for v in target.variables if v.event <= point)
+        others = [f for f in faulty.values() if not f.is_stale and not _is_part(f.variable, carried)]
+        test = _Test(self, point, target, faulty, carried)
+        if test.induces([]):
+            return carried
+        likely = self._read_on_the_way(point, target, others)
+        if len(likely) < len(others) and test.induces(likely):
+            others = likely
+        return carried | {f.variable for f in minimised(others, test.induces)}
+
+    def _read_on_the_way(self, point: int, target: Target, faulty: Sequence[Faulty]) -> list[Faulty]:
+        """Those that the failing run reads before it comes to the target: most likely the others are not needed."""
+        end = target.point if target.point >= 0 else self._pairing.failing.trace.events
+        reads = self._pairing.failing.reads
+        rows = reads[np.searchsorted(reads["event"], point + 1) : np.searchsorted(reads["event"], end, side="right")]
+        starts, ends = rows["address"], rows["address"] + rows["length"]
+        return [
+            f
+            for f in faulty
+            if not f.variable.length
+            or bool(((starts < f.variable.address + f.variable.length) & (f.variable.address < ends)).any())
+        ]
+
+
+class Stopped(Exception):
+    """The time is over."""
+
+
+def minimised(items: Sequence[Any], induces: Callable[[Sequence[Any]], bool]) -> list[Any]:
+    """A least subset that induces, given that all of them do: no element can be left out.
+
+    Delta debugging by complements (Zeller and Hildebrandt 2002); the order of the items decides which one is found.
+    """
+    found, parts = list(items), 2
+    while len(found) > 1 or (found and parts == 2):
+        size = -(-len(found) // min(parts, len(found)))
+        for start in range(0, len(found), size):
+            rest = found[:start] + found[start + size :]
+            if induces(rest):
+                found, parts = rest, max(parts - 1, 2)
+                break
+        else:
+            if size == 1:
+                return found
+            parts = min(2 * parts, len(found))
+    return found
+
+
+def _is_part(variable: Variable, of: Set) -> bool:
+    """Whether it shares bytes with a variable of a set, or is one of them."""
+    if variable in of:
+        return True
+    first, last = variable.address, variable.address + variable.length
+    return any(other.address < last and first < other.address + other.length for other in of if other.length)
+
+
+class _Test:
+    """The tests of subsets at one point with one target."""
+
+    def __init__(
+        self, causality: Causality, point: int, target: Target, faulty: dict[Variable, Faulty], carried: Set
+    ) -> None:
+        self._causality, self._point, self._target = causality, point, target
+        self._faulty, self._carried = faulty, carried
+        pairing = causality.states.pairing
+        self._pairing, self._run = pairing, pairing.failing
+        moment = self._run.moment(point)
+        if moment is None:
+            raise Unreached
+        self._moment: Moment = moment
+        self._expected: list[bytes] | None = None
+
+    def induces(self, kept: Sequence[Faulty]) -> bool:
+        """Whether the target comes where these and what is carried keep their values."""
+        if self._causality.stop():
+            raise Stopped
+        keeps = self._carried | {f.variable for f in kept}
+        overwritten = [f for f in self._faulty.values() if not f.is_stale and not _is_part(f.variable, keeps)]
+        if not overwritten:
+            return True
+        return self._fails(overwritten) if self._target.point < 0 else self._reaches(overwritten)
+
+    # ---- The failure -------------------------------------------------------------------------------------------------
+
+    def _fails(self, overwritten: Sequence[Faulty]) -> bool:
+        """Whether the run fails in the same way."""
+        session = self._run.session
+        self._causality.tests += 1
+        results = session.run(
+            Batch.of([np.concatenate([change for _, change in self._overwrites(overwritten)])]), outputs=True
+        )
+        record = results.records[0]
+        if record["verdict"] in (Verdict.PASS, Verdict.LOST, Verdict.NOT_REACHED, Verdict.NOT_RUN):
+            return False
+        assert results.outputs is not None
+        return FailureSignature.of(session.case, _result_of(session.case, record, results.outputs[0])) == (
+            self._causality.baseline
+        )
+
+    # ---- A later set -------------------------------------------------------------------------------------------------
+
+    def _reaches(self, overwritten: Sequence[Faulty]) -> bool:
+        """Whether the run comes to the target's point along one of the two ways, and finds its variables there."""
+        ways = self._ways()
+        if self._expected is None:  # of the run as it is
+            changes, _ = self._continuation([], ways[0])
+            self._expected = self._read(changes, ways[0], ways[0].end.now)
+            if self._expected is None:
+                raise Unreached
+        overwrites = self._overwrites(overwritten)
+        for way in ways:
+            changes, is_possible = self._continuation([change for _, change in overwrites], way)
+            if is_possible and self._read(changes, way, overwrites[0][0]) == self._expected:
+                return True
+        return False
+
+    def _ways(self) -> list[Way]:
+        """The failing run's way to the target's point, and the reference run's, where they are two."""
+        run, other = self._run, self._pairing.reference
+        end = run.moment(self._target.point)
+        if end is None:
+            raise Unreached
+        mine = Way(end, run.path.hash(self._moment.now, end.now), True)
+        begin, stop = (other.moment(int(self._pairing.events[e])) for e in (self._point, self._target.point))
+        if begin is None or stop is None:
+            return [mine]
+        theirs = Way(self._moved(stop, end, begin), other.path.hash(begin.now, stop.now), False)
+        return [mine] if theirs.hash == mine.hash else [mine, theirs]
+
+    def _moved(self, there: Moment, here: Moment, begin: Moment) -> Moment:
+        """A moment of the reference run as one of the failing run that goes on as it; ``here``: on its own way."""
+        shift = self._moment.now - begin.now
+        is_later = there.clock > begin.now  # else its block had begun before the point
+        return Moment(there.clock + shift if is_later else here.clock, there.site, there.now + shift)
+
+    def _continuation(self, overwrites: list[Changes], way: Way) -> tuple[Changes, bool]:
+        """The continuation that overwrites, goes on, and reads the target's variables; whether there can be one.
+
+        Variables of the target that the failing run defines on its own way alone are not on the other.
+        """
+        run, stop = self._run, way.end
+        reads: list[tuple[int, Changes]] = []
+        for variable in sorted(self._target.variables):
+            if variable.length:
+                if not way.is_failing and variable.event > self._point and self._pairing.events[variable.event] < 0:
+                    return NO_CHANGES, False
+                reads.append((stop.now, run.change(stop, Op.READ, variable.length, variable.address)))
+            elif variable.event > self._point:
+                moment = self._moment_on(way, variable.event)
+                if moment is None:
+                    return NO_CHANGES, False
+                reads.append((moment.now, run.change(moment, Op.READ_VALUE)))
+        reads.sort(key=lambda read: read[0])
+        return np.concatenate([*overwrites, *(read for _, read in reads), run.change(stop, Op.STOP)]), True
+
+    def _moment_on(self, way: Way, event: int) -> Moment | None:
+        """Where an event between point and target has its value, on one of the ways; None where it is not on it."""
+        here = self._run.moment_of(event)
+        if way.is_failing:
+            return here
+        reference, other = self._pairing.reference, int(self._pairing.events[event])
+        begin = reference.moment(int(self._pairing.events[self._point]))
+        return None if other < 0 or begin is None else self._moved(reference.moment_of(other), here, begin)
+
+    def _read(self, changes: Changes, way: Way, start: int) -> list[bytes] | None:
+        """What a continuation read, in the order of the target's variables; None where it went another way."""
+        self._causality.tests += 1
+        records, found = self._run.session.read(Batch.of([changes]), way.end.now + 1)
+        if records["verdict"][0] != Verdict.REACHED or int(records["first_wrong"][0]) != self._hash(start, way):
+            return None
+        return _parts(found[0], changes)
+
+    def _hash(self, start: int, way: Way) -> int:
+        """The hash of the blocks from the clock of the first change on: up to the point, then along a way."""
+        if start == way.end.now:
+            return 0
+        before = self._run.path.hash(start, self._moment.now)
+        return (before * pow(FACTOR, way.end.now - self._moment.now, _WORD) + way.hash) % _WORD
+
+    # ---- Overwriting -------------------------------------------------------------------------------------------------
+
+    def _overwrites(self, overwritten: Sequence[Faulty]) -> list[tuple[int, Changes]]:
+        """Changes that give variables the reference's values, in order of time, each with the clock then."""
+        run, made = self._run, []
+        for faulty in overwritten:
+            variable = faulty.variable
+            if variable.length:
+                pokes = run.pokes(self._moment, variable.address, faulty.reference)
+                made += [(self._moment.now, poke) for poke in pokes]
+            else:
+                moment = run.moment_of(variable.event)
+                value = int.from_bytes(faulty.reference, "little")
+                made.append((moment.now, run.change(moment, Op.SET, value)))
+        return sorted(made, key=lambda change: change[0])
+
+
+def _parts(data: bytes, changes: Changes) -> list[bytes]:
+    """What was read, one part a reading change."""
+    found, at = [], 0
+    for op, value in zip(changes["op"].tolist(), changes["value"].tolist(), strict=True):
+        if op in (Op.READ, Op.READ_VALUE):
+            length = value if op == Op.READ else 8
+            found.append(data[at : at + length])
+            at += length
+    return found
+
+
+def _result_of(case: Any, record: Any, outputs: tuple[bytes, bytes]) -> RunResult:
+    """A continuation as oracles see runs."""
+    signal, status = int(record["signal"]), int(record["status"])
+    is_over = bool(record["verdict"] == Verdict.TIMEOUT)
+    return RunResult(case, None if signal else status, signal, is_over, False, *outputs, 0.0, 0)

@@ -1,0 +1,73 @@
+"""Registers that live on across a point: values that an expression has loaded, or a call gave, and still needs.
+
+At -O0 they pass from block to block only by phis, so they are those of the blocks that the open frames are in: what
+such a block has loaded before the point, or before its open call, and uses behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from whence.probe.layout import Kind
+from whence.probe.plan import SAME_BLOCK
+from whence.trace.trace import Trace
+
+IN_REGISTERS = (Kind.LOAD, Kind.RESULT)
+
+
+def live_registers(trace: Trace, point: int) -> Iterator[int]:
+    """The events, of the open frames from the innermost outward, whose values are in registers after an event.
+
+    One whose value was used before as well is left out: it cannot be changed for what comes behind alone.
+    """
+    segment, last = int(trace.columns.events["segment"][point]), point
+    while segment >= 0:
+        yield from _of_block(trace, segment, last)
+        frame = trace.columns.frames[trace.columns.segments["frame"][segment]]
+        segment = int(frame["call"])
+        if segment >= 0:
+            last = _last_event(trace, segment)
+
+
+def _last_event(trace: Trace, segment: int) -> int:
+    row = trace.columns.segments[segment]
+    starts = trace.plan.segments["site_start"]
+    return int(row["event"] + starts[row["id"] + 1] - starts[row["id"]] - 1)
+
+
+def _of_block(trace: Trace, segment: int, last: int) -> Iterator[int]:
+    """The live registers of the block that a segment instance is in, after the event ``last`` of it."""
+    plan, rows = trace.plan, trace.columns.segments
+    instances: dict[int, int] = {}  # static segment -> its instance
+    at = segment
+    while at >= 0:
+        instances[int(rows["id"][at])] = at
+        at = int(rows["previous"][at])
+    done = trace.site(last)
+    first, end = _sites_of_block(trace, int(rows["id"][segment]))
+    before, behind = _used(trace, first, done + 1), _used(trace, done + 1, end)
+    for site in sorted(behind - before):
+        home = int(plan.sites["segment"][site])
+        if first <= site <= done and home in instances and plan.sites["kind"][site] in IN_REGISTERS:
+            yield int(rows["event"][instances[home]]) + site - int(plan.segments["site_start"][home])
+
+
+def _sites_of_block(trace: Trace, segment: int) -> tuple[int, int]:
+    """The first site of a static segment's block, and the one behind its last."""
+    blocks = trace.plan.segments["block"]
+    first, last = segment, segment
+    while first > 0 and blocks[first - 1] == blocks[segment]:
+        first -= 1
+    while blocks[last] == blocks[segment]:
+        last += 1
+    starts = trace.plan.segments["site_start"]
+    return int(starts[first]), int(starts[last])
+
+
+def _used(trace: Trace, first: int, end: int) -> set[int]:
+    """The sites of the same block that some sites use."""
+    starts = trace.plan.sites["ref_start"]
+    refs = trace.plan.refs[starts[first] : starts[end]]
+    return set(np.unique(refs["target"][refs["outer"] == SAME_BLOCK]).tolist())

@@ -1,0 +1,57 @@
+"""What the algorithms have in common: they go from the failure backward, and gather failure-inducing sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from whence.techniques.chains.causality import FAILURE, Causality, Set, Target
+from whence.techniques.chains.index_tree import IndexTree
+
+
+@dataclass(slots=True)
+class Walk:
+    """A walk in progress: ``sets`` are the sets that were found, the last one first, each with its point.
+
+    What was found so far stays when it ends by an exception.
+    """
+
+    causality: Causality
+    tree: IndexTree
+    sets: list[tuple[int, Set]] = field(default_factory=list)
+
+    def fis(self, point: int, target: Target) -> Target:
+        """The set at a point that induces a target, as the next target."""
+        return Target(point, self.causality.fis(point, target))
+
+    def keeps(self, point: int, target: Target) -> Target | None:
+        """The target moved back to a point whose set is the same one; None where it is another one."""
+        return Target(point, target.variables) if self.causality.keeps(point, target) else None
+
+    def add(self, target: Target) -> None:
+        """Note a set that belongs to the chain."""
+        if target.variables and (not self.sets or self.sets[-1][1] != target.variables):
+            self.sets.append((target.point, target.variables))
+
+    def first(self) -> Target | None:
+        """The set at the last point before the failure, which induces the failure; None where there is no point."""
+        if not self.tree.points:
+            return None
+        target = self.fis(self.tree.points[-1], FAILURE)
+        self.add(target)
+        return target
+
+    @property
+    def definitions(self) -> list[int]:
+        """The chain: the events that define the variables of the sets, in order of time (definition 6)."""
+        definition = self.causality.states.failing.definition
+        return sorted({definition(variable.event) for _, variables in self.sets for variable in variables})
+
+
+def linear(walk: Walk) -> None:
+    """The sets at all points, one after the other, until one is empty."""
+    target = walk.first()
+    place = len(walk.tree.points) - 1
+    while target is not None and target.variables and place > 0:
+        place -= 1
+        target = walk.fis(walk.tree.points[place], target)
+        walk.add(target)
