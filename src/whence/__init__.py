@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from whence.project import open_folder
     from whence.project import open_sources as open_sources
     from whence.techniques.cause_tree.technique import CauseTree as CauseTree
+    from whence.techniques.chains.technique import FailureInducingChain as FailureInducingChain
     from whence.techniques.likely_invariants.technique import LikelyInvariants as LikelyInvariants
     from whence.techniques.memory.technique import MemoryErrors as MemoryErrors
     from whence.techniques.predicate_switching.technique import PredicateSwitching as PredicateSwitching
@@ -53,6 +54,7 @@ _OFFERED = {
     "PredicateSwitching": "techniques.predicate_switching.technique.PredicateSwitching",
     "ValueReplacement": "techniques.value_replacement.technique.ValueReplacement",
     "CauseTree": "techniques.cause_tree.technique.CauseTree",
+    "FailureInducingChain": "techniques.chains.technique.FailureInducingChain",
     "MemoryErrors": "techniques.memory.technique.MemoryErrors",
     "DataRaces": "techniques.races.technique.DataRaces",
     "Schedules": "techniques.schedules.technique.Schedules",

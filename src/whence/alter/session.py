@@ -98,6 +98,7 @@ class Session:
         self._recorder: Recorder | None = None
         self._numbers = count()
         self._baseline: Observed | None = None
+        self.signature: FailureSignature | None = None  # how the unaltered run ends, once it was observed
         self._expectation = expectation_of(case)
         self._patience = PATIENCE
 
@@ -143,6 +144,7 @@ class Session:
             observed = replace(watched, refusal=observed.refusal)
         observed.unusable = difference(self._plain, signature) if self._plain is not None else ""
         self._baseline = replace(observed, events=observed.events[:0])
+        self.signature = signature
         return observed
 
     def _observe(self, limit: int) -> tuple[Observed, FailureSignature]:
@@ -404,8 +406,10 @@ class Session:
         with self._file(Mode.APPLY, batch, budget=self._ticks(budget)) as file:
             return self._recorder.record(self.case, session=bytes(file.path) + b":0", may_be_cut=True)
 
-    def traces(self, runs: Sequence[NDArray[np.void]], ticks: int) -> list[Recording | None]:
+    def traces(self, runs: Sequence[NDArray[np.void]], ticks: int, room: int = 0) -> list[Recording | None]:
         """Altered runs recorded from their start, of so many clock ticks at most; None: its trace cannot be read.
+
+        Of a long run ``room`` bytes are kept at least, as far as the limit on traces allows that.
 
         All of them have ``argv`` and the environment at the same addresses.
         """
@@ -415,7 +419,7 @@ class Session:
             self._recorder = Recorder(self.subject, variant=Variant.REPLAY)
         with self._file(Mode.APPLY, batch, budget=max(ticks, LEAST_BUDGET)) as file:
             names = [bytes(file.path) + b":%06d" % number for number in range(len(runs))]
-            return self._recorder.record_altered(self.case, names)
+            return self._recorder.record_altered(self.case, names, room)
 
     # ---- Jobs --------------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "rules": "Find small changes of the source that repair failing cases, and rank statements by them.",
     "values": "Rank statements by whether another value there makes failing runs pass.",
     "switch": "Find the branches that make failing runs pass when they go the other way.",
+    "chain": "Show how the fault became the failure, step by step.",
     "causes": "Show why a run had to fail, as a tree of causes to walk.",
     "formula": "Find the statements whose change can make failing runs right, and the values they had to have.",
     "memory": "Find memory errors in recorded runs, also where nothing fails.",

@@ -80,7 +80,10 @@ def print_findings(
     if findings.symptom:
         _print_symptom(page, findings.symptom)
         page.line()
-    _print_ranking(page, findings, limit)
+    if "chain" in findings.parts:
+        _print_chain(page, findings.parts["chain"])
+    else:
+        _print_ranking(page, findings, limit)
     _print_changes(page, findings.parts.get("rules", []))
     _print_summary(page, findings)
     _print_next(page, findings.parts.get("next", []))
@@ -274,6 +277,33 @@ def _print_reasons(page: _Page, evidence: dict[str, Any], lead: str) -> None:
         page.wrapped(lead, reason)
     if len(reasons) > REASONS_SHOWN:
         page.line((f"{lead}{plural(len(reasons) - REASONS_SHOWN, 'more reason')} with --json", DIM))
+
+
+def _print_chain(page: _Page, chain: dict[str, Any]) -> None:
+    """The steps from the first faulty value to the failure, each with what the reference run had there."""
+    steps = chain["steps"]
+    if not steps:
+        page.line(("no faulty value is needed for the failure: the chain is empty", STRONG))
+        return
+    page.line((f"how it came about, in {plural(len(steps), 'step')}, each needed for what follows:", STRONG))
+    width = len(str(len(steps))) + 1
+    call = ""
+    for number, step in enumerate(steps, 1):
+        if step["call"] != call:
+            call = step["call"]
+            if call:
+                page.line(
+                    (" " * (width + 2), ""), (f"in a call of {call}() that the reference run does not make:", DIM)
+                )
+        page.line()
+        place = f"{step['file']}:{step['line']}" if step["file"] else "(no place)"
+        page.line((f"{number:>{width}}  ", STRONG), (place, PLACE))
+        if step["file"]:
+            page.source(Statement(step["file"], step["line"]), " " * width + "  | ")
+        page.wrapped(" " * width + "  = ", step["text"])
+        if step["reference"]:
+            page.wrapped(" " * width + "  ~ ", f"in the reference run: {step['reference']}", DIM)
+    page.line()
 
 
 def _print_summary(page: _Page, findings: Findings) -> None:

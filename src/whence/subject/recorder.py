@@ -204,25 +204,29 @@ class Recorder:
         process, trace = open_best(candidates(ran, name, forked), open_trace, worth)
         return process.text + (f" (one of {len(ran)} that ran)" if len(ran) > 1 else ""), trace
 
-    def record_altered(self, case: Case, sessions: Sequence[bytes]) -> list[Recording | None]:
-        """Record altered runs of a case, the beginning of long ones; None for those whose trace cannot be read."""
+    def record_altered(self, case: Case, sessions: Sequence[bytes], room: int = 0) -> list[Recording | None]:
+        """Record altered runs of a case, the beginning of long ones; None for those whose trace cannot be read.
+
+        ``room``: the bytes that are kept of one at least, as far as the limit allows that.
+        """
         self._runner.limits = self.subject.limits
+        most = min(max(self._endless, room), self._limit)
         found: list[Recording | None] = []
         for start in range(0, len(sessions), TOGETHER):
             part = sessions[start : start + TOGETHER]
             paths = [self._runner.sandbox.new_path(f"trace{next(self._numbers):06}") for _ in part]
-            requests = [TraceRequest(path, self._endless, self._ring) for path in paths]
+            requests = [TraceRequest(path, most, self._ring) for path in paths]
             try:
                 results = self._runner.run_cases([case] * len(part), traces=requests, sessions=part)
-                found += [self._altered(case, result, path) for result, path in zip(results, paths, strict=True)]
+                found += [self._altered(case, result, path, most) for result, path in zip(results, paths, strict=True)]
             finally:
                 for path in paths:
                     _remove(path)
         return found
 
-    def _altered(self, case: Case, result: RunResult, path: Path) -> Recording | None:
+    def _altered(self, case: Case, result: RunResult, path: Path, most: int) -> Recording | None:
         try:
-            trace = self._open(path, self._endless, True)
+            trace = self._open(path, most, True)
             trace.trim()  # there may be many
         except TraceError:
             return None

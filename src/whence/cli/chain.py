@@ -1,0 +1,29 @@
+"""``whence chain``: the failure-inducing chain. How the fault became the failure, step by step."""
+
+from __future__ import annotations
+
+import click
+
+from whence.cli.investigate import investigate
+from whence.cli.options import CaseCommand, Options, Search, search_options, shared_options
+from whence.cli.present import show
+
+ALGORITHMS = ("dependence", "hierarchical", "linear")  # as techniques/chains/technique.py has them
+
+
+@click.command(cls=CaseCommand)
+@shared_options
+@search_options
+@click.option(
+    "--algorithm", type=click.Choice(ALGORITHMS), default=ALGORITHMS[0], show_default=True, help="How to search."
+)
+def chain(options: Options, search: Search, algorithm: str) -> int:
+    """Show how the fault became the failure: the faulty values, each of which was needed for the next.
+
+    The failing run is compared with itself, patched by a branch that is sent the other way so that it passes. At each
+    point of both what differs is reduced to what was needed for what came next.
+    """
+    from whence.techniques.chains.technique import FailureInducingChain
+
+    with investigate(options, search) as investigation:
+        return show(investigation, investigation.find(FailureInducingChain(algorithm)), options)

@@ -1,0 +1,140 @@
+"""The chain in the user's words: its steps in order of time, each with the value that it had and that of the
+reference run, and what it led to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from whence.dependence.slices import place_of
+from whence.findings import Statement
+from whence.probe.layout import Kind
+from whence.subject.trace_reader import MEMORY, TraceReader
+from whence.techniques.chains.causality import Causality, Set
+from whence.techniques.chains.state import Faulty, Variable
+from whence.trace.writers import NOTHING
+
+
+@dataclass(slots=True)
+class Step:
+    """One step: the event of the failing run that gave ``faulty``'s variable its value, and the steps it led to.
+
+    ``event`` is NOTHING where the failing run never gave it one: then ``statement`` is where the reference run did.
+    """
+
+    event: int
+    faulty: Faulty
+    statement: Statement | None
+    text: str
+    reference: str
+    leads_to: list[int]
+    call: str = ""
+
+    def json(self) -> dict[str, Any]:
+        """The step as results hold it."""
+        place = (self.statement.file, self.statement.line) if self.statement else (None, None)
+        return {
+            "file": place[0],
+            "line": place[1],
+            "text": self.text,
+            "reference": self.reference,
+            "event": self.event,
+            "leads_to": self.leads_to,
+            "call": self.call,
+        }
+
+
+class Story:
+    """Tells the sets of a walk, the last of which comes first in ``sets``."""
+
+    def __init__(self, reader: TraceReader, other: TraceReader, causality: Causality) -> None:
+        self._reader, self._other, self._causality = reader, other, causality
+        self._pairing = causality.states.pairing
+
+    def steps(self, sets: list[tuple[int, Set]]) -> list[Step]:
+        """The steps, in order of time; ``leads_to`` counts from 0."""
+        run = self._causality.states.failing
+        keys: dict[Variable, tuple[int, int]] = {}  # steps by their variables: what cannot be told apart is one step
+        found: dict[tuple[int, int], Faulty] = {}
+        for point, variables in sets:
+            faulty = self._causality.states.difference(point)
+            for variable in sorted(variables):
+                event = run.definition(variable.event)
+                keys[variable] = key = (event, 0 if event != NOTHING else variable.address)
+                if variable in faulty:
+                    found.setdefault(key, faulty[variable])
+        order = {key: number for number, key in enumerate(sorted(found))}
+        steps = [self._step(key[0], found[key]) for key in order]
+        for (_, later), (_, earlier) in pairwise(sets):
+            self._join(order, steps, keys, earlier, later)
+        return steps
+
+    def _join(
+        self,
+        order: dict[tuple[int, int], int],
+        steps: list[Step],
+        keys: dict[Variable, tuple[int, int]],
+        earlier: Set,
+        later: Set,
+    ) -> None:
+        """Note that what two successive sets do not share, the one has led to in the other."""
+        effects = {order[keys[v]] for v in later - earlier if keys[v] in order}
+        causes = {order[keys[v]] for v in (earlier - later or earlier) if keys[v] in order}
+        for cause in causes:
+            steps[cause].leads_to += sorted(effects - {cause} - set(steps[cause].leads_to))
+
+    def _step(self, event: int, faulty: Faulty) -> Step:
+        if event == NOTHING:
+            return self._omitted(faulty)
+        reader = self._reader
+        text = reader.action(event) or f"executed `{reader.static(event).text}`"
+        return Step(event, faulty, self._place(event), text, self._in_reference(event, faulty), [], self._call(event))
+
+    def _omitted(self, faulty: Faulty) -> Step:
+        """What the failing run never gave a value, as it should have."""
+        definition = faulty.definition
+        seen = self._other.named(definition) if definition >= 0 else None
+        name = f"`{seen.name}`" if seen else "memory"
+        text = f"{name} was never given a value before"
+        reference = self._other.action(definition) if definition >= 0 else ""
+        return Step(
+            NOTHING, faulty, place_of(self._other, definition) if definition >= 0 else None, text, reference, []
+        )
+
+    def _place(self, event: int) -> Statement | None:
+        """The statement; of a parameter the call that gave it."""
+        found = self._reader.statement(event)
+        if found is not None:
+            return found
+        trace = self._reader.trace
+        frame = trace.columns.frames[trace.columns.segments["frame"][trace.columns.events["segment"][event]]]
+        call = int(frame["call"])
+        if call < 0:
+            return place_of(self._reader, event)
+        starts = trace.plan.segments["site_start"]
+        row = trace.columns.segments[call]
+        return self._reader.statement(int(row["event"] + starts[row["id"] + 1] - starts[row["id"]] - 1))
+
+    def _in_reference(self, event: int, faulty: Faulty) -> str:
+        """The value of the reference run, in C; empty where it cannot be told."""
+        other = int(self._pairing.events[event])
+        if other >= 0 and other == faulty.definition:
+            seen = self._other.observation(other)
+            return seen.value if seen is not None and seen.value is not None else ""
+        static, raw = self._reader.static(event), int.from_bytes(faulty.reference, "little")
+        if static.kind is Kind.BRANCH:
+            return {0: "false", 1: "true"}.get(raw, str(raw))
+        if static.kind in MEMORY and static.path is not None and len(faulty.reference) <= 8:
+            return static.path.show(raw)
+        return ""
+
+    def _call(self, event: int) -> str:
+        """The function that only the failing run called, of those that the event lies in the outermost; else empty."""
+        trace, found = self._reader.trace, ""
+        for frame in self._causality.states.failing.open_frames(event):
+            if self._pairing.frames[frame] < 0:
+                function = int(trace.columns.frames["function"][frame])
+                found = self._reader.subject.program.functions[function].name
+        return found

@@ -1,0 +1,197 @@
+"""Failure-inducing chains as a technique: a failing case, the run it is compared with, and the chain as findings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from whence.alter.changes import CHANGE
+from whence.alter.faithful import FailureSignature
+from whence.alter.session import Session
+from whence.dependence.predicate_switching import Failing
+from whence.dependence.slices import symptom_start
+from whence.errors import SubjectError, UsageError
+from whence.findings import Entry, Findings, Statement, plural
+from whence.investigation.account import summary
+from whence.probe.instrument import Variant
+from whence.subject.memory_check import Checker
+from whence.subject.symptoms import symptom_of
+from whence.subject.trace_reader import TraceReader
+from whence.techniques.chains.causality import Causality, Stopped
+from whence.techniques.chains.compared_run import ComparedRun
+from whence.techniques.chains.dependence_based import dependence_based
+from whence.techniques.chains.hierarchical import hierarchical
+from whence.techniques.chains.index_tree import IndexTree
+from whence.techniques.chains.pairing import Pairing
+from whence.techniques.chains.reference import Reference, first_critical, unchanged
+from whence.techniques.chains.state import States, Unreached
+from whence.techniques.chains.story import Step, Story
+from whence.techniques.chains.walk import Walk, linear
+
+if TYPE_CHECKING:
+    from whence.investigation.investigation import Investigation
+    from whence.subject.recorder import Recording
+
+ALGORITHMS: dict[str, Callable[[Walk], None]] = {
+    "dependence": dependence_based,
+    "hierarchical": hierarchical,
+    "linear": linear,
+}
+SEARCHING = 0.5  # of the time, at most, for finding the run to compare with
+ROOM = 512 << 20  # bytes of a recorded run
+TRACE_TICKS = 1 << 40
+OPTIONS = "give a smaller input, or compare with a good version of the program"
+
+
+@dataclass(frozen=True, slots=True)
+class FailureInducingChain:
+    """How a failure came about: the faulty values from the first one to the symptom, each needed for the next.
+
+    ``algorithm``: ``dependence`` (Algorithm 2), ``hierarchical`` (Algorithm 1), or ``linear``: all points one by one.
+    """
+
+    algorithm: str = "dependence"
+
+    def run(self, investigation: Investigation) -> Findings:
+        """The statements of the chain in order of time.
+
+        Raises SubjectError where no case fails, or no run is found to compare with; UsageError for ``window``.
+        """
+        if investigation.setup.window:
+            raise UsageError("--window: a chain needs the whole run", "leave it out")
+        subject = investigation.subject
+        if subject.has_threads:
+            raise SubjectError(
+                "the program starts threads: states correspond only where they take the same turns in both runs",
+                "`whence races` and `whence suppress` look at programs with threads",
+            )
+        row, recording = investigation.record_failing(investigation.failing_rows())
+        investigation.build(Variant.REPLAY)
+        symptom = symptom_of(recording, subject.folder)
+        start = symptom_start(symptom)
+        failing = Failing.of(TraceReader(subject, recording.trace), recording.case, start.references)
+        with investigation.work("switching branches", SEARCHING) as work:
+            reference, tried = first_critical(work, failing)
+        if reference is None:
+            raise SubjectError(
+                f"no run to compare with: {recording.case.name} passes with none of {plural(tried, 'branch instance')} "
+                "sent the other way",
+                OPTIONS,
+            )
+        plain = FailureSignature.of(recording.case, investigation.runs.tested[row].result)
+        with ExitStack() as stack, investigation.watcher.first_use():
+            session = stack.enter_context(Session(subject, recording.case, plain=plain, variant=Variant.REPLAY))
+            comparison = compare(session, reference)
+            end = start.event if start.event >= 0 else recording.trace.events - 1
+            chain = comparison.walk(ALGORITHMS[self.algorithm], end, lambda: investigation.clock.left <= 0)
+        findings = Findings("chain", subject.name, symptom=symptom)
+        findings.ranking = _ranking(chain.steps)
+        findings.parts["chain"] = _part(recording, reference, self.algorithm, chain)
+        findings.parts["cases"] = investigation.coverage.case_totals()
+        findings.summary = [*summary(subject, investigation.runs), *_summary(reference, chain, tried)]
+        findings.warnings = [f"the chain is not complete: {chain.incomplete}"] if chain.incomplete else []
+        return findings
+
+
+@dataclass(slots=True)
+class Chain:
+    """A chain: its steps in order of time, the altered runs and seconds that it took, and why it is not complete."""
+
+    steps: list[Step]
+    tests: int
+    seconds: float
+    points: int
+    incomplete: str = ""
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Two runs that can be compared, and how the failing one fails."""
+
+    pairing: Pairing
+    baseline: FailureSignature
+
+    def walk(self, algorithm: Callable[[Walk], None], end: int, stop: Callable[[], bool]) -> Chain:
+        """The chain up to the event at which the failure shows."""
+        began = time.monotonic()
+        causality = Causality(States(self.pairing), self.baseline, stop)
+        walk = Walk(causality, IndexTree(self.pairing, end))
+        incomplete = ""
+        try:
+            algorithm(walk)
+        except Stopped:
+            incomplete = "its time is over (more: --budget 5m)"
+        except Unreached:
+            incomplete = "an altered run did not come to a point again that the failing run comes to"
+        failing, reference = self.pairing.failing, self.pairing.reference
+        readers = [TraceReader(run.session.subject, run.trace) for run in (failing, reference)]
+        steps = Story(readers[0], readers[1], causality).steps(walk.sets)
+        return Chain(steps, causality.tests, time.monotonic() - began, len(walk.tree.points), incomplete)
+
+
+def compare(session: Session, reference: Reference) -> Comparison:
+    """Record the failing run and the reference run; raises SubjectError where they cannot be compared."""
+    observed = session.observe(0)
+    if observed.unusable or observed.refusal:
+        why = observed.unusable or f"it can only be altered from its start: {observed.refusal}"
+        raise SubjectError(f"case {session.case.name}: {why}", OPTIONS)
+    subject = session.subject
+    runs = session.traces([unchanged(subject.alter_plan.sites), reference.changes], TRACE_TICKS, ROOM)
+    checker = Checker(subject, variant=Variant.REPLAY)
+    compared = []
+    for recording, changes in zip(runs, (np.zeros(0, CHANGE), reference.changes), strict=True):
+        if recording is None or recording.is_cut:
+            raise SubjectError(f"case {session.case.name}: its run is too long to be compared", OPTIONS)
+        compared.append(ComparedRun(session, recording.trace, checker.check(recording.trace), changes))
+    assert session.signature is not None
+    return Comparison(Pairing(*compared), session.signature)
+
+
+def _ranking(steps: list[Step]) -> list[Entry]:
+    """The statements of the steps in order of time: the chain begins at the root cause, or near it."""
+    by_statement: dict[Statement, list[Step]] = {}
+    for step in steps:
+        if step.statement is not None:
+            by_statement.setdefault(step.statement, []).append(step)
+    count = len(by_statement)
+    return [
+        Entry(statement, (count - place) / count, place + 1, place + 1, {"text": _told(members[0])})
+        for place, (statement, members) in enumerate(by_statement.items())
+    ]
+
+
+def _told(step: Step) -> str:
+    return step.text + (f" (reference: {step.reference})" if step.reference else "")
+
+
+def _part(recording: Recording, reference: Reference, algorithm: str, chain: Chain) -> dict[str, Any]:
+    """The part ``chain`` of the findings."""
+    at = reference.statement
+    return {
+        "case": recording.case.name,
+        "reference": {
+            "kind": str(reference.kind),
+            "text": reference.text,
+            "file": at.file if at else None,
+            "line": at.line if at else None,
+        },
+        "algorithm": algorithm,
+        "steps": [step.json() for step in chain.steps],
+        "tests": chain.tests,
+        "seconds": round(chain.seconds, 3),
+        "points": chain.points,
+        "incomplete": chain.incomplete,
+    }
+
+
+def _summary(reference: Reference, chain: Chain, tried: int) -> list[str]:
+    return [
+        f"compared with itself, patched: {reference.text}; {plural(tried, 'branch instance')} tried",
+        f"{plural(len(chain.steps), 'step')} by {plural(chain.tests, 'altered run')}, "
+        f"of {chain.points:,} aligned points, in {chain.seconds:.1f} s",
+    ]
