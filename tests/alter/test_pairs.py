@@ -733,7 +733,7 @@ def test_an_altered_run_is_that_of_the_edited_program(made: Pair):
 def test_no_change_of_the_list_is_left_out():
     done = {do.op for p in PAIRS for do in p.changes}
     roles = {do.role for p in PAIRS for do in p.changes}
-    assert done == set(Op)
+    assert done == set(Op) - {Op.READ, Op.READ_VALUE, Op.STOP}, "those change nothing (test_readings)"
     assert roles == set(Role)
     assert len({p.name for p in PAIRS}) == len(PAIRS) >= 45
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from whence.probe.layout import Kind
 from whence.techniques.chains.compared_run import NO_SITE, ComparedRun
-from whence.trace.columns import CHUNK_UNITS, N_FRAME
+from whence.trace.columns import CHUNK_UNITS, N_FRAME, N_OUT
 from whence.trace.decode import CHUNK_HEADER_UNITS
 from whence.trace.execution_index import Regions, align, align_events
 from whence.trace.objects import HEAP, LOCAL, STATIC
@@ -26,13 +26,15 @@ class Pairing:
 
     ``points`` are the failing run's aligned points, in order of time: the events after which its state may be another
     one (definition 1's executed instructions with a destination, and branches) whose counterpart the reference run has.
+    Before the event ``common`` both runs are the same.
     """
 
     def __init__(self, failing: ComparedRun, reference: ComparedRun) -> None:
         self.failing, self.reference = failing, reference
         common = common_segments(failing, reference)
         self.segments = align(Regions(failing.trace), Regions(reference.trace), max(common, 1))
-        self.common = int(failing.trace.columns.segments["event"][common]) if common < failing.trace.segments else 0
+        last = max(common - 1, 0)  # at its end a branch may have gone another way
+        self.common = int(failing.trace.columns.segments["event"][last]) if failing.trace.segments else 0
 
     @cached_property
     def events(self) -> Integers:
@@ -55,6 +57,21 @@ class Pairing:
     def _is_seen(self, event: int) -> bool:
         """Whether both runs come to the moment of the state after the event."""
         return self.failing.seen_at(event) >= 0 and self.reference.seen_at(int(self.events[event])) >= 0
+
+    def failure(self, stream: int, wrong: int) -> int:
+        """The last event before the failure shows: before what both runs have written to a stream first differs.
+
+        ``wrong`` is the offset of the first wrong byte, -1 where it is not known. The last event of all where the
+        failure does not show in the stream.
+        """
+        if not len(self.points):
+            return self.failing.trace.events - 1
+        mine = written(self.failing, stream, self.points)
+        theirs = written(self.reference, stream, self.events[self.points])
+        differs = np.flatnonzero((mine != theirs) | ((mine > wrong) & (wrong >= 0)))
+        if not len(differs):
+            return self.failing.trace.events - 1
+        return int(self.points[differs[0]]) - 1
 
     # ---- Objects -----------------------------------------------------------------------------------------------------
 
@@ -99,6 +116,14 @@ def _keys(rows: Any, chosen: NDArray[np.intp], key: Integers) -> tuple[list[int]
     """The numbers of some objects, and what tells each: its frame or call, and which of its variables it is."""
     declared = np.where(rows["kind"] == LOCAL, rows["declared"], 0)
     return chosen.tolist(), list(zip(key[chosen].tolist(), declared[chosen].tolist(), strict=True))
+
+
+def written(run: ComparedRun, stream: int, events: Integers) -> Integers:
+    """How many bytes a run has written to a stream by each of some events."""
+    outs = run.trace.columns.outs[: run.trace.columns.counts[N_OUT]]
+    outs = outs[outs["stream"] == stream]
+    totals = np.concatenate([np.zeros(1, np.int64), np.cumsum(outs["length"], dtype=np.int64)])
+    return np.asarray(totals[np.searchsorted(outs["event"], events, side="right")])
 
 
 def common_segments(failing: ComparedRun, reference: ComparedRun) -> int:

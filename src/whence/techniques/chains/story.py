@@ -98,10 +98,9 @@ class Story:
         seen = self._other.named(definition) if definition >= 0 else None
         name = f"`{seen.name}`" if seen else "memory"
         text = f"{name} was never given a value before"
-        reference = self._other.action(definition) if definition >= 0 else ""
-        return Step(
-            NOTHING, faulty, place_of(self._other, definition) if definition >= 0 else None, text, reference, []
-        )
+        if definition < 0:
+            return Step(NOTHING, faulty, None, text, "", [])
+        return Step(NOTHING, faulty, place_of(self._other, definition), text, self._other.action(definition), [])
 
     def _place(self, event: int) -> Statement | None:
         """The statement; of a parameter the call that gave it."""

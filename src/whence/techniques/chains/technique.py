@@ -87,8 +87,7 @@ class FailureInducingChain:
         with ExitStack() as stack, investigation.watcher.first_use():
             session = stack.enter_context(Session(subject, recording.case, plain=plain, variant=Variant.REPLAY))
             comparison = compare(session, reference)
-            end = start.event if start.event >= 0 else recording.trace.events - 1
-            chain = comparison.walk(ALGORITHMS[self.algorithm], end, lambda: investigation.clock.left <= 0)
+            chain = comparison.walk(ALGORITHMS[self.algorithm], lambda: investigation.clock.left <= 0)
         findings = Findings("chain", subject.name, symptom=symptom)
         findings.ranking = _ranking(chain.steps)
         findings.parts["chain"] = _part(recording, reference, self.algorithm, chain)
@@ -116,9 +115,10 @@ class Comparison:
     pairing: Pairing
     baseline: FailureSignature
 
-    def walk(self, algorithm: Callable[[Walk], None], end: int, stop: Callable[[], bool]) -> Chain:
-        """The chain up to the event at which the failure shows."""
+    def walk(self, algorithm: Callable[[Walk], None], stop: Callable[[], bool]) -> Chain:
+        """The chain up to where the failure shows; ``stop`` says when the time is over."""
         began = time.monotonic()
+        end = self.pairing.failure(self.baseline.stream, self.baseline.wrong)
         causality = Causality(States(self.pairing), self.baseline, stop)
         walk = Walk(causality, IndexTree(self.pairing, end))
         incomplete = ""
