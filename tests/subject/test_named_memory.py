@@ -34,6 +34,12 @@ def test_paths_are_what_the_program_says(number: int) -> None:
     ours = {path: place for path, place in told.items() if re.match(r"v\d|p\d+(->|\[)|list->.*data", path)}
     whole = [place for place in ours.values() if place.path is not None and place.path.bits is None]
     assert all(addresses[place.text] == (place.address, place.size) for place in whole)
+    for start, size in list(addresses.values())[::3]:
+        parts = {place.text for place in memory.parts(start + size // 2, 9)}
+        overlap = [
+            p for p in told.values() if p.address < start + size // 2 + 9 and start + size // 2 < p.address + p.size
+        ]
+        assert parts == {place.text for place in overlap}
     covered = {byte for p in ours.values() for byte in range(p.address, p.address + p.size)}
     assert all(byte in covered for at, size in addresses.values() for byte in range(at, at + size))
 
@@ -191,6 +197,68 @@ def test_pointers_of_all_kinds(path: str, value: str | None) -> None:
         assert path not in found  # nothing says what the block was made as
     else:
         assert found.get(path) == value
+
+
+MADE_AS = """
+struct base { int kind; };
+struct derived { struct base base; double extra; };
+struct link { struct link *next; };
+struct entry { int id; struct link link; };
+struct tagged { int kind; union { struct derived *derived; char *text; long number; } u; };
+struct pair { struct tagged *one, *other; };
+static void *hidden;
+static struct base *shape;
+static struct link *links;
+static struct pair pair;
+static struct derived *make(void) { struct derived *made = calloc(1, sizeof *made); made->extra = 0.25; return made; }
+int main(void)
+{
+    hidden = make();
+    shape = &make()->base;
+    struct entry *entry = malloc(sizeof *entry);
+    entry->id = 9, entry->link.next = NULL, links = &entry->link;
+    struct entry *ended = malloc(3 * sizeof *ended), *last = ended + 2;
+    for (int i = 0; i < 3; i++) ended[i].id = i;
+    entry = ended = NULL;
+    pair.one = malloc(sizeof *pair.one), pair.other = malloc(sizeof *pair.other);
+    pair.one->kind = 1, pair.one->u.derived = make();
+    pair.other->kind = 2, pair.other->u.text = strdup("union");
+    int **rows = malloc(2 * sizeof *rows);
+    rows[0] = malloc(3 * sizeof(int)), rows[1] = malloc(sizeof(int));
+    rows[0][2] = 12, *rows[1] = 13;
+    dump();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("((struct derived *)hidden)->extra", "0.25"),
+        ("((struct derived *)shape)->extra", "0.25"),
+        ("last[-2].id", "0"),
+        ("last[0].id", "2"),
+        ("pair.one->u.derived->extra", "0.25"),
+        ("pair.other->u.text[4]", "'n' (110)"),
+        ("rows[0][2]", "12"),
+        ("*rows[1]", "13"),
+        ("links->next", "NULL"),
+    ],
+)
+def test_blocks_are_told_as_what_they_were_made_as(path: str, value: str) -> None:
+    memory = memory_of(MADE_AS)
+    values = Values(memory)
+    assert values.of(place_of(memory, path)) == value
+
+
+def test_what_an_inner_pointer_does_not_reach_has_no_path() -> None:
+    memory = memory_of(MADE_AS)
+    start = place_of(memory, "links->next").address
+    before = memory.path(start - 8, 4)
+    assert (
+        before is not None and before.path is None and before.text.startswith("bytes 0 to 3 of the block of 16 bytes")
+    )
 
 
 def test_a_dangling_pointer_says_what_it_was() -> None:

@@ -41,11 +41,11 @@ class Part:
         return replace(self, offset=self.offset + offset) if offset else self
 
 
-def part_at(path: AccessPath, room: int, offset: int, length: int = 0, kind: str = "") -> Part:
+def part_at(path: AccessPath, room: int, offset: int, length: int = 0, wanted: CType | None = None) -> Part:
     """The smallest part of an object that holds all of some bytes (a whole member, element or scalar).
 
-    Of a union's members the one is taken that has a part of that ``length`` (0: of any) and that ``kind`` there, else
-    the first.
+    Of a union's members the one is taken that has a part of that ``length`` (0: of any) there, and that is of the type
+    that is ``wanted``, else the first.
     """
     end = offset + max(1, length)
     plain = path.type.plain if path.type is not None else None
@@ -56,7 +56,7 @@ def part_at(path: AccessPath, room: int, offset: int, length: int = 0, kind: str
             return whole
         start = offset - offset % size
         inner = AccessPath(f"{path.postfix}[{offset // size}]", element)
-        return part_at(inner, min(size, room - start), offset - start, length, kind).behind(start)
+        return part_at(inner, min(size, room - start), offset - start, length, wanted).behind(start)
     if plain is None or plain.kind not in ("struct", "union") or not plain.members:
         return whole
     places = [(member, *_span(plain, member, room)) for member in plain.members]
@@ -64,22 +64,24 @@ def part_at(path: AccessPath, room: int, offset: int, length: int = 0, kind: str
     if not holders:
         touched = any(start < end and offset < start + size for _, start, size in places)
         return whole if touched else Part(path, 0, room, is_padding=True)
-    found = [_within(path, member, start, size, offset, length, kind) for member, start, size in holders]
-    return found[0] if len(found) == 1 else min(found, key=lambda part: _misfit(part, length, kind))
+    found = [_within(path, member, start, size, offset, length, wanted) for member, start, size in holders]
+    return found[0] if len(found) == 1 else min(found, key=lambda part: _misfit(part, length, wanted))
 
 
-def _within(path: AccessPath, member: Member, start: int, size: int, offset: int, length: int, kind: str) -> Part:
+def _within(
+    path: AccessPath, member: Member, start: int, size: int, offset: int, length: int, wanted: CType | None
+) -> Part:
     inner = select(path, member)
     if member.bits:
         return Part(replace(inner, bits=(member.offset % 8, member.bits)), start, size)
-    return part_at(inner, size, offset - start, length, kind).behind(start)
+    return part_at(inner, size, offset - start, length, wanted).behind(start)
 
 
-def _misfit(part: Part, length: int, kind: str) -> tuple[bool, bool, bool, bool]:
+def _misfit(part: Part, length: int, wanted: CType | None) -> tuple[bool, bool, bool, bool]:
     plain = part.path.type.plain if part.path.type is not None else None
-    wrong_kind = bool(kind) and (plain is None or plain.kind != kind)
+    wrong_type = wanted is not None and plain is not wanted
     wrong_length = length > 0 and (part.size != length or part.path.bits is not None)
-    return part.is_padding, wrong_kind, wrong_length, plain is None or plain.is_aggregate
+    return part.is_padding, wrong_type, wrong_length, plain is None or plain.is_aggregate
 
 
 def _element(array: CType) -> tuple[CType | None, int]:
@@ -143,21 +145,31 @@ def scalars(path: AccessPath, room: int, texts: bool = False, first: int = 0, en
 
 
 def _of_members(path: AccessPath, plain: CType, room: int, texts: bool, first: int, end: int) -> Iterator[Part]:
-    told: set[int] = set()
+    if plain.kind == "union":
+        yield from (p for p in _of_union(path, plain, room, texts) if p.offset < end and first < p.offset + p.size)
+        return
     for member in plain.members:
         start, size = _span(plain, member, room)
-        if not (start < end and first < start + size):
-            continue
-        inner = select(path, member)
-        if member.bits:
-            parts = iter([Part(replace(inner, bits=(member.offset % 8, member.bits)), start, size)])
-        else:
-            parts = (part.behind(start) for part in scalars(inner, size, texts, first - start, end - start))
-        if plain.kind == "struct":
-            yield from parts
-            continue
+        if start < end and first < start + size:
+            yield from _of_member(path, member, start, size, texts, first, end)
+
+
+def _of_member(
+    path: AccessPath, member: Member, start: int, size: int, texts: bool, first: int, end: int
+) -> Iterator[Part]:
+    inner = select(path, member)
+    if member.bits:
+        yield Part(replace(inner, bits=(member.offset % 8, member.bits)), start, size)
+        return
+    yield from (part.behind(start) for part in scalars(inner, size, texts, first - start, end - start))
+
+
+def _of_union(path: AccessPath, plain: CType, room: int, texts: bool) -> Iterator[Part]:
+    told: set[int] = set()
+    for member in plain.members:
         own: set[int] = set()
-        for part in parts:
+        start, size = _span(plain, member, room)
+        for part in _of_member(path, member, start, size, texts, 0, room) if size else ():
             places = range(part.offset, part.offset + part.size)
             if not told.issuperset(places):
                 own.update(places)
@@ -166,7 +178,10 @@ def _of_members(path: AccessPath, plain: CType, room: int, texts: bool, first: i
 
 
 def pointers(ctype: CType, room: int) -> list[tuple[NDArray[np.int64], CType]]:
-    """Where the pointers of an object lie, those of one type together: offsets in bytes, and the pointers' type."""
+    """Where the pointers of an object lie, those of one type together: offsets in bytes, and the pointers' plain type.
+
+    Of a union all members count.
+    """
     plain = ctype.plain
     if plain.kind == "pointer":
         return [(np.zeros(1, np.int64), plain)] if room >= POINTER_BYTES else []
@@ -183,8 +198,5 @@ def pointers(ctype: CType, room: int) -> list[tuple[NDArray[np.int64], CType]]:
         for member in plain.members:
             start, size = _span(plain, member, room)
             inner = pointers(member.type, size) if not member.bits else []
-            if plain.kind == "union" and found:  # the pointer that the first member has there is the one that is told
-                told = np.concatenate([offsets for offsets, _ in found])
-                inner = [(offsets[~np.isin(start + offsets, told)], target) for offsets, target in inner]
             found += [(start + offsets, target) for offsets, target in inner]
     return found

@@ -27,14 +27,16 @@ class BlockTypes:
         self._types_made: dict[int, CType | None] = {}
         self._types_assigned: dict[tuple[int, str], CType | None] = {}
 
-    def made_as(self, event: int) -> CType | None:
-        """The type whose pointer the call that made a block was assigned to; None: that is not known.
+    def made_as(self, event: int, size: int) -> CType | None:
+        """What the pointer points to that the call which made a block was assigned to; None: that is not known, or the
+        block has not so many bytes.
 
         What a function only passes on to its caller was made for the caller's pointer.
         """
         if event not in self._types_made:
             self._types_made[event] = self._made_as(event)
-        return self._types_made[event]
+        found = self._types_made[event]
+        return found if found is not None and found.size <= size else None
 
     def _made_as(self, call: int) -> CType | None:
         columns, block = self._trace.columns, 0

@@ -285,7 +285,8 @@ class RunObjects:
         """The block of a row of the table of objects."""
         row = self.checked.table[number]
         made = int(row["declared"])
-        return LiveObject(Kind.BLOCK, int(row["base"]), int(row["size"]), type=self.types.made_as(made), birth=made)
+        size = int(row["size"])
+        return LiveObject(Kind.BLOCK, int(row["base"]), size, type=self.types.made_as(made, size), birth=made)
 
     def gone(self, address: int, event: int) -> str:
         """Words for the block that had an address last, and was given back until an event; empty: there was none."""

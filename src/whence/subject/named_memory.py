@@ -220,7 +220,7 @@ class NamedMemory:
         """
         return self._place(address, length)
 
-    def _place(self, address: int, length: int, kind: str = "") -> Place | None:
+    def _place(self, address: int, length: int, wanted: CType | None = None) -> Place | None:
         number = self._number(address)
         if number < 0:
             return None
@@ -233,7 +233,7 @@ class NamedMemory:
         path, start, room = holder
         if offset + max(1, length) > start + room:
             return self._several(view, made, offset, length)
-        part = part_at(path, room, offset - start, length, kind).behind(start)
+        part = part_at(path, room, offset - start, length, wanted).behind(start)
         return self._told(part, made, view.frame, offset, length)
 
     def _told(self, part: Part, made: LiveObject, frame: Frame | None, offset: int, length: int) -> Place:
@@ -376,22 +376,24 @@ class NamedMemory:
         The type that the block was made as tells most, then a type of which the block holds a whole number.
         """
         target, made_as = self.run.types.completed(pointer.type.target), block.type
-        if target is None or (target.size <= 0 and made_as is None):
-            return -1
         if made_as is not None:
-            if is_same(target, made_as):
-                return 0 if pointer.start % made_as.size == 0 else 3
-            return (2 if is_vague(target) else 1) if pointer.start == 0 else -1 if is_vague(target) else 3
+            if target is None or not is_same(target, made_as):
+                return (2 if is_vague(target) else 1) if pointer.start == 0 else -1 if is_vague(target) else 3
+            return 0 if pointer.start % made_as.size == 0 else 3
+        if target is None or target.size <= 0:
+            return -1
         if is_vague(target):
             return 4 if pointer.start == 0 else 5
         if pointer.start:
             return 3
+        if block.size < target.size:
+            return 6
         return 0 if block.size % target.size == 0 or is_open(target.plain) else 1
 
     def _lead(self, number: int, pointer: _Found) -> _View:
         """How a block is told by a pointer."""
         block, holder = self._object(number), self._object(pointer.holder)
-        place = self._place(holder.base + pointer.at, POINTER_BYTES, "pointer")
+        place = self._place(holder.base + pointer.at, POINTER_BYTES, pointer.type)
         assert place is not None
         value = Value(place.text, UNARY if place.text.startswith("*") else POSTFIX, pointer.type)
         element, made_as = self.run.types.completed(pointer.type.target), block.type
