@@ -32,16 +32,16 @@ class Pairing:
     def __init__(self, failing: ComparedRun, reference: ComparedRun) -> None:
         self.failing, self.reference = failing, reference
         common = common_segments(failing, reference)
-        self.segments = align(Regions(failing.trace), Regions(reference.trace), max(common, 1))
+        self._regions = Regions(failing.trace), Regions(reference.trace)
+        self.segments = align(*self._regions, max(common, 1))
         last = max(common - 1, 0)  # at its end a branch may have gone another way
         self.common = int(failing.trace.columns.segments["event"][last]) if failing.trace.segments else 0
 
     @cached_property
     def events(self) -> Integers:
         """For each event of the failing run the corresponding one of the reference run, or NONE."""
-        failing, reference = self.failing.trace, self.reference.trace
-        found = align_events(failing, reference, self.segments, np.arange(failing.events))
-        found[found >= reference.events] = NONE
+        found = align_events(*self._regions, self.segments, np.arange(self.failing.trace.events))
+        found[found >= self.reference.trace.events] = NONE
         return found
 
     @cached_property
