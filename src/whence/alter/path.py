@@ -14,22 +14,29 @@ _INVERSE = pow(FACTOR, -1, _WORD)
 
 
 class Path:
-    """The blocks of a recorded run, in order of their clocks.
+    """The blocks of a recorded run, in order of their clocks; ``blocks`` gives them other numbers (-1: none).
 
     The hash of the blocks b1, b2, ... is the polynomial of the numbers b + 1 in ``FACTOR``, of 64 bits.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, blocks: NDArray[np.int64] | None = None) -> None:
         ids = trace.columns.segments["id"][: trace.segments]
         starts = trace.plan.segments["flags"][ids] & FIRST != 0
-        blocks = trace.plan.segments["block"][ids[starts]].astype(np.uint64) + np.uint64(1)
-        self._sums = _sums(blocks)
+        numbers = trace.plan.segments["block"][ids[starts]].astype(np.int64)
+        numbers = numbers if blocks is None else blocks[numbers]
+        self._sums = _sums((numbers + 1).astype(np.uint64))
+        self._unnamed = np.concatenate([[0], np.cumsum(numbers < 0)])
 
     def __len__(self) -> int:
         return len(self._sums) - 1
 
-    def hash(self, first: int, last: int) -> int:
-        """The hash of the blocks behind that of clock ``first``, up to that of clock ``last``."""
+    def hash(self, first: int, last: int) -> int | None:
+        """The hash of the blocks behind that of clock ``first``, up to that of clock ``last``.
+
+        None where one of them has no number.
+        """
+        if self._unnamed[last + 1] != self._unnamed[first + 1]:
+            return None
         part = (int(self._sums[last + 1]) - int(self._sums[first + 1])) % _WORD
         return part * pow(FACTOR, last, _WORD) % _WORD
 

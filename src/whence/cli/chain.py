@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from whence.cli.investigate import investigate
@@ -17,7 +19,13 @@ ALGORITHMS = ("dependence", "hierarchical", "linear")  # as techniques/chains/te
 @click.option(
     "--algorithm", type=click.Choice(ALGORITHMS), default=ALGORITHMS[0], show_default=True, help="How to search."
 )
-def chain(options: Options, search: Search, algorithm: str) -> int:
+@click.option(
+    "--reference",
+    type=click.Path(path_type=Path),
+    metavar="VERSION",
+    help="A good version to compare with: a folder with whence.toml, a C file, an executable [the run, patched].",
+)
+def chain(options: Options, search: Search, algorithm: str, reference: Path | None) -> int:
     """Show how the fault became the failure: the faulty values, each of which was needed for the next.
 
     The failing run is compared with itself, patched by a branch that is sent the other way so that it passes. At each
@@ -26,4 +34,4 @@ def chain(options: Options, search: Search, algorithm: str) -> int:
     from whence.techniques.chains.technique import FailureInducingChain
 
     with investigate(options, search) as investigation:
-        return show(investigation, investigation.find(FailureInducingChain(algorithm)), options)
+        return show(investigation, investigation.find(FailureInducingChain(algorithm, reference)), options)

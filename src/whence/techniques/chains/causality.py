@@ -209,18 +209,20 @@ class _Test:
         end = run.moment(self._target.point)
         if end is None:
             raise Unreached
-        mine = Way(end, run.path.hash(self._moment.now, end.now), True)
+        mine = Way(end, run.path.hash(self._moment.now, end.now) or 0, True)
         begin, stop = (other.moment(int(self._pairing.events[e])) for e in (self._point, self._target.point))
         if begin is None or stop is None:
             return [mine]
-        theirs = Way(self._moved(stop, end, begin), other.path.hash(begin.now, stop.now), False)
-        return [mine] if theirs.hash == mine.hash else [mine, theirs]
+        found = self._pairing.path.hash(begin.now, stop.now)
+        if found is None or found == mine.hash:
+            return [mine]
+        return [mine, Way(self._moved(stop, end, begin), found, False)]
 
     def _moved(self, there: Moment, here: Moment, begin: Moment) -> Moment:
         """A moment of the reference run as one of the failing run that goes on as it; ``here``: on its own way."""
         shift = self._moment.now - begin.now
         is_later = there.clock > begin.now  # else its block had begun before the point
-        return Moment(there.clock + shift if is_later else here.clock, there.site, there.now + shift)
+        return Moment(there.clock + shift if is_later else here.clock, here.site, there.now + shift)
 
     def _continuation(self, overwrites: list[Changes], way: Way) -> tuple[Changes, bool]:
         """The continuation that overwrites, goes on, and reads the target's variables; whether there can be one.
@@ -263,7 +265,7 @@ class _Test:
         """The hash of the blocks from the clock of the first change on: up to the point, then along a way."""
         if start == way.end.now:
             return 0
-        before = self._run.path.hash(start, self._moment.now)
+        before = self._run.path.hash(start, self._moment.now) or 0
         return (before * pow(FACTOR, way.end.now - self._moment.now, _WORD) + way.hash) % _WORD
 
     # ---- Overwriting -------------------------------------------------------------------------------------------------

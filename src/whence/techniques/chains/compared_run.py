@@ -57,6 +57,7 @@ class ComparedRun:
     def __init__(self, session: Session, trace: Trace, checked: Checked, changes: NDArray[np.void]) -> None:
         self.session, self.trace, self.changes = session, trace, changes
         self.objects: Any = checked.table
+        self.declarations = checked.declarations
         table = Accesses(trace, ()).table
         self.writes: Any = table[table["writes"]]
         self.reads: Any = table[~table["writes"]]
@@ -148,18 +149,20 @@ class ComparedRun:
     # ---- Objects -----------------------------------------------------------------------------------------------------
 
     @cached_property
-    def scalars(self) -> dict[int, dict[int, tuple[int, int]]]:
-        """By frame the locals to which no pointer goes, by number: address and size. They are not among the objects."""
-        trace = self.trace
+    def scalars(self) -> dict[int, dict[str, tuple[int, int]]]:
+        """By frame the locals to which no pointer goes, by name: address and size. They are not among the objects."""
+        trace, layouts = self.trace, self.session.subject.numbering.layouts
         sites = self.session.subject.plan.sites[trace.sites(np.arange(trace.events))]
         chosen = np.flatnonzero((sites["kind"] <= Kind.STORE) & (sites["aux"] != NO_SLOT))
         segments = trace.columns.segments[trace.columns.events["segment"][chosen]]
         keys = segments["frame"].astype(np.int64) << 32 | sites["aux"][chosen]
         _, first = np.unique(keys, return_index=True)
-        found: dict[int, dict[int, tuple[int, int]]] = {}
+        found: dict[int, dict[str, tuple[int, int]]] = {}
         for event, frame in zip(chosen[first].tolist(), segments["frame"][first].tolist(), strict=True):
+            slots = layouts[int(trace.columns.frames["function"][frame])].slots
+            name = next(name for name, slot in slots.items() if slot == sites["aux"][event])
             if address := trace.address(event):
-                found.setdefault(frame, {})[int(sites["aux"][event])] = (address, int(sites["size"][event]))
+                found.setdefault(frame, {})[name] = (address, int(sites["size"][event]))
         return found
 
     def open_frames(self, event: int) -> Iterator[int]:

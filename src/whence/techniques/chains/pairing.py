@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cached_property
-from typing import Any
+from pathlib import PurePath
 
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.alter.path import Path
 from whence.probe.layout import Kind
+from whence.probe.pieces import Pieces
+from whence.program.correspondence import Correspondence
 from whence.techniques.chains.compared_run import NO_SITE, ComparedRun
 from whence.trace.columns import CHUNK_UNITS, N_FRAME, N_OUT
 from whence.trace.decode import CHUNK_HEADER_UNITS
-from whence.trace.execution_index import Regions, align, align_events
+from whence.trace.execution_index import Regions, align, align_events, align_segments
 from whence.trace.objects import HEAP, LOCAL, STATIC
 from whence.trace.trace import HEADER_UNITS
 
@@ -22,27 +26,49 @@ WRITES = (Kind.STORE, Kind.RMW, Kind.COPY, Kind.SET, Kind.BYVAL)
 
 
 class Pairing:
-    """The failing run and the reference run of one program, point by point.
+    """The failing run and the reference run, point by point; ``correspondence``: they are of two versions of a program.
 
     ``points`` are the failing run's aligned points, in order of time: the events after which its state may be another
     one (definition 1's executed instructions with a destination, and branches) whose counterpart the reference run has.
     Before the event ``common`` both runs are the same.
     """
 
-    def __init__(self, failing: ComparedRun, reference: ComparedRun) -> None:
+    def __init__(
+        self, failing: ComparedRun, reference: ComparedRun, correspondence: Correspondence | None = None
+    ) -> None:
         self.failing, self.reference = failing, reference
-        common = common_segments(failing, reference)
-        self._regions = Regions(failing.trace), Regions(reference.trace)
-        self.segments = align(*self._regions, max(common, 1))
+        self._correspondence = correspondence
+        plans = failing.trace.plan, reference.trace.plan
+        pieces = Pieces(correspondence, *plans) if correspondence is not None else None
+        self._regions = Regions(failing.trace, pieces.first if pieces else None)
+        self._others = Regions(reference.trace, pieces.second if pieces else None)
+        common = common_segments(failing, reference) if correspondence is None else 0
+        self._aligned = align(self._regions, self._others, common)
         last = max(common - 1, 0)  # at its end a branch may have gone another way
         self.common = int(failing.trace.columns.segments["event"][last]) if failing.trace.segments else 0
 
     @cached_property
+    def segments(self) -> Integers:
+        """For each segment instance of the failing run the corresponding one of the reference run, or NONE."""
+        return align_segments(self._regions, self._others, self._aligned)
+
+    @cached_property
     def events(self) -> Integers:
         """For each event of the failing run the corresponding one of the reference run, or NONE."""
-        found = align_events(*self._regions, self.segments, np.arange(self.failing.trace.events))
-        found[found >= self.reference.trace.events] = NONE
+        failing, reference = self.failing.trace, self.reference.trace
+        found = align_events(self._regions, self._others, self._aligned, np.arange(failing.events))
+        found[found >= reference.events] = NONE
         return found
+
+    @cached_property
+    def path(self) -> Path:
+        """The reference run's way, in the failing program's blocks."""
+        if self._correspondence is None:
+            return self.reference.path
+        blocks = np.full(len(self.reference.trace.plan.blocks), NONE, np.int64)
+        mine = np.flatnonzero(self._correspondence.blocks >= 0)[::-1]
+        blocks[self._correspondence.blocks[mine]] = mine
+        return Path(self.reference.trace, blocks)
 
     @cached_property
     def points(self) -> Integers:
@@ -90,32 +116,39 @@ class Pairing:
     def objects(self) -> Integers:
         """For each object of the failing run the number of the reference run's, or NONE.
 
-        Static variables correspond by name, locals by their frames, blocks of the heap by the calls that made them.
+        Static variables correspond by name, locals by name and frame, blocks of the heap by the calls that made them.
         """
         rows, others = self.failing.objects, self.reference.objects
         found = np.full(len(rows), NONE, np.int64)
         births = np.where(rows["birth"] >= 0, self.events[np.maximum(rows["birth"], 0)], NONE)
         frames = np.where(rows["frame"] >= 0, self.frames[np.maximum(rows["frame"], 0)], NONE)
-        keys = {STATIC: rows["declared"], HEAP: births, LOCAL: frames}
-        theirs = {STATIC: others["declared"], HEAP: others["birth"], LOCAL: others["frame"]}
-        for kind, key in keys.items():
-            mine = np.flatnonzero((rows["kind"] == kind) & (key >= 0) & (rows["parent"] == 0))
+        for kind, mine, theirs in (
+            (STATIC, _keys(self.failing, STATIC), _keys(self.reference, STATIC)),
+            (HEAP, dict(enumerate(births.tolist())), dict(enumerate(others["birth"].tolist()))),
+            (LOCAL, _keys(self.failing, LOCAL, frames), _keys(self.reference, LOCAL, others["frame"])),
+        ):
             numbers = {
-                place: number
-                for number, place in zip(
-                    *_keys(others, np.flatnonzero((others["kind"] == kind) & (others["parent"] == 0)), theirs[kind]),
-                    strict=True,
-                )
+                theirs[n]: n for n in np.flatnonzero((others["kind"] == kind) & (others["parent"] == 0)).tolist()
             }
-            found[mine] = [numbers.get(place, NONE) for place in _keys(rows, mine, key)[1]]
+            for number in np.flatnonzero((rows["kind"] == kind) & (rows["parent"] == 0)).tolist():
+                found[number] = numbers.get(mine[number], NONE)
+        found[births == NONE] = np.where(rows["kind"][births == NONE] == HEAP, NONE, found[births == NONE])
         same_size = rows["size"] == others["size"][np.maximum(found, 0)]
         return np.where(same_size, found, NONE)
 
 
-def _keys(rows: Any, chosen: NDArray[np.intp], key: Integers) -> tuple[list[int], list[tuple[int, int]]]:
-    """The numbers of some objects, and what tells each: its frame or call, and which of its variables it is."""
-    declared = np.where(rows["kind"] == LOCAL, rows["declared"], 0)
-    return chosen.tolist(), list(zip(key[chosen].tolist(), declared[chosen].tolist(), strict=True))
+def _keys(run: ComparedRun, kind: int, frames: Integers | None = None) -> dict[int, Hashable]:
+    """What tells each object of a kind that is declared: its name, and its module's or its frame's."""
+    rows, declarations, modules = run.objects, run.declarations, run.trace.program.modules
+    found: dict[int, Hashable] = {}
+    for number in np.flatnonzero(rows["kind"] == kind).tolist():
+        declared = int(rows["declared"][number])
+        if frames is not None:
+            found[number] = (int(frames[number]), declarations.locals[declared].register)
+        else:
+            item = declarations.statics[declared]
+            found[number] = (PurePath(modules[item.module].source).name, item.register)
+    return found
 
 
 def written(run: ComparedRun, stream: int, events: Integers) -> Integers:

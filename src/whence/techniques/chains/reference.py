@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -15,22 +15,25 @@ from whence.findings import Statement
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
+    from whence.subject.subject import Subject
 
 
 class Kind(StrEnum):
     """Where a reference run comes from, as results name it."""
 
     SWITCH = "switch"  # the failing run, a branch instance of it sent the other way
+    VERSION = "version"  # a good version of the program, given the same input
 
 
 @dataclass(slots=True, frozen=True)
 class Reference:
-    """A reference run: the failing run with ``changes`` (CHANGE), told in one sentence."""
+    """A reference run, told in one sentence: the failing run with ``changes`` (CHANGE), or that of a ``version``."""
 
     kind: Kind
     text: str
-    changes: NDArray[np.void]
+    changes: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, CHANGE))
     statement: Statement | None = None
+    version: Subject | None = None
 
 
 def first_critical(work: Work, failing: Failing) -> tuple[Reference | None, int]:

@@ -115,9 +115,9 @@ class States:
             rows += self._touched_part(base, size, shift)
         for frame in self.failing.open_frames(point):
             others = self.reference.scalars.get(int(self.pairing.frames[frame]), {})
-            for slot, (base, size) in self.failing.scalars.get(frame, {}).items():
-                if slot in others:
-                    rows += self._touched_part(base, size, others[slot][0] - base)
+            for name, (base, size) in self.failing.scalars.get(frame, {}).items():
+                if others.get(name, (0, 0))[1] == size:
+                    rows += self._touched_part(base, size, others[name][0] - base)
         table = np.array(_apart(rows), np.int64).reshape(-1, 3)
         return Ranges(*(np.ascontiguousarray(column) for column in table.T))
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from whence.alter.changes import CHANGE
+from whence.alter.changes import CHANGE, Observed, Verdict
 from whence.alter.faithful import FailureSignature
 from whence.alter.session import Session
 from whence.dependence.predicate_switching import Failing
 from whence.dependence.slices import symptom_start
 from whence.errors import SubjectError, UsageError
-from whence.findings import Entry, Findings, Statement, plural
+from whence.findings import Entry, Findings, Statement, Symptom, plural
 from whence.investigation.account import summary
 from whence.probe.instrument import Variant
+from whence.program.correspondence import correspond
+from whence.subject.good_version import good_version
 from whence.subject.memory_check import Checker
 from whence.subject.symptoms import symptom_of
 from whence.subject.trace_reader import TraceReader
@@ -28,7 +32,7 @@ from whence.techniques.chains.dependence_based import dependence_based
 from whence.techniques.chains.hierarchical import hierarchical
 from whence.techniques.chains.index_tree import IndexTree
 from whence.techniques.chains.pairing import Pairing
-from whence.techniques.chains.reference import Reference, first_critical, unchanged
+from whence.techniques.chains.reference import Kind, Reference, first_critical, unchanged
 from whence.techniques.chains.state import States, Unreached
 from whence.techniques.chains.story import Step, Story
 from whence.techniques.chains.walk import Walk, linear
@@ -45,6 +49,7 @@ ALGORITHMS: dict[str, Callable[[Walk], None]] = {
 SEARCHING = 0.5  # of the time, at most, for finding the run to compare with
 ROOM = 512 << 20  # bytes of a recorded run
 TRACE_TICKS = 1 << 40
+LEAST_SHARED = 0.5  # of either version's instructions
 OPTIONS = "give a smaller input, or compare with a good version of the program"
 
 
@@ -53,9 +58,11 @@ class FailureInducingChain:
     """How a failure came about: the faulty values from the first one to the symptom, each needed for the next.
 
     ``algorithm``: ``dependence`` (Algorithm 2), ``hierarchical`` (Algorithm 1), or ``linear``: all points one by one.
+    ``version``: a good version of the program to compare with (a folder, C file or executable), in place of a patched run.
     """
 
     algorithm: str = "dependence"
+    version: Path | None = None
 
     def run(self, investigation: Investigation) -> Findings:
         """The statements of the chain in order of time.
@@ -73,8 +80,32 @@ class FailureInducingChain:
         row, recording = investigation.record_failing(investigation.failing_rows())
         investigation.build(Variant.REPLAY)
         symptom = symptom_of(recording, subject.folder)
+        reference, remarks = self._reference(investigation, recording, symptom)
+        plain = FailureSignature.of(recording.case, investigation.runs.tested[row].result)
+        with ExitStack() as stack, investigation.watcher.first_use():
+            session = stack.enter_context(Session(subject, recording.case, plain=plain, variant=Variant.REPLAY))
+            comparison = stack.enter_context(compare(session, reference))
+            chain = comparison.walk(ALGORITHMS[self.algorithm], lambda: investigation.clock.left <= 0)
+        findings = Findings("chain", subject.name, symptom=symptom)
+        findings.ranking = _ranking(chain.steps)
+        findings.parts["chain"] = _part(recording, reference, self.algorithm, chain)
+        findings.parts["cases"] = investigation.coverage.case_totals()
+        findings.summary = [*summary(subject, investigation.runs), *remarks, *_summary(reference, chain)]
+        findings.warnings = [f"the chain is not complete: {chain.incomplete}"] if chain.incomplete else []
+        return findings
+
+    def _reference(
+        self, investigation: Investigation, recording: Recording, symptom: Symptom
+    ) -> tuple[Reference, list[str]]:
+        """The run to compare with, and what was tried for it; raises SubjectError where there is none."""
+        if self.version is not None:
+            with investigation.clock.standing():
+                version = good_version(self.version, investigation.subject, recording.case)
+                version.variant(Variant.REPLAY)
+            return Reference(Kind.VERSION, f"the good version {self.version}", version=version), []
         start = symptom_start(symptom)
-        failing = Failing.of(TraceReader(subject, recording.trace), recording.case, start.references)
+        reader = TraceReader(investigation.subject, recording.trace)
+        failing = Failing.of(reader, recording.case, start.references)
         with investigation.work("switching branches", SEARCHING) as work:
             reference, tried = first_critical(work, failing)
         if reference is None:
@@ -83,18 +114,7 @@ class FailureInducingChain:
                 "sent the other way",
                 OPTIONS,
             )
-        plain = FailureSignature.of(recording.case, investigation.runs.tested[row].result)
-        with ExitStack() as stack, investigation.watcher.first_use():
-            session = stack.enter_context(Session(subject, recording.case, plain=plain, variant=Variant.REPLAY))
-            comparison = compare(session, reference)
-            chain = comparison.walk(ALGORITHMS[self.algorithm], lambda: investigation.clock.left <= 0)
-        findings = Findings("chain", subject.name, symptom=symptom)
-        findings.ranking = _ranking(chain.steps)
-        findings.parts["chain"] = _part(recording, reference, self.algorithm, chain)
-        findings.parts["cases"] = investigation.coverage.case_totals()
-        findings.summary = [*summary(subject, investigation.runs), *_summary(reference, chain, tried)]
-        findings.warnings = [f"the chain is not complete: {chain.incomplete}"] if chain.incomplete else []
-        return findings
+        return reference, [f"{plural(tried, 'branch instance')} sent the other way"]
 
 
 @dataclass(slots=True)
@@ -134,22 +154,49 @@ class Comparison:
         return Chain(steps, causality.tests, time.monotonic() - began, len(walk.tree.points), incomplete)
 
 
-def compare(session: Session, reference: Reference) -> Comparison:
-    """Record the failing run and the reference run; raises SubjectError where they cannot be compared."""
+@contextmanager
+def compare(session: Session, reference: Reference) -> Iterator[Comparison]:
+    """The two runs recorded. Raises SubjectError where they cannot be compared."""
+    _check(session)
+    assert session.signature is not None
+    if reference.version is None:
+        failing, other = _recorded(session, [np.zeros(0, CHANGE), reference.changes])
+        yield Comparison(Pairing(failing, other), session.signature)
+        return
+    correspondence = correspond(session.subject.program, reference.version.program)
+    if min(correspondence.shares) < LEAST_SHARED:
+        raise SubjectError(
+            f"{reference.text} shares too little with the program: {min(correspondence.shares):.0%} of the instructions",
+            "name a version that differs by little more than the fault",
+        )
+    with Session(reference.version, session.case, variant=Variant.REPLAY) as good:
+        observed = _check(good)
+        if observed.result["verdict"] != Verdict.PASS:
+            raise SubjectError(f"{reference.text} fails {session.case.name}, too", "name one that passes it")
+        (failing,), (other,) = (_recorded(opened, [np.zeros(0, CHANGE)]) for opened in (session, good))
+        yield Comparison(Pairing(failing, other, correspondence), session.signature)
+
+
+def _check(session: Session) -> Observed:
+    """The unaltered run; raises SubjectError where states of it cannot be looked at."""
     observed = session.observe(0)
     if observed.unusable or observed.refusal:
         why = observed.unusable or f"it can only be altered from its start: {observed.refusal}"
         raise SubjectError(f"case {session.case.name}: {why}", OPTIONS)
+    return observed
+
+
+def _recorded(session: Session, runs: Sequence[NDArray[np.void]]) -> list[ComparedRun]:
+    """The runs of a session's case with some changes, recorded alike."""
     subject = session.subject
-    runs = session.traces([unchanged(subject.alter_plan.sites), reference.changes], TRACE_TICKS, ROOM)
-    checker = Checker(subject, variant=Variant.REPLAY)
-    compared = []
-    for recording, changes in zip(runs, (np.zeros(0, CHANGE), reference.changes), strict=True):
+    never = unchanged(subject.alter_plan.sites)
+    recordings = session.traces([changes if len(changes) else never for changes in runs], TRACE_TICKS, ROOM)
+    checker, found = Checker(subject, variant=Variant.REPLAY), []
+    for recording, changes in zip(recordings, runs, strict=True):
         if recording is None or recording.is_cut:
             raise SubjectError(f"case {session.case.name}: its run is too long to be compared", OPTIONS)
-        compared.append(ComparedRun(session, recording.trace, checker.check(recording.trace), changes))
-    assert session.signature is not None
-    return Comparison(Pairing(*compared), session.signature)
+        found.append(ComparedRun(session, recording.trace, checker.check(recording.trace), changes))
+    return found
 
 
 def _ranking(steps: list[Step]) -> list[Entry]:
@@ -189,9 +236,10 @@ def _part(recording: Recording, reference: Reference, algorithm: str, chain: Cha
     }
 
 
-def _summary(reference: Reference, chain: Chain, tried: int) -> list[str]:
+def _summary(reference: Reference, chain: Chain) -> list[str]:
+    patched = "" if reference.version is not None else "itself, patched: "
     return [
-        f"compared with itself, patched: {reference.text}; {plural(tried, 'branch instance')} tried",
+        f"compared with {patched}{reference.text}",
         f"{plural(len(chain.steps), 'step')} by {plural(chain.tests, 'altered run')}, "
         f"of {chain.points:,} aligned points, in {chain.seconds:.1f} s",
     ]
