@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from whence.diagnosis.chain import FailureInducingChain as FailureInducingChain
     from whence.diagnosis.formula import CorrectionSets as CorrectionSets
     from whence.diagnosis.locate import Locate as Locate
     from whence.diagnosis.multiple_faults.technique import SeveralFaults as SeveralFaults
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from whence.project import open_folder
     from whence.project import open_sources as open_sources
     from whence.techniques.cause_tree.technique import CauseTree as CauseTree
-    from whence.techniques.chains.technique import FailureInducingChain as FailureInducingChain
     from whence.techniques.likely_invariants.technique import LikelyInvariants as LikelyInvariants
     from whence.techniques.memory.technique import MemoryErrors as MemoryErrors
     from whence.techniques.predicate_switching.technique import PredicateSwitching as PredicateSwitching
@@ -54,7 +54,7 @@ _OFFERED = {
     "PredicateSwitching": "techniques.predicate_switching.technique.PredicateSwitching",
     "ValueReplacement": "techniques.value_replacement.technique.ValueReplacement",
     "CauseTree": "techniques.cause_tree.technique.CauseTree",
-    "FailureInducingChain": "techniques.chains.technique.FailureInducingChain",
+    "FailureInducingChain": "diagnosis.chain.FailureInducingChain",
     "MemoryErrors": "techniques.memory.technique.MemoryErrors",
     "DataRaces": "techniques.races.technique.DataRaces",
     "Schedules": "techniques.schedules.technique.Schedules",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from whence.cli.investigate import investigate
@@ -21,17 +19,17 @@ ALGORITHMS = ("dependence", "hierarchical", "linear")  # as techniques/chains/te
 )
 @click.option(
     "--reference",
-    type=click.Path(path_type=Path),
-    metavar="VERSION",
-    help="A good version to compare with: a folder with whence.toml, a C file, an executable [the run, patched].",
+    metavar="switch|rule|pair|case|VERSION",
+    help="What to compare with: the run itself, patched in this way; the nearest passing case; or a good version: a "
+    "folder with whence.toml, a C file, an executable [the first of these that there is].",
 )
-def chain(options: Options, search: Search, algorithm: str, reference: Path | None) -> int:
+def chain(options: Options, search: Search, algorithm: str, reference: str | None) -> int:
     """Show how the fault became the failure: the faulty values, each of which was needed for the next.
 
-    The failing run is compared with itself, patched by a branch that is sent the other way so that it passes. At each
-    point of both what differs is reduced to what was needed for what came next.
+    The failing run is compared with another one, such as itself, patched so that it passes. At each point of both what
+    differs is reduced to what was needed for what came next.
     """
-    from whence.techniques.chains.technique import FailureInducingChain
+    from whence.diagnosis.chain import FailureInducingChain
 
     with investigate(options, search) as investigation:
         return show(investigation, investigation.find(FailureInducingChain(algorithm, reference)), options)

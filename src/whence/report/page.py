@@ -35,6 +35,7 @@ EDGES = 20  # dependences of a line
 CHANGES = 5  # suggested changes of a line
 CAUSES = 300  # nodes of a tree of causes, and lines of one of them
 CAUSE_LINES = 12
+STEPS = 300  # of a chain
 WHOLE_FILE = 1500  # lines of a file up to which it is shown entirely
 FILE_LINES = 4000  # lines shown of one longer file
 ALL_LINES = 20_000  # lines shown of all files
@@ -75,6 +76,7 @@ class Page:
     process: str = ""
     left_out: list[str] = field(default_factory=list)
     tree: list[dict[str, Any]] = field(default_factory=list)
+    chain: list[dict[str, Any]] = field(default_factory=list)  # the steps, grouped by calls that only this run makes
 
 
 def build_page(findings: Findings, sources: dict[str, str]) -> Page:
@@ -94,6 +96,7 @@ def build_page(findings: Findings, sources: dict[str, str]) -> Page:
     page.data["slice"] = _slice(page, findings)
     page.data["entries"] = _entries(page, findings)
     page.tree = _tree(page, findings, {name: text.split("\n") for name, text in sources.items()})
+    page.chain = _chain(page, findings, {name: text.split("\n") for name, text in sources.items()})
     page.files = _files(page, _places(page, findings), sources)
     page.data |= {
         "files": [visible(file.name) for file in page.files],
@@ -283,6 +286,19 @@ def _tree(page: Page, findings: Findings, sources: dict[str, list[str]]) -> list
         }
         shown[node["parent"]]["children"].append(shown[node["number"]])
     return list(shown[None]["children"])
+
+
+def _chain(page: Page, findings: Findings, sources: dict[str, list[str]]) -> list[dict[str, Any]]:
+    """The steps of a chain in order of time; those in a call that the reference run does not make stand together."""
+    groups: list[dict[str, Any]] = []
+    steps = list(enumerate(findings.parts.get("chain", {}).get("steps", []), 1))
+    for number, step in _cut(page, steps, STEPS, "step"):
+        if not groups or not step["call"] or groups[-1]["call"] != visible(step["call"]):
+            groups.append({"call": visible(step["call"]), "steps": []})
+        told = {"number": number, **_seen(step, sources), "leads_to": [other + 1 for other in step["leads_to"]]}
+        told |= {"text": clip(visible(step["text"]), TEXT), "reference": clip(visible(step["reference"]), TEXT)}
+        groups[-1]["steps"].append(told)
+    return groups
 
 
 def _seen(at: dict[str, Any], sources: dict[str, list[str]]) -> dict[str, str]:

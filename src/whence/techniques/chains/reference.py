@@ -15,6 +15,7 @@ from whence.findings import Statement
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
+    from whence.run.cases import Case
     from whence.subject.subject import Subject
 
 
@@ -22,18 +23,22 @@ class Kind(StrEnum):
     """Where a reference run comes from, as results name it."""
 
     SWITCH = "switch"  # the failing run, a branch instance of it sent the other way
+    PAIR = "pair"  # the same, a value at one instance another one
+    RULE = "rule"  # the same, one site changed at all its instances
     VERSION = "version"  # a good version of the program, given the same input
+    CASE = "case"  # a passing case
 
 
 @dataclass(slots=True, frozen=True)
 class Reference:
-    """A reference run, told in one sentence: the failing run with ``changes`` (CHANGE), or that of a ``version``."""
+    """A reference run, told in words: the failing run with ``changes`` (CHANGE), or of a ``version``, or a ``case``."""
 
     kind: Kind
     text: str
     changes: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, CHANGE))
     statement: Statement | None = None
     version: Subject | None = None
+    case: Case | None = None
 
 
 def first_critical(work: Work, failing: Failing) -> tuple[Reference | None, int]:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +14,10 @@ from numpy.typing import NDArray
 from whence.alter.changes import CHANGE, Observed, Verdict
 from whence.alter.faithful import FailureSignature
 from whence.alter.session import Session
-from whence.dependence.predicate_switching import Failing
-from whence.dependence.slices import symptom_start
 from whence.errors import SubjectError, UsageError
-from whence.findings import Entry, Findings, Statement, Symptom, plural
-from whence.investigation.account import summary
+from whence.findings import Entry, Findings, Statement, plural
 from whence.probe.instrument import Variant
 from whence.program.correspondence import correspond
-from whence.subject.good_version import good_version
 from whence.subject.memory_check import Checker
 from whence.subject.symptoms import symptom_of
 from whence.subject.trace_reader import TraceReader
@@ -32,7 +27,7 @@ from whence.techniques.chains.dependence_based import dependence_based
 from whence.techniques.chains.hierarchical import hierarchical
 from whence.techniques.chains.index_tree import IndexTree
 from whence.techniques.chains.pairing import Pairing
-from whence.techniques.chains.reference import Kind, Reference, first_critical, unchanged
+from whence.techniques.chains.reference import Reference, unchanged
 from whence.techniques.chains.state import States, Unreached
 from whence.techniques.chains.story import Step, Story
 from whence.techniques.chains.walk import Walk, linear
@@ -53,68 +48,39 @@ LEAST_SHARED = 0.5  # of either version's instructions
 OPTIONS = "give a smaller input, or compare with a good version of the program"
 
 
-@dataclass(frozen=True, slots=True)
-class FailureInducingChain:
-    """How a failure came about: the faulty values from the first one to the symptom, each needed for the next.
+def refuse_early(investigation: Investigation) -> None:
+    """Raises UsageError or SubjectError for what has no chain, before anything is run."""
+    if investigation.setup.window:
+        raise UsageError("--window: a chain needs the whole run", "leave it out")
+    if investigation.subject.has_threads:
+        raise SubjectError(
+            "the program starts threads: states correspond only where they take the same turns in both runs",
+            "`whence races` and `whence suppress` look at programs with threads",
+        )
 
-    ``algorithm``: ``dependence`` (Algorithm 2), ``hierarchical`` (Algorithm 1), or ``linear``: all points one by one.
-    ``version``: a good version of the program to compare with (a folder, C file or executable), in place of a patched run.
+
+def chain_findings(
+    investigation: Investigation, row: int, recording: Recording, reference: Reference, algorithm: str
+) -> Findings:
+    """The chain of a failing case, compared with a reference run: its statements in order of time.
+
+    Raises SubjectError where the runs cannot be compared.
     """
-
-    algorithm: str = "dependence"
-    version: Path | None = None
-
-    def run(self, investigation: Investigation) -> Findings:
-        """The statements of the chain in order of time.
-
-        Raises SubjectError where no case fails, or no run is found to compare with; UsageError for ``window``.
-        """
-        if investigation.setup.window:
-            raise UsageError("--window: a chain needs the whole run", "leave it out")
-        subject = investigation.subject
-        if subject.has_threads:
-            raise SubjectError(
-                "the program starts threads: states correspond only where they take the same turns in both runs",
-                "`whence races` and `whence suppress` look at programs with threads",
-            )
-        row, recording = investigation.record_failing(investigation.failing_rows())
-        investigation.build(Variant.REPLAY)
-        symptom = symptom_of(recording, subject.folder)
-        reference, remarks = self._reference(investigation, recording, symptom)
-        plain = FailureSignature.of(recording.case, investigation.runs.tested[row].result)
-        with ExitStack() as stack, investigation.watcher.first_use():
-            session = stack.enter_context(Session(subject, recording.case, plain=plain, variant=Variant.REPLAY))
-            comparison = stack.enter_context(compare(session, reference))
-            chain = comparison.walk(ALGORITHMS[self.algorithm], lambda: investigation.clock.left <= 0)
-        findings = Findings("chain", subject.name, symptom=symptom)
-        findings.ranking = _ranking(chain.steps)
-        findings.parts["chain"] = _part(recording, reference, self.algorithm, chain)
-        findings.parts["cases"] = investigation.coverage.case_totals()
-        findings.summary = [*summary(subject, investigation.runs), *remarks, *_summary(reference, chain)]
-        findings.warnings = [f"the chain is not complete: {chain.incomplete}"] if chain.incomplete else []
-        return findings
-
-    def _reference(
-        self, investigation: Investigation, recording: Recording, symptom: Symptom
-    ) -> tuple[Reference, list[str]]:
-        """The run to compare with, and what was tried for it; raises SubjectError where there is none."""
-        if self.version is not None:
-            with investigation.clock.standing():
-                version = good_version(self.version, investigation.subject, recording.case)
-                version.variant(Variant.REPLAY)
-            return Reference(Kind.VERSION, f"the good version {self.version}", version=version), []
-        start = symptom_start(symptom)
-        reader = TraceReader(investigation.subject, recording.trace)
-        failing = Failing.of(reader, recording.case, start.references)
-        with investigation.work("switching branches", SEARCHING) as work:
-            reference, tried = first_critical(work, failing)
-        if reference is None:
-            raise SubjectError(
-                f"no run to compare with: {recording.case.name} passes with none of {plural(tried, 'branch instance')} "
-                "sent the other way",
-                OPTIONS,
-            )
-        return reference, [f"{plural(tried, 'branch instance')} sent the other way"]
+    subject = investigation.subject
+    investigation.build(Variant.REPLAY)
+    plain = FailureSignature.of(recording.case, investigation.runs.tested[row].result)
+    with ExitStack() as stack, investigation.watcher.first_use():
+        investigation.watcher.busy(f"comparing {recording.case.name} with {reference.text}")
+        session = stack.enter_context(Session(subject, recording.case, plain=plain, variant=Variant.REPLAY))
+        comparison = stack.enter_context(compare(session, reference))
+        chain = comparison.walk(ALGORITHMS[algorithm], lambda: investigation.clock.left <= 0)
+    findings = Findings("chain", subject.name, symptom=symptom_of(recording, subject.folder))
+    findings.ranking = _ranking(chain.steps)
+    findings.parts["chain"] = _part(recording, reference, algorithm, chain)
+    findings.parts["cases"] = investigation.coverage.case_totals()
+    findings.summary = _summary(reference, chain)
+    findings.warnings = [f"the chain is not complete: {chain.incomplete}"] if chain.incomplete else []
+    return findings
 
 
 @dataclass(slots=True)
@@ -159,22 +125,42 @@ def compare(session: Session, reference: Reference) -> Iterator[Comparison]:
     """The two runs recorded. Raises SubjectError where they cannot be compared."""
     _check(session)
     assert session.signature is not None
-    if reference.version is None:
+    if reference.version is None and reference.case is None:
         failing, other = _recorded(session, [np.zeros(0, CHANGE), reference.changes])
         yield Comparison(Pairing(failing, other), session.signature)
         return
-    correspondence = correspond(session.subject.program, reference.version.program)
-    if min(correspondence.shares) < LEAST_SHARED:
+    version, case = reference.version or session.subject, reference.case or session.case
+    correspondence = correspond(session.subject.program, version.program) if reference.version else None
+    if correspondence is not None and min(correspondence.shares) < LEAST_SHARED:
         raise SubjectError(
-            f"{reference.text} shares too little with the program: {min(correspondence.shares):.0%} of the instructions",
+            f"{reference.text} shares only {min(correspondence.shares):.0%} of the instructions with the program",
             "name a version that differs by little more than the fault",
         )
-    with Session(reference.version, session.case, variant=Variant.REPLAY) as good:
+    with Session(version, case, variant=Variant.REPLAY) as good:
         observed = _check(good)
         if observed.result["verdict"] != Verdict.PASS:
-            raise SubjectError(f"{reference.text} fails {session.case.name}, too", "name one that passes it")
+            raise SubjectError(f"{reference.text} fails {case.name}, too", "name one that passes it")
         (failing,), (other,) = (_recorded(opened, [np.zeros(0, CHANGE)]) for opened in (session, good))
         yield Comparison(Pairing(failing, other, correspondence), session.signature)
+
+
+def nearest(session: Session, references: Sequence[Reference]) -> Reference:
+    """Of patched runs the one that is nearest to the failing run: the fewest of both's events have no counterpart.
+
+    Raises SubjectError where the runs cannot be compared.
+    """
+    if len(references) == 1:
+        return references[0]
+    _check(session)
+    failing, *patched = _recorded(session, [np.zeros(0, CHANGE), *(reference.changes for reference in references)])
+    distances = [_distance(Pairing(failing, run)) for run in patched]
+    return references[int(np.argmin(distances))]
+
+
+def _distance(pairing: Pairing) -> int:
+    """How many events of two runs have no counterpart."""
+    matched = int((pairing.events >= 0).sum())
+    return pairing.failing.trace.events + pairing.reference.trace.events - 2 * matched
 
 
 def _check(session: Session) -> Observed:
@@ -237,7 +223,7 @@ def _part(recording: Recording, reference: Reference, algorithm: str, chain: Cha
 
 
 def _summary(reference: Reference, chain: Chain) -> list[str]:
-    patched = "" if reference.version is not None else "itself, patched: "
+    patched = "itself, patched: " if len(reference.changes) else ""
     return [
         f"compared with {patched}{reference.text}",
         f"{plural(len(chain.steps), 'step')} by {plural(chain.tests, 'altered run')}, "

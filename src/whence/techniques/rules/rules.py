@@ -11,7 +11,7 @@ Beyond Jeffrey's dissertation (2009), whose Value Replacement changes single ins
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from whence.findings import Entry, Findings, Statement, rank
 from whence.probe.sites import Role
 from whence.subject.runs import coverage
 from whence.subject.suspiciousness import rank_by_coverage
-from whence.techniques.rules.candidates import Candidates, Pair, Rule, guarded
+from whence.techniques.rules.candidates import Candidates, Pair, Rule, change_records, guarded
 from whence.techniques.rules.suggestions import Suggestions
 from whence.techniques.rules.trials import Search, Settings, Suite, Trial
 
@@ -35,6 +35,14 @@ OBSERVED = 1 << 20  # instances of a run that go into the value profile
 LISTED = 1000  # rules in ``parts["rules"]``
 TIE = 1e-3  # weight of what orders statements whose rules are equally good
 SCALE = 1 + TIE + TIE**2  # by which scores are divided, so that they end at 1
+
+
+class Repair(NamedTuple):
+    """A rule that repairs a run: its change (CHANGE, of length 1), words to follow "with", and where it stands."""
+
+    changes: NDArray[np.void]
+    words: str
+    statement: Statement | None
 
 
 def rules(
@@ -51,20 +59,51 @@ def rules(
     ``among`` are the rows of the failing cases to choose from, by default all. ``pairs`` are those that Value
     Replacement found; they become guarded rules. Raises SubjectError where no failing case can be altered.
     """
-    settings = settings or Settings()
-    suite, describer = Suite(subject, runs, settings, among), Describer(subject)
     covered = coverage(subject, runs)
-    suspects = rank_by_coverage(covered, "op2")
+    suspects, describer = rank_by_coverage(covered, "op2"), Describer(subject)
+    suite, trials, wanted = _tried(subject, runs, work, settings or Settings(), among, pairs, describer, suspects)
+    findings = Findings("rules", subject.name, parts={"cases": covered.case_totals()})
+    _fill(findings, suite, describer, suspects, trials)
+    findings.summary.append(_summary(suite, trials, wanted))
+    return findings
+
+
+def best_repairs(subject: Subject, runs: Runs, work: Work, row: int) -> list[Repair]:
+    """The best rule of each statement with which the failing case of a row passes, of those that are equally good."""
+    describer, suspects = Describer(subject), rank_by_coverage(coverage(subject, runs), "op2")
+    among = [row, *(other for other in runs.failing if other != row)]
+    _, trials, _ = _tried(subject, runs, work, Settings(), among, (), describer, suspects)
+    mine = [trial for trial in _best_first(trials, describer.sites) if row in trial.repaired]
+    suggestions = Suggestions(describer)
+    found: dict[Statement | None, Repair] = {}
+    for trial in mine:
+        if trial.score < mine[0].score:
+            break
+        if (statement := describer.statement(trial.rule.site)) not in found:
+            words = suggestions.of(trial.rule).words
+            found[statement] = Repair(change_records([trial.rule], describer.sites), words, statement)
+    return list(found.values())
+
+
+def _tried(
+    subject: Subject,
+    runs: Runs,
+    work: Work,
+    settings: Settings,
+    among: Sequence[int] | None,
+    pairs: Iterable[Pair],
+    describer: Describer,
+    suspects: Sequence[Entry],
+) -> tuple[Suite, list[Trial], int]:
+    """The cases, what came of the rules that were tried on them, and how many rules there were to try."""
+    suite = Suite(subject, runs, settings, among)
     observed = work.observe([runs.tested[row].case for row in suite.observed], OBSERVED)
     suite.leave_out(work.unusable)
     profile = Profile.of(subject.alter_plan.sites, [run.events for run in observed])
     found = [*guarded(pairs, subject.alter_plan.sites), *_made(subject, suite, describer, profile)]
     wanted = _ordered([rule for rule in found if rule.family in settings.families], describer, suspects)
     trials = [trial for portion in Search(subject, suite, work).portions(wanted) for trial in portion]
-    findings = Findings("rules", subject.name, parts={"cases": covered.case_totals()})
-    _fill(findings, suite, describer, suspects, trials)
-    findings.summary.append(_summary(suite, trials, len(wanted)))
-    return findings
+    return suite, trials, len(wanted)
 
 
 def _made(subject: Subject, suite: Suite, describer: Describer, profile: Profile) -> Iterable[Rule]:
@@ -96,13 +135,18 @@ def _fill(
     """The ranking and the part ``rules``: of equally good rules those first that were tried first."""
     suggestions = Suggestions(describer)
     sites = describer.sites
-    repairs = sorted((trial for trial in trials if trial.repaired), key=lambda t: (-t.score, bool(_doubt(t, sites))))
+    repairs = _best_first(trials, sites)
     by_statement: dict[Statement, list[Trial]] = {}
     for trial in repairs:
         if (statement := describer.statement(trial.rule.site)) is not None:
             by_statement.setdefault(statement, []).append(trial)
     findings.ranking = _ranked(by_statement, suspects, suite, suggestions, sites)
     findings.parts["rules"] = [_row(trial, suite, suggestions, sites) for trial in repairs[:LISTED]]
+
+
+def _best_first(trials: Iterable[Trial], sites: NDArray[np.void]) -> list[Trial]:
+    """The trials that repaired a case, the best first; of equally good ones that which nothing speaks against."""
+    return sorted((trial for trial in trials if trial.repaired), key=lambda t: (-t.score, bool(_doubt(t, sites))))
 
 
 def _doubt(trial: Trial, sites: NDArray[np.void]) -> str:

@@ -1,0 +1,230 @@
+"""Failure-inducing chains on the corpus against the ideal ones, as table 3 of the paper has it.
+
+    python -m bench.chains [--references KIND,...] [--cases N] [--every N] [--offset K] [--workers N] [--details]
+                           [PROGRAM ...]
+
+The ideal chain of a failing case is that against the program without the fault. An approximate chain is compared with
+it by the executed instructions that both hold: *coverage* is the share of the ideal chain that it has, *relevance* the
+share of it that the ideal chain has, and the *edit distance* that of Levenshtein. Cases are parted into a best and a
+worst half by coverage. Each fault's first failing cases are taken, by default four. ``default`` is the reference run
+that Whence takes by itself; ``hierarchical`` is the same by Algorithm 1.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from rapidfuzz.distance import Levenshtein
+
+import whence
+from bench.common import markdown
+from bench.faults import each_fault, fault_options, was_measured
+from corpus import corpus
+from whence.errors import WhenceError
+
+BUDGET = 60.0
+LARGE = 2000  # aligned points
+IDEAL, DEFAULT, HIERARCHICAL = "ideal", "default", "hierarchical"
+
+
+@dataclass(slots=True)
+class Chain:
+    """A chain's steps (what tells an executed instruction), and what it took; ``error``: why there is none."""
+
+    steps: list[str] = field(default_factory=list)
+    has_root: bool = False
+    tests: int = 0
+    seconds: float = 0.0
+    whole: float = 0.0
+    points: int = 0
+    kind: str = ""
+    lines: int = 0
+    incomplete: bool = False
+    error: str = ""
+
+    def coverage(self, ideal: Chain) -> float:
+        """The share of the ideal chain's steps that it has."""
+        return len(set(self.steps) & set(ideal.steps)) / len(set(ideal.steps)) if ideal.steps else 1.0
+
+    def relevance(self, ideal: Chain) -> float:
+        """The share of its steps that the ideal chain has."""
+        return len(set(self.steps) & set(ideal.steps)) / len(set(self.steps)) if self.steps else 0.0
+
+
+@dataclass(slots=True)
+class Row:
+    """One failing case of a fault: its chains by reference; ``error``: why there is not even the ideal one."""
+
+    program: str
+    fault: str
+    case: str = ""
+    chains: dict[str, Chain] = field(default_factory=dict)
+    error: str = ""
+
+
+@dataclass(slots=True)
+class Rows:
+    """The cases of one fault."""
+
+    program: str
+    fault: str
+    rows: list[Row]
+    error: str = ""
+
+
+def measure(program: str, number: int, references: Sequence[str], cases: int) -> Rows:
+    """The chains of a fault's first failing cases."""
+    fault = corpus.faults(program)[number]
+    with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
+        folder, good = Path(name) / "faulty", Path(name) / "good"
+        corpus.prepare(fault, folder)
+        corpus.prepare(fault, good)
+        (good / f"{program}.c").write_text(corpus.source_path(program).read_text())
+        rows = [_measured(fault, folder, good, case, references) for case in _failing(folder, cases)]
+    return Rows(program, fault.id, rows)
+
+
+def _failing(folder: Path, cases: int) -> list[str]:
+    with whence.open(folder) as project:
+        runs = project.investigation.runs
+        return [runs.tested[row].case.name for row in runs.failing[:cases]]
+
+
+def _measured(fault: corpus.Fault, folder: Path, good: Path, case: str, references: Sequence[str]) -> Row:
+    """All chains of one case."""
+    row = Row(fault.program, fault.id, case)
+    with whence.open(folder, whence.Setup(case=case, workers=1)) as project:
+        row.chains[IDEAL] = ideal = _chain(project, fault, whence.FailureInducingChain(reference=good))
+        if not ideal.steps:
+            row.error = f"{case}: no ideal chain: {ideal.error or 'it is empty'}"
+            return row
+        for name in references:
+            algorithm = HIERARCHICAL if name == HIERARCHICAL else "dependence"
+            reference = None if name in (DEFAULT, HIERARCHICAL) else name
+            row.chains[name] = _chain(project, fault, whence.FailureInducingChain(algorithm, reference))
+    return row
+
+
+def _chain(project: whence.Project, fault: corpus.Fault, technique: whence.FailureInducingChain) -> Chain:
+    began = time.perf_counter()
+    try:
+        part: dict[str, Any] = project.find(technique, BUDGET).parts["chain"]
+    except WhenceError as error:
+        return Chain(error=str(error), whole=time.perf_counter() - began)
+    steps = part["steps"]
+    keys = [str(s["event"]) if s["event"] >= 0 else f"{s['file']}:{s['line']}:{s['text']}" for s in steps]
+    lines = [s["line"] for s in steps]
+    has_root = any(line in fault.lines for line in lines)
+    return Chain(
+        keys,
+        has_root,
+        part["tests"],
+        part["seconds"],
+        time.perf_counter() - began,
+        part["points"],
+        part["reference"]["kind"],
+        len(set(lines)),
+        bool(part["incomplete"]),
+    )
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+def table(rows: Sequence[Row], name: str) -> Iterator[list[str]]:
+    """Table 3 for one kind of reference run: each program's best and worst half."""
+    for program in dict.fromkeys(row.program for row in rows):
+        yield from halves([row for row in rows if row.program == program], program, name)
+    yield from halves(rows, "all", name)
+
+
+def halves(rows: Sequence[Row], title: str, name: str) -> Iterator[list[str]]:
+    """Two rows: the half of the cases that are covered best, and the other one."""
+    known = [row for row in rows if row.chains[name].steps]
+    known.sort(key=lambda row: -row.chains[name].coverage(row.chains[IDEAL]))
+    half = (len(known) + 1) // 2
+    for part, which in ((known[:half], "best"), (known[half:], "worst")):
+        if not part:
+            continue
+        pairs = [(row.chains[name], row.chains[IDEAL]) for row in part]
+        yield [
+            title,
+            which,
+            str(len(part)),
+            f"{mean(len(i.steps) for _, i in pairs):.1f}",
+            f"{mean(len(c.steps) for c, _ in pairs):.1f}",
+            f"{mean(c.coverage(i) for c, i in pairs):.1%}",
+            f"{mean(c.relevance(i) for c, i in pairs):.1%}",
+            f"{mean(Levenshtein.distance(c.steps, i.steps) for c, i in pairs):.1f}",
+            f"{sum(c.has_root for c, _ in pairs)}",
+            f"{median(c.tests for c, _ in pairs):.0f}",
+            f"{median(c.seconds for c, _ in pairs):.2f}",
+            f"{median(c.whole for c, _ in pairs):.1f}",
+        ]
+
+
+TITLES = ("program", "half", "cases", "ideal", "approx", "coverage", "relevance", "distance", "roots", "tests")
+TITLES += ("seconds", "whole")
+
+
+def main() -> int:
+    """Print the tables."""
+    parser = fault_options(__doc__)
+    parser.add_argument("--references", default=f"{DEFAULT},{HIERARCHICAL}", help="kinds of reference runs")
+    parser.add_argument("--cases", type=int, default=4, help="failing cases of a fault")
+    options = parser.parse_args()
+    references = options.references.split(",")
+    rows: list[Row] = []
+    for found in each_fault(options, measure, references, options.cases):
+        rows += [row for row in found.rows if was_measured(row, _detail if options.details else None)]
+    for name in (IDEAL, *references):
+        print(f"\n{name}:\n" + markdown(TITLES, list(table(rows, name))))
+        print(_totals(rows, name))
+    if HIERARCHICAL in references:
+        print(_compared(rows))
+    return 0
+
+
+def _detail(row: Row) -> str:
+    ideal = row.chains[IDEAL]
+    told = ", ".join(
+        f"{name} {chain.kind} {len(chain.steps)} ({chain.coverage(ideal):.0%}, {chain.relevance(ideal):.0%}"
+        f"{', root' if chain.has_root else ''})"
+        if chain.steps
+        else f"{name}: none {chain.error}"
+        for name, chain in row.chains.items()
+    )
+    return f"{row.program} {row.fault} {row.case}: {told}"
+
+
+def _totals(rows: Sequence[Row], name: str) -> str:
+    chains = [row.chains[name] for row in rows]
+    kinds = [chain.kind for chain in chains if chain.steps]
+    told = ", ".join(f"{kind} {kinds.count(kind)}" for kind in dict.fromkeys(kinds))
+    lost = len(chains) - len(kinds)
+    incomplete = sum(chain.incomplete for chain in chains)
+    return f"{len(kinds)} chains ({told}), {lost} cases without, {incomplete} not complete in {BUDGET:.0f} s"
+
+
+def _compared(rows: Sequence[Row]) -> str:
+    """Algorithm 2's time as a share of Algorithm 1's, on long runs and on all."""
+    pairs = [(row.chains[DEFAULT], row.chains[HIERARCHICAL]) for row in rows]
+    pairs = [(a, b) for a, b in pairs if a.steps and b.steps and b.seconds]
+    large = [(a, b) for a, b in pairs if b.points > LARGE]
+    same = sum(a.steps == b.steps for a, b in pairs)
+    told = [f"equal chains in {same} of {len(pairs)}"]
+    for which, some in (("all", pairs), (f"above {LARGE:,} aligned points", large)):
+        if some:
+            share = median(a.seconds / b.seconds for a, b in some)
+            told.append(f"{which} ({len(some)}): Algorithm 2 takes {share:.0%} of Algorithm 1's time in the median")
+    return "; ".join(told)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,157 @@
+"""Failure-inducing chains, with the run that a failing run is compared with: what other techniques found patches it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from whence.alter.session import Session
+from whence.dependence.predicate_switching import Failing
+from whence.dependence.slices import symptom_start
+from whence.errors import SubjectError, WhenceError
+from whence.findings import Findings, plural
+from whence.investigation.account import summary
+from whence.probe.instrument import Variant
+from whence.subject.good_version import good_version
+from whence.subject.runs import counters
+from whence.subject.suspiciousness import rank_by_coverage
+from whence.subject.symptoms import symptom_of
+from whence.subject.trace_reader import TraceReader
+from whence.techniques.chains.reference import Kind, Reference, first_critical
+from whence.techniques.chains.technique import chain_findings, nearest, refuse_early
+from whence.techniques.rules.rules import Repair, best_repairs
+from whence.techniques.value_replacement.technique import searched_pairs
+
+if TYPE_CHECKING:
+    from whence.investigation.investigation import Investigation
+    from whence.subject.recorder import Recording
+
+# In which order reference runs are looked for: what a rule patches comes nearest to the program without its fault.
+ORDER = (Kind.RULE, Kind.SWITCH, Kind.PAIR, Kind.CASE)
+COMPARED = 6  # equally good rules, at most, of which the run that they patch is looked at
+SHARE = 0.4  # of the time that is left, at most, for finding one of each kind
+
+
+@dataclass(frozen=True, slots=True)
+class FailureInducingChain:
+    """How a failure came about: the faulty values from the first one to the symptom, each needed for the next.
+
+    ``algorithm``: ``dependence`` (Algorithm 2), ``hierarchical`` (Algorithm 1), or ``linear``: all points one by one.
+    ``reference``: what the failing run is compared with: itself, patched (``switch``, ``rule``, ``pair``), the nearest
+    passing ``case``, or a good version of the program: the path of a folder, C file or executable. By default the first
+    of these kinds that there is.
+    """
+
+    algorithm: str = "dependence"
+    reference: str | Path | None = None
+
+    def run(self, investigation: Investigation) -> Findings:
+        """The statements of the chain in order of time.
+
+        Raises SubjectError where no case fails, or no run is found to compare with; UsageError for ``window``.
+        """
+        refuse_early(investigation)
+        row, recording = investigation.record_failing(investigation.failing_rows())
+        remarks: list[str] = []
+        for reference in self._references(investigation, row, recording, remarks):
+            findings = chain_findings(investigation, row, recording, reference, self.algorithm)
+            findings.summary = [*summary(investigation.subject, investigation.runs), *remarks, *findings.summary]
+            return findings
+        tried = "".join(f"\n{remark}" for remark in remarks)
+        raise SubjectError(
+            f"no run to compare {recording.case.name} with",
+            f"name a good version of the program with --reference, or a smaller input{tried}",
+        )
+
+    def _references(
+        self, investigation: Investigation, row: int, recording: Recording, remarks: list[str]
+    ) -> Iterator[Reference]:
+        """The runs to compare with, the preferred one first; ``remarks`` say what was tried in vain."""
+        if self.reference is not None and self.reference not in set(Kind) - {Kind.VERSION}:
+            yield _version(investigation, Path(self.reference), recording)
+            return
+        for kind in ORDER if self.reference is None else [Kind(self.reference)]:
+            try:
+                found = _FINDERS[kind](investigation, row, recording)
+            except WhenceError as error:
+                remarks.append(f"{kind}: {error}")
+                continue
+            if isinstance(found, Reference):
+                yield found
+            else:
+                remarks.append(f"{kind}: {found}")
+
+
+# ---- Where reference runs come from: each finder gives one, or says why there is none --------------------------------
+
+
+def _version(investigation: Investigation, path: Path, recording: Recording) -> Reference:
+    with investigation.clock.standing():
+        version = good_version(path, investigation.subject, recording.case)
+        version.variant(Variant.REPLAY)
+    return Reference(Kind.VERSION, f"the good version {path}", version=version)
+
+
+def _switch(investigation: Investigation, row: int, recording: Recording) -> Reference | str:
+    start = symptom_start(symptom_of(recording, investigation.subject.folder))
+    failing = Failing.of(TraceReader(investigation.subject, recording.trace), recording.case, start.references)
+    with investigation.work("switching branches", SHARE) as work:
+        found, tried = first_critical(work, failing)
+    return found or f"{recording.case.name} passes with none of {plural(tried, 'branch instance')} sent the other way"
+
+
+def _rule(investigation: Investigation, row: int, recording: Recording) -> Reference | str:
+    """The best rule; of those that are equally good the one with which the run changes least."""
+    with investigation.work("trying rules", SHARE) as work:
+        repairs = best_repairs(investigation.subject, investigation.runs, work, row)
+    if not repairs:
+        return f"{recording.case.name} passes with no change of a site that was tried"
+    references = [_ruled(repair) for repair in repairs[:COMPARED]]
+    investigation.build(Variant.REPLAY)
+    with Session(investigation.subject, recording.case, variant=Variant.REPLAY) as session:
+        return nearest(session, references)
+
+
+def _ruled(repair: Repair) -> Reference:
+    where = f" on line {repair.statement.line}" if repair.statement else ""
+    return Reference(Kind.RULE, f"with {repair.words}{where}", repair.changes, repair.statement)
+
+
+def _pair(investigation: Investigation, row: int, recording: Recording) -> Reference | str:
+    """The value at the most suspicious statement that has one, the first in time."""
+    statements = investigation.subject.places.statements
+    ranks = {entry.statement: entry.rank for entry in rank_by_coverage(investigation.coverage, "op2")}
+    with investigation.work("replacing values", SHARE) as work:
+        searched = searched_pairs(investigation, [row], work)
+    pairs = searched.pairs[~searched.pairs["relaxed"]] if searched.targets else np.zeros(0)
+    if not len(pairs):
+        return f"{recording.case.name} passes with no other value that was tried"
+    order = sorted(pairs, key=lambda p: (ranks.get(statements[int(p["statement"])], len(ranks)), int(p["event"])))
+    first, statement = order[0], statements[int(order[0]["statement"])]
+    changes = searched.targets[0].changes(np.array([first["event"]]), np.array([first["alternate"]]))
+    return Reference(Kind.PAIR, f"with another value on line {statement.line}", changes, statement)
+
+
+def _case(investigation: Investigation, row: int, recording: Recording) -> Reference | str:
+    """The passing case that executes most nearly the same code."""
+    runs = investigation.runs
+    is_block = np.array([not counter.side for counter in counters(investigation.subject)], np.bool_)
+    executed = runs.counts[:, : len(is_block)][:, is_block] > 0
+    passing = [other for other in runs.passing if runs.tested[other].case.command is None]
+    if not passing:
+        return "no case passes"
+    nearest = min(passing, key=lambda other: (int((executed[other] != executed[row]).sum()), other))
+    case = runs.tested[nearest].case
+    return Reference(Kind.CASE, f"the passing case {case.name}, which differs in its input, too", case=case)
+
+
+_FINDERS: dict[Kind, Callable[[Investigation, int, Recording], Reference | str]] = {
+    Kind.SWITCH: _switch,
+    Kind.RULE: _rule,
+    Kind.PAIR: _pair,
+    Kind.CASE: _case,
+}
