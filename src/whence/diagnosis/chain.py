@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # In which order reference runs are looked for: what a rule patches comes nearest to the program without its fault.
 ORDER = (Kind.RULE, Kind.SWITCH, Kind.PAIR, Kind.CASE)
+PATCHES = (Kind.RULE, Kind.SWITCH, Kind.PAIR)
+ALGORITHM = "dependence"
 COMPARED = 6  # equally good rules, at most, of which the run that they patch is looked at
 SHARE = 0.4  # of the time that is left, at most, for finding one of each kind
 
@@ -46,7 +48,7 @@ class FailureInducingChain:
     of these kinds that there is.
     """
 
-    algorithm: str = "dependence"
+    algorithm: str = ALGORITHM
     reference: str | Path | None = None
 
     def run(self, investigation: Investigation) -> Findings:
@@ -57,33 +59,52 @@ class FailureInducingChain:
         refuse_early(investigation)
         row, recording = investigation.record_failing(investigation.failing_rows())
         remarks: list[str] = []
-        for reference in self._references(investigation, row, recording, remarks):
-            findings = chain_findings(investigation, row, recording, reference, self.algorithm)
-            findings.summary = [*summary(investigation.subject, investigation.runs), *remarks, *findings.summary]
-            return findings
-        tried = "".join(f"\n{remark}" for remark in remarks)
-        raise SubjectError(
-            f"no run to compare {recording.case.name} with",
-            f"name a good version of the program with --reference, or a smaller input{tried}",
-        )
+        reference = self._found(investigation, row, recording, remarks)
+        if reference is None:
+            tried = "".join(f"\n{remark}" for remark in remarks)
+            raise SubjectError(
+                f"no run to compare {recording.case.name} with",
+                f"name a good version of the program with --reference, or a smaller input{tried}",
+            )
+        findings = chain_findings(investigation, row, recording, reference, self.algorithm)
+        findings.summary = [*summary(investigation.subject, investigation.runs), *remarks, *findings.summary]
+        return findings
 
-    def _references(
+    def _found(
         self, investigation: Investigation, row: int, recording: Recording, remarks: list[str]
-    ) -> Iterator[Reference]:
-        """The runs to compare with, the preferred one first; ``remarks`` say what was tried in vain."""
+    ) -> Reference | None:
         if self.reference is not None and self.reference not in set(Kind) - {Kind.VERSION}:
-            yield _version(investigation, Path(self.reference), recording)
-            return
-        for kind in ORDER if self.reference is None else [Kind(self.reference)]:
-            try:
-                found = _FINDERS[kind](investigation, row, recording)
-            except WhenceError as error:
-                remarks.append(f"{kind}: {error}")
-                continue
-            if isinstance(found, Reference):
-                yield found
-            else:
-                remarks.append(f"{kind}: {found}")
+            return _version(investigation, Path(self.reference), recording)
+        order = ORDER if self.reference is None else (Kind(self.reference),)
+        return first_reference(investigation, row, recording, order, remarks)
+
+
+def first_reference(
+    investigation: Investigation, row: int, recording: Recording, order: Sequence[Kind], remarks: list[str]
+) -> Reference | None:
+    """The first of some kinds of runs to compare a failing case with that there is; what was in vain is remarked."""
+    for kind in order:
+        try:
+            found = _FINDERS[kind](investigation, row, recording)
+        except WhenceError as error:
+            found = str(error)
+        if isinstance(found, Reference):
+            return found
+        remarks.append(f"{kind}: {found}")
+    return None
+
+
+def patched_chain(investigation: Investigation, row: int, recording: Recording) -> Findings:
+    """The chain of a failing case against itself, patched: nothing but a line of the summary where nothing patches it.
+
+    Raises SubjectError where the runs cannot be compared.
+    """
+    refuse_early(investigation)
+    reference = first_reference(investigation, row, recording, PATCHES, [])
+    if reference is None:
+        text = "no chain of values: nothing that was tried makes the failing run pass"
+        return Findings("chain", investigation.subject.name, summary=[text])
+    return chain_findings(investigation, row, recording, reference, ALGORITHM)
 
 
 # ---- Where reference runs come from: each finder gives one, or says why there is none --------------------------------
@@ -118,7 +139,7 @@ def _rule(investigation: Investigation, row: int, recording: Recording) -> Refer
 
 def _ruled(repair: Repair) -> Reference:
     where = f" on line {repair.statement.line}" if repair.statement else ""
-    return Reference(Kind.RULE, f"with {repair.words}{where}", repair.changes, repair.statement)
+    return Reference(Kind.RULE, f"itself, with {repair.words}{where}", repair.changes, repair.statement)
 
 
 def _pair(investigation: Investigation, row: int, recording: Recording) -> Reference | str:
@@ -133,7 +154,7 @@ def _pair(investigation: Investigation, row: int, recording: Recording) -> Refer
     order = sorted(pairs, key=lambda p: (ranks.get(statements[int(p["statement"])], len(ranks)), int(p["event"])))
     first, statement = order[0], statements[int(order[0]["statement"])]
     changes = searched.targets[0].changes(np.array([first["event"]]), np.array([first["alternate"]]))
-    return Reference(Kind.PAIR, f"with another value on line {statement.line}", changes, statement)
+    return Reference(Kind.PAIR, f"itself, with another value on line {statement.line}", changes, statement)
 
 
 def _case(investigation: Investigation, row: int, recording: Recording) -> Reference | str:

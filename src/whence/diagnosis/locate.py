@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from whence.alter.work import INTERRUPT, Work
+from whence.diagnosis.chain import patched_chain
 from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
 from whence.diagnosis.confirmation import confirm
 from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
@@ -51,10 +52,11 @@ SEARCHING = 0.8  # of it, for altered runs and formulas
 ALTERING = 0.7  # of that, for altered runs
 CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
+TELLING, TELLING_MOST = 0.6, 10.0  # of it, and seconds, for the chain
 VALUES_OF = 50  # ranked statements whose values are gathered
 
 COMPARING_STEPS = ("slice", "memory", "races", "invariants")
-ALTERING_STEPS = ("causes", "rules", "operators", "switch", "values", "formula", "confirmation")
+ALTERING_STEPS = ("causes", "rules", "operators", "switch", "values", "formula", "confirmation", "chain")
 STEPS = (*COMPARING_STEPS, *ALTERING_STEPS)  # that can be left out; operators: rules that change one
 
 
@@ -104,6 +106,7 @@ class _Diagnosis:
     recording: Recording | None = None
     reader: TraceReader | None = None
     passing: list[TraceReader] = field(default_factory=list)
+    chain: Findings | None = None
     confirmed: Findings | None = None  # all of it joined, the changes compiled in the source
 
     def __post_init__(self) -> None:
@@ -127,6 +130,9 @@ class _Diagnosis:
         findings = replace(joined, parts=dict(joined.parts))  # which is added to
         if self.reader is not None:
             findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], self.reader, self.passing)
+        if self.chain is not None:
+            findings.parts |= {name: part for name, part in self.chain.parts.items() if name == "chain"}
+            findings.summary = [*findings.summary, *self.chain.summary]
         lines = summary(self.investigation.subject, self.runs, self.recording)
         findings.summary = [*self.generated, *lines, *findings.summary, *self.attempts.lines]
         return findings
@@ -215,6 +221,8 @@ class _Diagnosis:
             self.check_memory(CHECKING_LAST * self.left)
         if self.options.has("confirmation"):
             self.confirm()
+        if self.options.has("chain"):
+            self.tell()
         if reader is not None:
             self.passing = self.attempts.take("values of passing runs", "recording passing runs", self.nearest) or []
         self.publish()
@@ -297,6 +305,18 @@ class _Diagnosis:
         end = self.investigation.clock.within(CONFIRMING)
         confirmed = partial(confirm, self.investigation.subject, self.runs, self.joined(), end)
         self.confirmed = self.attempts.take("changes not compiled", "compiling changes", confirmed)
+        self.publish()
+
+    def tell(self) -> None:
+        """How the failure came about, in what is left of the time."""
+        recording = self.recording
+        if recording is None or recording.is_cut or recording.case.command is not None:
+            return
+        if self.investigation.setup.window or self.investigation.subject.has_threads:
+            return
+        told = partial(patched_chain, self.investigation, self.rows[0], recording)
+        seconds = min(TELLING * self.left, TELLING_MOST)
+        self.chain = self.attempts.take("chain", "telling how it came about", told, seconds)
         self.publish()
 
     def nearest(self) -> list[TraceReader]:

@@ -41,6 +41,7 @@ VALUES_SHOWN = 6
 EDGES_SHOWN = 6
 NOTHING: dict[str, Any] = {"first": [], "left_out": 0, "last": []}
 CHANGES_SHOWN = 5  # suggested changes, of as many statements
+STEPS_SHOWN = 6  # of a chain beside a ranking
 REASONS_SHOWN = 4  # of one statement, the strongest; a reason takes a line or more
 
 DIM, STRONG, PLACE = "dim", "bold", "cyan"
@@ -80,10 +81,10 @@ def print_findings(
     if findings.symptom:
         _print_symptom(page, findings.symptom)
         page.line()
-    if "chain" in findings.parts:
-        _print_chain(page, findings.parts["chain"])
-    else:
+    if findings.technique != "chain":
         _print_ranking(page, findings, limit)
+    if "chain" in findings.parts:
+        _print_chain(page, findings.parts["chain"], None if findings.technique == "chain" else STEPS_SHOWN)
     _print_changes(page, findings.parts.get("rules", []))
     _print_summary(page, findings)
     _print_next(page, findings.parts.get("next", []))
@@ -279,16 +280,17 @@ def _print_reasons(page: _Page, evidence: dict[str, Any], lead: str) -> None:
         page.line((f"{lead}{plural(len(reasons) - REASONS_SHOWN, 'more reason')} with --json", DIM))
 
 
-def _print_chain(page: _Page, chain: dict[str, Any]) -> None:
+def _print_chain(page: _Page, chain: dict[str, Any], most: int | None) -> None:
     """The steps from the first faulty value to the failure, each with what the reference run had there."""
     steps = chain["steps"]
+    page.line()
     if not steps:
         page.line(("no faulty value is needed for the failure: the chain is empty", STRONG))
         return
     page.line((f"how it came about, in {plural(len(steps), 'step')}, each needed for what follows:", STRONG))
     width = len(str(len(steps))) + 1
     call = ""
-    for number, step in enumerate(steps, 1):
+    for number, step in enumerate(steps[:most], 1):
         if step["call"] != call:
             call = step["call"]
             if call:
@@ -303,7 +305,9 @@ def _print_chain(page: _Page, chain: dict[str, Any]) -> None:
         page.wrapped(" " * width + "  = ", step["text"])
         if step["reference"]:
             page.wrapped(" " * width + "  ~ ", f"in the reference run: {step['reference']}", DIM)
-    page.line()
+    if most is not None and len(steps) > most:
+        page.line()
+        page.line((f"{plural(len(steps) - most, 'more step')} by `whence chain`", DIM))
 
 
 def _print_summary(page: _Page, findings: Findings) -> None:

@@ -31,7 +31,10 @@ class Kind(StrEnum):
 
 @dataclass(slots=True, frozen=True)
 class Reference:
-    """A reference run, told in words: the failing run with ``changes`` (CHANGE), or of a ``version``, or a ``case``."""
+    """A reference run: the failing run with ``changes`` (CHANGE), that of a ``version``, or of a ``case``.
+
+    ``text`` follows "compared with".
+    """
 
     kind: Kind
     text: str
@@ -55,7 +58,7 @@ def first_critical(work: Work, failing: Failing) -> tuple[Reference | None, int]
         statement = predicates.statement(first[0])
         where = f" on line {statement.line}" if statement else ""
         sides = predicates.branches[int(first["branch"][0])].sides
-        text = f"`{predicates.text(first[0])}`{where}, sent to {sides[int(first['side'][0])].text}"
+        text = f"itself, `{predicates.text(first[0])}`{where} sent to {sides[int(first['side'][0])].text}"
         return Reference(Kind.SWITCH, text, predicates.changes(first), statement), found.tried
     return None, 0
 

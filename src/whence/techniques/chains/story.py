@@ -83,7 +83,7 @@ class Story:
         effects = {order[keys[v]] for v in later - earlier if keys[v] in order}
         causes = {order[keys[v]] for v in (earlier - later or earlier) if keys[v] in order}
         for cause in causes:
-            steps[cause].leads_to += sorted(effects - {cause} - set(steps[cause].leads_to))
+            steps[cause].leads_to = sorted({*steps[cause].leads_to, *effects} - {cause})
 
     def _step(self, event: int, faulty: Faulty) -> Step:
         if event == NOTHING:

@@ -223,9 +223,8 @@ def _part(recording: Recording, reference: Reference, algorithm: str, chain: Cha
 
 
 def _summary(reference: Reference, chain: Chain) -> list[str]:
-    patched = "itself, patched: " if len(reference.changes) else ""
     return [
-        f"compared with {patched}{reference.text}",
+        f"compared with {reference.text}",
         f"{plural(len(chain.steps), 'step')} by {plural(chain.tests, 'altered run')}, "
         f"of {chain.points:,} aligned points, in {chain.seconds:.1f} s",
     ]

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 OBSERVED = 1 << 20  # instances of a run that go into the value profile
 LISTED = 1000  # rules in ``parts["rules"]``
+REPAIRS = 0.9  # score from which on a rule counts as a repair
 TIE = 1e-3  # weight of what orders statements whose rules are equally good
 SCALE = 1 + TIE + TIE**2  # by which scores are divided, so that they end at 1
 
@@ -69,11 +70,16 @@ def rules(
 
 
 def best_repairs(subject: Subject, runs: Runs, work: Work, row: int) -> list[Repair]:
-    """The best rule of each statement with which the failing case of a row passes, of those that are equally good."""
+    """The best rule of each statement with which the failing case of a row passes, of those that are equally good.
+
+    Only rules that mend nearly all failing cases tried, and that nothing speaks against: with others a run is another
+    one, rather than right.
+    """
     describer, suspects = Describer(subject), rank_by_coverage(coverage(subject, runs), "op2")
     among = [row, *(other for other in runs.failing if other != row)]
     _, trials, _ = _tried(subject, runs, work, Settings(), among, (), describer, suspects)
     mine = [trial for trial in _best_first(trials, describer.sites) if row in trial.repaired]
+    mine = [trial for trial in mine if trial.score >= REPAIRS and not _doubt(trial, describer.sites)]
     suggestions = Suggestions(describer)
     found: dict[Statement | None, Repair] = {}
     for trial in mine:
