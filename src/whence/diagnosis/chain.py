@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.subject.recorder import Recording
 
-# In which order reference runs are looked for: what a rule patches comes nearest to the program without its fault.
-ORDER = (Kind.RULE, Kind.SWITCH, Kind.PAIR, Kind.CASE)
-PATCHES = (Kind.RULE, Kind.SWITCH, Kind.PAIR)
 ALGORITHM = "dependence"
 COMPARED = 6  # equally good rules, at most, of which the run that they patch is looked at
+REPAIRS = 0.9  # score from which on a rule is taken for a repair
 SHARE = 0.4  # of the time that is left, at most, for finding one of each kind
 
 
@@ -75,22 +73,26 @@ class FailureInducingChain:
     ) -> Reference | None:
         if self.reference is not None and self.reference not in set(Kind) - {Kind.VERSION}:
             return _version(investigation, Path(self.reference), recording)
-        order = ORDER if self.reference is None else (Kind(self.reference),)
+        order = ORDER if self.reference is None else ((Kind(self.reference), _FINDERS[Kind(self.reference)]),)
         return first_reference(investigation, row, recording, order, remarks)
 
 
 def first_reference(
-    investigation: Investigation, row: int, recording: Recording, order: Sequence[Kind], remarks: list[str]
+    investigation: Investigation,
+    row: int,
+    recording: Recording,
+    order: Sequence[tuple[Kind, Finder]],
+    remarks: list[str],
 ) -> Reference | None:
     """The first of some kinds of runs to compare a failing case with that there is; what was in vain is remarked."""
-    for kind in order:
+    for kind, find in order:
         try:
-            found = _FINDERS[kind](investigation, row, recording)
+            found = find(investigation, row, recording)
         except WhenceError as error:
             found = str(error)
         if isinstance(found, Reference):
             return found
-        remarks.append(f"{kind}: {found}")
+        remarks.append(f"compared with no {kind}: {found}")
     return None
 
 
@@ -125,16 +127,21 @@ def _switch(investigation: Investigation, row: int, recording: Recording) -> Ref
     return found or f"{recording.case.name} passes with none of {plural(tried, 'branch instance')} sent the other way"
 
 
-def _rule(investigation: Investigation, row: int, recording: Recording) -> Reference | str:
-    """The best rule; of those that are equally good the one with which the run changes least."""
+def _repair(investigation: Investigation, row: int, recording: Recording, least: float = REPAIRS) -> Reference | str:
+    """The best rule that is as good as a repair; of equally good ones that with which the run changes least."""
     with investigation.work("trying rules", SHARE) as work:
-        repairs = best_repairs(investigation.subject, investigation.runs, work, row)
+        repairs = best_repairs(investigation.subject, investigation.runs, work, row, least)
     if not repairs:
-        return f"{recording.case.name} passes with no change of a site that was tried"
+        return f"no change of a site repairs {recording.case.name}" + (" and all like it" if least else "")
     references = [_ruled(repair) for repair in repairs[:COMPARED]]
     investigation.build(Variant.REPLAY)
     with Session(investigation.subject, recording.case, variant=Variant.REPLAY) as session:
         return nearest(session, references)
+
+
+def _rule(investigation: Investigation, row: int, recording: Recording) -> Reference | str:
+    """The best rule with which the case passes, whatever else it does."""
+    return _repair(investigation, row, recording, 0.0)
 
 
 def _ruled(repair: Repair) -> Reference:
@@ -170,9 +177,8 @@ def _case(investigation: Investigation, row: int, recording: Recording) -> Refer
     return Reference(Kind.CASE, f"the passing case {case.name}, which differs in its input, too", case=case)
 
 
-_FINDERS: dict[Kind, Callable[[Investigation, int, Recording], Reference | str]] = {
-    Kind.SWITCH: _switch,
-    Kind.RULE: _rule,
-    Kind.PAIR: _pair,
-    Kind.CASE: _case,
-}
+Finder = Callable[["Investigation", int, "Recording"], Reference | str]
+_FINDERS: dict[Kind, Finder] = {Kind.SWITCH: _switch, Kind.RULE: _rule, Kind.PAIR: _pair, Kind.CASE: _case}
+# In which order they are looked for: a repair comes nearest to the program without its fault (bench.chains).
+PATCHES = ((Kind.RULE, _repair), (Kind.SWITCH, _switch), (Kind.PAIR, _pair), (Kind.RULE, _rule))
+ORDER = (*PATCHES, (Kind.CASE, _case))

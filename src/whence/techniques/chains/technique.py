@@ -27,7 +27,7 @@ from whence.techniques.chains.dependence_based import dependence_based
 from whence.techniques.chains.hierarchical import hierarchical
 from whence.techniques.chains.index_tree import IndexTree
 from whence.techniques.chains.pairing import Pairing
-from whence.techniques.chains.reference import Reference, unchanged
+from whence.techniques.chains.reference import Kind, Reference, unchanged
 from whence.techniques.chains.state import States, Unreached
 from whence.techniques.chains.story import Step, Story
 from whence.techniques.chains.walk import Walk, linear
@@ -80,6 +80,10 @@ def chain_findings(
     findings.parts["cases"] = investigation.coverage.case_totals()
     findings.summary = _summary(reference, chain)
     findings.warnings = [f"the chain is not complete: {chain.incomplete}"] if chain.incomplete else []
+    if reference.kind is Kind.CASE:
+        findings.warnings.append(
+            "compared with a run on another input: what differs for that alone is in the chain, too"
+        )
     return findings
 
 

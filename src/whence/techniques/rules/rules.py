@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 OBSERVED = 1 << 20  # instances of a run that go into the value profile
 LISTED = 1000  # rules in ``parts["rules"]``
-REPAIRS = 0.9  # score from which on a rule counts as a repair
 TIE = 1e-3  # weight of what orders statements whose rules are equally good
 SCALE = 1 + TIE + TIE**2  # by which scores are divided, so that they end at 1
 
@@ -69,17 +68,17 @@ def rules(
     return findings
 
 
-def best_repairs(subject: Subject, runs: Runs, work: Work, row: int) -> list[Repair]:
+def best_repairs(subject: Subject, runs: Runs, work: Work, row: int, least: float = 0.0) -> list[Repair]:
     """The best rule of each statement with which the failing case of a row passes, of those that are equally good.
 
-    Only rules that mend nearly all failing cases tried, and that nothing speaks against: with others a run is another
-    one, rather than right.
+    With ``least`` only rules of that score or a better one, that nothing speaks against.
     """
     describer, suspects = Describer(subject), rank_by_coverage(coverage(subject, runs), "op2")
     among = [row, *(other for other in runs.failing if other != row)]
     _, trials, _ = _tried(subject, runs, work, Settings(), among, (), describer, suspects)
     mine = [trial for trial in _best_first(trials, describer.sites) if row in trial.repaired]
-    mine = [trial for trial in mine if trial.score >= REPAIRS and not _doubt(trial, describer.sites)]
+    if least:
+        mine = [trial for trial in mine if trial.score >= least and not _doubt(trial, describer.sites)]
     suggestions = Suggestions(describer)
     found: dict[Statement | None, Repair] = {}
     for trial in mine:
