@@ -8,14 +8,14 @@ run; it induces the failure where the run fails in the same way. What crashes or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import CHANGE, Batch, Op, Verdict
+from whence.alter.changes import Batch, Op, Verdict
 from whence.alter.faithful import FailureSignature
 from whence.alter.path import FACTOR
 from whence.run.result import RunResult
@@ -24,8 +24,8 @@ from whence.techniques.chains.pairing import Pairing
 from whence.techniques.chains.state import Faulty, States, Unreached, Variable
 
 Changes = NDArray[np.void]
+Timed = tuple[int, Changes]  # a change, and the clock when it is made
 Set = frozenset[Variable]
-NO_CHANGES: Changes = np.zeros(0, CHANGE)
 _WORD = 1 << 64
 
 
@@ -78,16 +78,17 @@ class Causality:
         """Whether the set at a point is the target's own: its variables are defined, and enough to induce it."""
         if (point, target) in self._known:
             return self._known[point, target] == target.variables
-        if any(variable.event > point for variable in target.variables):
+        faulty = self.states.difference(point)
+        if self._carried(point, target, faulty) != target.variables:
             return False
-        is_kept = _Test(self, point, target, self.states.difference(point), target.variables).induces([])
+        is_kept = _Test(self, point, target, faulty, target.variables).induces([])
         if is_kept:
             self._known[point, target] = target.variables
         return is_kept
 
     def _fis(self, point: int, target: Target) -> Set:
         faulty = self.states.difference(point)
-        carried = frozenset(v for v in target.variables if v.event <= point)
+        carried = self._carried(point, target, faulty)
         others = [f for f in faulty.values() if not f.is_stale and not _is_part(f.variable, carried)]
         test = _Test(self, point, target, faulty, carried)
         if test.induces([]):
@@ -96,6 +97,12 @@ class Causality:
         if len(likely) < len(others) and test.induces(likely):
             others = likely
         return carried | {f.variable for f in minimised(others, test.induces)}
+
+    @staticmethod
+    def _carried(point: int, target: Target, faulty: Mapping[Variable, Faulty]) -> Set:
+        """The target's variables that are defined already, and faulty."""
+        here = frozenset(faulty)
+        return frozenset(v for v in target.variables if v.event <= point and _is_part(v, here))
 
     def _read_on_the_way(self, point: int, target: Target, faulty: Sequence[Faulty]) -> list[Faulty]:
         """Those that the failing run reads before it comes to the target: most likely the others are not needed."""
@@ -192,16 +199,11 @@ class _Test:
         """Whether the run comes to the target's point along one of the two ways, and finds its variables there."""
         ways = self._ways()
         if self._expected is None:  # of the run as it is
-            changes, _ = self._continuation([], ways[0])
-            self._expected = self._read(changes, ways[0], ways[0].end.now)
+            self._expected = self._read([], ways[0])
             if self._expected is None:
                 raise Unreached
         overwrites = self._overwrites(overwritten)
-        for way in ways:
-            changes, is_possible = self._continuation([change for _, change in overwrites], way)
-            if is_possible and self._read(changes, way, overwrites[0][0]) == self._expected:
-                return True
-        return False
+        return any(self._read(overwrites, way) == self._expected for way in ways)
 
     def _ways(self) -> list[Way]:
         """The failing run's way to the target's point, and the reference run's, where they are two."""
@@ -224,25 +226,24 @@ class _Test:
         is_later = there.clock > begin.now  # else its block had begun before the point
         return Moment(there.clock + shift if is_later else here.clock, here.site, there.now + shift)
 
-    def _continuation(self, overwrites: list[Changes], way: Way) -> tuple[Changes, bool]:
-        """The continuation that overwrites, goes on, and reads the target's variables; whether there can be one.
+    def _readings(self, way: Way) -> list[Timed] | None:
+        """The changes that read the target's variables on a way, in order of time; None where there is none to read.
 
-        Variables of the target that the failing run defines on its own way alone are not on the other.
+        What the failing run defines on its own way alone is not on the other.
         """
         run, stop = self._run, way.end
-        reads: list[tuple[int, Changes]] = []
+        found: list[Timed] = []
         for variable in sorted(self._target.variables):
             if variable.length:
                 if not way.is_failing and variable.event > self._point and self._pairing.events[variable.event] < 0:
-                    return NO_CHANGES, False
-                reads.append((stop.now, run.change(stop, Op.READ, variable.length, variable.address)))
+                    return None
+                found.append((stop.now, run.change(stop, Op.READ, variable.length, variable.address)))
             elif variable.event > self._point:
                 moment = self._moment_on(way, variable.event)
                 if moment is None:
-                    return NO_CHANGES, False
-                reads.append((moment.now, run.change(moment, Op.READ_VALUE)))
-        reads.sort(key=lambda read: read[0])
-        return np.concatenate([*overwrites, *(read for _, read in reads), run.change(stop, Op.STOP)]), True
+                    return None
+                found.append((moment.now, run.change(moment, Op.READ_VALUE)))
+        return [*sorted(found, key=_time), (stop.now, run.change(stop, Op.STOP))]
 
     def _moment_on(self, way: Way, event: int) -> Moment | None:
         """Where an event between point and target has its value, on one of the ways; None where it is not on it."""
@@ -253,24 +254,30 @@ class _Test:
         begin = reference.moment(int(self._pairing.events[self._point]))
         return None if other < 0 or begin is None else self._moved(reference.moment_of(other), here, begin)
 
-    def _read(self, changes: Changes, way: Way, start: int) -> list[bytes] | None:
-        """What a continuation read, in the order of the target's variables; None where it went another way."""
+    def _read(self, overwrites: list[Timed], way: Way) -> list[bytes] | None:
+        """What a continuation that overwrites reads of the target's variables; None where it took another way."""
+        readings = self._readings(way)
+        if readings is None:
+            return None
         self._causality.tests += 1
+        timed = [*overwrites, *readings]
+        changes = np.concatenate([change for _, change in timed])
         records, found = self._run.session.read(Batch.of([changes]), way.end.now + 1)
-        if records["verdict"][0] != Verdict.REACHED or int(records["first_wrong"][0]) != self._hash(start, way):
+        if records["verdict"][0] != Verdict.REACHED or int(records["first_wrong"][0]) != self._hash(timed[0][0], way):
             return None
         return _parts(found[0], changes)
 
     def _hash(self, start: int, way: Way) -> int:
         """The hash of the blocks from the clock of the first change on: up to the point, then along a way."""
-        if start == way.end.now:
-            return 0
-        before = self._run.path.hash(start, self._moment.now) or 0
+        path = self._run.path
+        if way.is_failing:
+            return path.hash(start, way.end.now) or 0
+        before = path.hash(start, self._moment.now) or 0
         return (before * pow(FACTOR, way.end.now - self._moment.now, _WORD) + way.hash) % _WORD
 
     # ---- Overwriting -------------------------------------------------------------------------------------------------
 
-    def _overwrites(self, overwritten: Sequence[Faulty]) -> list[tuple[int, Changes]]:
+    def _overwrites(self, overwritten: Sequence[Faulty]) -> list[Timed]:
         """Changes that give variables the reference's values, in order of time, each with the clock then."""
         run, made = self._run, []
         for faulty in overwritten:
@@ -282,7 +289,11 @@ class _Test:
                 moment = run.moment_of(variable.event)
                 value = int.from_bytes(faulty.reference, "little")
                 made.append((moment.now, run.change(moment, Op.SET, value)))
-        return sorted(made, key=lambda change: change[0])
+        return sorted(made, key=_time)
+
+
+def _time(change: Timed) -> int:
+    return change[0]
 
 
 def _parts(data: bytes, changes: Changes) -> list[bytes]:

@@ -19,6 +19,7 @@ from whence.alter.session import Session
 from whence.probe.layout import NO_SLOT, Kind
 from whence.probe.sites import Role
 from whence.subject.memory_check import Checked
+from whence.techniques.chains.registers import parameters
 from whence.trace.accesses import Accesses
 from whence.trace.trace import Trace
 
@@ -119,11 +120,21 @@ class ComparedRun:
         return Moment(int(trace.block_clock[segment]), int(self.sites[event]), int(trace.segment_clock[segment]))
 
     def definition(self, event: int) -> int:
-        """What gave an event's value: of a load that which had been stored, where one event did; else the event."""
+        """What gave an event's value: of a load that which had been stored, where one event did; else the event.
+
+        An argument is known by the parameter that it became.
+        """
+        if event >= 0 and self.kinds[event] == Kind.ARG:
+            return self._parameter(event)
         if event < 0 or self.kinds[event] != Kind.LOAD:
             return event
         reference = int(self.trace.columns.events["definition"][event])
         return reference - 1 if reference > 0 else event
+
+    def _parameter(self, argument: int) -> int:
+        entry = int(self.trace.columns.events["segment"][argument]) + 1
+        stored = dict(parameters(self.trace, entry)) if entry < self.trace.segments else {}
+        return stored.get(argument, argument)
 
     # ---- Changes -----------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """Registers that live on across a point: values that an expression has loaded, or a call gave, and still needs.
 
 At -O0 they pass from block to block only by phis, so they are those of the blocks that the open frames are in: what
-such a block has loaded before the point, or before its open call, and uses behind it.
+such a block has loaded before the point, or before its open call, and uses behind it. And what a function is given is
+in a register until the function has stored it.
 """
 
 from __future__ import annotations
@@ -11,24 +12,43 @@ from collections.abc import Iterator
 import numpy as np
 
 from whence.probe.layout import Kind
-from whence.probe.plan import SAME_BLOCK
+from whence.probe.plan import ENTRY, PARAMETER, SAME_BLOCK
+from whence.trace.columns import FrameKind
 from whence.trace.trace import Trace
 
 IN_REGISTERS = (Kind.LOAD, Kind.RESULT)
 
 
-def live_registers(trace: Trace, point: int) -> Iterator[int]:
+def live_registers(trace: Trace, point: int) -> Iterator[tuple[int, int]]:
     """The events, of the open frames from the innermost outward, whose values are in registers after an event.
 
-    One whose value was used before as well is left out: it cannot be changed for what comes behind alone.
+    Each with the event that tells the value: of an argument the store of the parameter, of others the event itself. One
+    whose value was used before as well is left out: it cannot be changed for what comes behind alone.
     """
     segment, last = int(trace.columns.events["segment"][point]), point
+    yield from ((argument, stored) for argument, stored in parameters(trace, segment) if stored > point)
     while segment >= 0:
-        yield from _of_block(trace, segment, last)
+        yield from ((event, event) for event in _of_block(trace, segment, last))
         frame = trace.columns.frames[trace.columns.segments["frame"][segment]]
         segment = int(frame["call"])
         if segment >= 0:
             last = _last_event(trace, segment)
+
+
+def parameters(trace: Trace, segment: int) -> Iterator[tuple[int, int]]:
+    """Where a segment instance begins a function: each argument's event, and that of the store of the parameter."""
+    plan, row = trace.plan, trace.columns.segments[segment]
+    frame = trace.columns.frames[row["frame"]]
+    static, call = plan.segments[row["id"]], int(frame["call"])
+    if not static["flags"] & ENTRY or call < 0 or frame["kind"] != FrameKind.DIRECT:
+        return
+    called = _last_event(trace, call)
+    first = called - int(plan.sites["aux"][trace.site(called)])
+    for site in range(int(static["site_start"]), int(plan.segments["site_start"][row["id"] + 1])):
+        refs = plan.refs[plan.sites["ref_start"][site] : plan.sites["ref_start"][site + 1]]
+        given = refs["target"][refs["outer"] == PARAMETER]
+        if plan.sites["kind"][site] == Kind.STORE and len(given) == 1 and first + given[0] < called:
+            yield first + int(given[0]), int(row["event"]) + site - int(static["site_start"])
 
 
 def _last_event(trace: Trace, segment: int) -> int:

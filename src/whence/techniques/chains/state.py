@@ -179,11 +179,11 @@ class States:
     def _registers(self, point: int) -> Iterator[Faulty]:
         """Registers whose values differ."""
         run, other_run = self.failing, self.reference
-        for event in live_registers(run.trace, point):
-            other = int(self.pairing.events[event])
-            if other < 0 or run.sites[event] == NO_SITE or event == point:
+        for event, told in live_registers(run.trace, point):
+            other, other_told = (int(self.pairing.events[e]) for e in (event, told))
+            if min(other, other_told) < 0 or run.sites[event] == NO_SITE or event == point:
                 continue
-            value, reference = run.trace.value(event), other_run.trace.value(other)
+            value, reference = run.trace.value(told), other_run.trace.value(other_told)
             if value is not None and reference is not None and value != reference:
                 yield Faulty(Variable(event, 0, 0), _word(value), _word(reference), other)
 
