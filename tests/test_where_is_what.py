@@ -21,7 +21,11 @@ WANTED = {  # what each document defines
         "Figures 8.2 to 8.5",
         "Figures 8.6 and 8.7",
     ],
-    "Failure inducing chains": [*(f"Definition {n}" for n in range(1, 9)), "Algorithm 1", "Algorithm 2"],
+    "Failure inducing chains": [
+        *(f"Definition {n}" for n in range(1, 9)),
+        *(f"{what} {n}" for what in ("Property", "Theorem", "Algorithm") for n in (1, 2)),
+        "Table 1",
+    ],
     "Formula-based debugging": ["BugAssist", "Clause weighting", "Algorithm 1", "Algorithm 2", "Algorithm 3"],
     "Cascade fault localization": [
         *(f"Definition 3.{number}" for number in (1, 2, 3)),

@@ -1,0 +1,163 @@
+"""Faulty variables at points of two runs (definitions 2 and 4): values, definitions, pointers, registers, branches."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from compared import Change, Compared, compared
+
+from whence.probe.layout import Kind
+from whence.techniques.chains.state import Faulty
+from whence.trace.writers import NOTHING
+
+# Fails with 5, since `n > 4` should be `n > 5`.
+PROGRAM = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int limit = 3, spare, same, table[4];
+static int *chosen, *inside;
+static int g(void)
+{
+    return limit; /* RETURNED */
+}
+static int f(int n)
+{
+    int before = limit; /* OUTER */
+    if (n > 0)
+        before += f(n - 1); /* INNER */
+    return before;
+}
+static int nine(void)
+{
+    int found = 9; /* DEEP */
+    return found;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i = 0;
+    int *extra = NULL, *block;
+    if (n > 4) { /* SWITCH */
+        limit = 5; /* LIMIT */
+        same = 7; /* SAME */
+        extra = malloc(64); /* EXTRA */
+    } else
+        same = 7;
+    block = malloc(16); /* BLOCK */
+    block[0] = block[1] = 4;
+    chosen = block + 1; /* CHOSEN */
+    inside = limit > 4 ? block : block + 1; /* INSIDE */
+    block[1] = limit; /* HEAP */
+    spare = limit + 1; /* SPARE */
+    spare = 9; /* SPARED */
+    table[i++] = g(); /* TABLE */
+    f(1);
+    spare = limit * nine(); /* WAITS */
+    if (limit > 4) /* BRANCH */
+        spare++;
+    printf("%d\\n", table[0] + *chosen + *inside + same); /* END */
+    return extra != NULL;
+}
+"""
+
+
+@cache
+def runs() -> Compared:
+    return compared(PROGRAM, "5", "17\n", Change("SWITCH"))
+
+
+@cache
+def after(event: int) -> dict[str, Faulty]:
+    """The faulty variables after an event, by the marks of the lines that gave them their values."""
+    both, found = runs(), {}
+    text = both.made.files[both.made.main].splitlines()
+    for variable, faulty in both.walk().causality.states.difference(event).items():
+        line = text[both.lines([variable.event])[0] - 1] if variable.event != NOTHING else "/* NOTHING */"
+        mark = line.partition("/* ")[2].partition(" */")[0]
+        found[mark + (" register" if not variable.length else "")] = faulty
+    return found
+
+
+def stored(mark: str, nth: int = 0) -> int:
+    return runs().events(mark, Kind.STORE)[nth]
+
+
+def values(faulty: Faulty) -> tuple[int, int]:
+    return int.from_bytes(faulty.value, "little"), int.from_bytes(faulty.reference, "little")
+
+
+def test_before_the_runs_part_nothing_is_faulty():
+    both = runs()
+    points = [p for p in both.pairing.points.tolist() if p < both.events("SWITCH", Kind.BRANCH)[0]]
+    assert points and not any(after(p) for p in points)
+
+
+def test_the_outcome_of_the_branch_at_hand():
+    (faulty,) = after(runs().events("SWITCH", Kind.BRANCH)[0]).values()
+    assert values(faulty) == (1, 0) and faulty.variable.length == 0
+
+
+def test_a_value_has_the_event_that_defined_it():
+    faulty = after(stored("HEAP"))["LIMIT"]
+    assert values(faulty) == (5, 3)
+    assert faulty.variable.event == stored("LIMIT")
+    assert faulty.variable.address == runs().failing.trace.address(stored("LIMIT"))
+    assert faulty.definition == NOTHING  # the reference run has the value that it began with
+
+
+def test_equal_values_of_other_definitions_differ_too_but_are_stale():
+    faulty = after(stored("HEAP"))["SAME"]
+    assert faulty.is_stale and values(faulty) == (7, 7)
+    assert faulty.definition >= 0 and runs().pairing.events[faulty.variable.event] != faulty.definition
+
+
+def test_what_both_define_alike_is_faulty_no_more():
+    assert values(after(stored("SPARE"))["SPARE"]) == (6, 4)
+    found = after(stored("SPARED"))
+    assert "SPARE" not in found and "SPARED" not in found and "LIMIT" in found
+
+
+def test_blocks_that_lie_elsewhere_are_the_same_and_so_are_pointers_to_them():
+    both, heap = runs(), stored("HEAP")
+    rows, base = both.failing.objects, both.failing.trace.value(stored("BLOCK"))
+    (mine,) = [n for n in both.failing.living(heap).tolist() if rows["base"][n] == base]
+    theirs = int(both.pairing.objects[mine])
+    assert rows["base"][mine] != both.pairing.reference.objects["base"][theirs]
+    found = after(heap)
+    assert values(found["HEAP"]) == (5, 3)  # found within it
+    assert "BLOCK" not in found and "CHOSEN" not in found  # the same place of the same block
+
+
+def test_pointers_to_other_places_of_a_block_differ_by_their_offset():
+    faulty = after(stored("HEAP"))["INSIDE"]
+    block = int(runs().failing.trace.value(stored("BLOCK")) or 0)
+    assert values(faulty) == (block, block + 4)  # the reference's, told as the failing run's
+
+
+def test_locals_of_all_open_frames():
+    inner = stored("OUTER", 1)
+    found = [v.event for v in runs().walk().causality.states.difference(inner)]
+    assert {stored("OUTER", 0), inner} <= set(found)
+    assert values(after(inner)["OUTER"]) == (5, 3)
+
+
+def test_locals_of_frames_that_are_left_are_no_variables():
+    assert "OUTER" not in after(runs().events("BRANCH", Kind.BRANCH)[0])
+
+
+def test_the_result_of_a_call_before_it_is_stored():
+    result = runs().events("TABLE", Kind.RESULT)[0]
+    assert values(after(result)["TABLE register"]) == (5, 3)
+    stored_at = after(stored("TABLE", -1))
+    assert "TABLE register" not in stored_at and values(stored_at["TABLE"]) == (5, 3)
+
+
+def test_registers_that_expressions_of_open_frames_still_need():
+    """In ``n * power(n - 1)`` the first ``n`` waits in a register for the call's result."""
+    both = runs()
+    inner = both.events("DEEP", Kind.STORE)[0]
+    found = both.walk().causality.states.difference(inner)
+    waiting = [faulty for variable, faulty in found.items() if not variable.length]
+    assert [values(faulty) for faulty in waiting] == [(5, 3)]
+    assert both.lines([waiting[0].variable.event]) == [both.line("WAITS")]
+    behind = after(stored("WAITS", -1))
+    assert "WAITS register" not in behind and values(behind["WAITS"]) == (45, 27)
