@@ -166,7 +166,10 @@ def common_segments(failing: ComparedRun, reference: ComparedRun) -> int:
     rows, others = first.columns.segments[:count], second.columns.segments[:count]
     differs = np.flatnonzero((rows["id"] != others["id"]) | (rows["word"] != others["word"]))
     count = int(differs[0]) if len(differs) else count
-    end = int(rows["word"][count]) if count < len(rows) else min(len(first.units), len(second.units))
+    if not count:
+        return 0
+    last = rows[count - 1]
+    end = int(last["word"]) + int(first.plan.segments["units"][last["id"]])
     units = np.arange(HEADER_UNITS, end)
     units = units[(units - HEADER_UNITS) % CHUNK_UNITS >= CHUNK_HEADER_UNITS]
     other = np.flatnonzero(first.units[units] != second.units[units])
