@@ -28,7 +28,7 @@ from bench.faults import each_fault, fault_options, was_measured
 from corpus import corpus
 from whence.errors import WhenceError
 
-BUDGET = 60.0
+BUDGET = 30.0
 LARGE = 2000  # aligned points
 IDEAL, DEFAULT, HIERARCHICAL = "ideal", "default", "hierarchical"
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from whence.alter.changes import Batch, Op, Verdict
 from whence.alter.faithful import FailureSignature
 from whence.alter.path import FACTOR
+from whence.run.outcome import Kind
 from whence.run.result import RunResult
 from whence.techniques.chains.compared_run import Moment
 from whence.techniques.chains.pairing import Pairing
@@ -51,11 +52,15 @@ class Way:
 
 @dataclass(slots=True)
 class Causality:
-    """Finds failure-inducing sets; ``tests`` counts the altered runs, ``stop`` is asked before each."""
+    """Finds failure-inducing sets; ``tests`` counts the altered runs, ``stop`` is asked before each.
+
+    ``crash`` is the event at which the failing run crashes, -1 where it does not.
+    """
 
     states: States
     baseline: FailureSignature
     stop: Callable[[], bool] = lambda: False
+    crash: int = -1
     tests: int = 0
     _known: dict[tuple[int, Target], Set] = field(default_factory=dict)
 
@@ -174,7 +179,9 @@ class _Test:
         overwritten = [f for f in self._faulty.values() if not f.is_stale and not _is_part(f.variable, keeps)]
         if not overwritten:
             return True
-        return self._fails(overwritten) if self._target.point < 0 else self._reaches(overwritten)
+        if self._target.point >= 0:
+            return self._reaches(overwritten)
+        return self._crashes(overwritten) if self._causality.baseline.kind is Kind.CRASH else self._fails(overwritten)
 
     # ---- The failure -------------------------------------------------------------------------------------------------
 
@@ -192,6 +199,19 @@ class _Test:
         return FailureSignature.of(session.case, _result_of(session.case, record, results.outputs[0])) == (
             self._causality.baseline
         )
+
+    def _crashes(self, overwritten: Sequence[Faulty]) -> bool:
+        """Whether the run crashes in the same way: on the same way, with the same last value before it."""
+        last = self._run.seen_before(self._causality.crash)
+        if last <= self._point:
+            return self._fails(overwritten)
+        end = self._run.moment_of(last)
+        way = Way(end, self._run.path.hash(self._moment.now, end.now) or 0, True)
+        readings = [(end.now, self._run.change(end, op)) for op in (Op.READ_VALUE, Op.STOP)]
+        if self._expected is None and (found := self._run_to(readings, way)) is not None:
+            self._expected = found
+        found = self._run_to([*self._overwrites(overwritten), *readings], way)
+        return found is not None and found == self._expected
 
     # ---- A later set -------------------------------------------------------------------------------------------------
 
@@ -259,8 +279,11 @@ class _Test:
         readings = self._readings(way)
         if readings is None:
             return None
+        return self._run_to([*overwrites, *readings], way)
+
+    def _run_to(self, timed: list[Timed], way: Way) -> list[bytes] | None:
+        """What a continuation reads; None where it did not take a way to its end."""
         self._causality.tests += 1
-        timed = [*overwrites, *readings]
         changes = np.concatenate([change for _, change in timed])
         records, found = self._run.session.read(Batch.of([changes]), way.end.now + 1)
         if records["verdict"][0] != Verdict.REACHED or int(records["first_wrong"][0]) != self._hash(timed[0][0], way):

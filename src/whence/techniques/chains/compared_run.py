@@ -98,6 +98,11 @@ class ComparedRun:
     def _with_site(self) -> Integers:
         return np.flatnonzero(self.sites >= 0)
 
+    def seen_before(self, event: int) -> int:
+        """The last event with a site before an event; -1: none."""
+        place = int(np.searchsorted(self._with_site, event))
+        return int(self._with_site[place - 1]) if place else -1
+
     def is_own(self, event: int) -> bool:
         """Whether the event's value is in a register at its moment."""
         return Kind(int(self.kinds[event])) in OWN and int(self.sites[event]) >= 0

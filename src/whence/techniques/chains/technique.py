@@ -68,13 +68,14 @@ def chain_findings(
     """
     subject = investigation.subject
     investigation.build(Variant.REPLAY)
+    symptom = symptom_of(recording, subject.folder)
     plain = FailureSignature.of(recording.case, investigation.runs.tested[row].result)
     with ExitStack() as stack, investigation.watcher.first_use():
         investigation.watcher.busy(f"comparing {recording.case.name} with {reference.text}")
         session = stack.enter_context(Session(subject, recording.case, plain=plain, variant=Variant.REPLAY))
         comparison = stack.enter_context(compare(session, reference))
-        chain = comparison.walk(ALGORITHMS[algorithm], lambda: investigation.clock.left <= 0)
-    findings = Findings("chain", subject.name, symptom=symptom_of(recording, subject.folder))
+        chain = comparison.walk(ALGORITHMS[algorithm], lambda: investigation.clock.left <= 0, symptom.event)
+    findings = Findings("chain", subject.name, symptom=symptom)
     findings.ranking = _ranking(chain.steps)
     findings.parts["chain"] = _part(recording, reference, algorithm, chain)
     findings.parts["cases"] = investigation.coverage.case_totals()
@@ -105,11 +106,11 @@ class Comparison:
     pairing: Pairing
     baseline: FailureSignature
 
-    def walk(self, algorithm: Callable[[Walk], None], stop: Callable[[], bool]) -> Chain:
-        """The chain up to where the failure shows; ``stop`` says when the time is over."""
+    def walk(self, algorithm: Callable[[Walk], None], stop: Callable[[], bool], symptom: int) -> Chain:
+        """The chain up to where the failure shows (``symptom``: the event); ``stop`` says when the time is over."""
         began = time.monotonic()
         end = self.pairing.failure(self.baseline.stream, self.baseline.wrong)
-        causality = Causality(States(self.pairing), self.baseline, stop)
+        causality = Causality(States(self.pairing), self.baseline, stop, symptom)
         walk = Walk(causality, IndexTree(self.pairing, end))
         incomplete = ""
         try:
