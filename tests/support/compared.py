@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 
@@ -26,14 +27,8 @@ from whence.techniques.chains.state import States, Variable
 from whence.techniques.chains.technique import Comparison, compare
 from whence.techniques.chains.walk import Walk
 
-SESSIONS: list[Session] = []
-
-
-@atexit.register
-def close_sessions() -> None:
-    """End all sessions."""
-    while SESSIONS:
-        SESSIONS.pop().close()
+OPEN = ExitStack()  # the sessions
+atexit.register(OPEN.close)
 
 
 @dataclass(frozen=True)
@@ -97,9 +92,10 @@ def line_with(made: Snippet, mark: str) -> int:
 def compared(text: str, arguments: str, right: str, changed: Change) -> Compared:
     """The run with these arguments, of which another output would be right, and the same one with a change."""
     made = snippet(text)
-    session = Session(made.subject, case_of(b"", *arguments.split(), expected=right.encode()), variant=Variant.REPLAY)
-    SESSIONS.append(session)
+    case = case_of(b"", *arguments.split(), expected=right.encode())
+    session = OPEN.enter_context(Session(made.subject, case, variant=Variant.REPLAY))
     site = site_at(made, line_with(made, changed.mark), changed.role, changed.text)
     clock = instances(session.observe(), site)[changed.nth]
     made_change: NDArray[np.void] = change(made.subject, site, changed.op, changed.value, clock=clock)
-    return Compared(made, session, compare(session, Reference(Source.SWITCH, changed.mark, made_change)))
+    reference = Reference(Source.SWITCH, changed.mark, made_change)
+    return Compared(made, session, OPEN.enter_context(compare(session, reference)))
