@@ -14,6 +14,7 @@ from whence.probe.layout import Kind
 from whence.probe.pieces import Pieces
 from whence.program.correspondence import Correspondence
 from whence.techniques.chains.compared_run import NO_SITE, ComparedRun
+from whence.techniques.chains.registers import shared_registers, shares
 from whence.trace.columns import CHUNK_UNITS, N_FRAME, N_OUT
 from whence.trace.decode import CHUNK_HEADER_UNITS
 from whence.trace.execution_index import Regions, align, align_events, align_segments
@@ -81,8 +82,21 @@ class Pairing:
         return chosen[[self._is_seen(event) for event in chosen.tolist()]] if len(chosen) else chosen
 
     def _is_seen(self, event: int) -> bool:
-        """Whether both runs come to the moment of the state after the event."""
-        return self.failing.seen_at(event) >= 0 and self.reference.seen_at(int(self.events[event])) >= 0
+        """Whether both runs come to the moment of the state after the event, and what differs can be overwritten."""
+        if self.failing.seen_at(event) < 0 or self.reference.seen_at(int(self.events[event])) < 0:
+            return False
+        return event < self.common or not any(
+            self._differs(register) for register in shared_registers(self.failing.trace, event, self._shares)
+        )
+
+    @cached_property
+    def _shares(self) -> NDArray[np.bool_]:
+        return shares(self.failing.trace)
+
+    def _differs(self, event: int) -> bool:
+        """Whether an event's value is another one in the reference run, or has no counterpart there."""
+        other = int(self.events[event])
+        return other < 0 or self.failing.trace.value(event) != self.reference.trace.value(other)
 
     def failure(self, stream: int, wrong: int) -> int:
         """The last event before the failure shows: before what both runs have written to a stream first differs.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whence.probe.layout import Kind
 from whence.probe.plan import ENTRY, PARAMETER, SAME_BLOCK
@@ -23,7 +24,7 @@ def live_registers(trace: Trace, point: int) -> Iterator[tuple[int, int]]:
     """The events, of the open frames from the innermost outward, whose values are in registers after an event.
 
     Each with the event that tells the value: of an argument the store of the parameter, of others the event itself. One
-    whose value was used before as well is left out: it cannot be changed for what comes behind alone.
+    whose value was used before as well is left out (see ``shared_registers``).
     """
     segment, last = int(trace.columns.events["segment"][point]), point
     yield from ((argument, stored) for argument, stored in parameters(trace, segment) if stored > point)
@@ -33,6 +34,34 @@ def live_registers(trace: Trace, point: int) -> Iterator[tuple[int, int]]:
         segment = int(frame["call"])
         if segment >= 0:
             last = _last_event(trace, segment)
+
+
+def shared_registers(trace: Trace, point: int, is_shared: NDArray[np.bool_]) -> Iterator[int]:
+    """The events whose values are in registers after an event, and were used before as well.
+
+    As the index of ``a[i++] = 1`` once ``i`` is stored: it cannot be changed for what comes behind alone.
+    ``is_shared`` is that of ``shares``.
+    """
+    segment, last = int(trace.columns.events["segment"][point]), point
+    while segment >= 0:
+        if is_shared[trace.site(last)]:
+            yield from _of_block(trace, segment, last, is_shared=True)
+        segment = int(trace.columns.frames[trace.columns.segments["frame"][segment]]["call"])
+        last = _last_event(trace, segment) if segment >= 0 else last
+
+
+def shares(trace: Trace) -> NDArray[np.bool_]:
+    """For each site whether a register is used up to it, and behind it in the same block, too."""
+    plan = trace.plan
+    users = np.repeat(np.arange(len(plan.sites)), np.diff(plan.sites["ref_start"], append=len(plan.refs)))
+    chosen = plan.refs["outer"][: len(users)] == SAME_BLOCK
+    users, targets = users[chosen], plan.refs["target"][: len(chosen)][chosen]
+    first, last = np.full(len(plan.sites), len(plan.sites)), np.zeros(len(plan.sites), np.int64)
+    np.minimum.at(first, targets, users)
+    np.maximum.at(last, targets, users)
+    spans = np.flatnonzero(first < last)
+    steps = np.bincount(first[spans], minlength=len(plan.sites)) - np.bincount(last[spans], minlength=len(plan.sites))
+    return np.asarray(np.cumsum(steps) > 0)
 
 
 def parameters(trace: Trace, segment: int) -> Iterator[tuple[int, int]]:
@@ -57,8 +86,11 @@ def _last_event(trace: Trace, segment: int) -> int:
     return int(row["event"] + starts[row["id"] + 1] - starts[row["id"]] - 1)
 
 
-def _of_block(trace: Trace, segment: int, last: int) -> Iterator[int]:
-    """The live registers of the block that a segment instance is in, after the event ``last`` of it."""
+def _of_block(trace: Trace, segment: int, last: int, is_shared: bool = False) -> Iterator[int]:
+    """The live registers of the block that a segment instance is in, after the event ``last`` of it.
+
+    ``is_shared``: those that were used before as well, else those that were not.
+    """
     plan, rows = trace.plan, trace.columns.segments
     instances: dict[int, int] = {}  # static segment -> its instance
     at = segment
@@ -68,7 +100,7 @@ def _of_block(trace: Trace, segment: int, last: int) -> Iterator[int]:
     done = trace.site(last)
     first, end = _sites_of_block(trace, int(rows["id"][segment]))
     before, behind = _used(trace, first, done + 1), _used(trace, done + 1, end)
-    for site in sorted(behind - before):
+    for site in sorted(behind & before if is_shared else behind - before):
         home = int(plan.sites["segment"][site])
         if first <= site <= done and home in instances and plan.sites["kind"][site] in IN_REGISTERS:
             yield int(rows["event"][instances[home]]) + site - int(plan.segments["site_start"][home])

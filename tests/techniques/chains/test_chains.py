@@ -1,0 +1,244 @@
+"""Failure-inducing sets and chains (definitions 5 and 6, properties 1 and 2, theorem 2) of hand-worked programs.
+
+Sets are written as the lines, by their marks, that defined their variables, the last set first.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from compared import Change, Compared, compared
+
+from whence.techniques.chains.causality import FAILURE, Set, Target, _Test
+from whence.techniques.chains.dependence_based import dependence_based
+from whence.techniques.chains.hierarchical import hierarchical
+from whence.techniques.chains.walk import Walk, linear
+
+ALGORITHMS = (linear, hierarchical, dependence_based)
+
+STRAIGHT = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int limit = 3, wide, spare, twice, sum;
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    if (n > 4) /* SWITCH */
+        limit = 5; /* LIMIT */
+    spare = limit * 7; /* SPARE */
+    wide = limit + 1; /* WIDE */
+    twice = limit * 2; /* TWICE */
+    sum = wide + twice; /* SUM */
+    spare++;
+    printf("%d\\n", sum);
+    return 0;
+}
+"""
+STRAIGHT_SETS = [["SUM"], ["WIDE", "TWICE"], ["LIMIT", "WIDE"], ["LIMIT"], ["SWITCH"]]
+
+# Either of two ways alone makes it fail, as in the paper's figure 1.
+TWO_WAYS = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int limit = 3, left, right, shown;
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    if (n > 4) /* SWITCH */
+        limit = 5; /* LIMIT */
+    left = limit > 4; /* LEFT */
+    right = limit > 3; /* RIGHT */
+    shown = left | right; /* SHOWN */
+    printf("%d\\n", shown);
+    return 0;
+}
+"""
+
+CALLS = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int limit = 3, total, out[8];
+static int up(int n)
+{
+    if (n <= 0) /* BOTTOM */
+        return limit; /* BASE */
+    return up(n - 1) + 1; /* UP */
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i = 0;
+    if (n > 4) /* SWITCH */
+        limit = 5; /* LIMIT */
+    for (int k = 0; k < 9; k++) { /* LOOP */
+        if (k == 1)
+            continue;
+        if (k > limit) /* LEAVE */
+            break;
+        total += k; /* TOTAL */
+    }
+    out[i++] = up(2); /* OUT */
+    printf("%d %d\\n", total, out[0]);
+    return 0;
+}
+"""
+INDEXED = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int out[8], seen, noise;
+static int six(void)
+{
+    noise++;
+    return 6;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i = 0;
+    if (n > 4) /* SWITCH */
+        i = 2; /* INDEX */
+    out[i++] = six(); /* OUT */
+    seen = out[2]; /* SEEN */
+    printf("%d\\n", seen);
+    return 0;
+}
+"""
+PROGRAMS = {
+    "straight": (STRAIGHT, "12\n"),
+    "two ways": (TWO_WAYS, "0\n"),
+    "calls": (CALLS, "5 5\n"),
+    "indexed": (INDEXED, "0\n"),
+}
+
+
+def runs(name: str) -> Compared:
+    text, right = PROGRAMS[name]
+    return compared(text, "5", right, Change("SWITCH"))
+
+
+def told(both: Compared, variables: Set) -> list[str]:
+    """The marks of the lines that defined some variables."""
+    text = both.made.files[both.made.main].splitlines()
+    return [
+        text[line - 1].partition("/* ")[2].partition(" */")[0] if line else "" for line in both.written_at(variables)
+    ]
+
+
+def walked(name: str, algorithm) -> Walk:
+    walk = runs(name).walk()
+    algorithm(walk)
+    return walk
+
+
+def sets_of(name: str, algorithm) -> list[list[str]]:
+    return [told(runs(name), variables) for _, variables in walked(name, algorithm).sets]
+
+
+# ---- Hand-worked -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_straight_program(algorithm):
+    assert sets_of("straight", algorithm) == STRAIGHT_SETS
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_an_index_that_is_counted_up_where_it_is_used(algorithm):
+    """Between the two uses of ``i`` its old value is in a register alone, which no test can change."""
+    assert sets_of("indexed", algorithm) == [["SEEN"], ["OUT"], ["INDEX"], ["SWITCH"]]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_of_two_ways_always_the_same_one(algorithm):
+    """Property 1: both ``left`` and ``right`` alone are enough; one is taken, and no test decides which."""
+    found = sets_of("two ways", algorithm)
+    assert found == sets_of("two ways", algorithm)
+    assert found[0] == ["SHOWN"] and found[1] in (["LEFT"], ["RIGHT"]) and found[-2:] == [["LIMIT"], ["SWITCH"]]
+    assert all(len(variables) == 1 for variables in found)
+
+
+# ---- What holds for all ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS[1:])
+def test_all_algorithms_give_the_same_chain(name, algorithm):
+    assert walked(name, algorithm).definitions == walked(name, linear).definitions
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_chain_begins_with_one_instance_of_the_faulty_statement(name):
+    """Theorem 2: what comes before the runs part is benign."""
+    both, walk = runs(name), walked(name, dependence_based)
+    assert told(both, walk.sets[-1][1]) == ["SWITCH"] and len(walk.sets[-1][1]) == 1
+    assert both.lines(walk.definitions)[0] == both.line("SWITCH")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_element_of_a_set_can_be_left_out(name):
+    """Definition 5, of what is not carried: those of the next set that are defined already stay in it."""
+    walk = walked(name, linear)
+    targets = [FAILURE, *(Target(*found) for found in walk.sets)]
+    for target, (point, variables) in zip(targets, walk.sets, strict=False):
+        faulty = walk.causality.states.difference(point)
+        carried = frozenset(v for v in target.variables if v.event <= point)
+        added = [faulty[v] for v in sorted(variables - carried)]
+        test = _Test(walk.causality, point, target, faulty, carried & variables)
+        assert test.induces(added)
+        for left_out in added:
+            assert not test.induces([f for f in added if f is not left_out])
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_needed_is_faulty_by_its_value(name):
+    """Definition 4's equal values of other definitions are faulty, and never needed."""
+    walk = walked(name, linear)
+    for point, variables in walk.sets:
+        faulty = walk.causality.states.difference(point)
+        assert variables <= faulty.keys() and not any(faulty[v].is_stale for v in variables)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_aligned_points_keep_their_order(name):
+    """Theorem 1."""
+    pairing = runs(name).pairing
+    others = pairing.events[pairing.points]
+    assert len(others) > 5 and all(first < second for first, second in pairwise(others.tolist()))
+
+
+def test_sets_are_known_once_they_were_found():
+    walk = runs("straight").walk()
+    first = walk.first()
+    assert first is not None
+    tests = walk.causality.tests
+    assert tests and walk.first() == first and walk.causality.tests == tests
+
+
+# ---- What induces nothing --------------------------------------------------------------------------------------------
+
+DIVIDED = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int divisor = 0, is_divided, shown = 1;
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    if (n > 4) { /* SWITCH */
+        divisor = 2; /* DIVISOR */
+        is_divided = 1; /* DIVIDED */
+    }
+    shown = 4; /* SHOWN */
+    if (is_divided) /* BRANCH */
+        shown = shown / divisor; /* QUOTIENT */
+    printf("%d\\n", shown);
+    return 0;
+}
+"""
+
+
+def test_a_crash_and_another_way_induce_nothing():
+    """Without ``divisor`` it crashes, without ``is_divided`` it goes another way: both are needed."""
+    both = compared(DIVIDED, "5", "4\n", Change("SWITCH"))
+    walk = both.walk()
+    linear(walk)
+    found = {frozenset(told(both, variables)) for _, variables in walk.sets}
+    assert frozenset(("DIVISOR", "BRANCH")) in found and frozenset(("DIVISOR", "DIVIDED")) in found
