@@ -111,8 +111,16 @@ class ComparedRun:
         """The event at whose site the state after ``event`` is looked at; -1: the run ends before."""
         if self.is_own(event):
             return event
-        place = int(np.searchsorted(self._with_site, event, side="right"))
-        return int(self._with_site[place]) if place < len(self._with_site) else -1
+        behind = self._behind_call(event) if self.kinds[event] == Kind.CALL else event + 1
+        place = int(np.searchsorted(self._with_site, behind))
+        return int(self._with_site[place]) if behind >= 0 and place < len(self._with_site) else -1
+
+    def _behind_call(self, call: int) -> int:
+        """The first event behind a call, and behind what a library function has called back; -1: it did not return."""
+        rows = self.trace.columns.segments[: self.trace.segments]
+        segment = int(self.trace.columns.events["segment"][call])
+        found = np.flatnonzero(rows["previous"][segment + 1 :] == segment)
+        return int(rows["event"][segment + 1 + int(found[0])]) if len(found) else -1
 
     def moment(self, event: int) -> Moment | None:
         """The moment of the state after an event; None where the run ends before it comes to another site."""

@@ -130,7 +130,8 @@ class Pairing:
     def objects(self) -> Integers:
         """For each object of the failing run the number of the reference run's, or NONE.
 
-        Static variables correspond by name, locals by name and frame, blocks of the heap by the calls that made them.
+        Static variables correspond by name and size, locals by frame, too; blocks of the heap by the calls that made
+        them, whatever their sizes.
         """
         rows, others = self.failing.objects, self.reference.objects
         found = np.full(len(rows), NONE, np.int64)
@@ -148,7 +149,7 @@ class Pairing:
                 found[number] = numbers.get(mine[number], NONE)
         found[births == NONE] = np.where(rows["kind"][births == NONE] == HEAP, NONE, found[births == NONE])
         same_size = rows["size"] == others["size"][np.maximum(found, 0)]
-        return np.where(same_size, found, NONE)
+        return np.where(same_size | (rows["kind"] == HEAP), found, NONE)
 
 
 def _keys(run: ComparedRun, kind: int, frames: Integers | None = None) -> dict[int, Hashable]:

@@ -110,7 +110,7 @@ class States:
         numbers, partners = numbers[order], partners[order]
         rows: list[tuple[int, int, int]] = []
         for number, partner in zip(numbers.tolist(), partners.tolist(), strict=True):
-            base, size = int(mine["base"][number]), int(mine["size"][number])
+            base, size = int(mine["base"][number]), int(min(mine["size"][number], theirs["size"][partner]))
             shift = int(theirs["base"][partner]) - base
             rows += self._touched_part(base, size, shift)
         for frame in self.failing.open_frames(point):

@@ -14,6 +14,7 @@ from whence.probe.layout import Kind
 from whence.subject.trace_reader import MEMORY, TraceReader
 from whence.techniques.chains.causality import Causality, Set
 from whence.techniques.chains.state import Faulty, Variable
+from whence.trace.slicing import dependences
 from whence.trace.writers import NOTHING
 
 
@@ -100,21 +101,27 @@ class Story:
         text = f"{name} was never given a value before"
         if definition < 0:
             return Step(NOTHING, faulty, None, text, "", [])
-        return Step(NOTHING, faulty, place_of(self._other, definition), text, self._other.action(definition), [])
+        place = place_of(self._other, definition)
+        at = place if place is not None and place.line else None
+        return Step(NOTHING, faulty, at, text, self._other.action(definition), [])
 
     def _place(self, event: int) -> Statement | None:
         """The statement; of a parameter the call that gave it."""
         found = self._reader.statement(event)
-        if found is not None:
+        if found is not None and found.line:
             return found
         trace = self._reader.trace
+        if found is not None:  # the compiler gives a condition of several lines none: then what it tests has one
+            sources = (place_of(self._reader, to - 1) for to, _ in dependences(trace.plan, trace.columns, event + 1))
+            return next((place for place in sources if place is not None and place.line), None)
         frame = trace.columns.frames[trace.columns.segments["frame"][trace.columns.events["segment"][event]]]
         call = int(frame["call"])
         if call < 0:
             return place_of(self._reader, event)
         starts = trace.plan.segments["site_start"]
         row = trace.columns.segments[call]
-        return self._reader.statement(int(row["event"] + starts[row["id"] + 1] - starts[row["id"]] - 1))
+        found = self._reader.statement(int(row["event"] + starts[row["id"] + 1] - starts[row["id"]] - 1))
+        return found if found is not None and found.line else None
 
     def _in_reference(self, event: int, faulty: Faulty) -> str:
         """The value of the reference run, in C; empty where it cannot be told."""
