@@ -47,6 +47,14 @@ def test_the_chain_goes_from_the_fault_to_the_failure(found):
     assert [step["leads_to"] for step in steps] == [[n + 1] for n in range(len(steps) - 1)] + [[]]
 
 
+def test_what_the_failing_run_left_out_stands_where_it_was_missed():
+    text = PARCEL.replace("weight > 19", "weight > 20")
+    words = ("chain", "late.c", "--fails", "20", "--expect", "tax 10\n", "--reference", "switch", "--json")
+    chain = whence(subject_folder("chain-late", late_c=text), *words).json["chain"]
+    assert [step["line"] for step in chain["steps"]] == [line("FAULT"), line("HEAVY"), line("TAX")]
+    assert [step["leads_to"] for step in chain["steps"]] == [[1], [2], []]
+
+
 def test_it_says_what_it_was_compared_with_and_what_it_took(found):
     chain = found.json["chain"]
     assert chain["reference"]["kind"] == "switch" and chain["reference"]["line"] == line("FAULT")

@@ -59,14 +59,16 @@ class Story:
         run = self._causality.states.failing
         keys: dict[Variable, tuple[int, int]] = {}  # steps by their variables: what cannot be told apart is one step
         found: dict[tuple[int, int], Faulty] = {}
+        times: dict[tuple[int, int], int] = {}  # of what the failing run left out: where it was first needed
         for point, variables in sets:
             faulty = self._causality.states.difference(point)
             for variable in sorted(variables):
                 event = run.definition(variable.event)
                 keys[variable] = key = (event, 0 if event != NOTHING else variable.address)
+                times[key] = event if event != NOTHING else point
                 if variable in faulty:
                     found.setdefault(key, faulty[variable])
-        order = {key: number for number, key in enumerate(sorted(found))}
+        order = {key: number for number, key in enumerate(sorted(found, key=lambda key: (times[key], key)))}
         steps = [self._step(key[0], found[key]) for key in order]
         for (_, later), (_, earlier) in pairwise(sets):
             self._join(order, steps, keys, earlier, later)
