@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 from compared import Change, Compared, compared
+from hypothesis import given
+from hypothesis import strategies as st
 
 from whence.probe.layout import Kind
-from whence.techniques.chains.state import Faulty
+from whence.techniques.chains.state import Faulty, _words
 from whence.trace.writers import NOTHING
 
 # Fails with 5, since `n > 4` should be `n > 5`.
@@ -161,3 +163,12 @@ def test_registers_that_expressions_of_open_frames_still_need():
     assert both.lines([waiting[0].variable.event]) == [both.line("WAITS")]
     behind = after(stored("WAITS", -1))
     assert "WAITS register" not in behind and values(behind["WAITS"]) == (45, 27)
+
+
+@given(st.integers(0, 100), st.integers(0, 64), st.integers(0, 40))
+def test_the_words_of_a_range_lie_at_whole_addresses(offset: int, start: int, length: int):
+    found = _words(offset, start, length)
+    addresses = [at for at in range(start, start + length - 7) if at % 8 == 0]
+    assert list(range(offset, offset + length))[found.start - offset : found.stop - offset : 8] == [
+        offset + at - start for at in addresses
+    ]

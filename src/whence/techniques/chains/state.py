@@ -167,8 +167,7 @@ class States:
         shifts = mine["base"][numbers[order]] - bases
         found, offset = there.copy(), 0
         for start, length in zip(ranges.starts.tolist(), ranges.lengths.tolist(), strict=True):
-            first = offset + -start % WORD
-            words = found[first : first + (offset + length - first) // WORD * WORD].view(np.uint64)
+            words = found[_words(offset, start, length)].view(np.uint64)
             offset += length
             if len(words):
                 words[:] = _moved(words.astype(np.int64), bases, sizes, shifts).astype(np.uint64)
@@ -259,6 +258,12 @@ def _reordered(found: Integers, lengths: Integers, order: NDArray[np.intp]) -> I
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     return np.concatenate([parts[place] for place in places.tolist()])
+
+
+def _words(offset: int, start: int, length: int) -> slice:
+    """Where the whole words of a range are, whose bytes begin at an offset, by their addresses."""
+    first = offset + -start % WORD
+    return slice(first, first + max(offset + length - first, 0) // WORD * WORD)
 
 
 def _moved(words: Integers, bases: Integers, sizes: Integers, shifts: Integers) -> Integers:
