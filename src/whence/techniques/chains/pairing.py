@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Iterable
 from functools import cached_property
-from pathlib import PurePath
 
 import numpy as np
 from numpy.typing import NDArray
 
 from whence.alter.path import Path
 from whence.probe.layout import Kind
+from whence.probe.matched_variables import matched_locals, matched_statics
 from whence.probe.pieces import Pieces
 from whence.program.correspondence import Correspondence
 from whence.techniques.chains.compared_run import NO_SITE, ComparedRun
@@ -134,36 +134,35 @@ class Pairing:
         them, whatever their sizes.
         """
         rows, others = self.failing.objects, self.reference.objects
-        found = np.full(len(rows), NONE, np.int64)
+        statics, locals_ = self._declared()
         births = np.where(rows["birth"] >= 0, self.events[np.maximum(rows["birth"], 0)], NONE)
         frames = np.where(rows["frame"] >= 0, self.frames[np.maximum(rows["frame"], 0)], NONE)
+        found = np.full(len(rows), NONE, np.int64)
         for kind, mine, theirs in (
-            (STATIC, _keys(self.failing, STATIC), _keys(self.reference, STATIC)),
-            (HEAP, dict(enumerate(births.tolist())), dict(enumerate(others["birth"].tolist()))),
-            (LOCAL, _keys(self.failing, LOCAL, frames), _keys(self.reference, LOCAL, others["frame"])),
+            (STATIC, (statics,), (others["declared"],)),
+            (LOCAL, (frames, locals_), (others["frame"], others["declared"])),
+            (HEAP, (births,), (others["birth"],)),
         ):
-            numbers = {
-                theirs[n]: n for n in np.flatnonzero((others["kind"] == kind) & (others["parent"] == 0)).tolist()
-            }
-            for number in np.flatnonzero((rows["kind"] == kind) & (rows["parent"] == 0)).tolist():
-                found[number] = numbers.get(mine[number], NONE)
-        found[births == NONE] = np.where(rows["kind"][births == NONE] == HEAP, NONE, found[births == NONE])
+            places = np.flatnonzero((others["kind"] == kind) & (others["parent"] == 0))
+            numbers = dict(zip(_keys(theirs, places), places.tolist(), strict=True))
+            chosen = np.flatnonzero((rows["kind"] == kind) & (rows["parent"] == 0))
+            found[chosen] = [NONE if NONE in key else numbers.get(key, NONE) for key in _keys(mine, chosen)]
         same_size = rows["size"] == others["size"][np.maximum(found, 0)]
         return np.where(same_size | (rows["kind"] == HEAP), found, NONE)
 
+    def _declared(self) -> tuple[Integers, Integers]:
+        """For each object what the reference run's declarations call its static variable, and its local; or NONE."""
+        declared = np.asarray(self.failing.objects["declared"], np.int64)
+        if self._correspondence is None:
+            return declared, declared
+        versions = self._correspondence, self.failing.declarations, self.reference.declarations
+        statics, locals_ = (np.append(matched(*versions), NONE) for matched in (matched_statics, matched_locals))
+        return statics[np.minimum(declared, len(statics) - 1)], locals_[np.minimum(declared, len(locals_) - 1)]
 
-def _keys(run: ComparedRun, kind: int, frames: Integers | None = None) -> dict[int, Hashable]:
-    """What tells each object of a kind that is declared: its name, and its module's or its frame's."""
-    rows, declarations, modules = run.objects, run.declarations, run.trace.program.modules
-    found: dict[int, Hashable] = {}
-    for number in np.flatnonzero(rows["kind"] == kind).tolist():
-        declared = int(rows["declared"][number])
-        if frames is not None:
-            found[number] = (int(frames[number]), declarations.locals[declared].register)
-        else:
-            item = declarations.statics[declared]
-            found[number] = (PurePath(modules[item.module].source).name, item.register)
-    return found
+
+def _keys(columns: Iterable[Integers], chosen: NDArray[np.intp]) -> list[tuple[int, ...]]:
+    """What tells some objects: their elements of some columns."""
+    return list(zip(*(column[chosen].tolist() for column in columns), strict=True))
 
 
 def written(run: ComparedRun, stream: int, events: Integers) -> Integers:
