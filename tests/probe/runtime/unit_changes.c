@@ -131,11 +131,24 @@ TEST(stops_are_changes_and_the_budget)
     whence_begin_changes(three, 3, &file);
     CHECK(__whence_stop == 5 && __whence_armed[2] == 1 && __whence_armed[1] == 0);
     __whence_clock = 5;
-    CHECK(whence_next_change() == 8); /* the budget comes before the last */
+    CHECK(!whence_follow(4, 0) && whence_follow(5, 0));
+    CHECK(__whence_stop == 8); /* the budget comes before the last */
     whence_begin_changes(three, 3, &no_budget);
     CHECK(__whence_stop == 10);
     __whence_clock = 10;
-    CHECK(whence_next_change() == UINT64_MAX);
+    CHECK(whence_follow(10, 0) && __whence_stop == UINT64_MAX);
+}
+
+TEST(what_is_to_stop_is_followed_block_by_block)
+{
+    struct whence_change two[] = {{.clock = 4}, {.clock = 6, .op = OP_STOP}};
+    __whence_clock = 0;
+    whence_begin_changes(two, 2, &no_budget);
+    CHECK(__whence_stop == 0 && whence_state.path == 0);
+    __whence_clock = 5;
+    CHECK(whence_follow(5, 7) && whence_state.path == 8 && __whence_stop == 0);
+    __whence_clock = 6;
+    CHECK(!whence_follow(6, 1) && whence_state.path != 8);
 }
 
 TEST(where_the_unaltered_run_has_no_end_the_budget_counts_from_the_first_change)
