@@ -176,6 +176,7 @@ int main(int argc, char **argv)
     RUN(memory_follows_the_value_where_it_is_to);
     RUN(a_skipped_call_has_its_result_from_the_same_change);
     RUN(stops_are_changes_and_the_budget);
+    RUN(what_is_to_stop_is_followed_block_by_block);
     RUN(where_the_unaltered_run_has_no_end_the_budget_counts_from_the_first_change);
     return 2;
 }
