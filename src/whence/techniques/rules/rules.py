@@ -59,9 +59,10 @@ def rules(
     ``among`` are the rows of the failing cases to choose from, by default all. ``pairs`` are those that Value
     Replacement found; they become guarded rules. Raises SubjectError where no failing case can be altered.
     """
+    suite, describer = Suite(subject, runs, settings or Settings(), among), Describer(subject)
     covered = coverage(subject, runs)
-    suspects, describer = rank_by_coverage(covered, "op2"), Describer(subject)
-    suite, trials, wanted = _tried(subject, runs, work, settings or Settings(), among, pairs, describer, suspects)
+    suspects = rank_by_coverage(covered, "op2")
+    trials, wanted = _tried(suite, work, pairs, describer, suspects)
     findings = Findings("rules", subject.name, parts={"cases": covered.case_totals()})
     _fill(findings, suite, describer, suspects, trials)
     findings.summary.append(_summary(suite, trials, wanted))
@@ -73,9 +74,9 @@ def best_repairs(subject: Subject, runs: Runs, work: Work, row: int, least: floa
 
     With ``least`` only rules of that score or a better one, that nothing speaks against.
     """
-    describer, suspects = Describer(subject), rank_by_coverage(coverage(subject, runs), "op2")
     among = [row, *(other for other in runs.failing if other != row)]
-    _, trials, _ = _tried(subject, runs, work, Settings(), among, (), describer, suspects)
+    suite, describer = Suite(subject, runs, Settings(), among), Describer(subject)
+    trials, _ = _tried(suite, work, (), describer, rank_by_coverage(coverage(subject, runs), "op2"))
     mine = [trial for trial in _best_first(trials, describer.sites) if row in trial.repaired]
     if least:
         mine = [trial for trial in mine if trial.score >= least and not _doubt(trial, describer.sites)]
@@ -91,24 +92,17 @@ def best_repairs(subject: Subject, runs: Runs, work: Work, row: int, least: floa
 
 
 def _tried(
-    subject: Subject,
-    runs: Runs,
-    work: Work,
-    settings: Settings,
-    among: Sequence[int] | None,
-    pairs: Iterable[Pair],
-    describer: Describer,
-    suspects: Sequence[Entry],
-) -> tuple[Suite, list[Trial], int]:
-    """The cases, what came of the rules that were tried on them, and how many rules there were to try."""
-    suite = Suite(subject, runs, settings, among)
+    suite: Suite, work: Work, pairs: Iterable[Pair], describer: Describer, suspects: Sequence[Entry]
+) -> tuple[list[Trial], int]:
+    """What came of the rules that were tried on the cases, and how many rules there were to try."""
+    subject, runs, settings = describer.subject, suite.runs, suite.settings
     observed = work.observe([runs.tested[row].case for row in suite.observed], OBSERVED)
     suite.leave_out(work.unusable)
     profile = Profile.of(subject.alter_plan.sites, [run.events for run in observed])
     found = [*guarded(pairs, subject.alter_plan.sites), *_made(subject, suite, describer, profile)]
     wanted = _ordered([rule for rule in found if rule.family in settings.families], describer, suspects)
     trials = [trial for portion in Search(subject, suite, work).portions(wanted) for trial in portion]
-    return suite, trials, len(wanted)
+    return trials, len(wanted)
 
 
 def _made(subject: Subject, suite: Suite, describer: Describer, profile: Profile) -> Iterable[Rule]:
