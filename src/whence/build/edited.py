@@ -12,7 +12,7 @@ import io
 import json
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Lock
 
@@ -20,9 +20,10 @@ from whence.build.archive import is_archive, members
 from whence.build.capture import Capture, CapturedModule
 from whence.build.flags import CommandLine
 from whence.build.records import names_whole_module, read_records
-from whence.build.variant import first_message, link
+from whence.build.variant import choosing_objects, first_message, link
 from whence.errors import BuildError
 
+WRAPS_MAIN = ("-Wl,--wrap=main",)
 _GONE = "the program's source is gone"
 
 
@@ -38,11 +39,21 @@ class Rebuild:
         self._objects: dict[str, Path] = {}  # plain ones, by the hash of the module
         self._lock = Lock()
 
-    def build(self, source: Path, text: bytes, name: str, deadline: float = float("inf")) -> Path:
+    def build(
+        self,
+        source: Path,
+        text: bytes,
+        name: str,
+        deadline: float = float("inf"),
+        flags: Sequence[str] = (),
+        chooses: bool = False,
+    ) -> Path:
         """The executable with ``text`` in place of what the file ``source`` holds; files of this build bear ``name``.
 
-        Raises DoesNotCompile with the compiler's message, BuildError where no module was made from this file (a header)
-        or something else of the program cannot be built any more, TimeoutError where it is not compiled by ``deadline``
+        ``flags``: further ones for this file. ``chooses``: the text holds many edits (``program/schemata.py``), of
+        which the environment of a run chooses one; the executable has a fork server. Raises DoesNotCompile with the
+        compiler's message (all of them in the hint), BuildError where no module was made from this file (a header) or
+        something else of the program cannot be built any more, TimeoutError where it is not compiled by ``deadline``
         (of ``time.monotonic``).
         """
         changed = [module for module in self._capture.modules if Path(module.source) == source]
@@ -54,12 +65,15 @@ class Rebuild:
         for number, module in enumerate(self._capture.modules):
             if module in changed:
                 out = self._scratch / f"{name}-{number}.o"
-                self._compile(module, out, deadline, overlay)
+                self._compile(module, out, deadline, overlay, flags)
                 objects.append(out)
             else:
                 objects.append(plain[module.hash])
         out = self._scratch / name
-        link(self._capture, "edited", objects, out)
+        if chooses:
+            link(self._capture, "edited", [*objects, *choosing_objects()], out, WRAPS_MAIN)
+        else:
+            link(self._capture, "edited", objects, out)
         return out
 
     def _overlay(self, source: Path, text: bytes, name: str) -> Path:
@@ -101,14 +115,21 @@ class Rebuild:
                     copy.write_bytes(member.read())
                     yield digest, copy
 
-    def _compile(self, module: CapturedModule, out: Path, deadline: float, overlay: Path | None = None) -> None:
+    def _compile(
+        self,
+        module: CapturedModule,
+        out: Path,
+        deadline: float,
+        overlay: Path | None = None,
+        flags: Sequence[str] = (),
+    ) -> None:
         """Compile a module by its recorded call."""
         line = CommandLine(module.arguments)
         source = next((i for i in line.sources if i.absolute(module.directory) == module.source), None)
         if source is None or not Path(module.directory).is_dir() or not Path(module.source).is_file():
             raise BuildError(_GONE, "build the program again")
         toolchain = self._capture.toolchain
-        arguments = line.object_arguments(source, str(out))
+        arguments = [*flags, *line.object_arguments(source, str(out))]
         if overlay is not None:
             arguments = ["-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), *arguments]
         left = deadline - time.monotonic()

@@ -129,6 +129,17 @@ def runtime_objects(toolchain: Toolchain | None = None, *, with_main: bool = Tru
         return list(pool.map(lambda source: compile_c(chosen, source, _RUNTIME_FLAGS, root=RUNTIME), sources))
 
 
+def choosing_objects() -> list[Path]:
+    """The objects that choose one of the edits in a program when it starts, with the runtime and its fork server.
+
+    They are linked with ``--wrap=main``. Raises ``BuildError`` with clang's first message if one does not compile.
+    """
+    chosen = find_toolchain("bundled")
+    objects = [o for o, s in zip(runtime_objects(chosen), runtime_sources(), strict=True) if s.name != "main.c"]
+    main = compile_c(chosen, RUNTIME / "server" / "main.c", (*_RUNTIME_FLAGS, "-Dmain=__wrap_main"), root=RUNTIME)
+    return [compile_c(chosen, RUNTIME.parent / "edits" / "choose.c", ("-O2", "-g0", "-fPIC")), main, *objects]
+
+
 def _object(
     toolchain: Toolchain, flags: tuple[str, ...], content: bytes, suffix: str, write: Callable[[Path], None]
 ) -> Path:
@@ -150,15 +161,18 @@ def _object(
     return path
 
 
-def link(capture: Capture, kind: str, objects: Sequence[Path], out: Path) -> None:
-    """Link objects in place of the program's captured modules; ``out`` (sealed) appears only when that is done."""
+def link(capture: Capture, kind: str, objects: Sequence[Path], out: Path, options: Sequence[str] = ()) -> None:
+    """Link objects in place of the program's captured modules; ``out`` (sealed) appears only when that is done.
+
+    ``options`` are added to the recorded ones.
+    """
     record = capture.link
     out = out.absolute()
     out.parent.mkdir(parents=True, exist_ok=True)
     part = out.with_name(f"{out.name}.{os.getpid()}.part")
     with scratch("link") as place:
         arguments, folder = link_arguments(capture, objects, part, Path(place))
-        arguments += [*_RUNTIME_LIBRARIES, *_WITHOUT_DEBUG[record.toolchain.kind]]
+        arguments += [*options, *_RUNTIME_LIBRARIES, *_WITHOUT_DEBUG[record.toolchain.kind]]
         try:
             run(record.toolchain, arguments, folder, f"link the {kind} variant", record.environment)
             seal(str(part))

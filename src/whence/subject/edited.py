@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from os import cpu_count
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from whence.subject.subject import Subject
 
 SCHEDULED = "not run: the schedule is one of this build, and says nothing of the changed program"
 NO_TIME = "there was no time to run it on all cases"
+NewText = Callable[[], tuple[Path, bytes]]  # a file and its text
 PORTION = 64  # cases that are run at a time; the clock is looked at in between
 
 
@@ -78,9 +80,16 @@ class Editing:
 
     def all(self, edits: Sequence[Edit]) -> list[Tried]:
         """What comes of each edit."""
-        first, self._numbers = self._numbers, self._numbers + len(edits)
+        return self._each([(edit.file, partial(self._text, edit)) for edit in edits])
+
+    def texts(self, texts: Sequence[tuple[str, bytes]]) -> list[Tried]:
+        """What comes of each new text of a file (as statements name it)."""
+        return self._each([(file, partial(self._whole, file, text)) for file, text in texts])
+
+    def _each(self, changes: Sequence[tuple[str, NewText]]) -> list[Tried]:
+        first, self._numbers = self._numbers, self._numbers + len(changes)
         with ThreadPoolExecutor(cpu_count() or 1) as pool:
-            jobs = [pool.submit(self._one, edit, f"edit-{n}") for n, edit in enumerate(edits, first)]
+            jobs = [pool.submit(self._one, *change, f"edit-{n}") for n, change in enumerate(changes, first)]
             try:
                 return [job.result() for job in jobs]
             except BaseException:
@@ -88,16 +97,16 @@ class Editing:
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def _one(self, edit: Edit, name: str) -> Tried:
-        """Compile the program with an edit, and run it."""
+    def _one(self, file: str, changed: NewText, name: str) -> Tried:
+        """Compile the program with a changed file, and run it."""
         if any(case.schedule is not None for case in self._subject.cases):
             return Tried(trouble=SCHEDULED)
         if self._is_late:
             return Tried(trouble="there was no time to compile it")
-        if edit.file in self._changed:
-            return Tried(trouble=f"{edit.file} was changed since the program was built")
+        if file in self._changed:
+            return Tried(trouble=f"{file} was changed since the program was built")
         try:
-            source, text = self._text(edit)
+            source, text = changed()
             return self._run(self._rebuild.build(source, text, name, self._deadline))
         except TimeoutError:
             return Tried(trouble="there was no time to compile it")
@@ -117,6 +126,9 @@ class Editing:
         start = old.index(core)
         lines[edit.line - 1] = old[:start] + edit.after.encode() + old[start + len(core) :]
         return source, b"\n".join(lines)
+
+    def _whole(self, file: str, text: bytes) -> tuple[Path, bytes]:
+        return self._subject.folder / file, text
 
     # ---- Runs --------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,205 @@
+"""C source as a syntax tree: its statements, and where an expression or a statement can be changed by itself.
+
+Tree-sitter's grammar reads C before the preprocessor, so macros are what they look like. What it cannot read it marks,
+and nothing there is offered for a change; so are bodies of macros, which are no tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+_LEAVES = frozenset(("expression_statement", "return_statement", "break_statement", "continue_statement"))
+_COMPOUND = frozenset(
+    ["if_statement", "while_statement", "for_statement", "do_statement", "switch_statement", "compound_statement"]
+)
+_LISTS = frozenset(("compound_statement", "case_statement"))
+TESTING = frozenset(("if_statement", "while_statement", "do_statement", "for_statement"))
+
+
+class Place(Enum):
+    """What a unit is, which says how it can be chosen between texts while the program runs."""
+
+    STATEMENT = "statement"
+    CONDITION = "condition"  # only whether it is zero matters
+    CHOICE = "choice"  # what a switch looks at
+    STEP = "step"  # of a for: its value is not used
+    INITIALISER = "initialiser"  # of a scalar local
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A part of the source that can be replaced as a whole; ``name`` is the variable of an initialiser."""
+
+    place: Place
+    node: Node
+    name: str = ""
+
+    @property
+    def start(self) -> int:
+        """The offset of its first byte."""
+        return self.node.start_byte
+
+    @property
+    def end(self) -> int:
+        """The offset behind its last byte."""
+        return self.node.end_byte
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter
+    import tree_sitter_c
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_c.language()))
+
+
+class CSource:
+    """The text of one C file with its tree."""
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self._tree = _parser().parse(text)
+        self.root: Node = self._tree.root_node
+        self.newline = b"\r\n" if b"\r\n" in text[: text.find(b"\n") + 1] else b"\n"
+
+    def of(self, node: Node) -> bytes:
+        """The text of a node."""
+        return self.text[node.start_byte : node.end_byte]
+
+    def name(self, node: Node) -> str:
+        """The text of a node, as a string."""
+        return self.of(node).decode("latin-1")
+
+    @cached_property
+    def functions(self) -> list[Node]:
+        """The definitions of functions, in order."""
+        return [node for node in walk(self.root) if node.type == "function_definition"]
+
+    def function_at(self, start: int) -> Node | None:
+        """The function that holds an offset."""
+        return next((f for f in self.functions if f.start_byte <= start < f.end_byte), None)
+
+    @cached_property
+    def statements(self) -> list[Node]:
+        """The statements inside functions that stand in a list or are the body of another one."""
+        found = (node for function in self.functions for node in walk(function))
+        return [node for node in found if is_statement(node) and _is_sound(node)]
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """All units inside functions, in order of the text."""
+        found = (unit for function in self.functions for node in walk(function) for unit in _units(self, node))
+        return [unit for unit in found if _is_sound(unit.node)]
+
+    def indentation(self, offset: int) -> bytes:
+        """The white space with which the line of an offset begins."""
+        start = self.text.rfind(b"\n", 0, offset) + 1
+        line = self.text[start:offset]
+        return line[: len(line) - len(line.lstrip())]
+
+    def begins_line(self, node: Node) -> bool:
+        """Whether nothing but white space stands before a node on its line."""
+        start = self.text.rfind(b"\n", 0, node.start_byte) + 1
+        return not self.text[start : node.start_byte].strip()
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A node and all below it, in order of the text."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += reversed(node.children)
+
+
+def tokens(node: Node) -> Iterator[Node]:
+    """The tokens of a node, in order; a literal is one, and comments are none."""
+    if node.type == "comment":
+        return
+    if not node.child_count or node.type in ("string_literal", "char_literal", "number_literal"):
+        if node.end_byte > node.start_byte:
+            yield node
+        return
+    for child in node.children:
+        yield from tokens(child)
+
+
+def lines_of(node: Node) -> range:
+    """The lines of a node, from 1."""
+    return range(node.start_point[0] + 1, node.end_point[0] + 2)
+
+
+def is_statement(node: Node) -> bool:
+    """Whether a node is a statement of a list, or the body of another statement."""
+    return node.type in _LEAVES | (_COMPOUND - {"compound_statement"}) and not _is_missing(node)
+
+
+def is_leaf(node: Node) -> bool:
+    """Whether a statement has no statement in it, and is no declaration."""
+    return node.type in _LEAVES
+
+
+def is_listed(node: Node) -> bool:
+    """Whether a statement stands in a list of statements, and not alone as the body of another one."""
+    return node.parent is not None and node.parent.type in _LISTS
+
+
+def _is_missing(node: Node) -> bool:
+    """Whether the reader has made up a part of a node: ``FOREACH(i, list) {`` looks like a call without semicolon."""
+    return any(child.is_missing for child in node.children)
+
+
+def _is_sound(node: Node) -> bool:
+    """Whether all of a node was understood, and the preprocessor cuts nothing out of it."""
+    if node.has_error:
+        return False
+    return not any(child.type.startswith("preproc_") for child in walk(node))
+
+
+def _units(source: CSource, node: Node) -> Iterator[Unit]:
+    """The units that a node is or directly has."""
+    if is_leaf(node) and not _is_missing(node):
+        yield Unit(Place.STATEMENT, node)
+    elif node.type in TESTING | {"switch_statement"}:
+        condition = node.child_by_field_name("condition")
+        place = Place.CHOICE if node.type == "switch_statement" else Place.CONDITION
+        if condition is not None:
+            inner = condition.named_children if condition.type == "parenthesized_expression" else [condition]
+            yield from (Unit(place, part) for part in inner if part.type != "comment")
+        for name in ("initializer", "update"):
+            part = node.child_by_field_name(name) if node.type == "for_statement" else None
+            if part is not None and part.type != "declaration":
+                yield Unit(Place.STEP, part)
+    elif node.type == "init_declarator":
+        value, declarator = node.child_by_field_name("value"), node.child_by_field_name("declarator")
+        if value is None or declarator is None or value.type == "initializer_list" or _is_static(source, node):
+            return
+        name = declared_name(source, declarator)
+        if name and "array_declarator" not in {n.type for n in walk(declarator)}:
+            yield Unit(Place.INITIALISER, value, name)
+
+
+def _is_static(source: CSource, declarator: Node) -> bool:
+    declaration = declarator.parent
+    return declaration is None or any(
+        child.type == "storage_class_specifier" and source.of(child) in (b"static", b"extern")
+        for child in declaration.children
+    )
+
+
+def declared_name(source: CSource, declarator: Node) -> str:
+    """The name that a declarator declares; empty where there is none."""
+    node: Node | None = declarator
+    while node is not None and node.type not in ("identifier", "field_identifier", "type_identifier"):
+        inner = node.child_by_field_name("declarator")
+        if inner is None and node.type == "parenthesized_declarator":
+            inner = next(iter(node.named_children), None)
+        node = inner
+    return source.name(node) if node is not None else ""

@@ -1,0 +1,128 @@
+"""Edits of one C file, each of which can be written into the source or be one choice of many in a single build.
+
+An edit is a few *parts*: a unit gets another text, a statement gets another one before or behind it, a condition around
+it, or is left out. Written into the source they give the edited file; `schemata.py` puts many of them into one text.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from whence.program.c_source import CSource, Place
+
+
+class Kind(Enum):
+    """What a part does to the range that it names."""
+
+    REPLACE = "replace"  # a unit by a text
+    BEFORE = "before"  # a text in front of a statement
+    BEHIND = "behind"  # ... behind it
+    GUARD = "guard"  # a statement is done only where an expression holds
+    DELETE = "delete"  # a statement is left out
+    TEXT = "text"  # any other text: no choice while the program runs
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """``text`` is put at ``start`` to ``end``; ``place`` and ``name`` are those of a unit.
+
+    ``listed``: the statement stands in a list of statements.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    text: bytes = b""
+    place: Place = Place.STATEMENT
+    name: str = ""
+    listed: bool = True
+
+
+@dataclass(frozen=True)
+class SourceEdit:
+    """A change of the file ``file`` (as statements name it) at ``line``; ``size`` counts the tokens that it changes."""
+
+    file: str
+    line: int
+    parts: tuple[Part, ...]
+    size: int = 0
+    words: str = ""
+
+    @cached_property
+    def is_choice(self) -> bool:
+        """Whether it can be chosen while the program runs."""
+        return all(part.kind is not Kind.TEXT for part in self.parts)
+
+
+def edited(source: CSource, edit: SourceEdit) -> bytes:
+    """The file with the edit written into it."""
+    text = source.text
+    for part in sorted(edit.parts, key=lambda part: part.start, reverse=True):
+        start, end, new = _splice(source, part)
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _splice(source: CSource, part: Part) -> tuple[int, int, bytes]:
+    """The range that a part replaces in the source, and by what."""
+    text, newline, indent = source.text, source.newline, source.indentation(part.start)
+    old = text[part.start : part.end]
+    if part.kind in (Kind.REPLACE, Kind.TEXT):
+        return part.start, part.end, part.text
+    if part.kind is Kind.DELETE:
+        return _deletion(source, part)
+    if part.kind is Kind.GUARD:
+        return part.start, part.end, _guarded(source, part, old, indent)
+    first, second = (part.text, old) if part.kind is Kind.BEFORE else (old, part.text)
+    if part.listed:
+        return part.start, part.end, first + newline + indent + second
+    outer, inner = _outer(source, part, indent), newline + indent
+    return part.start, part.end, b"{" + inner + first + inner + second + newline + outer + b"}"
+
+
+def _guarded(source: CSource, part: Part, old: bytes, indent: bytes) -> bytes:
+    one_line = b"\n" not in old
+    if not part.listed and old.startswith(b"if"):  # an `else` behind it would be taken by the new one
+        return b"{ if (" + part.text + b") " + old + b" }"
+    step = b"\t" if indent[:1] == b"\t" else b"    "
+    body = source.newline + indent + step + old if one_line else b" {" + source.newline + indent + old
+    body += b"" if one_line else source.newline + indent + b"}"
+    return b"if (" + part.text + b")" + body
+
+
+def _outer(source: CSource, part: Part, indent: bytes) -> bytes:
+    """The indentation of the statement whose body a part is."""
+    if indent.endswith(b"\t"):
+        return indent[:-1]
+    return indent[:-4] if len(indent) >= 4 and indent.endswith(b"    ") else indent
+
+
+def _deletion(source: CSource, part: Part) -> tuple[int, int, bytes]:
+    """A statement with its whole line where it has one for itself; else an empty statement where one must stand."""
+    if not part.listed:
+        return part.start, part.end, b";"
+    text = source.text
+    start = text.rfind(b"\n", 0, part.start) + 1
+    end = text.find(b"\n", part.end)
+    end = len(text) if end < 0 else end + 1
+    alone = not text[start : part.start].strip() and not text[part.end : end].strip()
+    return (start, end, b"") if alone else (part.start, part.end, b"")
+
+
+def unified_diff(name: str, old: bytes, new: bytes) -> str:
+    """The diff of a file that ``git apply`` and ``patch -p1`` take; its line ends are kept.
+
+    Bytes that are no UTF-8 are kept as surrogates (``errors="surrogateescape"``).
+    """
+    before, after = (_lines(text.decode(errors="surrogateescape")) for text in (old, new))
+    lines = difflib.unified_diff(before, after, f"a/{name}", f"b/{name}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines with their ends; only a line feed ends one, as for ``git apply``."""
+    lines = text.split("\n")
+    return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])

@@ -1,0 +1,253 @@
+"""Thousands of candidate edits tried on the cases: many are compiled into one build, and each run chooses one.
+
+Key idea: compiling takes a part of a second, a run of a small program a millisecond. So hundreds of edits are compiled
+at once (``program/schemata.py``), and the fork server's environment says which one a run has. What repairs a failing
+case is run on all others until one breaks. It is a sieve: what passes it is compiled by itself before it is told
+(``Editing``). An edit that the compiler refuses is left out and counted; its diagnostics tell which ones those are.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import cpu_count
+from pathlib import Path
+
+from whence.build.edited import DoesNotCompile, Rebuild
+from whence.build.scratch import scratch
+from whence.errors import WhenceError
+from whence.program.c_source import CSource, lines_of
+from whence.program.schemata import Schemata, can_be_chosen, schemata
+from whence.program.source_edits import SourceEdit
+from whence.run.cases import Case
+from whence.run.oracle import judge
+from whence.run.runner import RunLost, Runner
+from whence.run.sandbox import Limits
+from whence.subject.coverage import Coverage
+from whence.subject.runs import Runs, coverage
+from whence.subject.subject import Subject
+
+CHOSEN = "WHENCE_EDIT"  # as probe/edits/choose.c has it
+BATCH = 300  # edits of a build
+ROUNDS = 6  # of leaving out what does not compile
+SEEDS = 2  # failing cases of which an edit has to repair one
+PORTION = 64  # runs at a time; the clock is looked at in between
+SLOWER, LEAST = 5.0, 0.1  # times the longest run that passes, and seconds, that a run with an edit may take
+_ERROR = re.compile(r"^.*?:(\d+):(\d+): (?:fatal )?error:", re.MULTILINE)
+_ALL_ERRORS = ("-ferror-limit=0", "-fno-caret-diagnostics", "-fno-color-diagnostics", "-fbracket-depth=4096")
+
+
+@dataclass(slots=True, frozen=True)
+class Sieved:
+    """An edit that repairs a failing case: rows of ``Runs`` that it repairs, and of a passing case that it breaks."""
+
+    edit: SourceEdit
+    repaired: tuple[int, ...]
+    broken: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class Count:
+    """What became of candidate edits: ``tried`` were run, ``refused`` do not compile, ``late`` had no time."""
+
+    tried: int = 0
+    refused: int = 0
+    late: int = 0
+    runs: int = 0
+    troubles: list[str] = field(default_factory=list)
+
+
+class CandidateRuns:
+    """Tries candidate edits on the cases of ``runs``; use it in a ``with`` statement.
+
+    After ``deadline`` (of ``time.monotonic``) nothing is begun.
+    """
+
+    def __init__(self, subject: Subject, runs: Runs, deadline: float) -> None:
+        self._subject, self._runs, self._deadline = subject, runs, deadline
+        self._scratch = scratch("candidates")
+        self._rebuild = Rebuild(subject.capture, Path(self._scratch.name))
+        self._builds = 0
+        self._lock, self._stop = threading.Lock(), threading.Event()
+        self.count = Count()
+
+    def __enter__(self) -> CandidateRuns:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._scratch.cleanup()
+
+    def sieve(
+        self, source: CSource, path: Path, edits: Sequence[SourceEdit], rows: Sequence[int], workers: int | None = None
+    ) -> Iterator[list[Sieved]]:
+        """The edits of one file that repair a failing case, batch by batch in their order; ``rows``: failing ones.
+
+        The first of these rows are run first. Edits that are no choice while the program runs are passed over.
+        """
+        chosen = [edit for edit in edits if can_be_chosen(source, edit)]
+        batches = [chosen[start : start + BATCH] for start in range(0, len(chosen), BATCH)]
+        with ThreadPoolExecutor(workers or cpu_count() or 1) as pool:
+            jobs = [pool.submit(self._batch, source, path, batch, rows) for batch in batches]
+            try:
+                for job in jobs:
+                    yield job.result()
+            finally:
+                if not all(job.done() for job in jobs):  # who asked wants no more
+                    self._stop.set()
+                pool.shutdown(cancel_futures=True)
+
+    # ---- Builds ------------------------------------------------------------------------------------------------------
+
+    def build(self, source: CSource, path: Path, edits: Sequence[SourceEdit]) -> tuple[Path, dict[int, SourceEdit]]:
+        """An executable with those of the edits that compile, by their numbers.
+
+        Raises BuildError where none can be built with this file, TimeoutError where there is no time.
+        """
+        left = dict(enumerate(edits, 1))
+        for _ in range(ROUNDS):
+            text = schemata(source, list(left.items()))
+            with self._lock:
+                self._builds += 1
+                name = f"build-{self._builds}"
+            try:
+                return self._rebuild.build(path, text.text, name, self._deadline, _ALL_ERRORS, chooses=True), left
+            except DoesNotCompile as error:
+                refused = _refused(error.hint, text) & left.keys()
+                if not refused:
+                    raise
+                self._add(refused=len(refused))
+                left = {number: edit for number, edit in left.items() if number not in refused}
+        raise DoesNotCompile(f"the edits of {path.name} together do not compile")
+
+    def _batch(self, source: CSource, path: Path, edits: Sequence[SourceEdit], rows: Sequence[int]) -> list[Sieved]:
+        """The edits of a batch that repair a failing case."""
+        if self._is_late:
+            self._add(late=len(edits))
+            return []
+        try:
+            executable, left = self.build(source, path, edits)
+        except TimeoutError:
+            self._add(late=len(edits))
+            return []
+        except DoesNotCompile:
+            if len(edits) > 1:  # what is wrong is no edit's own text: by halves
+                half = len(edits) // 2
+                return [one for part in (edits[:half], edits[half:]) for one in self._batch(source, path, part, rows)]
+            self._add(refused=1)
+            return []
+        except (WhenceError, OSError) as error:
+            with self._lock:
+                self.count.troubles.append(str(error))
+            return []
+        with Runner(executable, self.limits, name=self._subject.name) as runner:
+            return self._run(runner, source, left, rows)
+
+    # ---- Runs --------------------------------------------------------------------------------------------------------
+
+    def _run(self, runner: Runner, source: CSource, edits: dict[int, SourceEdit], rows: Sequence[int]) -> list[Sieved]:
+        """The edits that repair one of the first rows, with all that they repair, and what they break."""
+        repaired: dict[int, list[int]] = {}
+        tried = len(edits)
+        for row in rows[:SEEDS]:
+            passing, ran = self._passing(runner, row, list(edits))
+            tried = min(tried, ran)
+            for number in passing:
+                repaired.setdefault(number, []).append(row)
+        self._add(tried=tried, late=len(edits) - tried)
+        for row in rows[SEEDS:]:
+            for number in self._passing(runner, row, list(repaired))[0]:
+                repaired[number].append(row)
+        return [self._checked(runner, source, edits[n], n, tuple(found)) for n, found in repaired.items()]
+
+    def _passing(self, runner: Runner, row: int, numbers: Sequence[int]) -> tuple[list[int], int]:
+        """The edits with which a case passes, and how many were run."""
+        case, passing = self._runs.tested[row].case, list[int]()
+        for start in range(0, len(numbers), PORTION):
+            if self._is_late:
+                return passing, start
+            part = numbers[start : start + PORTION]
+            passing += [n for n, ok in zip(part, self._verdicts(runner, [(case, n) for n in part]), strict=True) if ok]
+        return passing, len(numbers)
+
+    def _checked(
+        self, runner: Runner, source: CSource, edit: SourceEdit, number: int, repaired: tuple[int, ...]
+    ) -> Sieved:
+        """The edit with the first passing case that it breaks, of those that come to its function."""
+        rows = self._reaching(source, edit)
+        for start in range(0, len(rows), PORTION):
+            if self._is_late:
+                break
+            part = rows[start : start + PORTION]
+            verdicts = self._verdicts(runner, [(self._runs.tested[row].case, number) for row in part])
+            broken = [row for row, ok in zip(part, verdicts, strict=True) if not ok]
+            if broken:
+                return Sieved(edit, repaired, tuple(broken))
+        return Sieved(edit, repaired)
+
+    def _verdicts(self, runner: Runner, wanted: Sequence[tuple[Case, int]]) -> list[bool]:
+        """Whether each case passes with each edit; one whose run cannot be made does not."""
+        cases = [choosing(case, number) for case, number in wanted]
+        self._add(runs=len(cases))
+        try:
+            return [judge(result.case, result).passed for result in runner.run_cases(cases)]
+        except RunLost:
+            return [self._alone(runner, case) for case in cases]
+
+    def _alone(self, runner: Runner, case: Case) -> bool:
+        try:
+            return judge(case, runner.run_case(case)).passed
+        except RunLost:
+            return False
+
+    def _reaching(self, source: CSource, edit: SourceEdit) -> list[int]:
+        """The rows of the passing cases that come to the function of an edit."""
+        function = source.function_at(edit.parts[0].start)
+        lines = lines_of(function) if function is not None else range(0)
+        columns = [n for n, touched in enumerate(self._lines) if any(f == edit.file and x in lines for f, x in touched)]
+        if not columns:
+            return self._runs.passing
+        counts = self._coverage.counts[:, columns].sum(axis=1)
+        return [row for row in self._runs.passing if counts[row]]
+
+    @cached_property
+    def _coverage(self) -> Coverage:
+        found: Coverage = coverage(self._subject, self._runs)
+        return found
+
+    @cached_property
+    def _lines(self) -> list[tuple[tuple[str, int], ...]]:
+        """For each column of the coverage its files and lines."""
+        return [tuple((s.file, s.line) for s in site.statements) for site in self._coverage.sites]
+
+    @cached_property
+    def limits(self) -> Limits:
+        """The subject's limits; a run with an edit may take a few times as long as the longest one that passes."""
+        limits = self._subject.limits
+        longest = max((self._runs.tested[row].result.wall for row in self._runs.passing), default=limits.time or 1.0)
+        wanted = max(LEAST, SLOWER * longest)
+        return replace(limits, time=min(limits.time, wanted) if limits.time else wanted)
+
+    def _add(self, **numbers: int) -> None:
+        with self._lock:
+            for name, number in numbers.items():
+                setattr(self.count, name, getattr(self.count, name) + number)
+
+    @property
+    def _is_late(self) -> bool:
+        return self._stop.is_set() or time.monotonic() >= self._deadline
+
+
+def choosing(case: Case, number: int) -> Case:
+    """The case, for a program that chooses one of the edits in it."""
+    return replace(case, environment={**case.environment, CHOSEN: str(number)})
+
+
+def _refused(diagnostics: str, text: Schemata) -> set[int]:
+    """The numbers of the edits in whose text the compiler found an error."""
+    places = ((int(found[1]), int(found[2])) for found in _ERROR.finditer(diagnostics))
+    return {owner for line, column in places if (owner := text.owner(line, column))}

@@ -1,0 +1,139 @@
+"""What a place of a C file can name: variables with their types, functions, members, constants; by its syntax alone.
+
+A name that is offered where it means nothing costs an edit that the compiler refuses, which is left out and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from whence.program.c_source import CSource, declared_name, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+POINTER, NUMBER, OTHER = "pointer", "number", "other"
+_IGNORED = frozenset(("storage_class_specifier", "type_qualifier", "attribute_specifier"))
+_AGGREGATE = re.compile(r"\b(?:struct|union)\b")
+_CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]+")
+
+
+def declared(source: CSource, declaration: Node) -> Iterator[tuple[str, str]]:
+    """The names that a declaration or a parameter declares, each with its type such as ``struct item *``."""
+    kind = declaration.child_by_field_name("type")
+    if kind is None:
+        return
+    words = [source.name(c) for c in declaration.children if c.type not in _IGNORED and c.end_byte <= kind.end_byte]
+    base = " ".join(" ".join(words).split())
+    base = base.partition("{")[0].strip()
+    for declarator in declaration.children_by_field_name("declarator"):
+        inner = declarator.child_by_field_name("declarator") if declarator.type == "init_declarator" else declarator
+        name = declared_name(source, inner) if inner is not None else ""
+        if inner is None or not name or any(n.type == "function_declarator" for n in walk(inner)):
+            continue
+        stars = sum(n.type in ("pointer_declarator", "array_declarator") for n in walk(inner))
+        yield name, f"{base} {'*' * stars}".strip()
+
+
+def kind_of(type_: str) -> str:
+    """Whether a type is a pointer, a number (or a name that may be one), or an aggregate."""
+    if type_.endswith("*"):
+        return POINTER
+    return OTHER if _AGGREGATE.search(type_) else NUMBER
+
+
+class Scope:
+    """The names of one file."""
+
+    def __init__(self, source: CSource) -> None:
+        self.source = source
+
+    def variables(self, node: Node) -> dict[str, str]:
+        """The variables that a node can name, the innermost first, each with its type."""
+        found: dict[str, str] = {}
+        at, start = node.parent, node.start_byte
+        while at is not None:
+            for name, type_ in self._declared_in(at, start):
+                found.setdefault(name, type_)
+            at = at.parent
+        return found
+
+    def _declared_in(self, node: Node, before: int) -> Iterator[tuple[str, str]]:
+        if node.type in ("compound_statement", "case_statement", "translation_unit"):
+            for child in reversed(node.children):
+                if child.type == "declaration" and child.start_byte < before:
+                    yield from declared(self.source, child)
+        elif node.type == "for_statement":
+            first = node.child_by_field_name("initializer")
+            if first is not None and first.type == "declaration":
+                yield from declared(self.source, first)
+        elif node.type == "function_definition":
+            for parameter in _parameters(node):
+                yield from declared(self.source, parameter)
+
+    @cached_property
+    def functions(self) -> dict[str, int]:
+        """The functions that the file defines, each with the number of its parameters."""
+        found = {}
+        for function in self.source.functions:
+            declarator = function.child_by_field_name("declarator")
+            if declarator is not None:
+                found[declared_name(self.source, declarator)] = len(_parameters(function))
+        return found
+
+    @cached_property
+    def siblings(self) -> dict[str, list[str]]:
+        """For each member the others of structures that have it; for each enumerator those of its list."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for node in walk(self.source.root):
+            if node.type in ("field_declaration_list", "enumerator_list"):
+                names = list(self._names_in(node))
+                for name in names:
+                    found[name] += [other for other in names if other != name and other not in found[name]]
+        return found
+
+    def _names_in(self, members: Node) -> Iterator[str]:
+        for child in members.named_children:
+            if child.type == "enumerator":
+                name = child.child_by_field_name("name")
+                yield self.source.name(name) if name is not None else ""
+            elif child.type == "field_declaration":
+                yield from (name for name, _ in declared(self.source, child))
+
+    @cached_property
+    def constants(self) -> list[str]:
+        """Names of constants: enumerators, and macros of one value."""
+        macros = [node for node in walk(self.source.root) if node.type == "preproc_def"]
+        named = [node.child_by_field_name("name") for node in macros if node.child_by_field_name("value") is not None]
+        enumerators = [node.child_by_field_name("name") for node in walk(self.source.root) if node.type == "enumerator"]
+        return list(dict.fromkeys(self.source.name(node) for node in [*named, *enumerators] if node is not None))
+
+    def literals(self, kind: str) -> list[str]:
+        """The texts of the file's literals of a node type, the most frequent first."""
+        return self._literals[kind]
+
+    @cached_property
+    def _literals(self) -> dict[str, list[str]]:
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        for function in self.source.functions:
+            for node in walk(function):
+                if node.type in ("number_literal", "char_literal"):
+                    found[node.type][self.source.name(node)] += 1
+        return defaultdict(list, {kind: [text for text, _ in counts.most_common()] for kind, counts in found.items()})
+
+    def is_constant(self, name: str) -> bool:
+        """Whether a name is that of a constant, as far as can be seen."""
+        return name in self.constants or bool(_CONSTANT_NAME.fullmatch(name))
+
+
+def _parameters(function: Node) -> list[Node]:
+    """The parameters of a function's definition."""
+    node = function.child_by_field_name("declarator")
+    while node is not None and node.type != "function_declarator":
+        node = node.child_by_field_name("declarator")
+    listed = node.child_by_field_name("parameters") if node is not None else None
+    return [n for n in listed.named_children if n.type == "parameter_declaration"] if listed is not None else []

@@ -1,0 +1,155 @@
+"""Many edits in one build: each does there what the edited source does; what does not compile is counted."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cli_tool import subject_folder
+
+from whence.build.edited import DoesNotCompile, Rebuild
+from whence.program.c_source import CSource
+from whence.program.source_edits import SourceEdit, edited
+from whence.run.cases import Case
+from whence.run.outcome import Expected
+from whence.run.runner import Runner
+from whence.run.sandbox import DEFAULT_LIMITS
+from whence.subject.candidate_edits import CandidateRuns, choosing
+from whence.subject.runs import run_all
+from whence.subject.subject import Subject, subject_from_sources
+from whence.techniques.bugfix.candidates import FileCandidates, ordered
+
+# All places of an edit: conditions, a for's steps, initialisers of several types, a switch, bodies without braces.
+PLACES = """\
+#include <stdio.h>
+#include <stdlib.h>
+#define LIMIT 3
+#define REPEAT(n) for (int r = 0; r < (n); r++)
+enum colour { RED, GREEN, BLUE };
+struct pair { unsigned char small; long large; };
+static int used;
+static int twice(int n) { return n * 2; }
+static int thrice(int n) { used++; return n * 3; }
+static const char *name_of(enum colour c)
+{
+    switch (c + 0) {
+    case RED: return "red";
+    case GREEN:
+        used += 1;
+        break;
+    default: used -= 2;
+    }
+    return c == BLUE ? "blue" : "green";
+}
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : -1, left = n & 3;
+    const unsigned char low = n + 250;
+    const char *text = name_of(n % 3 < 0 ? RED : (enum colour)(n % 3));
+    double half = n / 2.0; struct pair p = { 1, 2 };
+    int i = 0, sum = 0;
+    for (i = 0; i < LIMIT && i != n; i++)
+        if (i % 2 == 0)
+            sum += twice(i);
+        else if (left)
+            sum -= thrice(i);
+    REPEAT(2)
+        sum++;
+    do
+        p.large = p.large * 3 - low;
+    while (p.large > 0 && !left);
+    while (n > 0) {
+        n--;
+        if (n == 5)
+            continue;
+        p.small += n;
+    }
+    printf("%d %d %s %.1f %d %ld %d\\n", sum, low, text, half, p.small, p.large, used); /* not "%d" // */
+    return sum > 4;
+}
+"""
+# Right from 10 on; the fault is in the condition.
+DISCOUNT = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int count = atoi(argv[1]), price = 7;
+    if (count > 10)
+        price = 5;
+    printf("%d\\n", count * price);
+    return 0;
+}
+"""
+
+
+def subject_of(name: str, text: str, fails: dict[str, str], passes: list[str]) -> Subject:
+    folder = subject_folder(f"edits-{name}", p_c=text)
+    failing = [Case(a, tuple(a.split()), expected=Expected(stdout=o.encode())) for a, o in fails.items()]
+    passing = [Case(a, tuple(a.split())) for a in passes]
+    return subject_from_sources([folder / "p.c"], ["-w"], [*failing, *passing], replace(DEFAULT_LIMITS, time=5.0))
+
+
+def candidates(text: str) -> tuple[CSource, list[SourceEdit]]:
+    source = CSource(text.encode())
+    lines = [("p.c", line) for line in range(1, text.count("\n") + 1)]
+    return source, list(ordered({"p.c": FileCandidates(source, "p.c")}, lines))
+
+
+def divides_by_zero(edit: SourceEdit) -> bool:
+    """Whether what an edit does is undefined: what a compiler makes of it may differ from build to build."""
+    return any(re.search(rb"[/%] *\(?0\b", part.text) for part in edit.parts)
+
+
+@pytest.fixture(scope="module")
+def places() -> Subject:
+    return subject_of("places", PLACES, {"7": "wrong\n"}, ["4", "-5"])
+
+
+def test_each_edit_of_one_build_does_what_the_edited_source_does(places: Subject, tmp_path: Path) -> None:
+    source, edits = candidates(PLACES)
+    edits = [edit for edit in edits if edit.is_choice and not divides_by_zero(edit)]
+    runs = run_all(places)
+    path = places.folder / "p.c"
+    with CandidateRuns(places, runs, time.monotonic() + 200) as tried:
+        executable, left = tried.build(source, path, edits[::29])
+        chosen = dict(list(left.items())[:60])
+        assert len(chosen) > 40 and len({line.line for line in chosen.values()}) > 15
+        limits, cases = tried.limits, [case for case in places.cases if case.name in ("7", "-5")]
+        with Runner(executable, limits, name=places.name) as runner:
+            together = {n: runner.run_cases([choosing(case, n) for case in cases]) for n in chosen}
+    for number, edit in chosen.items():
+        alone = Rebuild(places.capture, tmp_path).build(path, edited(source, edit), f"alone-{number}")
+        with Runner(alone, limits, name=places.name) as runner:
+            for one, other in zip(runner.run_cases(cases), together[number], strict=True):
+                assert (one.stdout, one.code) == (other.stdout, other.code), edited(source, edit).decode()
+
+
+def test_what_one_build_leaves_out_does_not_compile_by_itself(places: Subject, tmp_path: Path) -> None:
+    source, edits = candidates(PLACES)
+    asked = [edit for edit in edits if edit.is_choice and edit.line in (26, 29)]
+    with CandidateRuns(places, run_all(places), time.monotonic() + 200) as tried:
+        _, left = tried.build(source, places.folder / "p.c", asked)
+        refused = [edit for edit in asked if edit not in left.values()]
+        assert tried.count.refused == len(refused) > 0
+    for number, edit in enumerate(refused[:12]):
+        with pytest.raises(DoesNotCompile):
+            Rebuild(places.capture, tmp_path).build(
+                places.folder / "p.c", edited(source, edit), f"r{number}", flags=["-w"]
+            )
+
+
+def test_edits_that_repair_are_found_with_what_they_break() -> None:
+    subject = subject_of("discount", DISCOUNT, {"10": "50\n"}, ["3", "11", "20"])
+    source, edits = candidates(DISCOUNT)
+    runs = run_all(subject)
+    with CandidateRuns(subject, runs, time.monotonic() + 200) as tried:
+        batches = tried.sieve(source, subject.folder / "p.c", edits, runs.failing)
+        found = {edited(source, one.edit): one for batch in batches for one in batch}
+    assert all(one.repaired == tuple(runs.failing) for one in found.values())
+    assert not found[DISCOUNT.replace("> 10", ">= 10").encode()].broken
+    assert found[DISCOUNT.replace("count > 10", "1").encode()].broken
+    assert DISCOUNT.replace("> 10", "!= 10").encode() not in found
