@@ -1,7 +1,8 @@
 """The benchmarks behind docs/figures.md: each module runs as ``python -m bench.NAME`` and prints tables.
 
 Those that measure what techniques find use Whence as a library (docs/library.md) and nothing below it. Those whose
-subject is a part of Whence go below: PARTS of what techniques stand on, and INSIDE of one technique each.
+subject is a part of Whence go below: PARTS of what techniques stand on, INSIDE of one technique each, and JOINING of
+what joins their findings.
 """
 
 PARTS = (
@@ -25,3 +26,4 @@ INSIDE = {
     "suppression.cost": "execution_suppression",
     "threads.schedules": "schedules",  # its strategies one by one
 }
+JOINING = ("ranking",)  # features and weights of the learned ranking, and the evidence of `locate` step by step

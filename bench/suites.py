@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import whence
+from bench.generated.faults import Generated
 from corpus import corpus
 from whence.errors import WhenceError
 from whence.probe.instrument import Variant
@@ -52,7 +53,7 @@ class Row:
 class Suite:
     """One fault's project. Altered runs that earlier methods made are made again, until ``keep`` is called."""
 
-    def __init__(self, fault: corpus.Fault, folder: Path, seed: int, budget: float) -> None:
+    def __init__(self, fault: corpus.Fault | Generated, folder: Path, seed: int, budget: float) -> None:
         corpus.prepare(fault, folder)
         self.budget = budget
         self.row = Row(fault.program, fault.id, fault.kind)
@@ -105,7 +106,7 @@ class Suite:
 
 
 @contextmanager
-def opened(fault: corpus.Fault, seed: int, budget: float) -> Iterator[Suite]:
+def opened(fault: corpus.Fault | Generated, seed: int, budget: float) -> Iterator[Suite]:
     """A fault's suite in a folder of its own, which is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="whence-bench-") as name, Suite(fault, Path(name), seed, budget) as suite:
         yield suite

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import Protocol
 
 ROOT = Path(__file__).resolve().parent
 COMPILER = (sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=all", "-ffp-contract=off")
@@ -104,9 +105,21 @@ def faults(name: str) -> list[Fault]:
     ]
 
 
-def faulty_source(fault: Fault | Combined) -> str:
+class Seeded(Protocol):
+    """A program whose faulty source is given as it is: ``Combined``, or a generated fault."""
+
+    @property
+    def program(self) -> str:
+        """The program's name."""
+
+    @property
+    def source(self) -> str:
+        """Its source with the fault."""
+
+
+def faulty_source(fault: Fault | Seeded) -> str:
     """The program's source with the fault's patch applied; ValueError when it does not apply."""
-    if isinstance(fault, Combined):
+    if not isinstance(fault, Fault):
         return fault.source
     return apply_patch(source_path(fault.program).read_text(), fault.patch.read_text())
 
@@ -240,7 +253,7 @@ def outcomes(name: str, binary: Path) -> list[Outcome]:
     return [run(binary, case) for case in cases(name)]
 
 
-def prepare(fault: Fault | Combined, folder: Path) -> None:
+def prepare(fault: Fault | Seeded, folder: Path) -> None:
     """Makes a subject in ``folder``: the faulty source, the cases, and the correct program as ``reference``."""
     shutil.copytree(ROOT / fault.program, folder, ignore=shutil.ignore_patterns("faults*"), dirs_exist_ok=True)
     compile_program(source_path(fault.program).read_text(), folder / "reference")

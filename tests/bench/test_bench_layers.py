@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import INSIDE, PARTS
+from bench import INSIDE, JOINING, PARTS
 from tests.test_layers import imported
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
@@ -35,6 +35,8 @@ def complaints(name: str, source: str) -> list[str]:
     if name in INSIDE:
         own = f"whence.techniques.{INSIDE[name]}"
         return [t for t in found if is_in(t, TECHNIQUES) and not is_in(t, (own,)) and not own.startswith(f"{t}.")]
+    if is_in(name, JOINING):
+        return [target for target in found if is_in(target, TECHNIQUES[:1])]
     if is_in(name, PARTS):
         return [target for target in found if is_in(target, TECHNIQUES)]
     return [t for t in found if not is_in(t, LIBRARY) and t.removeprefix("whence.") not in _offered()]
@@ -56,6 +58,8 @@ def test_an_import_below_the_library_is_seen() -> None:
     assert complaints("effect", "def f():\n    from whence.alter.work import Work") != []
     assert complaints("alter", "from whence.diagnosis.locate import Locate") != []
     assert complaints("causes", "from whence.techniques.rules.rules import rules") != []
+    assert complaints("ranking.learn", "from whence.techniques.rules.rules import rules") != []
+    assert complaints("ranking.learn", "from whence.diagnosis.locate import Locate") == []
     assert complaints("effect", "import whence\nfrom whence.findings import Entry") == []
 
 

@@ -78,14 +78,18 @@ class Locate:
 
         Raises SubjectError where no case fails, UsageError for a step that there is not.
         """
+        return self.diagnose(investigation).findings()
+
+    def diagnose(self, investigation: Investigation) -> Diagnosis:
+        """All that the steps found, before it is ranked. Raises what ``run`` raises."""
         for step in self.without:
             if step not in STEPS:
                 raise UsageError(f"there is no step '{step}' to leave out", f"steps: {', '.join(STEPS)}")
-        diagnosis = _Diagnosis(investigation, self)
+        diagnosis = Diagnosis(investigation, self)
         diagnosis.begin()
         if diagnosis.can_compare():
             diagnosis.explain()
-        return diagnosis.findings()
+        return diagnosis
 
     def has(self, *steps: str) -> bool:
         """Whether one of these steps is taken."""
@@ -93,7 +97,7 @@ class Locate:
 
 
 @dataclass(slots=True)
-class _Diagnosis:
+class Diagnosis:
     """What is known of a failure so far, from the spectrum alone to all that altered runs say."""
 
     investigation: Investigation
@@ -139,10 +143,14 @@ class _Diagnosis:
 
     def joined(self) -> Findings:
         """What was found, in one ranking."""
+        return fuse(self.base, self.found, AROUND if self.is_open else SOURCES)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is known of the right output."""
         failing = self.runs.tested[self.rows[0]]
         expected, is_wrong = failing.case.expected, failing.outcome.kind in (Kind.WRONG_OUTPUT, Kind.WRONG_STATUS)
-        is_open = not is_wrong and (expected is None or expected.stdout is None)
-        return fuse(self.base, self.found, AROUND if is_open else SOURCES)
+        return not is_wrong and (expected is None or expected.stdout is None)
 
     def take(self, name: str, doing: str, step: Callable[[], Findings], seconds: float) -> None:
         """Add what a step finds, and make that known as the best so far."""

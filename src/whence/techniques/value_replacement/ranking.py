@@ -25,6 +25,7 @@ from whence.alter.faithful import HELP
 from whence.alter.profile import Profile
 from whence.errors import SubjectError, WhenceError
 from whence.findings import Entry, Findings, Statement, rank
+from whence.probe.sites import Role
 from whence.subject.coverage import Coverage
 from whence.subject.recorder import Recorder
 from whence.subject.suspiciousness import rank_by_coverage
@@ -201,13 +202,14 @@ def _why_none(searched: Searched, ties: str) -> Iterator[str]:
 class Found:
     """What a search found at a statement: failing runs with a pair, and those with relaxed ones alone.
 
-    ``same`` counts the runs that one kind of change mends, the best one: a relaxed pair counts in part. ``best`` is the
-    pair to tell of (an index of the search's pairs; -1: none).
+    ``same`` counts the runs that one kind of change mends, the best one: a relaxed pair counts in part. ``branches``
+    counts those that a branch outcome mends. ``best`` is the pair to tell of (index of the search's pairs, -1: none).
     """
 
     exact: int = 0
     relaxed: int = 0
     same: float = 0.0
+    branches: int = 0
     best: int = -1
 
 
@@ -234,7 +236,8 @@ class FoundPairs:
             exact = set(runs[~relaxed].tolist())
             same = float(self._weight[pairs].max())
             others = len(set(runs.tolist()) - exact)
-            found[self._statements[number]] = Found(len(exact), others, same, int(pairs[0]))
+            branches = len(set(runs[~relaxed & self._is_branch[pairs]].tolist()))
+            found[self._statements[number]] = Found(len(exact), others, same, branches, int(pairs[0]))
         return found
 
     @cached_property
@@ -250,11 +253,18 @@ class FoundPairs:
         """For each pair how many runs its kind of change mends."""
         return np.array([self._same.get(kind, 0.0) for kind in self._searched.kinds()], np.float64)
 
+    @cached_property
+    def _is_branch(self) -> NDArray[np.bool_]:
+        """Which pairs give a branch another outcome."""
+        sites = np.array([site for site, _ in self._searched.kinds()], np.int64)
+        return np.asarray(self._describer.sites["role"][sites] == Role.BRANCH)
+
     def evidence(self, entry: Entry, found: Found) -> dict[str, Any]:
         """The evidence of a statement with its coverage; ``consistent``: one kind of change mends all searched runs."""
         runs = len(self._searched.targets)
         notes = {**entry.evidence, "suspiciousness": round(entry.score, 6), "searched": runs}
         notes |= {"pairs": found.exact, "relaxed": found.relaxed, "same_change": found.same}
+        notes["branches"] = found.branches
         notes["consistent"] = runs > 0 and found.same == runs
         if found.best >= 0:
             notes["text"] = f"line {entry.statement.line}: {self._sentence(found)}; {entry.evidence['text']}"

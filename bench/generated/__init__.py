@@ -1,0 +1,1 @@
+"""Realistic faults, seeded into the corpus' programs at any number."""
