@@ -88,3 +88,9 @@ def test_a_name_that_does_not_exist_is_seen() -> None:
         "formula/nothing.py",
         "Path",
     ]
+
+
+def test_no_page_holds_what_a_merge_left_behind():
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    assert len(pages) > 20
+    assert [page.name for page in pages if re.search(r"^(<{7}|>{7}|={7}$)", page.read_text("utf-8"), re.M)] == []
