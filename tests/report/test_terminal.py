@@ -273,3 +273,49 @@ def test_suggested_changes() -> None:
 def test_only_the_first_suggested_changes_are_shown() -> None:
     text = printed(Findings("rules", "p", parts={"rules": [suggested(line) for line in range(1, 10)]}))
     assert "statement, 5 of 9:" in text and text.count("    + i <= n") == 5
+
+
+def _chain(*lines: int, gap: int = 0, incomplete: str = "") -> str:
+    """How a chain with steps on some lines is shown."""
+    steps = [
+        {
+            "file": "src/deck.c",
+            "line": line,
+            "call": "",
+            "text": f"step {n}",
+            "reference": "",
+            "leads_to": [],
+            "event": n,
+        }
+        for n, line in enumerate(lines)
+    ]
+    findings = replace(
+        sample(), technique="chain", parts={"chain": {"steps": steps, "gap": gap, "incomplete": incomplete}}
+    )
+    return printed(findings)
+
+
+def test_many_steps_of_a_chain_at_one_place_are_told_by_the_first_and_the_last() -> None:
+    text = _chain(12, 40, 40, 40, 40, 40, 12)
+    assert [word for word in ("step 0", "step 1", "step 2", "step 4", "step 5", "step 6") if word in text] == [
+        "step 0",
+        "step 1",
+        "step 5",
+        "step 6",
+    ]
+    assert "3 more steps there" in text
+    few = _chain(12, 40, 40, 40, 12)
+    assert all(f"step {n}" in few for n in range(5)) and "more steps" not in few
+
+
+def test_a_gap_of_a_chain_stands_where_it_is() -> None:
+    lines = _chain(12, 40, 41, gap=1).splitlines()
+    (gap,) = [n for n, line in enumerate(lines) if "was not looked at" in line]
+    first, second = (next(n for n, line in enumerate(lines) if f"step {k}" in line) for k in (0, 1))
+    assert first < gap < second
+    assert "was not looked at" not in _chain(12, 40, 41)
+
+
+def test_an_empty_chain_says_what_that_means() -> None:
+    assert "even with the reference run's values" in _chain()
+    assert "even with" not in _chain(incomplete="its time is over")

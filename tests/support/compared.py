@@ -77,8 +77,9 @@ class Compared:
 
     def walk(self) -> Walk:
         """A new walk, which knows nothing yet."""
-        end = self.pairing.failure(self.comparison.baseline.stream, self.comparison.baseline.wrong)
-        return Walk(Causality(States(self.pairing), self.comparison.baseline), IndexTree(self.pairing, end))
+        points = self.pairing.points_before(self.comparison.baseline.stream, self.comparison.baseline.wrong)
+        causality = Causality(States(self.pairing), self.comparison.baseline)
+        return Walk(causality, IndexTree(self.failing.trace, points))
 
 
 def line_with(made: Snippet, mark: str) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from whence.trace.writers import NOTHING, last_writers
+from whence.trace.writers import NOTHING, Writers
 
 WRITE = np.dtype([("event", "u4"), ("address", "u8"), ("length", "u4")])
 Write = tuple[int, int, int]
@@ -28,7 +28,7 @@ def twin(writes: list[Write], upto: int, ranges: list[tuple[int, int]]) -> list[
 
 def found(writes: list[Write], upto: int, ranges: list[tuple[int, int]]) -> list[int]:
     starts, lengths = np.array(ranges, np.int64).reshape(-1, 2).T.copy()
-    return last_writers(table(writes), upto, starts, lengths).tolist()
+    return Writers(table(writes)).last(upto, starts, lengths).tolist()
 
 
 @st.composite

@@ -7,6 +7,7 @@ subject goes through ``visible``, and then through the encoding of the output, b
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -42,6 +43,7 @@ EDGES_SHOWN = 6
 NOTHING: dict[str, Any] = {"first": [], "left_out": 0, "last": []}
 CHANGES_SHOWN = 5  # suggested changes, of as many statements
 STEPS_SHOWN = 6  # of a chain beside a ranking
+SAME_PLACE = 3  # of successive steps of a chain at one place all are shown, of more the first and the last
 REASONS_SHOWN = 4  # of one statement, the strongest; a reason takes a line or more
 
 DIM, STRONG, PLACE = "dim", "bold", "cyan"
@@ -285,29 +287,47 @@ def _print_chain(page: _Page, chain: dict[str, Any], most: int | None) -> None:
     steps = chain["steps"]
     page.line()
     if not steps:
-        page.line(("no faulty value is needed for the failure: the chain is empty", STRONG))
+        why = (
+            ""
+            if chain["incomplete"]
+            else ": the failure comes even with the reference run's values in all compared memory"
+        )
+        page.line((f"no step found{why}", STRONG))
         return
     page.line((f"how it came about, in {plural(len(steps), 'step')}, each needed for what follows:", STRONG))
-    width = len(str(len(steps))) + 1
-    call = ""
-    for number, step in enumerate(steps[:most], 1):
-        if step["call"] != call:
-            call = step["call"]
+    lead = " " * (len(str(len(steps))) + 3)
+    call, shown = "", most or len(steps)
+    numbered = itertools.groupby(enumerate(steps, 1), lambda one: [one[1][key] for key in ("file", "line", "call")])
+    for group in (list(members) for _, members in numbered):
+        if shown <= 0:
+            break
+        if group[0][1]["call"] != call:
+            call = group[0][1]["call"]
             if call:
-                page.line(
-                    (" " * (width + 2), ""), (f"in a call of {call}() that the reference run does not make:", DIM)
-                )
-        page.line()
-        place = f"{step['file']}:{step['line']}" if step["file"] else "(no place)"
-        page.line((f"{number:>{width}}  ", STRONG), (place, PLACE))
-        if step["file"]:
-            page.source(Statement(step["file"], step["line"]), " " * width + "  | ")
-        page.wrapped(" " * width + "  = ", step["text"])
-        if step["reference"]:
-            page.wrapped(" " * width + "  ~ ", f"in the reference run: {step['reference']}", DIM)
+                page.line((f"{lead}in a call of {call}() that the reference run does not make:", DIM))
+        chosen = group if len(group) <= SAME_PLACE else [group[0], group[-1]]
+        for number, step in chosen[:shown]:
+            if len(chosen) < len(group) and number == group[-1][0]:
+                page.line((f"{lead}{len(group) - 2:,} more steps there", DIM))
+            _print_step(page, number, step, lead)
+            if number == chain["gap"]:
+                page.line()
+                page.line((f"{lead}what lies between was not looked at: the time was over", DIM))
+        shown -= len(chosen)
     if most is not None and len(steps) > most:
         page.line()
-        page.line((f"{plural(len(steps) - most, 'more step')} by `whence chain`", DIM))
+        page.line(("the whole chain: `whence chain`", DIM))
+
+
+def _print_step(page: _Page, number: int, step: dict[str, Any], lead: str) -> None:
+    page.line()
+    place = f"{step['file']}:{step['line']}" if step["file"] else "(no place)"
+    page.line((f"{number:>{len(lead) - 2}}  ", STRONG), (place, PLACE))
+    if step["file"]:
+        page.source(Statement(step["file"], step["line"]), f"{lead}| ")
+    page.wrapped(f"{lead}= ", step["text"])
+    if step["reference"]:
+        page.wrapped(f"{lead}~ ", f"in the reference run: {step['reference']}", DIM)
 
 
 def _print_summary(page: _Page, findings: Findings) -> None:

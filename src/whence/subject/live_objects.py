@@ -106,11 +106,13 @@ class LiveObject:
 
 
 class RunObjects:
-    """The objects of one recorded run; all that is asked for is computed once."""
+    """The objects of one recorded run; all is computed once. ``checked``, where it is known already."""
 
-    def __init__(self, subject: Subject, trace: Trace, variant: Variant = Variant.REPLAY) -> None:
+    def __init__(
+        self, subject: Subject, trace: Trace, variant: Variant = Variant.REPLAY, checked: Checked | None = None
+    ) -> None:
         self.subject, self.trace = subject, trace
-        self._variant = variant
+        self._variant, self._checked = variant, checked
         self.types = BlockTypes(subject, trace)
         self._scopes: dict[tuple[int, int], frozenset[int]] = {}
         self._plain: dict[int, _PlainLocals] = {}  # by function
@@ -118,7 +120,7 @@ class RunObjects:
     @cached_property
     def checked(self) -> Checked:
         """The pass over the trace that knows its objects."""
-        return Checker(self.subject, variant=self._variant).check(self.trace)
+        return self._checked or Checker(self.subject, variant=self._variant).check(self.trace)
 
     def frames(self, event: int) -> list[Frame]:
         """The calls that are open at an event, the outermost first."""

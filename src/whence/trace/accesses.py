@@ -63,15 +63,11 @@ class Accesses:
         places = trace.columns.segments["word"][trace.columns.events["segment"][events]] + sites["unit"]
         is_range = np.isin(kinds, (int(Kind.COPY), int(Kind.SET)))
         lengths = np.where(is_range, 0, sites["size"].astype(np.int64))
-        lengths[is_range] = self._wide(places[is_range] + 2 * ADDRESS_UNITS)
+        lengths[is_range] = self.trace.wide(places[is_range] + 2 * ADDRESS_UNITS)
         writes = ~np.isin(kinds, (int(Kind.LOAD), int(Kind.BYVAL)))
         copies = kinds == Kind.COPY
-        reads = self._rows(events[copies], self._wide(places[copies] + ADDRESS_UNITS), lengths[copies], False)
-        return np.concatenate([self._rows(events, self._wide(places), lengths, writes), reads])
-
-    def _wide(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        low, high = (self.trace.units[places + n].astype(np.int64) for n in range(ADDRESS_UNITS))
-        return np.asarray(low | high << 32, np.int64)
+        reads = self._rows(events[copies], self.trace.wide(places[copies] + ADDRESS_UNITS), lengths[copies], False)
+        return np.concatenate([self._rows(events, self.trace.wide(places), lengths, writes), reads])
 
     def _library(self) -> NDArray[Any]:
         """What library calls read and wrote."""

@@ -125,6 +125,31 @@ def _search(
             found[instance] = order[low - 1]
 
 
+def spans(parents: Integers, points: Integers, segments: Integers) -> tuple[Integers, Integers]:
+    """For each region, by the segment instance that leads it, its first and last point; the last is -1: it has none.
+
+    ``parents`` are those of a run whose pieces are segments; ``points`` ascend, with the segment of each.
+    """
+    none = int(points[-1]) + 1 if len(points) else 0
+    firsts, lasts = np.full(len(parents), none, np.int64), np.full(len(parents), -1, np.int64)
+    under = parents[segments]
+    is_inside = under >= 0
+    np.minimum.at(firsts, under[is_inside], points[is_inside])
+    np.maximum.at(lasts, under[is_inside], points[is_inside])
+    _widen(parents, firsts, lasts)
+    return firsts, lasts
+
+
+@lean
+def _widen(parents: Integers, firsts: Integers, lasts: Integers) -> None:
+    """Let each span hold those of what hangs under it; parents come before their children."""
+    for segment in range(len(parents) - 1, -1, -1):
+        parent = parents[segment]
+        if parent >= 0:
+            firsts[parent] = min(firsts[parent], firsts[segment])
+            lasts[parent] = max(lasts[parent], lasts[segment])
+
+
 def align(first: Regions, second: Regions, common: int = 0) -> Integers:
     """For each piece instance of ``first`` the corresponding one of ``second``, -1 where there is none.
 

@@ -235,6 +235,19 @@ class Trace:
             return None
         return self._recorded(event, 0, ADDRESS_UNITS)
 
+    def addresses(self, events: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The addresses that events access, as ``address`` gives them one by one; 0 where it gives None."""
+        sites = self.plan.sites[self.sites(events)]
+        kinds, private = sites["kind"], (sites["kind"] <= Kind.STORE) & (sites["aux"] != NO_SLOT)
+        known = np.isin(kinds, [int(kind) for kind in ACCESSES]) & ~private
+        places = self.columns.segments["word"][self.columns.events["segment"][events]] + sites["unit"]
+        return np.where(known, self.wide(np.where(known, places, 0)), 0)
+
+    def wide(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers of two units that stand at some units of the trace."""
+        low, high = (self.units[places + n].astype(np.int64) for n in range(ADDRESS_UNITS))
+        return np.asarray(low | high << 32, np.int64)
+
     def ranges(self, event: int) -> list[tuple[int, int]]:
         """Where the bytes lie that an access touches, each with how many: of a copy the target, then the source."""
         address, kind = self.address(event), self.kind(event)
@@ -273,6 +286,27 @@ class Trace:
         if kind not in {Kind.STORE, Kind.ARG, Kind.RESULT} or not units:
             return None
         return self._recorded(event, 0, units)
+
+    def values(self, events: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+        """The bits of values that were loaded, stored or returned, as ``value`` gives them one by one; and whether
+        they are known. Values of more than 8 bytes, and of other kinds of events, are not known here.
+        """
+        sites = self.plan.sites[self.sites(events)]
+        private = (sites["kind"] <= Kind.STORE) & (sites["aux"] != NO_SLOT)
+        definitions = np.where(private & (sites["kind"] == Kind.LOAD), self.columns.events["definition"][events], 0)
+        sources = np.where(definitions > 0, definitions - 1, events)
+        known = ~private | (sites["kind"] == Kind.STORE) | (definitions > 0)
+        sites = self.plan.sites[self.sites(sources)]
+        kinds = sites["kind"]
+        private = (kinds <= Kind.STORE) & (sites["aux"] != NO_SLOT)
+        first = np.where((kinds <= Kind.STORE) & ~private, ADDRESS_UNITS, 0)
+        units = sites["units"] - first
+        known &= np.isin(kinds, (Kind.LOAD, Kind.STORE, Kind.RESULT)) & (units >= 1) & (units <= 2)
+        known &= (kinds != Kind.LOAD) | ~private
+        places = self.columns.segments["word"][self.columns.events["segment"][sources]] + sites["unit"] + first
+        found = self.wide(np.where(known, places, 0)).astype(np.uint64)
+        found[units == 1] &= np.uint64(0xFFFFFFFF)
+        return np.where(known, found, np.uint64(0)), known
 
     def _operand_value(self, event: int, operand: Operand) -> int | None:
         """The value of an operand that is a constant, or what a site of the same block made."""

@@ -13,19 +13,24 @@ Integers = NDArray[np.int64]
 NOTHING = -1  # writer of bytes that nothing recorded wrote
 
 
-def last_writers(writes: Any, upto: int, starts: Integers, lengths: Integers) -> Integers:
-    """For each byte of some ranges, one behind the other, the event up to ``upto`` that wrote it last, or NOTHING.
+class Writers:
+    """What a run wrote to memory: ``writes`` are ACCESS records in order of time."""
 
-    ``writes`` are ACCESS records in order of time; the ranges ascend and do not overlap.
-    """
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
-    found = np.full(int(offsets[-1]), NOTHING, np.int64)
-    count = int(np.searchsorted(writes["event"], upto, side="right"))
-    events, addresses, sizes = (
-        np.ascontiguousarray(writes[name][:count], np.int64) for name in ("event", "address", "length")
-    )
-    _fill(events, addresses, sizes, starts, starts + lengths, offsets, found)
-    return found
+    def __init__(self, writes: Any) -> None:
+        self._events, self._addresses, self._lengths = (
+            np.ascontiguousarray(writes[name], np.int64) for name in ("event", "address", "length")
+        )
+
+    def last(self, upto: int, starts: Integers, lengths: Integers) -> Integers:
+        """For each byte of some ranges, one behind the other, the event up to ``upto`` that wrote it last, or NOTHING.
+
+        The ranges ascend and do not overlap.
+        """
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+        found = np.full(int(offsets[-1]), NOTHING, np.int64)
+        count = int(np.searchsorted(self._events, upto, side="right"))
+        _fill(self._events[:count], self._addresses, self._lengths, starts, starts + lengths, offsets, found)
+        return found
 
 
 @lean
@@ -38,8 +43,11 @@ def _fill(
     offsets: Integers,
     found: Integers,
 ) -> None:
-    """Enter the writes, the last of which stays."""
-    for row in range(len(events)):
+    """Enter the writes, the last one first, until all bytes have theirs."""
+    left = len(found)
+    for row in range(len(events) - 1, -1, -1):
+        if not left:
+            return
         first, last = addresses[row], addresses[row] + lengths[row]
         low, high = 0, len(ends)
         while low < high:
@@ -49,7 +57,9 @@ def _fill(
             else:
                 high = middle
         while low < len(starts) and starts[low] < last:
-            begin, end = max(first, starts[low]), min(last, ends[low])
-            for byte in range(begin, end):
-                found[offsets[low] + byte - starts[low]] = events[row]
+            for byte in range(max(first, starts[low]), min(last, ends[low])):
+                place = offsets[low] + byte - starts[low]
+                if found[place] == NOTHING:
+                    found[place] = events[row]
+                    left -= 1
             low += 1

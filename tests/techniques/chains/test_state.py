@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
 from compared import Change, Compared, compared
 from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.probe.layout import Kind
-from whence.techniques.chains.state import Faulty, _words
+from whence.techniques.chains.state import Faulty, Ranges, Written, _words, written_parts
 from whence.trace.writers import NOTHING
 
 # Fails with 5, since `n > 4` should be `n > 5`.
@@ -165,10 +166,67 @@ def test_registers_that_expressions_of_open_frames_still_need():
     assert "WAITS register" not in behind and values(behind["WAITS"]) == (45, 27)
 
 
-@given(st.integers(0, 100), st.integers(0, 64), st.integers(0, 40))
-def test_the_words_of_a_range_lie_at_whole_addresses(offset: int, start: int, length: int):
-    found = _words(offset, start, length)
-    addresses = [at for at in range(start, start + length - 7) if at % 8 == 0]
-    assert list(range(offset, offset + length))[found.start - offset : found.stop - offset : 8] == [
-        offset + at - start for at in addresses
+EXTENTS = st.lists(st.tuples(st.integers(0, 24), st.integers(0, 40)), max_size=5)
+
+
+@given(EXTENTS)
+def test_the_words_of_ranges_lie_at_whole_addresses(gaps: list[tuple[int, int]]):
+    """The twin looks at each byte."""
+    starts, lengths = _extents(gaps)
+    addresses = np.concatenate(
+        [np.arange(0), *(start + np.arange(n) for start, n in zip(starts, lengths, strict=True))]
+    )
+    ends = np.repeat(starts + lengths, lengths)
+    wanted = [
+        at for at, (byte, end) in enumerate(zip(addresses, ends, strict=True)) if byte % 8 == 0 and byte + 8 <= end
     ]
+    assert _words(Ranges(starts, lengths, starts)).tolist() == wanted
+
+
+@given(EXTENTS, EXTENTS, EXTENTS, st.sampled_from([0, 1000, 7]))
+def test_the_parts_of_objects_that_either_run_wrote_to(objects, mine, theirs, shift):
+    """The twin marks each byte."""
+    bases, sizes = _extents([(gap + 1, size) for gap, size in objects])
+    wrote = [Written(starts, starts + lengths, starts) for starts, lengths in map(_extents, (mine, theirs))]
+    marked = [{at for s, e in zip(w.starts, w.ends, strict=True) for at in range(s, e)} for w in wrote]
+    rows = np.stack([bases, sizes, bases + shift], axis=1)
+    found = written_parts((wrote[0], wrote[1]), rows)
+    assert (found.others - found.starts == shift).all()
+    bytes_ = [at for start, n in zip(found.starts, found.lengths, strict=True) for at in range(start, start + n)]
+    inside = {at for base, size in zip(bases, sizes, strict=True) for at in range(base, base + size)}
+    assert bytes_ == sorted(at for at in inside if at in marked[0] or at + shift in marked[1])
+    assert (found.lengths > 0).all() and (found.starts[1:] > found.starts[:-1]).all()
+
+
+def _extents(gaps: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Ranges that ascend without touching, from the gaps before them (one more) and their lengths, which are not 0."""
+    starts, lengths, at = [], [], 0
+    for gap, length in gaps:
+        starts.append(at + gap + 1)
+        lengths.append(length + 1)
+        at = starts[-1] + lengths[-1]
+    return np.array(starts, np.int64), np.array(lengths, np.int64)
+
+
+ONLY_THERE = """\
+#include <stdio.h>
+#include <stdlib.h>
+static char *text, *other;
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    other = malloc(8);
+    if (n < 4) /* SWITCH */
+        text = malloc(8);
+    n = 1; /* BEHIND */
+    printf("%d\\n", text != NULL);
+    return 0;
+}
+"""
+
+
+def test_pointers_to_what_only_the_reference_run_has_are_known_as_such():
+    both = compared(ONLY_THERE, "5", "1\n", Change("SWITCH"))
+    found = both.walk().causality.states.difference(both.events("BEHIND", Kind.STORE)[0])
+    pointers = [faulty for faulty in found.values() if faulty.variable.length == 8]
+    assert [faulty.is_foreign for faulty in pointers] == [True] and not any(pointers[0].value)

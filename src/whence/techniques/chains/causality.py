@@ -83,6 +83,8 @@ class Causality:
         """Whether the set at a point is the target's own: its variables are defined, and enough to induce it."""
         if (point, target) in self._known:
             return self._known[point, target] == target.variables
+        if any(variable.event > point for variable in target.variables):
+            return False
         faulty = self.states.difference(point)
         if self._carried(point, target, faulty) != target.variables:
             return False
@@ -170,12 +172,18 @@ class _Test:
             raise Unreached
         self._moment: Moment = moment
         self._expected: list[bytes] | None = None
+        self._known: dict[Set, bool] = {}
 
     def induces(self, kept: Sequence[Faulty]) -> bool:
         """Whether the target comes where these and what is carried keep their values."""
         if self._causality.stop():
             raise Stopped
         keeps = self._carried | {f.variable for f in kept}
+        if keeps not in self._known:
+            self._known[keeps] = self._induces(keeps)
+        return self._known[keeps]
+
+    def _induces(self, keeps: Set) -> bool:
         overwritten = [f for f in self._faulty.values() if not f.is_stale and not _is_part(f.variable, keeps)]
         if not overwritten:
             return True
@@ -306,8 +314,7 @@ class _Test:
         for faulty in overwritten:
             variable = faulty.variable
             if variable.length:
-                pokes = run.pokes(self._moment, variable.address, faulty.reference)
-                made += [(self._moment.now, poke) for poke in pokes]
+                made.append((self._moment.now, run.pokes(self._moment, variable.address, faulty.reference)))
             else:
                 moment = run.moment_of(variable.event)
                 value = int.from_bytes(faulty.reference, "little")

@@ -16,23 +16,27 @@ from numpy.typing import NDArray
 from whence.alter.changes import CHANGE, Flag, Op
 from whence.alter.path import Path
 from whence.alter.session import Session
+from whence.probe.instrument import Variant
 from whence.probe.layout import NO_SLOT, Kind
 from whence.probe.sites import Role
+from whence.subject.live_objects import RunObjects
 from whence.subject.memory_check import Checked
 from whence.techniques.chains.registers import parameters
 from whence.trace.accesses import Accesses
 from whence.trace.trace import Trace
+from whence.trace.writers import Writers
 
 Integers = NDArray[np.int64]
 OWN = (Kind.BRANCH, Kind.RESULT)  # events whose value is in a register at their own site
-ROLES = {
-    Kind.LOAD: (Role.LOAD,),
-    Kind.STORE: (Role.STORE,),
-    Kind.BRANCH: (Role.BRANCH, Role.SWITCH),
-    Kind.RESULT: (Role.RESULT,),
-    Kind.ARG: (Role.ARGUMENT,),
-    Kind.RET: (Role.RETURN,),
-}
+ROLES = (
+    (Kind.LOAD, Role.LOAD),
+    (Kind.STORE, Role.STORE),
+    (Kind.BRANCH, Role.BRANCH),
+    (Kind.BRANCH, Role.SWITCH),
+    (Kind.RESULT, Role.RESULT),
+    (Kind.ARG, Role.ARGUMENT),
+    (Kind.RET, Role.RETURN),
+)
 NO_SITE = -1
 POKED = 8  # bytes
 
@@ -58,10 +62,12 @@ class ComparedRun:
     def __init__(self, session: Session, trace: Trace, checked: Checked, changes: NDArray[np.void]) -> None:
         self.session, self.trace, self.changes = session, trace, changes
         self.objects: Any = checked.table
+        self.variables = RunObjects(session.subject, trace, Variant.REPLAY, checked)
         self.declarations = checked.declarations
         table = Accesses(trace, ()).table
         self.writes: Any = table[table["writes"]]
         self.reads: Any = table[~table["writes"]]
+        self.writers = Writers(self.writes)
         self.path = Path(trace)
         self._plan = session.subject.alter_plan
 
@@ -70,29 +76,32 @@ class ComparedRun:
     @cached_property
     def _site_of(self) -> Integers:
         """For each site of the trace's plan that of the alter plan, NO_SITE where there is none."""
-        rows = self._plan.sites
-        numbers = {
-            (instruction, role, operand): site
-            for site, (instruction, role, operand) in enumerate(
-                zip(rows["instruction"].tolist(), rows["role"].tolist(), rows["operand"].tolist(), strict=True)
-            )
-        }
-        found = np.full(len(self.trace.plan.sites), NO_SITE, np.int64)
-        for site, row in enumerate(self.trace.plan.sites[:-1]):
-            operand = int(row["aux"]) if row["kind"] == Kind.ARG else -1
-            for role in ROLES.get(Kind(int(row["kind"])), ()):
-                found[site] = max(found[site], numbers.get((int(row["instruction"]), int(role), operand), NO_SITE))
+        rows, sites = self._plan.sites, self.trace.plan.sites
+        keys = _key(rows["instruction"], rows["role"], rows["operand"])
+        order = np.argsort(keys)
+        found = np.full(len(sites), NO_SITE, np.int64)
+        for kind, role in ROLES:
+            chosen = np.flatnonzero(sites["kind"][:-1] == kind)
+            operands = sites["aux"][chosen] if kind is Kind.ARG else np.full(len(chosen), -1)
+            wanted = _key(sites["instruction"][chosen], role, operands)
+            places = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
+            is_there = keys[order][places] == wanted if len(keys) else np.zeros(len(wanted), np.bool_)
+            found[chosen[is_there]] = order[places[is_there]]
         return found
+
+    @cached_property
+    def _trace_sites(self) -> Integers:
+        return self.trace.sites(np.arange(self.trace.events))
 
     @cached_property
     def sites(self) -> Integers:
         """For each event the site of the alter plan, NO_SITE where it has none."""
-        return np.asarray(self._site_of[self.trace.sites(np.arange(self.trace.events))])
+        return np.asarray(self._site_of[self._trace_sites])
 
     @cached_property
     def kinds(self) -> NDArray[np.int32]:
         """For each event its ``Kind``."""
-        return np.asarray(self.trace.plan.sites["kind"][self.trace.sites(np.arange(self.trace.events))])
+        return np.asarray(self.trace.plan.sites["kind"][self._trace_sites])
 
     @cached_property
     def _with_site(self) -> Integers:
@@ -103,28 +112,33 @@ class ComparedRun:
         place = int(np.searchsorted(self._with_site, event))
         return int(self._with_site[place - 1]) if place else -1
 
-    def is_own(self, event: int) -> bool:
-        """Whether the event's value is in a register at its moment."""
-        return Kind(int(self.kinds[event])) in OWN and int(self.sites[event]) >= 0
+    @cached_property
+    def own(self) -> NDArray[np.bool_]:
+        """For each event whether its value is in a register at its moment."""
+        return np.isin(self.kinds, OWN) & (self.sites >= 0)
 
-    def seen_at(self, event: int) -> int:
-        """The event at whose site the state after ``event`` is looked at; -1: the run ends before."""
-        if self.is_own(event):
-            return event
-        behind = self._behind_call(event) if self.kinds[event] == Kind.CALL else event + 1
-        place = int(np.searchsorted(self._with_site, behind))
-        return int(self._with_site[place]) if behind >= 0 and place < len(self._with_site) else -1
+    @cached_property
+    def seen(self) -> Integers:
+        """For each event that at whose site the state after it is looked at; -1: the run ends before."""
+        behind = np.arange(1, self.trace.events + 1)
+        calls = np.flatnonzero(self.kinds == Kind.CALL)
+        behind[calls] = self._behind_calls(calls)
+        places = np.searchsorted(self._with_site, behind)
+        found = np.where(behind >= 0, np.append(self._with_site, -1)[places], -1)
+        return np.where(self.own, np.arange(self.trace.events), found)
 
-    def _behind_call(self, call: int) -> int:
-        """The first event behind a call, and behind what a library function has called back; -1: it did not return."""
+    def _behind_calls(self, calls: Integers) -> Integers:
+        """The first event behind each call, and behind what a library function has called back; -1: none."""
         rows = self.trace.columns.segments[: self.trace.segments]
-        segment = int(self.trace.columns.events["segment"][call])
-        found = np.flatnonzero(rows["previous"][segment + 1 :] == segment)
-        return int(rows["event"][segment + 1 + int(found[0])]) if len(found) else -1
+        behind = np.full(self.trace.segments, -1, np.int64)
+        later = np.flatnonzero(rows["previous"] >= 0)[::-1]
+        behind[rows["previous"][later]] = later  # the first one stays
+        segments = behind[self.trace.columns.events["segment"][calls]]
+        return np.where(segments >= 0, rows["event"][segments], -1)
 
     def moment(self, event: int) -> Moment | None:
         """The moment of the state after an event; None where the run ends before it comes to another site."""
-        at = self.seen_at(event)
+        at = int(self.seen[event])
         return self.moment_of(at) if at >= 0 else None
 
     def moment_of(self, event: int) -> Moment:
@@ -162,32 +176,46 @@ class ComparedRun:
             made["flags"] = Flag.RELOAD
         return made
 
-    def pokes(self, moment: Moment, address: int, data: bytes) -> list[NDArray[np.void]]:
-        """Changes that write bytes to memory at a moment."""
-        return [
-            self.change(moment, Op.POKE, int.from_bytes(part, "little"), address + start, len(part))
-            for start in range(0, len(data), POKED)
-            for part in [data[start : start + POKED]]
-        ]
+    def readings(self, moment: Moment, addresses: Integers, lengths: Integers) -> NDArray[np.void]:
+        """Changes (CHANGE) that read some ranges of memory at a moment."""
+        made = np.repeat(self.change(moment, Op.READ), len(addresses))
+        made["address"], made["value"] = addresses, lengths
+        return made
+
+    def pokes(self, moment: Moment, address: int, data: bytes) -> NDArray[np.void]:
+        """Changes (CHANGE) that write bytes to memory at a moment."""
+        parts = [data[start : start + POKED] for start in range(0, len(data), POKED)]
+        made = np.repeat(self.change(moment, Op.POKE), len(parts))
+        made["address"] = address + POKED * np.arange(len(parts))
+        made["size"] = [len(part) for part in parts]
+        made["value"] = [int.from_bytes(part, "little") for part in parts]
+        return made
 
     # ---- Objects -----------------------------------------------------------------------------------------------------
 
+    def scalars(self, frame: int) -> dict[str, tuple[int, int]]:
+        """The locals of a frame to which no pointer goes, by name: address and size. They are not among the objects."""
+        frames, slots, addresses, sizes = self._scalars
+        first, end = np.searchsorted(frames, (frame, frame + 1))
+        if first == end:
+            return {}
+        layouts, function = self.session.subject.numbering.layouts, self.trace.columns.frames["function"][frame]
+        names = {slot: name for name, slot in layouts[int(function)].slots.items()}
+        rows = zip(*(column[first:end].tolist() for column in (slots, addresses, sizes)), strict=True)
+        return {names[slot]: (address, size) for slot, address, size in rows}
+
     @cached_property
-    def scalars(self) -> dict[int, dict[str, tuple[int, int]]]:
-        """By frame the locals to which no pointer goes, by name: address and size. They are not among the objects."""
-        trace, layouts = self.trace, self.session.subject.numbering.layouts
-        sites = self.session.subject.plan.sites[trace.sites(np.arange(trace.events))]
-        chosen = np.flatnonzero((sites["kind"] <= Kind.STORE) & (sites["aux"] != NO_SLOT))
+    def _scalars(self) -> tuple[Integers, Integers, Integers, Integers]:
+        """Of each of those locals its frame (ascending), its slot, its address and its size, by an access to it."""
+        trace, plan = self.trace, self.session.subject.plan.sites
+        is_slot = (plan["kind"] <= Kind.STORE) & (plan["aux"] != NO_SLOT)
+        chosen = np.flatnonzero(is_slot[self._trace_sites])
+        sites, addresses = plan[self._trace_sites[chosen]], trace.addresses(chosen)
         segments = trace.columns.segments[trace.columns.events["segment"][chosen]]
-        keys = segments["frame"].astype(np.int64) << 32 | sites["aux"][chosen]
-        _, first = np.unique(keys, return_index=True)
-        found: dict[int, dict[str, tuple[int, int]]] = {}
-        for event, frame in zip(chosen[first].tolist(), segments["frame"][first].tolist(), strict=True):
-            slots = layouts[int(trace.columns.frames["function"][frame])].slots
-            name = next(name for name, slot in slots.items() if slot == sites["aux"][event])
-            if address := trace.address(event):
-                found.setdefault(frame, {})[name] = (address, int(sites["size"][event]))
-        return found
+        keys = segments["frame"].astype(np.int64) << 32 | sites["aux"]
+        known = np.flatnonzero(addresses)
+        keys, first = np.unique(keys[known], return_index=True)
+        return keys >> 32, keys & 0xFFFFFFFF, addresses[known[first]], sites["size"][known[first]].astype(np.int64)
 
     def open_frames(self, event: int) -> Iterator[int]:
         """The frames that are open after an event, the innermost first."""
@@ -208,3 +236,8 @@ class ComparedRun:
             & (rows["birth"] <= event)
             & ((rows["death"] == 0) | (rows["death"] > event + 1))
         )
+
+
+def _key(instructions: Any, role: Any, operands: Any) -> Integers:
+    """One number for each instruction's role and operand."""
+    return np.asarray((instructions.astype(np.int64) << 32) + (np.int64(1) * role << 24) + operands, np.int64)

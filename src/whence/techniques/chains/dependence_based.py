@@ -10,19 +10,20 @@ from whence.techniques.chains.causality import Target
 from whence.techniques.chains.walk import Walk
 
 
-def dependence_based(walk: Walk) -> None:
-    """Algorithm 2's CALCULATEFIC."""
+def dependence_based(walk: Walk) -> Target | None:
+    """Algorithm 2's CALCULATEFIC; gives the last set, None where there is no point."""
     target = walk.first()
     while target is not None and target.variables:
         closest = _closest(walk, target)
         before = walk.tree.before(target.point)
         if before is None:
-            return
+            break
         if closest is None:
             target = walk.fis(before, target)
         else:
             target = walk.keeps(closest, target) or closest_adaptive(walk, target, closest)
         walk.add(target)
+    return target
 
 
 def _closest(walk: Walk, target: Target) -> int | None:

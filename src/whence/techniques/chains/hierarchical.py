@@ -11,17 +11,18 @@ from whence.techniques.chains.index_tree import ROOT, Child
 from whence.techniques.chains.walk import Walk
 
 
-def hierarchical(walk: Walk) -> None:
-    """Algorithm 1's CALCULATEFIC."""
+def hierarchical(walk: Walk) -> Target | None:
+    """Algorithm 1's CALCULATEFIC; gives the last set, None where there is no point."""
     target = walk.first()
     if target is None:
-        return
+        return None
     region = walk.tree.region(target.point)
     while target.variables:
         target = sets_in_region(walk, region, target)
         if region == ROOT:
-            return
+            break
         region = walk.tree.parent(region)
+    return target
 
 
 def sets_in_region(walk: Walk, region: int, target: Target) -> Target:

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from whence.techniques.chains.pairing import Pairing
-from whence.trace.execution_index import Regions
+from whence.trace.execution_index import Regions, spans
+from whence.trace.trace import Trace
 
+Integers = NDArray[np.int64]
 ROOT = -1
 
 
@@ -28,39 +30,31 @@ class Child(NamedTuple):
 
 
 class IndexTree:
-    """The regions that hold the aligned points up to an event, the end; ``points`` are those, ascending."""
+    """The regions that hold some aligned ``points`` of the failing run, ascending."""
 
-    def __init__(self, pairing: Pairing, end: int) -> None:
-        trace = pairing.failing.trace
-        self.points = [point for point in pairing.points.tolist() if point <= end]
-        segments = trace.columns.events["segment"][self.points].astype(np.int64)
+    def __init__(self, trace: Trace, points: Integers) -> None:
+        self.points = points
+        self._segments = trace.columns.events["segment"][self.points].astype(np.int64)
         self._parents = Regions(trace).parents
-        self._segment = dict(zip(self.points, segments.tolist(), strict=True))
-        self._leaves: dict[int, list[int]] = {}  # by region
-        self._inner: dict[int, set[int]] = {}  # by region: the regions in it
-        self._spans: dict[int, tuple[int, int]] = {}  # by region: its first and last point
-        for point, segment in self._segment.items():
-            self._enter(point, int(self._parents[segment]))
-
-    def _enter(self, point: int, region: int) -> None:
-        """Note a point, which come in order of time, in all regions around it."""
-        self._leaves.setdefault(region, []).append(point)
-        while True:
-            first, _ = self._spans.get(region, (point, point))
-            self._spans[region] = (first, point)
-            if region == ROOT:
-                return
-            parent = int(self._parents[region])
-            self._inner.setdefault(parent, set()).add(region)
-            region = parent
+        self._firsts, self._lasts = spans(self._parents, self.points, self._segments)
+        self._leaves = _Members(self._parents[self._segments], self.points)
+        inner = np.flatnonzero(self._lasts >= 0)
+        self._inner = _Members(self._parents[inner], inner)
+        self._children: dict[int, list[Child]] = {}
 
     def children(self, region: int) -> list[Child]:
         """The leaves and regions in a region, in order of time, none of which overlap."""
-        return list(self._apart(self._members([region])))
+        if region not in self._children:
+            self._children[region] = list(self._apart(self._members([region])))
+        return self._children[region]
 
     def _members(self, regions: Iterable[int]) -> list[Child]:
-        found = [Child(point, point) for region in regions for point in self._leaves.get(region, ())]
-        found += [Child(*self._spans[inner], inner) for region in regions for inner in self._inner.get(region, ())]
+        found: list[Child] = []
+        for region in regions:
+            found += [Child(point, point) for point in self._leaves.of(region).tolist()]
+            inner = self._inner.of(region)
+            spanned = zip(self._firsts[inner].tolist(), self._lasts[inner].tolist(), inner.tolist(), strict=True)
+            found += [Child(*span) for span in spanned]
         return sorted(found)
 
     def _apart(self, children: list[Child]) -> Iterator[Child]:
@@ -82,7 +76,7 @@ class IndexTree:
 
     def region(self, point: int) -> int:
         """The region that a point is a leaf of."""
-        return int(self._parents[self._segment[point]])
+        return int(self._parents[self._segments[np.searchsorted(self.points, point)]])
 
     def parent(self, region: int) -> int:
         """The region around a region."""
@@ -91,11 +85,12 @@ class IndexTree:
     def before(self, event: int) -> int | None:
         """The last point before an event."""
         place = int(np.searchsorted(self.points, event)) - 1
-        return self.points[place] if place >= 0 else None
+        return int(self.points[place]) if place >= 0 else None
 
     def is_point(self, event: int) -> bool:
         """Whether an event is an aligned point."""
-        return event in self._segment
+        place = int(np.searchsorted(self.points, event))
+        return place < len(self.points) and int(self.points[place]) == event
 
     def common_region(self, first: int, second: int) -> int:
         """The innermost region around two points."""
@@ -107,3 +102,16 @@ class IndexTree:
         while found[-1] != ROOT:
             found.append(self.parent(found[-1]))
         return found
+
+
+class _Members:
+    """Numbers, ascending, by the region that they are in."""
+
+    def __init__(self, regions: Integers, numbers: Integers) -> None:
+        order = np.argsort(regions, kind="stable")
+        self._regions, self._numbers = regions[order], numbers[order]
+
+    def of(self, region: int) -> Integers:
+        """Those in a region."""
+        first, end = np.searchsorted(self._regions, (region, region + 1))
+        return self._numbers[first:end]

@@ -14,7 +14,7 @@ from whence.probe.matched_variables import matched_locals, matched_statics
 from whence.probe.pieces import Pieces
 from whence.program.correspondence import Correspondence
 from whence.techniques.chains.compared_run import NO_SITE, ComparedRun
-from whence.techniques.chains.registers import shared_registers, shares
+from whence.techniques.chains.registers import last_events, shared_registers
 from whence.trace.columns import CHUNK_UNITS, N_FRAME, N_OUT
 from whence.trace.decode import CHUNK_HEADER_UNITS
 from whence.trace.execution_index import Regions, align, align_events, align_segments
@@ -79,39 +79,64 @@ class Pairing:
         wrote = np.zeros(len(kinds), np.bool_)
         wrote[run.writes["event"]] = True  # calls of the library, too
         chosen = np.flatnonzero((np.isin(kinds, WRITES) | own | wrote) & (self.events >= 0))
-        return chosen[[self._is_seen(event) for event in chosen.tolist()]] if len(chosen) else chosen
+        chosen = chosen[(run.seen[chosen] >= 0) & (self.reference.seen[self.events[chosen]] >= 0)]
+        early, late = chosen[chosen < self.common], chosen[chosen >= self.common]
+        return np.concatenate([early, self._separable(late)])
 
-    def _is_seen(self, event: int) -> bool:
-        """Whether both runs come to the moment of the state after the event, and what differs can be overwritten."""
-        if self.failing.seen_at(event) < 0 or self.reference.seen_at(int(self.events[event])) < 0:
-            return False
-        return event < self.common or not any(
-            self._differs(register) for register in shared_registers(self.failing.trace, event, self._shares)
-        )
+    def _separable(self, events: Integers) -> Integers:
+        """Those after which nothing differs that cannot be overwritten for what comes behind alone."""
+        trace = self.failing.trace
+        frames = trace.columns.segments["frame"][trace.columns.events["segment"][events]]
+        held: NDArray[np.bool_] = self._held(events) | self._held_around[frames]
+        return events[~held]
 
     @cached_property
-    def _shares(self) -> NDArray[np.bool_]:
-        return shares(self.failing.trace)
+    def _held_around(self) -> NDArray[np.bool_]:
+        """For each frame whether, at one of the calls that it lies in, something differs that cannot be overwritten."""
+        trace = self.failing.trace
+        calls = trace.columns.frames["call"][: trace.columns.counts[N_FRAME]].astype(np.int64)
+        is_called = calls >= 0
+        around = np.where(is_called, trace.columns.segments["frame"][np.maximum(calls, 0)], NONE)
+        found = np.zeros(len(calls), np.bool_)
+        found[is_called] = self._held(last_events(trace, calls[is_called]))
+        while (around >= 0).any():  # twice as far with each round
+            found |= (around >= 0) & found[np.maximum(around, 0)]
+            around = np.where(around >= 0, around[np.maximum(around, 0)], NONE)
+        return found
 
-    def _differs(self, event: int) -> bool:
-        """Whether an event's value is another one in the reference run, or has no counterpart there."""
-        other = int(self.events[event])
-        return other < 0 or self.failing.trace.value(event) != self.reference.trace.value(other)
+    def _held(self, events: Integers) -> NDArray[np.bool_]:
+        """For each event whether a register differs after it that was used before and is used behind it."""
+        places, registers = shared_registers(self.failing.trace, events)
+        found = np.zeros(len(events), np.bool_)
+        found[places[self._differ(registers)]] = True
+        return found
 
-    def failure(self, stream: int, wrong: int) -> int:
-        """The last event before the failure shows: before what both runs have written to a stream first differs.
+    def _differ(self, events: Integers) -> NDArray[np.bool_]:
+        """For each event whether its value is another one in the reference run, or has no counterpart there."""
+        others = self.events[events]
+        mine, is_known = self.failing.trace.values(events)
+        theirs, is_other_known = self.reference.trace.values(np.maximum(others, 0))
+        found: NDArray[np.bool_] = (others < 0) | (mine != theirs)
+        for place in np.flatnonzero((others >= 0) & ~(is_known & is_other_known)).tolist():  # wide ones, say
+            values = self.failing.trace.value(int(events[place])), self.reference.trace.value(int(others[place]))
+            found[place] = values[0] != values[1]
+        return found
 
-        ``wrong`` is the offset of the first wrong byte, -1 where it is not known. The last event of all where the
-        failure does not show in the stream.
+    def points_before(self, stream: int, wrong: int, crash: int = NONE) -> Integers:
+        """The aligned points up to where the failure shows.
+
+        That is before what both runs have written to a stream first differs (``wrong``: the offset of the first wrong
+        byte, -1 where it is not known), the end of the run where it does not; before the event ``crash``, if there is
+        one: behind it nothing can be looked at.
         """
-        if not len(self.points):
-            return self.failing.trace.events - 1
-        mine = written(self.failing, stream, self.points)
-        theirs = written(self.reference, stream, self.events[self.points])
+        points = self.points
+        if not len(points):
+            return points
+        mine = written(self.failing, stream, points)
+        theirs = written(self.reference, stream, self.events[points])
         differs = np.flatnonzero((mine != theirs) | ((mine > wrong) & (wrong >= 0)))
-        if not len(differs):
-            return self.failing.trace.events - 1
-        return int(self.points[differs[0]]) - 1
+        points = points[: differs[0]] if len(differs) else points
+        return points[self.failing.seen[points] < crash] if crash != NONE else points
 
     # ---- Objects -----------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import CHANGE
+from whence.alter.changes import CHANGE, Op
 from whence.dependence.predicate_switching import Failing, switch
 from whence.findings import Statement
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from whence.alter.work import Work
     from whence.run.cases import Case
     from whence.subject.subject import Subject
+
+NEVER = 1 << 62  # a clock that no run comes to
 
 
 class Kind(StrEnum):
@@ -66,9 +68,6 @@ def first_critical(work: Work, failing: Failing) -> tuple[Reference | None, int]
 def unchanged(sites: NDArray[np.void]) -> NDArray[np.void]:
     """A change that is never made: with it a run is recorded as the patched one is."""
     made = np.zeros(1, CHANGE)
-    made["clock"], made["op"] = NEVER, 1
+    made["clock"], made["op"] = NEVER, Op.SET
     made["block"], made["width"], made["form"] = (sites[name][0] for name in ("block", "width", "form"))
     return made
-
-
-NEVER = 1 << 62  # a clock that no run comes to

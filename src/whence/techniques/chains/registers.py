@@ -17,6 +17,7 @@ from whence.probe.plan import ENTRY, PARAMETER, SAME_BLOCK
 from whence.trace.columns import FrameKind
 from whence.trace.trace import Trace
 
+Integers = NDArray[np.int64]
 IN_REGISTERS = (Kind.LOAD, Kind.RESULT)
 
 
@@ -33,24 +34,35 @@ def live_registers(trace: Trace, point: int) -> Iterator[tuple[int, int]]:
         frame = trace.columns.frames[trace.columns.segments["frame"][segment]]
         segment = int(frame["call"])
         if segment >= 0:
-            last = _last_event(trace, segment)
+            last = int(last_events(trace, np.array([segment]))[0])
 
 
-def shared_registers(trace: Trace, point: int, is_shared: NDArray[np.bool_]) -> Iterator[int]:
-    """The events whose values are in registers after an event, and were used before as well.
+def shared_registers(trace: Trace, points: Integers) -> tuple[Integers, Integers]:
+    """Which values are in registers after some events of the innermost frame, and were used before as well.
 
-    As the index of ``a[i++] = 1`` once ``i`` is stored: it cannot be changed for what comes behind alone.
-    ``is_shared`` is that of ``shares``.
+    As the index of ``a[i++] = 1`` once ``i`` is stored: it cannot be changed for what comes behind alone. Pairs: the
+    places of points in ``points``, and the events that the registers are from.
     """
-    segment, last = int(trace.columns.events["segment"][point]), point
-    while segment >= 0:
-        if is_shared[trace.site(last)]:
-            yield from _of_block(trace, segment, last, is_shared=True)
-        segment = int(trace.columns.frames[trace.columns.segments["frame"][segment]]["call"])
-        last = _last_event(trace, segment) if segment >= 0 else last
+    sites = trace.sites(points)
+    is_shared = _shares(trace)[sites]
+    places, events = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for site in np.unique(sites[is_shared]).tolist():
+        chosen = np.flatnonzero(sites == site)
+        segments = trace.columns.events["segment"][points[chosen]].astype(np.int64)
+        for home in _homes(trace, site, is_shared=True):
+            found = _in_block(trace, segments, home)
+            places.append(chosen[found >= 0])
+            events.append(found[found >= 0])
+    return np.concatenate(places), np.concatenate(events)
 
 
-def shares(trace: Trace) -> NDArray[np.bool_]:
+def last_events(trace: Trace, segments: Integers) -> Integers:
+    """The last event of each of some segment instances: of one that ends with a call, the call."""
+    rows, starts = trace.columns.segments[segments], trace.plan.segments["site_start"]
+    return np.asarray(rows["event"] + starts[rows["id"] + 1] - starts[rows["id"]] - 1, np.int64)
+
+
+def _shares(trace: Trace) -> NDArray[np.bool_]:
     """For each site whether a register is used up to it, and behind it in the same block, too."""
     plan = trace.plan
     users = np.repeat(np.arange(len(plan.sites)), np.diff(plan.sites["ref_start"], append=len(plan.refs)))
@@ -71,7 +83,7 @@ def parameters(trace: Trace, segment: int) -> Iterator[tuple[int, int]]:
     static, call = plan.segments[row["id"]], int(frame["call"])
     if not static["flags"] & ENTRY or call < 0 or frame["kind"] != FrameKind.DIRECT:
         return
-    called = _last_event(trace, call)
+    called = int(last_events(trace, np.array([call]))[0])
     first = called - int(plan.sites["aux"][trace.site(called)])
     for site in range(int(static["site_start"]), int(plan.segments["site_start"][row["id"] + 1])):
         refs = plan.refs[plan.sites["ref_start"][site] : plan.sites["ref_start"][site + 1]]
@@ -80,30 +92,33 @@ def parameters(trace: Trace, segment: int) -> Iterator[tuple[int, int]]:
             yield first + int(given[0]), int(row["event"]) + site - int(static["site_start"])
 
 
-def _last_event(trace: Trace, segment: int) -> int:
-    row = trace.columns.segments[segment]
-    starts = trace.plan.segments["site_start"]
-    return int(row["event"] + starts[row["id"] + 1] - starts[row["id"]] - 1)
+def _of_block(trace: Trace, segment: int, last: int) -> Iterator[int]:
+    """The live registers of the block that a segment instance is in, after the event ``last`` of it."""
+    for home in _homes(trace, trace.site(last), is_shared=False):
+        found = int(_in_block(trace, np.array([segment]), home)[0])
+        if found >= 0:
+            yield found
 
 
-def _of_block(trace: Trace, segment: int, last: int, is_shared: bool = False) -> Iterator[int]:
-    """The live registers of the block that a segment instance is in, after the event ``last`` of it.
+def _homes(trace: Trace, done: int, is_shared: bool) -> list[int]:
+    """The sites, of the block that a site is in and up to it, whose registers are used behind it.
 
     ``is_shared``: those that were used before as well, else those that were not.
     """
-    plan, rows = trace.plan, trace.columns.segments
-    instances: dict[int, int] = {}  # static segment -> its instance
-    at = segment
-    while at >= 0:
-        instances[int(rows["id"][at])] = at
-        at = int(rows["previous"][at])
-    done = trace.site(last)
-    first, end = _sites_of_block(trace, int(rows["id"][segment]))
+    plan = trace.plan
+    first, end = _sites_of_block(trace, int(plan.sites["segment"][done]))
     before, behind = _used(trace, first, done + 1), _used(trace, done + 1, end)
-    for site in sorted(behind & before if is_shared else behind - before):
-        home = int(plan.sites["segment"][site])
-        if first <= site <= done and home in instances and plan.sites["kind"][site] in IN_REGISTERS:
-            yield int(rows["event"][instances[home]]) + site - int(plan.segments["site_start"][home])
+    homes = behind & before if is_shared else behind - before
+    return [site for site in sorted(homes) if first <= site <= done and plan.sites["kind"][site] in IN_REGISTERS]
+
+
+def _in_block(trace: Trace, segments: Integers, site: int) -> Integers:
+    """The event of a site in the block instance that each of some segment instances is in; -1: it was not reached."""
+    plan, rows = trace.plan, trace.columns.segments
+    home, at = plan.sites["segment"][site], segments.copy()
+    while len(away := np.flatnonzero((at >= 0) & (rows["id"][at] != home))):
+        at[away] = rows["previous"][at[away]]
+    return np.where(at >= 0, rows["event"][at] + site - plan.segments["site_start"][home], -1)
 
 
 def _sites_of_block(trace: Trace, segment: int) -> tuple[int, int]:

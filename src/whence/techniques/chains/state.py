@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,10 @@ from whence.alter.changes import Batch, Op, Verdict
 from whence.techniques.chains.compared_run import NO_SITE, ComparedRun
 from whence.techniques.chains.pairing import Pairing
 from whence.techniques.chains.registers import live_registers
-from whence.trace.writers import last_writers
 
 Integers = NDArray[np.int64]
 WORD = 8  # bytes
+OFFSET = 40  # bits of a place within an object
 
 
 class Variable(NamedTuple):
@@ -41,13 +41,15 @@ class Faulty:
 
     Values are bytes, little endian; the reference's pointers are told as the failing run's, where the blocks that they
     point to correspond. ``definition`` is an event of the reference run, NOTHING or NONE where it has none. With equal
-    values (``is_stale``) only the definitions differ.
+    values (``is_stale``) only the definitions differ. ``is_foreign``: the reference's value points to memory that the
+    failing run does not have.
     """
 
     variable: Variable
     value: bytes
     reference: bytes
     definition: int
+    is_foreign: bool = False
 
     @property
     def is_stale(self) -> bool:
@@ -73,7 +75,7 @@ class States:
     def __init__(self, pairing: Pairing) -> None:
         self.pairing = pairing
         self.failing, self.reference = pairing.failing, pairing.reference
-        self._touched = touched(self.failing, pairing.common), touched(self.reference, pairing.common)
+        self._written = written(self.failing, pairing.common), written(self.reference, pairing.common)
         self._known: dict[int, dict[Variable, Faulty]] = {}
 
     def difference(self, point: int) -> dict[Variable, Faulty]:
@@ -88,7 +90,7 @@ class States:
     def _difference(self, point: int) -> dict[Variable, Faulty]:
         other = int(self.pairing.events[point])
         ranges = self._ranges(point, other)
-        is_own = self.failing.is_own(point)
+        is_own = bool(self.failing.own[point])
         values = read(self.failing, point, ranges.starts, ranges.lengths, is_own)
         others = read(self.reference, other, ranges.others, ranges.lengths, is_own)
         found = [*self._memory(point, other, ranges, values[0], others[0]), *self._registers(point)]
@@ -101,77 +103,73 @@ class States:
     def _ranges(self, point: int, other: int) -> Ranges:
         """What lives in both runs and was written to by one of them since they parted."""
         mine, theirs = self.failing.objects, self.reference.objects
+        upto = self._written[0].upto(point), self._written[1].upto(other)
         numbers = self.failing.living(point)
         partners = self.pairing.objects[numbers]
-        numbers, partners = numbers[partners >= 0], partners[partners >= 0]
-        kept = np.isin(partners, self.reference.living(other))
+        kept = partners >= 0
+        kept &= upto[0].overlap(mine, numbers) | upto[1].overlap(theirs, partners)
+        kept[kept] = np.isin(partners[kept], self.reference.living(other))
         numbers, partners = numbers[kept], partners[kept]
-        order = np.argsort(mine["base"][numbers], kind="stable")
-        numbers, partners = numbers[order], partners[order]
-        rows: list[tuple[int, int, int]] = []
-        for number, partner in zip(numbers.tolist(), partners.tolist(), strict=True):
-            base, size = int(mine["base"][number]), int(min(mine["size"][number], theirs["size"][partner]))
-            shift = int(theirs["base"][partner]) - base
-            rows += self._touched_part(base, size, shift)
+        sizes = np.minimum(mine["size"][numbers], theirs["size"][partners])
+        columns = mine["base"][numbers], sizes, theirs["base"][partners]
+        rows = np.array([np.asarray(column, np.int64) for column in columns]).T.tolist()
         for frame in self.failing.open_frames(point):
-            others = self.reference.scalars.get(int(self.pairing.frames[frame]), {})
-            for name, (base, size) in self.failing.scalars.get(frame, {}).items():
+            others = self.reference.scalars(int(self.pairing.frames[frame]))
+            for name, (base, size) in self.failing.scalars(frame).items():
                 if others.get(name, (0, 0))[1] == size:
-                    rows += self._touched_part(base, size, others[name][0] - base)
-        table = np.array(_apart(rows), np.int64).reshape(-1, 3)
-        return Ranges(*(np.ascontiguousarray(column) for column in table.T))
-
-    def _touched_part(self, base: int, size: int, shift: int) -> Iterator[tuple[int, int, int]]:
-        """The parts of an object that were written to, merged: start, length, and where they lie in the other run."""
-        parts = [*_within(self._touched[0], base, size, 0), *_within(self._touched[1], base, size, shift)]
-        for start, end in _merged(sorted(parts)):
-            yield start, end - start, start + shift
+                    rows.append([base, size, others[name][0]])
+        return written_parts(upto, np.array(sorted(rows), np.int64).reshape(-1, 3))
 
     def _memory(self, point: int, other: int, ranges: Ranges, values: bytes, others: bytes) -> Iterator[Faulty]:
         """The faulty variables in memory."""
-        mine = last_writers(self.failing.writes, point, ranges.starts, ranges.lengths)
+        mine = self.failing.writers.last(point, ranges.starts, ranges.lengths)
         order = np.argsort(ranges.others, kind="stable")
         theirs = _reordered(
-            last_writers(self.reference.writes, other, ranges.others[order], ranges.lengths[order]),
+            self.reference.writers.last(other, ranges.others[order], ranges.lengths[order]),
             ranges.lengths,
             order,
         )
         here, there = np.frombuffer(values, np.uint8), np.frombuffer(others, np.uint8)
-        there = self._translated(point, other, ranges, there)
+        there, foreign = self._translated(point, other, ranges, there)
         partners = np.where(mine >= 0, self.pairing.events[np.maximum(mine, 0)], mine)
         differs = (here != there) | (partners != theirs)
-        offset = 0
-        for start, length in zip(ranges.starts.tolist(), ranges.lengths.tolist(), strict=True):
-            part = slice(offset, offset + length)
-            offset += length
-            if not differs[part].any():
-                continue
+        offsets = np.concatenate([[0], np.cumsum(ranges.lengths)])
+        different = np.unique(np.searchsorted(offsets, np.flatnonzero(differs), side="right") - 1)
+        for place in different.tolist():
+            start, part = int(ranges.starts[place]), slice(int(offsets[place]), int(offsets[place + 1]))
             keys = np.where(mine[part] >= 0, mine[part], -2 - theirs[part])
             for first, end in _runs(keys):
                 at = slice(part.start + first, part.start + end)
                 if differs[at].any():
                     variable = Variable(int(mine[at.start]), start + first, end - first)
-                    yield Faulty(variable, here[at].tobytes(), there[at].tobytes(), int(theirs[at.start]))
+                    definition, is_foreign = int(theirs[at.start]), bool(foreign[at].any())
+                    yield Faulty(variable, here[at].tobytes(), there[at].tobytes(), definition, is_foreign)
 
-    def _translated(self, point: int, other: int, ranges: Ranges, there: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """The reference's bytes with pointers to what lies elsewhere in the failing run told as its pointers."""
+    def _translated(
+        self, point: int, other: int, ranges: Ranges, there: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+        """The reference's bytes with its pointers to what lies elsewhere in the failing run told as that one's.
+
+        And which bytes belong to pointers to what the failing run does not have.
+        """
         mine, theirs = self.failing.objects, self.reference.objects
         numbers = self.failing.living(point)
         partners = self.pairing.objects[numbers]
-        moved = (partners >= 0) & (mine["base"][numbers] != theirs["base"][np.maximum(partners, 0)])
-        if not moved.any():
-            return there
-        numbers, partners = numbers[moved], partners[moved]
-        order = np.argsort(theirs["base"][partners])
-        bases, sizes = theirs["base"][partners[order]], theirs["size"][partners[order]]
-        shifts = mine["base"][numbers[order]] - bases
-        found, offset = there.copy(), 0
-        for start, length in zip(ranges.starts.tolist(), ranges.lengths.tolist(), strict=True):
-            words = found[_words(offset, start, length)].view(np.uint64)
-            offset += length
-            if len(words):
-                words[:] = _moved(words.astype(np.int64), bases, sizes, shifts).astype(np.uint64)
-        return found
+        numbers, partners = numbers[partners >= 0], partners[partners >= 0]
+        alone = np.setdiff1d(self.reference.living(other), partners)
+        bases, ends = _extent(theirs, np.concatenate([partners, alone]))
+        shifts = np.concatenate([_extent(mine, numbers)[0] - bases[: len(numbers)], np.zeros(len(alone), np.int64)])
+        order = np.argsort(bases)
+        parts = _words(ranges)[:, np.newaxis] + np.arange(WORD)
+        found, foreign = there.copy(), np.zeros(len(there), np.bool_)
+        if len(parts) and len(order):
+            words = there[parts].view(np.int64).ravel()
+            place = order[np.searchsorted(bases[order], words, side="right") - 1]
+            inside = (words >= bases[place]) & (words <= ends[place])  # the end is one that a pointer may have, too
+            foreign[parts[inside & (place >= len(numbers))]] = True
+            words = np.where(inside, words + shifts[place], words)
+            found[parts] = words[:, np.newaxis].view(np.uint8)
+        return found, foreign
 
     # ---- Registers ---------------------------------------------------------------------------------------------------
 
@@ -193,8 +191,7 @@ def read(run: ComparedRun, event: int, starts: Integers, lengths: Integers, is_o
     if moment is None:
         raise Unreached
     changes = [run.changes] if len(run.changes) else []
-    ranges = zip(starts.tolist(), lengths.tolist(), strict=True)
-    changes += [run.change(moment, Op.READ, length, start) for start, length in ranges]
+    changes.append(run.readings(moment, starts, lengths))
     changes += [run.change(moment, Op.READ_VALUE)] if is_own else []
     batch = Batch.of([np.concatenate([*changes, run.change(moment, Op.STOP)])])
     records, found = run.session.read(batch, moment.now + 1)
@@ -204,44 +201,65 @@ def read(run: ComparedRun, event: int, starts: Integers, lengths: Integers, is_o
     return found[0][:total], found[0][total:]
 
 
-def touched(run: ComparedRun, common: int) -> tuple[Integers, Integers]:
-    """The bytes that a run wrote from an event on, merged: where ranges start and end, ascending."""
+class Written(NamedTuple):
+    """Bytes that a run wrote to, as ranges that ascend and do not touch; ``firsts``: the event that did so first."""
+
+    starts: Integers
+    ends: Integers
+    firsts: Integers
+
+    def upto(self, event: int) -> Written:
+        """The ranges that had been written to by then, at least in part."""
+        chosen = self.firsts <= event
+        return Written(*(column[chosen] for column in self))
+
+    def overlap(self, objects: Any, numbers: Integers) -> NDArray[np.bool_]:
+        """Whether a range lies in each of some objects, in part at least."""
+        bases = objects["base"][numbers].astype(np.int64)
+        first = np.searchsorted(self.ends, bases, side="right")
+        last = np.searchsorted(self.starts, bases + objects["size"][numbers], side="left")
+        return np.asarray(first < last, np.bool_)
+
+    def within(self, bases: Integers, sizes: Integers) -> Integers:
+        """The ranges within some objects: columns of the object's place, and where it begins and ends in the object."""
+        first = np.searchsorted(self.ends, bases, side="right")
+        counts = np.maximum(np.searchsorted(self.starts, bases + sizes, side="left") - first, 0)
+        places = np.repeat(np.arange(len(bases)), counts)
+        rows = np.arange(len(places)) - (np.cumsum(counts) - counts)[places] + first[places]
+        starts = np.maximum(self.starts[rows] - bases[places], 0)
+        return np.stack([places, starts, np.minimum(self.ends[rows] - bases[places], sizes[places])])
+
+
+def written(run: ComparedRun, common: int) -> Written:
+    """The bytes that a run wrote from an event on."""
     writes = run.writes[run.writes["event"] >= common]
-    order = np.argsort(writes["address"], kind="stable")
-    starts = writes["address"][order].astype(np.int64)
-    ends = np.maximum.accumulate(starts + writes["length"][order]) if len(starts) else starts
-    first = np.flatnonzero(np.concatenate([np.ones(min(1, len(starts)), np.bool_), starts[1:] > ends[:-1]]))
+    if not len(writes):
+        return Written(*(np.zeros(0, np.int64) for _ in range(3)))
+    writes = writes[np.argsort(writes["address"], kind="stable")]
+    starts = writes["address"].astype(np.int64)
+    ends = np.maximum.accumulate(starts + writes["length"])
+    first = np.flatnonzero(np.concatenate([[True], starts[1:] > ends[:-1]]))
+    last = np.append(first[1:], len(starts)) - 1
+    return Written(starts[first], ends[last], np.minimum.reduceat(writes["event"].astype(np.int64), first))
+
+
+def written_parts(upto: tuple[Written, Written], objects: Integers) -> Ranges:
+    """The parts of objects that one of two runs has written to, merged.
+
+    ``objects``: rows of address, size and the address in the other run, ascending; one that begins within the one
+    before, as members of a union of objects do, is left out.
+    """
+    bases, sizes, others = objects.T
+    ends = np.maximum.accumulate(bases + sizes) if len(bases) else bases
+    apart = np.concatenate([np.ones(min(1, len(bases)), np.bool_), bases[1:] >= ends[:-1]])
+    bases, sizes, others = bases[apart], sizes[apart], others[apart]
+    places, starts, stops = np.hstack([upto[0].within(bases, sizes), upto[1].within(others, sizes)])
+    order = np.lexsort((starts, places))
+    starts, stops = (places << OFFSET | starts)[order], np.maximum.accumulate((places << OFFSET | stops)[order])
+    first = np.flatnonzero(np.concatenate([np.ones(min(1, len(starts)), np.bool_), starts[1:] > stops[:-1]]))
     last = np.append(first[1:], len(starts))[: len(first)] - 1
-    return starts[first], ends[last]
-
-
-def _within(ranges: tuple[Integers, Integers], base: int, size: int, shift: int) -> Iterator[tuple[int, int]]:
-    """The ranges within an object that lies ``shift`` bytes further on there, at its own addresses."""
-    starts, ends = ranges
-    first = int(np.searchsorted(ends, base + shift, side="right"))
-    last = int(np.searchsorted(starts, base + shift + size, side="left"))
-    for start, end in zip(starts[first:last].tolist(), ends[first:last].tolist(), strict=True):
-        yield max(start - shift, base), min(end - shift, base + size)
-
-
-def _merged(parts: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Ranges that ascend, joined where they touch."""
-    at = 0
-    while at < len(parts):
-        start, end = parts[at]
-        while at < len(parts) and parts[at][0] <= end:
-            end = max(end, parts[at][1])
-            at += 1
-        yield start, end
-
-
-def _apart(rows: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Ranges that ascend without those that lie in one before, as members of a union of objects do."""
-    found: list[tuple[int, int, int]] = []
-    for row in sorted(rows):
-        if not found or row[0] >= found[-1][0] + found[-1][1]:
-            found.append(row)
-    return found
+    places, within = starts[first] >> OFFSET, starts[first] & ((1 << OFFSET) - 1)
+    return Ranges(bases[places] + within, stops[last] - starts[first], others[places] + within)
 
 
 def _runs(keys: Integers) -> list[tuple[int, int]]:
@@ -260,17 +278,19 @@ def _reordered(found: Integers, lengths: Integers, order: NDArray[np.intp]) -> I
     return np.concatenate([parts[place] for place in places.tolist()])
 
 
-def _words(offset: int, start: int, length: int) -> slice:
-    """Where the whole words of a range are, whose bytes begin at an offset, by their addresses."""
-    first = offset + -start % WORD
-    return slice(first, first + max(offset + length - first, 0) // WORD * WORD)
+def _extent(objects: Any, numbers: Integers) -> tuple[Integers, Integers]:
+    """Where some objects begin and end."""
+    bases = objects["base"][numbers].astype(np.int64)
+    return bases, bases + objects["size"][numbers]
 
 
-def _moved(words: Integers, bases: Integers, sizes: Integers, shifts: Integers) -> Integers:
-    """Pointers into objects that lie elsewhere, moved."""
-    place = np.searchsorted(bases, words, side="right") - 1
-    inside = (place >= 0) & (words <= bases[place] + sizes[place])
-    return np.where(inside, words + shifts[place], words)
+def _words(ranges: Ranges) -> Integers:
+    """Where the whole words of ranges begin, by their addresses, among the bytes of all of them."""
+    skipped = -ranges.starts % WORD
+    counts = np.maximum(ranges.lengths - skipped, 0) // WORD
+    offsets = np.cumsum(ranges.lengths) - ranges.lengths + skipped
+    within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.asarray(np.repeat(offsets, counts) + WORD * within, np.int64)
 
 
 def _word(value: int) -> bytes:

@@ -11,11 +11,14 @@ from typing import Any
 from whence.dependence.slices import place_of
 from whence.findings import Statement
 from whence.probe.layout import Kind
-from whence.subject.trace_reader import MEMORY, TraceReader
+from whence.subject.trace_reader import MEMORY, TraceReader, callee_of
 from whence.techniques.chains.causality import Causality, Set
+from whence.techniques.chains.named import Named, named
 from whence.techniques.chains.state import Faulty, Variable
 from whence.trace.slicing import dependences
 from whence.trace.writers import NOTHING
+
+MOST_NAMED = 32  # points at which all memory is read for the name of what a step is about
 
 
 @dataclass(slots=True)
@@ -23,6 +26,7 @@ class Step:
     """One step: the event of the failing run that gave ``faulty``'s variable its value, and the steps it led to.
 
     ``event`` is NOTHING where the failing run never gave it one: then ``statement`` is where the reference run did.
+    ``time``: the event then, or the point at which it was first needed.
     """
 
     event: int
@@ -31,6 +35,7 @@ class Step:
     text: str
     reference: str
     leads_to: list[int]
+    time: int
     call: str = ""
 
     def json(self) -> dict[str, Any]:
@@ -53,6 +58,7 @@ class Story:
     def __init__(self, reader: TraceReader, other: TraceReader, causality: Causality) -> None:
         self._reader, self._other, self._causality = reader, other, causality
         self._pairing = causality.states.pairing
+        self._names = 0
 
     def steps(self, sets: list[tuple[int, Set]]) -> list[Step]:
         """The steps, in order of time; ``leads_to`` counts from 0."""
@@ -69,7 +75,7 @@ class Story:
                 if variable in faulty:
                     found.setdefault(key, faulty[variable])
         order = {key: number for number, key in enumerate(sorted(found, key=lambda key: (times[key], key)))}
-        steps = [self._step(key[0], found[key]) for key in order]
+        steps = [self._step(key[0], found[key], times[key]) for key in order]
         for (_, later), (_, earlier) in pairwise(sets):
             self._join(order, steps, keys, earlier, later)
         return steps
@@ -88,24 +94,47 @@ class Story:
         for cause in causes:
             steps[cause].leads_to = sorted({*steps[cause].leads_to, *effects} - {cause})
 
-    def _step(self, event: int, faulty: Faulty) -> Step:
+    def _step(self, event: int, faulty: Faulty, time: int) -> Step:
         if event == NOTHING:
-            return self._omitted(faulty)
+            return self._omitted(faulty, time)
         reader = self._reader
-        text = reader.action(event) or f"executed `{reader.static(event).text}`"
-        return Step(event, faulty, self._place(event), text, self._in_reference(event, faulty), [], self._call(event))
+        text, reference = reader.action(event), self._in_reference(event, faulty)
+        if reader.trace.kind(event) is Kind.CALL and faulty.variable.length:
+            text, reference = self._written(event, faulty)
+        text = text or f"executed `{reader.static(event).text}`"
+        if faulty.is_foreign:
+            reference = "a pointer to memory that this run does not have"
+        return Step(event, faulty, self._place(event), text, reference, [], time, self._call(event))
 
-    def _omitted(self, faulty: Faulty) -> Step:
+    def _written(self, event: int, faulty: Faulty) -> tuple[str, str]:
+        """What a function of the C library wrote to, and what is there in the reference run; empty: it has no name."""
+        memory, variable = self._named(event), faulty.variable
+        place = memory.place(variable) if memory is not None else None
+        if memory is None or place is None:
+            return "", ""
+        value = memory.value(place)
+        called = callee_of(self._reader.static(event))
+        text = f"`{called}` wrote `{place.text}`" + (f", which became {value}" if value else "")
+        return text, memory.value_with(place, variable.address, faulty.reference)
+
+    def _omitted(self, faulty: Faulty, time: int) -> Step:
         """What the failing run never gave a value, as it should have."""
         definition = faulty.definition
-        seen = self._other.named(definition) if definition >= 0 else None
-        name = f"`{seen.name}`" if seen else "memory"
+        memory = self._named(time)
+        place = memory.place(faulty.variable) if memory is not None else None
+        seen = self._other.named(definition) if place is None and definition >= 0 else None
+        name = f"`{place.text}`" if place is not None else f"`{seen.name}`" if seen else "memory"
         text = f"{name} was never given a value before"
         if definition < 0:
-            return Step(NOTHING, faulty, None, text, "", [])
-        place = place_of(self._other, definition)
-        at = place if place is not None and place.line else None
-        return Step(NOTHING, faulty, at, text, self._other.action(definition), [])
+            return Step(NOTHING, faulty, None, text, "", [], time)
+        at = place_of(self._other, definition)
+        statement = at if at is not None and at.line else None
+        return Step(NOTHING, faulty, statement, text, self._other.action(definition), [], time)
+
+    def _named(self, event: int) -> Named | None:
+        """The failing run's memory after an event, told in C; None after ``MOST_NAMED`` of them."""
+        self._names += 1
+        return named(self._causality.states.failing, event) if self._names <= MOST_NAMED else None
 
     def _place(self, event: int) -> Statement | None:
         """The statement; of a parameter the call that gave it."""

@@ -18,10 +18,11 @@ from whence.errors import SubjectError, UsageError
 from whence.findings import Entry, Findings, Statement, plural
 from whence.probe.instrument import Variant
 from whence.program.correspondence import correspond
+from whence.run.outcome import Kind as Outcome
 from whence.subject.memory_check import Checker
 from whence.subject.symptoms import symptom_of
 from whence.subject.trace_reader import TraceReader
-from whence.techniques.chains.causality import Causality, Stopped
+from whence.techniques.chains.causality import Causality, Stopped, Target
 from whence.techniques.chains.compared_run import ComparedRun
 from whence.techniques.chains.dependence_based import dependence_based
 from whence.techniques.chains.hierarchical import hierarchical
@@ -30,22 +31,22 @@ from whence.techniques.chains.pairing import Pairing
 from whence.techniques.chains.reference import Kind, Reference, unchanged
 from whence.techniques.chains.state import States, Unreached
 from whence.techniques.chains.story import Step, Story
-from whence.techniques.chains.walk import Walk, linear
+from whence.techniques.chains.walk import Walk, beginning, linear
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.subject.recorder import Recording
 
-ALGORITHMS: dict[str, Callable[[Walk], None]] = {
+ALGORITHMS: dict[str, Callable[[Walk], Target | None]] = {
     "dependence": dependence_based,
     "hierarchical": hierarchical,
     "linear": linear,
 }
-SEARCHING = 0.5  # of the time, at most, for finding the run to compare with
+BEGINNING = 0.2  # of the time, at least, for the beginning of a chain that there is no time to follow all the way
 ROOM = 512 << 20  # bytes of a recorded run
 TRACE_TICKS = 1 << 40
 LEAST_SHARED = 0.5  # of either version's instructions
-OPTIONS = "give a smaller input, or compare with a good version of the program"
+WHAT_HELPS = "give a smaller input, or compare with a good version of the program"
 
 
 def refuse_early(investigation: Investigation) -> None:
@@ -74,7 +75,7 @@ def chain_findings(
         investigation.watcher.busy(f"comparing {recording.case.name} with {reference.text}")
         session = stack.enter_context(Session(subject, recording.case, plain=plain, variant=Variant.REPLAY))
         comparison = stack.enter_context(compare(session, reference))
-        chain = comparison.walk(ALGORITHMS[algorithm], lambda: investigation.clock.left <= 0, symptom.event)
+        chain = comparison.walk(ALGORITHMS[algorithm], lambda: investigation.clock.left, symptom.event)
     findings = Findings("chain", subject.name, symptom=symptom)
     findings.ranking = _ranking(chain.steps)
     findings.parts["chain"] = _part(recording, reference, algorithm, chain)
@@ -90,13 +91,19 @@ def chain_findings(
 
 @dataclass(slots=True)
 class Chain:
-    """A chain: its steps in order of time, the altered runs and seconds that it took, and why it is not complete."""
+    """A chain: its steps in order of time, the altered runs and seconds that it took, and why it is not complete.
+
+    ``gap``: what lies between so many first steps and the others was not looked at; 0 where nothing was left out.
+    ``is_unexplained``: the runs differ before the first step, which comes about all the same.
+    """
 
     steps: list[Step]
     tests: int
     seconds: float
     points: int
     incomplete: str = ""
+    gap: int = 0
+    is_unexplained: bool = False
 
 
 @dataclass(slots=True)
@@ -106,23 +113,45 @@ class Comparison:
     pairing: Pairing
     baseline: FailureSignature
 
-    def walk(self, algorithm: Callable[[Walk], None], stop: Callable[[], bool], symptom: int) -> Chain:
-        """The chain up to where the failure shows (``symptom``: the event); ``stop`` says when the time is over."""
-        began = time.monotonic()
-        end = self.pairing.failure(self.baseline.stream, self.baseline.wrong)
-        causality = Causality(States(self.pairing), self.baseline, stop, symptom)
-        walk = Walk(causality, IndexTree(self.pairing, end))
-        incomplete = ""
+    def walk(self, algorithm: Callable[[Walk], Target | None], left: Callable[[], float], symptom: int) -> Chain:
+        """The chain up to where the failure shows (``symptom``: the event); ``left``: seconds that there are.
+
+        Where they do not suffice, the last ones go to its beginning.
+        """
+        began, until = time.monotonic(), BEGINNING * left()
+        baseline, failing = self.baseline, self.pairing.failing
+        crash = symptom if baseline.kind is Outcome.CRASH else -1
+        points = self.pairing.points_before(baseline.stream, baseline.wrong, crash)
+        causality = Causality(States(self.pairing), baseline, lambda: left() <= until, crash)
+        walk = Walk(causality, IndexTree(failing.trace, points))
+        incomplete, gap, unexplained = "", False, False
         try:
-            algorithm(walk)
+            unexplained = _is_unexplained(causality, algorithm(walk))
         except Stopped:
             incomplete = "its time is over (more: --budget 5m)"
+            causality.stop = lambda: left() <= 0
+            gap = _begun(walk)
         except Unreached:
             incomplete = "an altered run did not come to a point again that the failing run comes to"
-        failing, reference = self.pairing.failing, self.pairing.reference
-        readers = [TraceReader(run.session.subject, run.trace) for run in (failing, reference)]
+        readers = [TraceReader(run.session.subject, run.trace) for run in (failing, self.pairing.reference)]
         steps = Story(readers[0], readers[1], causality).steps(walk.sets)
-        return Chain(steps, causality.tests, time.monotonic() - began, len(walk.tree.points), incomplete)
+        first = sum(step.time <= walk.sets[-1][0] for step in steps) if gap else 0
+        return Chain(steps, causality.tests, time.monotonic() - began, len(points), incomplete, first, unexplained)
+
+
+def _begun(walk: Walk) -> bool:
+    """Whether the beginning of a chain was found in the time that is left; without it there is the end alone."""
+    try:
+        return beginning(walk)
+    except (Stopped, Unreached):
+        return False
+
+
+def _is_unexplained(causality: Causality, last: Target | None) -> bool:
+    """Whether a chain ends although the runs differ before: theorem 2 holds only where they do not."""
+    if last is None or last.variables:
+        return False
+    return not all(faulty.is_stale for faulty in causality.states.difference(last.point).values())
 
 
 @contextmanager
@@ -173,7 +202,7 @@ def _check(session: Session) -> Observed:
     observed = session.observe(0)
     if observed.unusable or observed.refusal:
         why = observed.unusable or f"it can only be altered from its start: {observed.refusal}"
-        raise SubjectError(f"case {session.case.name}: {why}", OPTIONS)
+        raise SubjectError(f"case {session.case.name}: {why}", WHAT_HELPS)
     return observed
 
 
@@ -185,7 +214,7 @@ def _recorded(session: Session, runs: Sequence[NDArray[np.void]]) -> list[Compar
     checker, found = Checker(subject, variant=Variant.REPLAY), []
     for recording, changes in zip(recordings, runs, strict=True):
         if recording is None or recording.is_cut:
-            raise SubjectError(f"case {session.case.name}: its run is too long to be compared", OPTIONS)
+            raise SubjectError(f"case {session.case.name}: its run is too long to be compared", WHAT_HELPS)
         found.append(ComparedRun(session, recording.trace, checker.check(recording.trace), changes))
     return found
 
@@ -224,12 +253,19 @@ def _part(recording: Recording, reference: Reference, algorithm: str, chain: Cha
         "seconds": round(chain.seconds, 3),
         "points": chain.points,
         "incomplete": chain.incomplete,
+        "gap": chain.gap,
     }
 
 
 def _summary(reference: Reference, chain: Chain) -> list[str]:
-    return [
+    found = [
         f"compared with {reference.text}",
         f"{plural(len(chain.steps), 'step')} by {plural(chain.tests, 'altered run')}, "
         f"of {chain.points:,} aligned points, in {chain.seconds:.1f} s",
     ]
+    if chain.is_unexplained and chain.steps and chain.steps[0].statement != reference.statement:
+        found.append(
+            "its first step comes about whatever differs before it: by what is executed in this run alone, or by what "
+            "is not compared, such as blocks that only one of the runs has"
+        )
+    return found

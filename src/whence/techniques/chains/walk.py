@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from whence.techniques.chains.causality import FAILURE, Causality, Set, Target
 from whence.techniques.chains.index_tree import IndexTree
+
+FIRST_POINTS = 16  # at which the first difference of the runs is looked for
 
 
 @dataclass(slots=True)
@@ -34,9 +38,9 @@ class Walk:
 
     def first(self) -> Target | None:
         """The set at the last point before the failure, which induces the failure; None where there is no point."""
-        if not self.tree.points:
+        if not len(self.tree.points):
             return None
-        target = self.fis(self.tree.points[-1], FAILURE)
+        target = self.fis(int(self.tree.points[-1]), FAILURE)
         self.add(target)
         return target
 
@@ -47,11 +51,32 @@ class Walk:
         return sorted({definition(variable.event) for _, variables in self.sets for variable in variables})
 
 
-def linear(walk: Walk) -> None:
-    """The sets at all points, one after the other, until one is empty."""
+def linear(walk: Walk) -> Target | None:
+    """The sets at all points, one after the other, until one is empty; gives the last one, None where no point is."""
     target = walk.first()
     place = len(walk.tree.points) - 1
     while target is not None and target.variables and place > 0:
         place -= 1
-        target = walk.fis(walk.tree.points[place], target)
+        target = walk.fis(int(walk.tree.points[place]), target)
         walk.add(target)
+    return target
+
+
+def beginning(walk: Walk) -> bool:
+    """For a walk that has no time to go all the way: note the first set of all that induces the last one noted.
+
+    Whether there is one. It is looked for at the points behind which the two runs first differ.
+    """
+    if not walk.sets:
+        return False
+    target = Target(*walk.sets[-1])
+    points = walk.tree.points
+    first = int(np.searchsorted(points, walk.causality.states.pairing.common))
+    for point in points[first : first + FIRST_POINTS].tolist():
+        if point >= target.point:
+            return False
+        found = walk.fis(point, target)
+        if found.variables and found.variables != target.variables:
+            walk.add(found)
+            return True
+    return False
