@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unittest.mock
+from collections.abc import Callable
 
 import pytest
 from cli_programs import line_of
@@ -109,6 +110,15 @@ int main(int argc, char **argv)
     assert "starts threads" in refusal(done)
 
 
+def test_a_case_that_runs_a_command_is_refused():
+    folder = subject_folder("chain-command", parcel_c=PARCEL)
+    (folder / "whence.toml").write_text(
+        '[program]\nsources = ["parcel.c"]\n[cases]\ncommand = "./parcel {name} | grep -q 5"\nnames = ["20", "4"]\n'
+    )
+    said = refusal(whence(folder, "chain"))
+    assert "20 runs a command" in said and "--fails" in said
+
+
 def test_no_run_to_compare_with():
     text = '#include <stdio.h>\nint main(void)\n{\n    puts("1");\n    return 0;\n}\n'
     done = whence(subject_folder("chain-none", none_c=text), "chain", "none.c", "--fails", "", "--expect", "2\n")
@@ -131,7 +141,7 @@ class Left:
         return 1.0 if self.asked >= 0 else self.then
 
 
-def stopped(left: Left, *words: str) -> Done:
+def stopped(left: Callable[[], float], *words: str) -> Done:
     """The chain of a run where so much time is left once the two runs are recorded."""
     walk = Comparison.walk
     with unittest.mock.patch.object(Comparison, "walk", lambda self, how, _, symptom: walk(self, how, left, symptom)):
@@ -153,6 +163,12 @@ def test_out_of_time_altogether_shows_what_is_there():
     assert "in 1 step," in done.out and "gave `tax` the value 10" in done.out and "not complete" in done.err + done.out
     nothing = stopped(Left(1, 0.0))
     assert "no step found" in nothing.out and "even with" not in nothing.out
+
+
+def test_interrupted_it_shows_what_is_there():
+    left = unittest.mock.Mock(side_effect=[1.0] * 5 + [KeyboardInterrupt])
+    done = stopped(left)
+    assert "gave `tax` the value 10" in done.out and "it was interrupted" in done.err + done.out
 
 
 # A name that the library writes, to memory of the heap where the number is even; from 15 on an id is left out.

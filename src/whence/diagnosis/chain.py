@@ -56,6 +56,11 @@ class FailureInducingChain:
         """
         refuse_early(investigation)
         row, recording = investigation.record_failing(investigation.failing_rows())
+        if recording.case.command is not None:
+            raise SubjectError(
+                f"{recording.case.name} runs a command: states are looked at in runs of the program itself",
+                "give one of its runs of the program as a case: --fails 'ARGUMENTS' --expect 'OUTPUT'",
+            )
         remarks: list[str] = []
         reference = self._found(investigation, row, recording, remarks)
         if reference is None:
@@ -171,7 +176,7 @@ def _case(investigation: Investigation, row: int, recording: Recording) -> Refer
     executed = runs.counts[:, : len(is_block)][:, is_block] > 0
     passing = [other for other in runs.passing if runs.tested[other].case.command is None]
     if not passing:
-        return "no case passes"
+        return "no case passes that runs the program itself"
     nearest = min(passing, key=lambda other: (int((executed[other] != executed[row]).sum()), other))
     case = runs.tested[nearest].case
     return Reference(Kind.CASE, f"the passing case {case.name}, which differs in its input, too", case=case)

@@ -18,8 +18,6 @@ from whence.techniques.chains.state import Faulty, Variable
 from whence.trace.slicing import dependences
 from whence.trace.writers import NOTHING
 
-MOST_NAMED = 32  # points at which all memory is read for the name of what a step is about
-
 
 @dataclass(slots=True)
 class Step:
@@ -53,12 +51,15 @@ class Step:
 
 
 class Story:
-    """Tells the sets of a walk, the last of which comes first in ``sets``."""
+    """Tells the sets of a walk, the last of which comes first in ``sets``.
 
-    def __init__(self, reader: TraceReader, other: TraceReader, causality: Causality) -> None:
+    ``names``: so many times all memory of the failing run may be read for the name of what a step is about.
+    """
+
+    def __init__(self, reader: TraceReader, other: TraceReader, causality: Causality, names: int) -> None:
         self._reader, self._other, self._causality = reader, other, causality
         self._pairing = causality.states.pairing
-        self._names = 0
+        self._names = names
 
     def steps(self, sets: list[tuple[int, Set]]) -> list[Step]:
         """The steps, in order of time; ``leads_to`` counts from 0."""
@@ -132,9 +133,9 @@ class Story:
         return Step(NOTHING, faulty, statement, text, self._other.action(definition), [], time)
 
     def _named(self, event: int) -> Named | None:
-        """The failing run's memory after an event, told in C; None after ``MOST_NAMED`` of them."""
-        self._names += 1
-        return named(self._causality.states.failing, event) if self._names <= MOST_NAMED else None
+        """The failing run's memory after an event, told in C."""
+        self._names -= 1
+        return named(self._causality.states.failing, event) if self._names >= 0 else None
 
     def _place(self, event: int) -> Statement | None:
         """The statement; of a parameter the call that gave it."""

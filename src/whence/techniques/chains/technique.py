@@ -45,6 +45,7 @@ ALGORITHMS: dict[str, Callable[[Walk], Target | None]] = {
 BEGINNING = 0.2  # of the time, at least, for the beginning of a chain that there is no time to follow all the way
 ROOM = 512 << 20  # bytes of a recorded run
 TRACE_TICKS = 1 << 40
+MOST_NAMED = 32  # points at which all memory is read for the name of what a step is about
 LEAST_SHARED = 0.5  # of either version's instructions
 WHAT_HELPS = "give a smaller input, or compare with a good version of the program"
 
@@ -124,17 +125,19 @@ class Comparison:
         points = self.pairing.points_before(baseline.stream, baseline.wrong, crash)
         causality = Causality(States(self.pairing), baseline, lambda: left() <= until, crash)
         walk = Walk(causality, IndexTree(failing.trace, points))
-        incomplete, gap, unexplained = "", False, False
+        incomplete, gap, unexplained, names = "", False, False, MOST_NAMED
         try:
             unexplained = _is_unexplained(causality, algorithm(walk))
         except Stopped:
             incomplete = "its time is over (more: --budget 5m)"
             causality.stop = lambda: left() <= 0
             gap = _begun(walk)
+        except KeyboardInterrupt:
+            incomplete, names = "it was interrupted", 0
         except Unreached:
             incomplete = "an altered run did not come to a point again that the failing run comes to"
         readers = [TraceReader(run.session.subject, run.trace) for run in (failing, self.pairing.reference)]
-        steps = Story(readers[0], readers[1], causality).steps(walk.sets)
+        steps = Story(readers[0], readers[1], causality, names).steps(walk.sets)
         first = sum(step.time <= walk.sets[-1][0] for step in steps) if gap else 0
         return Chain(steps, causality.tests, time.monotonic() - began, len(points), incomplete, first, unexplained)
 
