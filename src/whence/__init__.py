@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from whence.diagnosis.chain import FailureInducingChain as FailureInducingChain
+    from whence.diagnosis.fix import Fix as Fix
     from whence.diagnosis.formula import CorrectionSets as CorrectionSets
+    from whence.diagnosis.learning import LearnFix as LearnFix
     from whence.diagnosis.locate import Locate as Locate
     from whence.diagnosis.multiple_faults.technique import SeveralFaults as SeveralFaults
     from whence.diagnosis.relevant_slicing import RelevantSlicing as RelevantSlicing
@@ -46,6 +48,8 @@ _OFFERED = {
     "Setup": "investigation.investigation.Setup",
     "Locate": "diagnosis.locate.Locate",
     "Rules": "diagnosis.rules.Rules",
+    "Fix": "diagnosis.fix.Fix",
+    "LearnFix": "diagnosis.learning.LearnFix",
     "CorrectionSets": "diagnosis.formula.CorrectionSets",
     "SeveralFaults": "diagnosis.multiple_faults.technique.SeveralFaults",
     "RelevantSlicing": "diagnosis.relevant_slicing.RelevantSlicing",

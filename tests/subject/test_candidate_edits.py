@@ -115,7 +115,7 @@ def test_each_edit_of_one_build_does_what_the_edited_source_does(places: Subject
     runs = run_all(places)
     path = places.folder / "p.c"
     with CandidateRuns(places, runs, time.monotonic() + 200) as tried:
-        executable, left = tried.build(source, path, edits[::29])
+        executable, left = tried.build(source, edits[::29])
         chosen = dict(list(left.items())[:60])
         assert len(chosen) > 40 and len({line.line for line in chosen.values()}) > 15
         limits, cases = tried.limits, [case for case in places.cases if case.name in ("7", "-5")]
@@ -132,7 +132,7 @@ def test_what_one_build_leaves_out_does_not_compile_by_itself(places: Subject, t
     source, edits = candidates(PLACES)
     asked = [edit for edit in edits if edit.is_choice and edit.line in (26, 29)]
     with CandidateRuns(places, run_all(places), time.monotonic() + 200) as tried:
-        _, left = tried.build(source, places.folder / "p.c", asked)
+        _, left = tried.build(source, asked)
         refused = [edit for edit in asked if edit not in left.values()]
         assert tried.count.refused == len(refused) > 0
     for number, edit in enumerate(refused[:12]):
@@ -147,7 +147,7 @@ def test_edits_that_repair_are_found_with_what_they_break() -> None:
     source, edits = candidates(DISCOUNT)
     runs = run_all(subject)
     with CandidateRuns(subject, runs, time.monotonic() + 200) as tried:
-        batches = tried.sieve(source, subject.folder / "p.c", edits, runs.failing)
+        batches = tried.sieve({"p.c": source}, edits, runs.failing)
         found = {edited(source, one.edit): one for batch in batches for one in batch}
     assert all(one.repaired == tuple(runs.failing) for one in found.values())
     assert not found[DISCOUNT.replace("> 10", ">= 10").encode()].broken

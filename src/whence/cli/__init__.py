@@ -16,6 +16,7 @@ from whence.errors import BuildError, WhenceError
 COMMANDS = {
     "locate": "Rank the statements most likely at fault, and explain them.",
     "slice": "Show what a failure, or a value, came from (or what came of it).",
+    "fix": "Find edits of the source that let all cases pass, and show them as diffs.",
     "rules": "Find small changes of the source that repair failing cases, and rank statements by them.",
     "values": "Rank statements by whether another value there makes failing runs pass.",
     "switch": "Find the branches that make failing runs pass when they go the other way.",

@@ -7,11 +7,14 @@ it, or is left out. Written into the source they give the edited file; `schemata
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
 from whence.program.c_source import CSource, Place
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? ")
 
 
 class Kind(Enum):
@@ -80,7 +83,15 @@ def _splice(source: CSource, part: Part) -> tuple[int, int, bytes]:
     if part.listed:
         return part.start, part.end, first + newline + indent + second
     outer, inner = _outer(source, part, indent), newline + indent
-    return part.start, part.end, b"{" + inner + first + inner + second + newline + outer + b"}"
+    start, space = _behind_head(text, part.start)
+    return start, part.end, space + b"{" + inner + first + inner + second + newline + outer + b"}"
+
+
+def _behind_head(text: bytes, start: int) -> tuple[int, bytes]:
+    """Where an opening brace goes for a body that begins at ``start``: on its head's line where that ends there."""
+    head = text[:start].rstrip()
+    on_head = b"\n" in text[len(head) : start] and head.endswith((b")", b"else", b"do"))
+    return (len(head), b" ") if on_head else (start, b"")
 
 
 def _guarded(source: CSource, part: Part, old: bytes, indent: bytes) -> bytes:
@@ -126,3 +137,29 @@ def _lines(text: str) -> list[str]:
     """The lines with their ends; only a line feed ends one, as for ``git apply``."""
     lines = text.split("\n")
     return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def applied(old: bytes, diff: str) -> bytes:
+    """The text that a diff of ``unified_diff`` makes of another one; ValueError where its lines are not found there."""
+    lines, result, taken = _lines(old.decode(errors="surrogateescape")), list[str](), 0
+    for line in _lines(diff)[2:]:
+        if header := _HUNK.match(line):
+            start = int(header[1]) - (0 if header[2] == "0" else 1)
+            result += lines[taken:start]
+            taken = start
+        elif line.startswith("\\"):  # what came before has no line end
+            result[-1] = result[-1].removesuffix("\n") if result else ""
+        else:
+            taken = _step(lines, taken, line, result)
+    return "".join(result + lines[taken:]).encode(errors="surrogateescape")
+
+
+def _step(lines: list[str], taken: int, line: str, result: list[str]) -> int:
+    """One line of a hunk; gives how many lines of the old text are done."""
+    if line[0] != "+":
+        if taken >= len(lines) or lines[taken].rstrip("\n") != line[1:].rstrip("\n"):
+            raise ValueError(f"line {taken + 1} is not what the change was made for")
+        taken += 1
+    if line[0] != "-":
+        result.append(line[1:])
+    return taken

@@ -11,9 +11,11 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TextIO
 
 from whence.findings import Entry, Findings, Statement, Symptom, plural
+from whence.report.fixes import apart_lines, edit_lines, suggestion_lines
 from whence.report.heat import heats
 from whence.report.text import (
     call_text,
@@ -83,7 +85,9 @@ def print_findings(
     if findings.symptom:
         _print_symptom(page, findings.symptom)
         page.line()
-    if findings.technique != "chain":
+    if findings.technique == "fix":
+        _print_fixes(page, findings.parts)
+    elif findings.technique != "chain":
         _print_ranking(page, findings, limit)
     if "chain" in findings.parts:
         _print_chain(page, findings.parts["chain"], None if findings.technique == "chain" else STEPS_SHOWN)
@@ -173,6 +177,13 @@ class _Page:
 
         parts = [(self._fit(text), style) for text, style in segments]
         self.console.print(Text.assemble(*parts), soft_wrap=True)
+
+    def as_it_is(self, text: str, style: str = "") -> None:
+        """One line, never broken; piped, its tabs stay tabs, which rich would expand."""
+        if self.console.is_terminal:
+            self.line((text.expandtabs(), style))
+        else:
+            self.console.file.write("\t".join(self._fit(part) for part in text.split("\t")) + "\n")
 
     def wrapped(self, lead: str, text: str, style: str = "") -> None:
         """Text broken at the console's width; every further line is indented to the end of ``lead``."""
@@ -374,6 +385,18 @@ def _print_changes(page: _Page, rules: Sequence[dict[str, Any]]) -> None:
         else:
             page.line(("    - ", "red"), (source_line(rule["before"] or ""), ""))
             page.line(("    + ", "green"), (source_line(rule["after"]), ""))
+
+
+def _print_fixes(page: _Page, parts: dict[str, Any]) -> None:
+    """Edits with their diffs, and suggestions."""
+    statements = parts.get("suggestions", [])
+    lines = [
+        *edit_lines(parts),
+        *apart_lines(parts.get("apart")),
+        *chain.from_iterable(map(suggestion_lines, statements)),
+    ]
+    for text, style in lines:
+        page.as_it_is(text, style)
 
 
 def _print_next(page: _Page, commands: Sequence[dict[str, str]]) -> None:

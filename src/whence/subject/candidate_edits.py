@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -59,7 +59,7 @@ class Count:
     refused: int = 0
     late: int = 0
     runs: int = 0
-    troubles: list[str] = field(default_factory=list)
+    troubles: dict[str, str] = field(default_factory=dict)  # why a file's edits cannot be built
 
 
 class CandidateRuns:
@@ -83,32 +83,31 @@ class CandidateRuns:
         self._scratch.cleanup()
 
     def sieve(
-        self, source: CSource, path: Path, edits: Sequence[SourceEdit], rows: Sequence[int], workers: int | None = None
+        self, files: Mapping[str, CSource], edits: Iterable[SourceEdit], rows: Sequence[int]
     ) -> Iterator[list[Sieved]]:
-        """The edits of one file that repair a failing case, batch by batch in their order; ``rows``: failing ones.
+        """The edits that repair a failing case of ``rows``, batch by batch in their order; the first rows run first.
 
-        The first of these rows are run first. Edits that are no choice while the program runs are passed over.
+        ``files`` are the sources by the names that edits have for them. Edits that are no choice while the program runs
+        are passed over. Whoever stops asking ends what is still running.
         """
-        chosen = [edit for edit in edits if can_be_chosen(source, edit)]
-        batches = [chosen[start : start + BATCH] for start in range(0, len(chosen), BATCH)]
-        with ThreadPoolExecutor(workers or cpu_count() or 1) as pool:
-            jobs = [pool.submit(self._batch, source, path, batch, rows) for batch in batches]
+        with ThreadPoolExecutor(cpu_count() or 1) as pool:
+            jobs = [pool.submit(self._batch, files[file], batch, rows) for file, batch in _batches(files, edits)]
             try:
                 for job in jobs:
                     yield job.result()
             finally:
-                if not all(job.done() for job in jobs):  # who asked wants no more
+                if not all(job.done() for job in jobs):
                     self._stop.set()
                 pool.shutdown(cancel_futures=True)
 
     # ---- Builds ------------------------------------------------------------------------------------------------------
 
-    def build(self, source: CSource, path: Path, edits: Sequence[SourceEdit]) -> tuple[Path, dict[int, SourceEdit]]:
-        """An executable with those of the edits that compile, by their numbers.
+    def build(self, source: CSource, edits: Sequence[SourceEdit]) -> tuple[Path, dict[int, SourceEdit]]:
+        """An executable with those of the edits (of one file) that compile, by their numbers.
 
         Raises BuildError where none can be built with this file, TimeoutError where there is no time.
         """
-        left = dict(enumerate(edits, 1))
+        path, left = self._subject.folder / edits[0].file, dict(enumerate(edits, 1))
         for _ in range(ROUNDS):
             text = schemata(source, list(left.items()))
             with self._lock:
@@ -124,25 +123,25 @@ class CandidateRuns:
                 left = {number: edit for number, edit in left.items() if number not in refused}
         raise DoesNotCompile(f"the edits of {path.name} together do not compile")
 
-    def _batch(self, source: CSource, path: Path, edits: Sequence[SourceEdit], rows: Sequence[int]) -> list[Sieved]:
+    def _batch(self, source: CSource, edits: Sequence[SourceEdit], rows: Sequence[int]) -> list[Sieved]:
         """The edits of a batch that repair a failing case."""
         if self._is_late:
             self._add(late=len(edits))
             return []
         try:
-            executable, left = self.build(source, path, edits)
+            executable, left = self.build(source, edits)
         except TimeoutError:
             self._add(late=len(edits))
             return []
         except DoesNotCompile:
             if len(edits) > 1:  # what is wrong is no edit's own text: by halves
                 half = len(edits) // 2
-                return [one for part in (edits[:half], edits[half:]) for one in self._batch(source, path, part, rows)]
+                return [one for part in (edits[:half], edits[half:]) for one in self._batch(source, part, rows)]
             self._add(refused=1)
             return []
         except (WhenceError, OSError) as error:
             with self._lock:
-                self.count.troubles.append(str(error))
+                self.count.troubles.setdefault(edits[0].file, str(error))
             return []
         with Runner(executable, self.limits, name=self._subject.name) as runner:
             return self._run(runner, source, left, rows)
@@ -240,6 +239,21 @@ class CandidateRuns:
     @property
     def _is_late(self) -> bool:
         return self._stop.is_set() or time.monotonic() >= self._deadline
+
+
+def _batches(files: Mapping[str, CSource], edits: Iterable[SourceEdit]) -> list[tuple[str, list[SourceEdit]]]:
+    """Edits of one file each, as many as a build has, in the order of their first ones."""
+    found: list[tuple[str, list[SourceEdit]]] = []
+    open_: dict[str, list[SourceEdit]] = {}
+    for edit in edits:
+        if not can_be_chosen(files[edit.file], edit):
+            continue
+        batch = open_.get(edit.file)
+        if batch is None or len(batch) == BATCH:
+            batch = open_[edit.file] = []
+            found.append((edit.file, batch))
+        batch.append(edit)
+    return found
 
 
 def choosing(case: Case, number: int) -> Case:

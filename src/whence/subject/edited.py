@@ -82,14 +82,14 @@ class Editing:
         """What comes of each edit."""
         return self._each([(edit.file, partial(self._text, edit)) for edit in edits])
 
-    def texts(self, texts: Sequence[tuple[str, bytes]]) -> list[Tried]:
-        """What comes of each new text of a file (as statements name it)."""
-        return self._each([(file, partial(self._whole, file, text)) for file, text in texts])
+    def texts(self, texts: Sequence[tuple[str, bytes]], flags: Sequence[str] = ()) -> list[Tried]:
+        """What comes of each new text of a file (as statements name it), compiled with further flags."""
+        return self._each([(file, partial(self._whole, file, text)) for file, text in texts], flags)
 
-    def _each(self, changes: Sequence[tuple[str, NewText]]) -> list[Tried]:
+    def _each(self, changes: Sequence[tuple[str, NewText]], flags: Sequence[str] = ()) -> list[Tried]:
         first, self._numbers = self._numbers, self._numbers + len(changes)
         with ThreadPoolExecutor(cpu_count() or 1) as pool:
-            jobs = [pool.submit(self._one, *change, f"edit-{n}") for n, change in enumerate(changes, first)]
+            jobs = [pool.submit(self._one, *change, f"edit-{n}", flags) for n, change in enumerate(changes, first)]
             try:
                 return [job.result() for job in jobs]
             except BaseException:
@@ -97,7 +97,7 @@ class Editing:
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def _one(self, file: str, changed: NewText, name: str) -> Tried:
+    def _one(self, file: str, changed: NewText, name: str, flags: Sequence[str]) -> Tried:
         """Compile the program with a changed file, and run it."""
         if any(case.schedule is not None for case in self._subject.cases):
             return Tried(trouble=SCHEDULED)
@@ -107,7 +107,7 @@ class Editing:
             return Tried(trouble=f"{file} was changed since the program was built")
         try:
             source, text = changed()
-            return self._run(self._rebuild.build(source, text, name, self._deadline))
+            return self._run(self._rebuild.build(source, text, name, self._deadline, flags))
         except TimeoutError:
             return Tried(trouble="there was no time to compile it")
         except DoesNotCompile as error:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from whence.program.c_source import CSource, Unit, lines_of, walk
 from whence.program.source_edits import Kind, Part, SourceEdit
+from whence.program.token_changes import changed_tokens
 from whence.techniques.bugfix.expressions import ExpressionChanges, Splice
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.statements import StatementChanges
-from whence.techniques.bugfix.token_changes import changed_tokens
 
 if TYPE_CHECKING:
     from tree_sitter import Node

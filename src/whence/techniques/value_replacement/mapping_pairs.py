@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from whence.alter.changes import Batch, Results, Verdict
 from whence.alter.profile import Profile, differences, moved
 from whence.alter.streams import Request
+from whence.findings import Statement
 from whence.techniques.value_replacement.targets import Bools, Integers, Target, Words
 
 ROUNDS = 12  # of the reduced search: 2,048 executions of each site of a run
@@ -60,12 +61,14 @@ class Settings:
     ``full``: all alternates at all instances in all runs, nothing is left out (figure 2.2). ``neighbours``: also the
     original + 1, - 1 and 0. ``prunes``: a run with a pair ends the search for statements without one in later runs
     (figure 4.2, lines 15 and 16). ``sets``: all values of a statement's instance change at once (definition 2).
+    ``among``: only these statements are searched (None: all).
     """
 
     full: bool = False
     neighbours: bool = False
     prunes: bool = True
     sets: bool = False
+    among: frozenset[Statement] | None = None
 
 
 @dataclass(slots=True)

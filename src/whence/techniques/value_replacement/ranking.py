@@ -57,7 +57,8 @@ def search(
 
     Raises SubjectError where no failing run can be altered: each of them passes when it is observed.
     """
-    settings, plan = settings or Settings(), Plan.of(subject)
+    settings = settings or Settings()
+    plan = Plan.of(subject, settings.among)
     seen = _Seen(ValueSets(plan) if settings.sets else None)
     observed = work.observe(failing)
     profile = Profile.of(plan.sites, seen.events(observed, others, work))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +14,7 @@ from whence.alter.duplicates import Duplicates
 from whence.probe.sites import LEFT_CONSTANT, Form, Role
 
 if TYPE_CHECKING:
+    from whence.findings import Statement
     from whence.run.cases import Case
     from whence.subject.subject import Subject
 
@@ -46,10 +47,14 @@ class Plan:
         self.is_searched &= self.statements >= 0
 
     @classmethod
-    def of(cls, subject: Subject) -> Plan:
-        """The plan of a subject."""
+    def of(cls, subject: Subject, among: Iterable[Statement] | None = None) -> Plan:
+        """The plan of a subject; of a search ``among`` some statements alone, where these are given."""
         sites = subject.alter_plan.sites
-        return cls(sites, np.asarray(subject.places.numbers[sites["instruction"]], np.int32), Duplicates(subject))
+        plan = cls(sites, np.asarray(subject.places.numbers[sites["instruction"]], np.int32), Duplicates(subject))
+        if among is not None:
+            wanted = [subject.places.statements.index(statement) for statement in among]
+            plan.is_searched &= np.isin(plan.statements, wanted)
+        return plan
 
     def changes(self, events: NDArray[np.void], values: Words) -> NDArray[np.void]:
         """Changes (CHANGE) that give these events these values; a changed load overwrites what it has read."""

@@ -1,0 +1,203 @@
+"""Edits that mend a program: candidates of the first statements, sieved in joint builds, the best ones confirmed.
+
+What passes the sieve is compiled by itself, as the user builds the program, and run on all cases; and once more with
+checks that trap where memory or arithmetic is misused. Only what holds there is told as passing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from whence.findings import Entry, Statement
+from whence.program.c_source import CSource
+from whence.program.source_edits import SourceEdit, edited, unified_diff
+from whence.run.outcome import Kind
+from whence.subject.candidate_edits import CandidateRuns, Count, Sieved
+from whence.subject.edited import Editing, Tried
+from whence.techniques.bugfix.candidates import FileCandidates, ordered
+from whence.techniques.bugfix.descriptions import describe
+
+if TYPE_CHECKING:
+    from whence.subject.runs import Runs
+    from whence.subject.subject import Subject
+
+Favoured = Mapping[Statement, Sequence[str]]  # descriptions of fixes of statements, the most likely first
+CONFIRMED = 12  # edits that are compiled by themselves, the best ones
+CHECKED = 3  # of these, with checks of memory
+ENOUGH = 40  # passing edits that end a search
+AGAIN, LEAST = 1.5, 6.0  # times that the first passing edit took, and seconds, that the search goes on for more
+ALONE = 48  # edits that no joint build can hold, such as other types, that are tried
+CHECKS = (
+    "-fsanitize=array-bounds,bool,integer-divide-by-zero,null,pointer-overflow,shift,vla-bound",
+    "-fsanitize-trap=all",
+)
+
+
+@dataclass(slots=True)
+class Mending:
+    """An edit that was compiled by itself and run on all cases; ``is_clean`` None: not checked."""
+
+    edit: SourceEdit
+    tried: Tried
+    diff: str
+    descriptions: list[str]
+    place: int  # in the order in which it was tried
+    is_clean: bool | None = None
+
+    def passes(self, failing: int) -> bool:
+        """Whether all cases pass with it; ``failing`` do without."""
+        return not self.tried.trouble and len(self.tried.repaired) == failing and not self.tried.broken
+
+
+@dataclass(slots=True)
+class Found:
+    """What a search came to: the best edits first; ``passing`` counts those that passed the sieve."""
+
+    mendings: list[Mending] = field(default_factory=list)
+    count: Count = field(default_factory=Count)
+    candidates: int = 0
+    passing: int = 0
+    seconds: float = 0.0
+    notes: list[str] = field(default_factory=list)
+    files: dict[str, CSource] = field(default_factory=dict)
+
+
+class EditSearch:
+    """A search for edits of a program that mend its failing cases, until ``deadline`` (of ``time.monotonic``)."""
+
+    def __init__(self, subject: Subject, runs: Runs, deadline: float) -> None:
+        self._subject, self._runs, self._deadline = subject, runs, deadline
+        self._began = time.monotonic()
+        self.found = Found()
+
+    def run(self, ranking: Sequence[Entry], favoured: Favoured | None = None) -> Found:
+        """The edits of the ranked statements that mend most, the smallest first.
+
+        Of edits of one size those come first whose descriptions are ``favoured``.
+        """
+        found = self.found
+        statements = [(entry.statement.file, entry.statement.line) for entry in ranking]
+        files = self._files([file for file, _ in statements])
+        edits = list(ordered(files, statements))
+        found.candidates, found.files = len(edits), {name: file.source for name, file in files.items()}
+        order = {id(edit): place for place, edit in enumerate(edits)}
+        rows = [row for row in self._runs.failing if self._runs.tested[row].outcome.kind is not Kind.MEMORY]
+        sieved = self._sieved(edits, rows)
+        best = sorted(sieved, key=lambda one: self._promise(one, len(rows), order[id(one.edit)], favoured or {}))
+        found.passing = sum(_passes(one, len(rows)) for one in sieved)
+        with Editing(self._subject, self._runs, self._deadline) as editing:
+            self._confirm(editing, [one.edit for one in best[:CONFIRMED]], order)
+            if not any(m.passes(len(rows)) for m in found.mendings):
+                self._alone(editing, [edit for edit in edits if not edit.is_choice][:ALONE], order)
+            self._check(editing, len(rows))
+        found.mendings.sort(key=lambda m: self._worth(m, len(rows), favoured or {}))
+        found.seconds = time.monotonic() - self._began
+        return found
+
+    def _files(self, names: Sequence[str]) -> dict[str, FileCandidates]:
+        """The files of statements that can be edited; of the others is said why not."""
+        changed = set(self._subject.places.changed_files())
+        compiled = {module.source for module in self._subject.capture.modules}
+        found: dict[str, FileCandidates] = {}
+        for name in dict.fromkeys(names):
+            path = self._subject.folder / name
+            if name in changed:
+                self.found.notes.append(f"{name} was changed since the program was built: no edit of it was tried")
+            elif str(path) not in compiled:
+                self.found.notes.append(f"{name} is not compiled by itself: no edit of it was tried")
+            else:
+                found[name] = FileCandidates(CSource(path.read_bytes()), name)
+        return found
+
+    # ---- The sieve ---------------------------------------------------------------------------------------------------
+
+    def _sieved(self, edits: Sequence[SourceEdit], rows: Sequence[int]) -> list[Sieved]:
+        """The edits that repair a failing case, until there are enough or the time for it is over."""
+        sieved: list[Sieved] = []
+        end = self._began + 0.75 * (self._deadline - self._began)
+        first = 0.0
+        with CandidateRuns(self._subject, self._runs, end) as runs:
+            for batch in runs.sieve(self.found.files, edits, rows):
+                sieved += batch
+                took = time.monotonic() - self._began
+                passing = sum(_passes(one, len(rows)) for one in sieved)
+                first = first or (took if passing else 0.0)
+                if passing >= ENOUGH or (first and took > first + max(LEAST, AGAIN * first)):
+                    break
+            self.found.count = runs.count
+        return sieved
+
+    def _promise(
+        self, one: Sieved, failing: int, place: int, favoured: Favoured
+    ) -> tuple[bool, bool, int, int, int, int]:
+        """The order in which edits are compiled by themselves."""
+        own = self._favour(one.edit, favoured)
+        return not _passes(one, failing), bool(one.broken), -len(one.repaired), one.edit.size, own, place
+
+    # ---- What holds --------------------------------------------------------------------------------------------------
+
+    def _confirm(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[int, int]) -> None:
+        texts = [(edit.file, edited(self.found.files[edit.file], edit)) for edit in edits]
+        seen = {mending.diff for mending in self.found.mendings}
+        for edit, (file, text), tried in zip(edits, texts, editing.texts(texts), strict=True):
+            old = self.found.files[file].text
+            diff = unified_diff(file, old, text)
+            if tried.repaired and diff not in seen:
+                seen.add(diff)
+                self.found.mendings.append(Mending(edit, tried, diff, self._described(edit), order[id(edit)]))
+
+    def _alone(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[int, int]) -> None:
+        """Edits that need a build each."""
+        before = len(self.found.mendings)
+        for start in range(0, len(edits), 8):
+            self._confirm(editing, edits[start : start + 8], order)
+            self.found.count.tried += len(edits[start : start + 8])
+            if time.monotonic() >= self._deadline:
+                break
+        self.found.passing += len(self.found.mendings) - before
+
+    def _check(self, editing: Editing, failing: int) -> None:
+        """Run the passing edits with checks of memory and arithmetic, in which nothing may end that passes without."""
+        passing = [m for m in self.found.mendings if m.passes(failing)]
+        passing = sorted(passing, key=lambda m: (m.edit.size, m.place))[:CHECKED]
+        texts = [(m.edit.file, edited(self.found.files[m.edit.file], m.edit)) for m in passing]
+        for mending, tried in zip(passing, editing.texts(texts, CHECKS), strict=True):
+            mending.is_clean = None if tried.trouble else len(tried.repaired) == failing and not tried.broken
+
+    def _worth(self, mending: Mending, failing: int, favoured: Favoured) -> tuple[object, ...]:
+        tried, size = mending.tried, mending.edit.size
+        own = self._favour(mending.edit, favoured)
+        is_unclean = mending.is_clean is False
+        gain = len(tried.repaired) - len(tried.broken)
+        return not mending.passes(failing), -gain, is_unclean, size, own, mending.place
+
+    # ---- Words -------------------------------------------------------------------------------------------------------
+
+    def _described(self, edit: SourceEdit) -> list[str]:
+        """What an edit is called."""
+        source = self.found.files[edit.file]
+        old, new = source.text, edited(source, edit)
+        return describe(*changed_range(old, new))
+
+    def _favour(self, edit: SourceEdit, favoured: Favoured) -> int:
+        liked = favoured.get(Statement(edit.file, edit.line), ())
+        mine = self._described(edit) if liked else ()
+        return min((liked.index(text) for text in mine if text in liked), default=len(liked))
+
+
+def changed_range(old: bytes, new: bytes) -> tuple[bytes, bytes]:
+    """The lines from the first to the last that differ in two texts."""
+    before, after = old.split(b"\n"), new.split(b"\n")
+    first = next(
+        (n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+    )
+    most = min(len(before), len(after)) - first
+    last = next((n for n in range(most) if before[-1 - n] != after[-1 - n]), most)
+    return b"\n".join(before[first : len(before) - last]), b"\n".join(after[first : len(after) - last])
+
+
+def _passes(one: Sieved, failing: int) -> bool:
+    return len(one.repaired) == failing and not one.broken

@@ -1,0 +1,242 @@
+"""``whence fix``: what to change. Suggestions from what mended similar statements, and edits that mend this program.
+
+Source: Jeffrey's dissertation (2009), chapter 8 (BugFix: figure 8.1). Beyond it, each suggestion is made concrete:
+candidate edits of the first statements are compiled and run on all cases (``edit_search.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from whence.diagnosis.edit_search import EditSearch, Found, Mending
+from whence.diagnosis.locate import Locate
+from whence.diagnosis.situations import Situations
+from whence.errors import SubjectError, UsageError, WhenceError
+from whence.findings import Entry, Findings, Statement, plural, rank
+from whence.investigation.account import named
+from whence.investigation.investigation import Investigation
+from whence.program.c_source import CSource
+from whence.techniques.bugfix.association import Suggestion, learn, prioritise
+from whence.techniques.bugfix.knowledge import SHIPPED, Scenario, load, merged
+
+STATEMENTS = 60  # ranked statements of which edits are tried
+SUGGESTED = 3  # ... for which suggestions are made
+QUICK = Locate(alter=False, generate=False, without=("memory", "races", "invariants"))
+SEARCHING = 0.7  # of the time, for edits
+LOOKING = 0.6  # of what is left, for the values of statements without one
+LISTED = 10  # edits, and suggestions of a statement
+OWN = "whence-fixes.jsonl"  # what the user's team has learned, in the subject's folder
+COMMANDS = "make one of them a case of the program itself: docs/configuration.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Finds edits of the source with which all cases pass, the smallest first, and what mended similar statements.
+
+    ``at``: the statement to change, as ``FILE:LINE``; None: the first ones of a quick ranking. ``statements``: of how
+    many of these edits are tried. ``knowledge``: files of scenarios to learn from; None: what is shipped, and what lies
+    in the subject's folder.
+    """
+
+    at: str | None = None
+    statements: int = STATEMENTS
+    knowledge: tuple[Path, ...] | None = None
+
+    def run(self, investigation: Investigation) -> Findings:
+        """The edits in the part ``edits``, the statements that they change as the ranking; ``suggestions`` beside it.
+
+        Raises SubjectError where no case fails or the cases are commands, UsageError where ``at`` names no statement or
+        a knowledge base cannot be used.
+        """
+        scenarios = self._scenarios(investigation.subject.folder)
+        rows = investigation.failing_rows()
+        if any(investigation.runs.tested[row].case.command is not None for row in rows):
+            raise SubjectError("the cases are commands of a test suite, which no edit can be tried on", COMMANDS)
+        base = QUICK.run(investigation)
+        ranking = [self._entry(investigation)] if self.at else base.ranking[: self.statements]
+        fixing = _Fixing(investigation, base, ranking, scenarios)
+        fixing.suggest_by_structure()
+        fixing.search()
+        if self.at or not fixing.has_passing:
+            fixing.suggest_by_values()
+        return fixing.findings()
+
+    def _scenarios(self, folder: Path) -> list[Scenario]:
+        own = folder / OWN
+        paths = self.knowledge if self.knowledge is not None else (SHIPPED, *([own] if own.is_file() else []))
+        return merged([load(path) for path in paths])
+
+    def _entry(self, investigation: Investigation) -> Entry:
+        """The statement that the user names."""
+        place = re.fullmatch(r"(.+):(\d+)", self.at or "")
+        if place is None:
+            raise UsageError(f"'{self.at}' is no place", "write FILE:LINE")
+        wanted = Statement(place[1], int(place[2]))
+        if wanted not in investigation.subject.places.statements:
+            files = sorted({statement.file for statement in investigation.subject.places.statements})
+            raise UsageError(f"there is no statement at {self.at}", "; ".join(named("files: ", files)))
+        return Entry(wanted, 1.0, 1, 1)
+
+
+@dataclass(slots=True)
+class _Fixing:
+    """What is known so far of how to mend a program."""
+
+    investigation: Investigation
+    base: Findings
+    ranking: list[Entry]
+    scenarios: list[Scenario]
+    found: Found = field(default_factory=Found)
+    suggestions: dict[Statement, list[Suggestion]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def has_passing(self) -> bool:
+        """Whether all cases pass with an edit that was found."""
+        return any(mending.passes(self._failing) for mending in self.found.mendings)
+
+    @property
+    def _failing(self) -> int:
+        return len(self.investigation.runs.failing)
+
+    # ---- Suggestions -------------------------------------------------------------------------------------------------
+
+    def _statements(self) -> list[Statement]:
+        """The statements for which suggestions are made."""
+        return [entry.statement for entry in self.ranking[:SUGGESTED]]
+
+    def _situations(self) -> Situations:
+        folder = self.investigation.subject.folder
+        files = {statement.file: folder / statement.file for statement in self._statements()}
+        sources = {name: CSource(path.read_bytes()) for name, path in files.items() if path.is_file()}
+        return Situations(self.investigation, sources)
+
+    def suggest_by_structure(self) -> None:
+        """Suggestions by what the first statements look like."""
+        situations = self._situations()
+        self._suggest({statement: situations.static(statement) for statement in self._statements()})
+
+    def suggest_by_values(self) -> None:
+        """... and by the values that they had, and that mend them, in the time that is left."""
+        situations, statements = self._situations(), self._statements()
+        if not self.investigation.clock.left or not self.scenarios:
+            return
+        try:
+            with self.investigation.work("looking at statements", LOOKING) as work:
+                dynamic = situations.dynamic(statements, work)
+        except WhenceError as error:
+            self.notes.append(f"suggestions are by what statements look like alone: {error}")
+            return
+        self._suggest({s: situations.static(s) | dynamic[s] for s in statements})
+
+    def _suggest(self, known: Mapping[Statement, frozenset[str]]) -> None:
+        for statement, situation in known.items():
+            self.suggestions[statement] = prioritise(learn(self.scenarios, situation), situation)
+
+    # ---- Edits -------------------------------------------------------------------------------------------------------
+
+    def search(self) -> None:
+        """Try edits."""
+        investigation = self.investigation
+        investigation.watcher.busy("trying edits")
+        end = investigation.clock.within(SEARCHING)
+        search = EditSearch(investigation.subject, investigation.runs, end)
+        favoured = {s: [suggestion.fix for suggestion in own] for s, own in self.suggestions.items()}
+        self.found = search.run(self.ranking, favoured)
+        investigation.watcher.best(self.findings(), investigation.subject.folder)
+
+    # ---- Findings ----------------------------------------------------------------------------------------------------
+
+    def findings(self) -> Findings:
+        """All of it."""
+        names = [tested.case.name for tested in self.investigation.runs.tested]
+        edits = [_row(mending, self._failing, names) for mending in self.found.mendings[:LISTED]]
+        parts: dict[str, Any] = {"edits": edits, "trials": _counts(self.found)}
+        parts["suggestions"] = [self._suggested(statement) for statement in self._statements()]
+        return Findings(
+            "fix",
+            self.investigation.subject.name,
+            self._ranking(),
+            self.base.symptom,
+            [*self.base.summary, *_summary(self.found, self._failing), *self.notes],
+            parts,
+        )
+
+    def _ranking(self) -> list[Entry]:
+        """The statements at which an edit lets all cases pass, the one with the best edit first."""
+        passing = [mending for mending in self.found.mendings if mending.passes(self._failing)]
+        scores: dict[Statement, float] = {}
+        for place, mending in enumerate(passing):
+            scores.setdefault(Statement(mending.edit.file, mending.edit.line), 1 / (1 + place))
+        return rank(scores, {statement: {"text": "with an edit there all cases pass"} for statement in scores})
+
+    def _suggested(self, statement: Statement) -> dict[str, Any]:
+        """The suggestions of a statement, with how many of the edits that pass are such."""
+        mine = [m for m in self.found.mendings if Statement(m.edit.file, m.edit.line) == statement]
+        passing = [text for m in mine if m.passes(self._failing) for text in m.descriptions]
+        return {
+            "file": statement.file,
+            "line": statement.line,
+            "suggestions": [
+                {
+                    "description": one.fix,
+                    "rank": one.rank,
+                    "confidence": round(one.rule.confidence, 4),
+                    "support": one.rule.support,
+                    "situation": sorted(one.rule.situation),
+                    "passing": passing.count(one.fix),
+                }
+                for one in self.suggestions.get(statement, [])[:LISTED]
+            ],
+        }
+
+
+def _row(mending: Mending, failing: int, names: Sequence[str]) -> dict[str, Any]:
+    """An edit as the part ``edits`` lists it (docs/json.md)."""
+    tried = mending.tried
+    return {
+        "file": mending.edit.file,
+        "line": mending.edit.line,
+        "diff": mending.diff,
+        "size": mending.edit.size,
+        "descriptions": mending.descriptions,
+        "passes": mending.passes(failing),
+        "repaired": [names[row] for row in tried.repaired],
+        "broken": [names[row] for row in tried.broken],
+        "failing": failing,
+        "ran": tried.ran,
+        "clean": mending.is_clean,
+        "trouble": tried.trouble,
+    }
+
+
+def _counts(found: Found) -> dict[str, Any]:
+    count = found.count
+    return {
+        "candidates": found.candidates,
+        "tried": count.tried,
+        "refused": count.refused,
+        "passing": found.passing,
+        "runs": count.runs,
+        "seconds": round(found.seconds, 3),
+    }
+
+
+def _summary(found: Found, failing: int) -> list[str]:
+    """What was tried, in sentences."""
+    count = found.count
+    text = f"tried {plural(count.tried, 'edit')} of {found.candidates:,} in {found.seconds:.1f} s"
+    text += f" ({plural(count.runs, 'run')}; {count.refused:,} more do not compile)"
+    lines = [f"{text}: with {found.passing or 'none'} of them all cases pass"]
+    if found.passing > 1:
+        holds = sum(mending.passes(failing) for mending in found.mendings)
+        more = f"; {holds} of them were compiled by themselves and hold" if holds < found.passing else ""
+        lines.append(
+            f"the cases do not tell which of the {found.passing} is meant: look at what each of them says{more}"
+        )
+    troubles = [f"{file}: {why}" for file, why in count.troubles.items()]
+    return [*lines, *found.notes, *named("not tried: ", troubles)]

@@ -1,0 +1,114 @@
+"""``whence fix``, as a user sees it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from cli_programs import line_of
+from cli_tool import Done, subject_folder, whence
+
+# From 10 on a piece is cheaper.
+PRICE = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int price_of(int count)
+{
+\tif (count > 10) /* FAULT */
+\t\treturn 5;
+\treturn 7;
+}
+int main(int argc, char **argv)
+{
+\tint count = atoi(argv[1]);
+\tprintf("%d\\n", count * price_of(count));
+\treturn 0;
+}
+"""
+CASES = ("--fails", "10", "--expect", "50", "--passes", "3", "--passes", "11", "--passes", "9")
+
+
+def folder_of(name: str, text: str = PRICE) -> Path:
+    folder = subject_folder(f"fix-{name}", price_c=text)
+    (folder / "price.c").write_bytes(text.encode())
+    return folder
+
+
+def fixed(name: str, *words: str, text: str = PRICE) -> Done:
+    return whence(folder_of(name, text), "fix", "price.c", *CASES, *words)
+
+
+@pytest.fixture(scope="module")
+def found() -> Done:
+    return fixed("price", "--json")
+
+
+def test_the_wrong_operator_is_mended_by_the_first_edit(found: Done) -> None:
+    assert found.status == 0 and found.json["technique"] == "fix"
+    first = found.json["edits"][0]
+    assert first["line"] == line_of(PRICE, "FAULT") and first["passes"] and first["size"] == 1
+    assert first["clean"] is True
+    assert "change > into >=" in first["descriptions"]
+    assert "-\tif (count > 10) /* FAULT */\n+\tif (count >= 10) /* FAULT */\n" in first["diff"]
+    assert found.json["ranking"][0]["line"] == first["line"]
+
+
+def test_the_others_that_pass_are_counted(found: Done) -> None:
+    trials = found.json["trials"]
+    assert 1 < trials["passing"] <= trials["tried"] <= trials["candidates"]
+    sizes = [edit["size"] for edit in found.json["edits"] if edit["passes"]]
+    assert sizes == sorted(sizes) and len(sizes) > 1
+    assert any("the cases do not tell which" in line for line in found.json["summary"])
+
+
+def test_git_takes_the_diff() -> None:
+    done = fixed("git", "--diff")
+    folder = folder_of("git")
+    (folder / "fix.patch").write_text(done.out)
+    subprocess.run(["git", "apply", "fix.patch"], cwd=folder, check=True)
+    assert (folder / "price.c").read_text() == PRICE.replace("> 10", ">= 10")
+
+
+def test_line_ends_of_the_file_are_kept() -> None:
+    text = PRICE.replace("\n", "\r\n")
+    folder = folder_of("crlf", text)
+    done = whence(folder, "fix", "price.c", *CASES, "--apply")
+    assert done.status == 0 and "written: edit 1" in done.err
+    assert (folder / "price.c").read_bytes() == text.replace("> 10", ">= 10").encode()
+
+
+def test_files_stay_as_they_are() -> None:
+    done = fixed("stays", "--at", f"price.c:{line_of(PRICE, 'FAULT')}")
+    assert done.status == 0 and (folder_of("stays") / "price.c").read_text() == PRICE
+    assert "all cases pass with each of these edits" in done.out and "+\tif (count >= 10)" in done.out
+
+
+def test_what_cannot_be_mended_is_said() -> None:
+    text = PRICE.replace("int count = atoi(argv[1]);", "int count = 3;")
+    done = whence(folder_of("none", text), "fix", "price.c", "--fails", "10", "--expect", "no number", "--json")
+    assert done.status == 1 and not done.json["edits"] and not done.json["ranking"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--at", "price.c"), "'price.c' is no place"),
+        (("--at", "price.c:1"), "there is no statement at price.c:1"),
+        (("--knowledge", "nothing.jsonl"), "cannot read nothing.jsonl"),
+        (("--html", "page.html"), "writes no page"),
+        (("--apply", "99"), "there is no edit 99 to apply"),
+    ],
+)
+def test_wrong_use_is_said_in_one_line(words: tuple[str, ...], message: str) -> None:
+    done = fixed("wrong", *words)
+    assert done.status == 2 and message in done.err and "Traceback" not in done.err
+
+
+def test_a_damaged_knowledge_base_is_refused() -> None:
+    folder = folder_of("damaged")
+    (folder / "whence-fixes.jsonl").write_text(json.dumps({"knowledge": "whence-fix-knowledge", "version": 9}) + "\n")
+    done = whence(folder, "fix", "price.c", *CASES)
+    assert done.status == 2 and "is of version 9" in done.err
+    (folder / "whence-fixes.jsonl").unlink()
