@@ -212,7 +212,9 @@ class Feedback:
         if kind is Kind.CRASH:
             return f"line {statement.line} {reader.action(event) or 'was where the run ended'}"
         if kind is Kind.EXECUTED:
-            return f"line {statement.line} was executed; {good} it never was"
+            count = self._invariants.runs
+            compared = f"in none of the {count} good runs" if count != 1 else "not in the good run"
+            return f"line {statement.line} was executed, but {compared} that it was compared with"
         name = self.name(site)
         row, value = self._invariants.rows[site], self._bounds(broken, event, site)[0]
         here = f"{name} on line {statement.line}"
