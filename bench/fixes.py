@@ -12,17 +12,24 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import whence  # noqa: E402
+from bench.common import markdown  # noqa: E402
 from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from corpus import corpus  # noqa: E402
 from whence.errors import WhenceError  # noqa: E402
-from whence.techniques.bugfix.knowledge import SHIPPED, Scenario, save  # noqa: E402
+from whence.program.source_edits import applied  # noqa: E402
+from whence.program.token_changes import c_tokens  # noqa: E402
+from whence.techniques.bugfix.association import learn, prioritise  # noqa: E402
+from whence.techniques.bugfix.knowledge import SHIPPED, Scenario, load, save  # noqa: E402
 
 BUDGET = 60.0
 
@@ -59,6 +66,102 @@ def teach(program: str, number: int) -> Taught:
     return taught
 
 
+# ---- Measuring -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Fixed:
+    """What was found for one fault; ``suggested`` and ``edited`` are places of what is right, from 1 (0: nowhere)."""
+
+    program: str
+    fault: str
+    suggested: int = 0  # of the first suggestion that is right, by the situation of the faulty statement
+    described: int = 0  # of the first passing edit that is of the right kind
+    edited: int = 0  # of the first passing edit that equals the real fix
+    passing: bool = False  # whether all cases pass with an edit
+    at_fault: bool = False  # ... of a faulty line
+    tried: int = 0
+    seconds: float = 0.0
+    error: str = ""
+
+
+def measure(program: str, number: int, known: Sequence[Scenario]) -> Fixed:
+    """What is suggested and edited for one fault, with what other programs' faults teach."""
+    fault = corpus.faults(program)[number]
+    row = Fixed(program, fault.id)
+    others = [one for one in known if one.origin.split()[0] != program]
+    own = [one for one in known if one.origin == f"{program} {fault.id}"]
+    right = {text for one in own for text in one.fixes}
+    if own:
+        row.suggested = _place(s.fix in right for s in prioritise(learn(others, own[0].situation), own[0].situation))
+    try:
+        with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
+            folder = Path(name)
+            corpus.prepare(fault, folder)
+            save(folder / "others", others)
+            with whence.open(folder) as project:
+                project.find(whence.Spectrum())  # builds, and runs the cases
+                began = time.perf_counter()
+                found = project.find(whence.Fix(knowledge=(folder / "others",)), BUDGET)
+                row.seconds = time.perf_counter() - began
+            _enter(row, found.parts, fault, right)
+    except WhenceError as error:
+        row.error = str(error)
+    return row
+
+
+def _enter(row: Fixed, parts: dict[str, Any], fault: corpus.Fault, right: set[str]) -> None:
+    """What the edits are."""
+    faulty, good = corpus.faulty_source(fault).encode(), corpus.source_path(fault.program).read_bytes()
+    passing = [edit for edit in parts["edits"] if edit["passes"]]
+    row.passing, row.tried = bool(passing), parts["trials"]["tried"]
+    row.at_fault = any(edit["line"] in fault.lines for edit in passing)
+    row.described = _place(bool(right & set(edit["descriptions"])) for edit in passing)
+    row.edited = _place(c_tokens(applied(faulty, edit["diff"])) == c_tokens(good) for edit in passing)
+
+
+def _place(found: Iterable[bool]) -> int:
+    """The place of the first that is right, from 1; 0: none is."""
+    return next((place for place, is_right in enumerate(found, 1) if is_right), 0)
+
+
+def table(rows: Sequence[Fixed]) -> str:
+    """A row a program, and one for all."""
+    programs = [[row for row in rows if row.program == name] for name in dict.fromkeys(row.program for row in rows)]
+    lines = [(part[0].program, part) for part in programs] + [("all", list(rows))]
+    return markdown(
+        [
+            *("program", "faults", "suggestion right: first", "within three", "all cases pass with an edit"),
+            *("... of a faulty line", "edit of the right kind: first", "within three", "equal to the real fix: first"),
+            *("within three", "seconds, median", "edits tried"),
+        ],
+        [[name, *_cells(part)] for name, part in lines if part],
+    )
+
+
+def _cells(rows: Sequence[Fixed]) -> list[str]:
+    def within(most: int, *places: int) -> int:
+        return sum(0 < place <= most for place in places)
+
+    counts = [
+        len(rows),
+        *(within(most, *(row.suggested for row in rows)) for most in (1, 3)),
+        sum(row.passing for row in rows),
+        sum(row.at_fault for row in rows),
+        *(within(most, *(row.described for row in rows)) for most in (1, 3)),
+        *(within(most, *(row.edited for row in rows)) for most in (1, 3)),
+    ]
+    seconds = f"{median(row.seconds for row in rows):.1f}"
+    return [*map(str, counts), seconds, f"{median(row.tried for row in rows):,.0f}"]
+
+
+def _detail(row: Fixed) -> str:
+    return (
+        f"{row.program} {row.fault}: suggestion {row.suggested}, kind {row.described}, equal {row.edited}, "
+        f"passing {row.passing}, at the fault {row.at_fault}, {row.tried} tried, {row.seconds:.1f} s"
+    )
+
+
 def main() -> None:
     """Measure, and print the table; or learn."""
     parser = fault_options(__doc__)
@@ -68,8 +171,11 @@ def main() -> None:
     if options.learn:
         rows = [row for row in each_fault(options, teach) if was_measured(row)]
         save(options.learn, [one for row in rows for one in row.scenarios])
-        print(f"{len(rows)} scenarios, {sum(row.seconds for row in rows) / max(1, len(rows)):.1f} s each")
+        print(f"{len(rows)} faults, {sum(row.seconds for row in rows) / max(1, len(rows)):.1f} s each")
         return
+    known = load(options.knowledge)
+    measured = each_fault(options, measure, known)
+    print(table([row for row in measured if was_measured(row, _detail if options.details else None)]))
 
 
 if __name__ == "__main__":

@@ -112,3 +112,12 @@ def test_a_damaged_knowledge_base_is_refused() -> None:
     done = whence(folder, "fix", "price.c", *CASES)
     assert done.status == 2 and "is of version 9" in done.err
     (folder / "whence-fixes.jsonl").unlink()
+
+
+def test_an_input_that_tells_edits_apart_is_shown_with_both_outputs() -> None:
+    few = ("--fails", "10", "--expect", "50", "--passes", "3", "--passes", "11")
+    place = f"price.c:{line_of(PRICE, 'FAULT')}"
+    done = whence(folder_of("apart"), "fix", "price.c", *few, "--at", place, "--json")
+    apart = done.json["apart"]
+    assert apart["other"] > 1 and apart["input"].startswith("args `") and apart["first"] != apart["second"]
+    assert apart["first"].startswith("line 1 is ")

@@ -24,6 +24,9 @@ from whence.cli.supervisor import clock
 from whence.report.json import SCHEMA_PATH
 from whence.subject import runs
 
+UNDER = (("fix", "learn"), ("fix", "knowledge"))  # commands of two words
+WITHOUT_BUDGET = (("init",), ("doctor",), ("fix", "knowledge"))
+
 
 @dataclass(frozen=True)
 class Done:
@@ -89,8 +92,9 @@ def whence(folder: Path, *words: str, is_bug: bool = False) -> Done:
     There is time enough for all that is asked for, on a machine that does other things too. ``is_bug``: an internal
     error is what is expected.
     """
-    if words and words[0] in COMMANDS and words[0] not in ("init", "doctor") and "--budget" not in words:
-        words = (words[0], "--budget", "10m", *words[1:])
+    name = words[:2] if words[:2] in UNDER else words[:1]
+    if name and name[0] in COMMANDS and name not in WITHOUT_BUDGET and "--budget" not in words:
+        words = (*name, "--budget", "10m", *words[len(name) :])
     out, err = io.StringIO(), io.StringIO()
     status: Any = None
     with _at(folder, words), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -7,27 +7,36 @@ candidate edits of the first statements are compiled and run on all cases (``edi
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from whence.diagnosis.edit_search import EditSearch, Found, Mending
 from whence.diagnosis.locate import Locate
 from whence.diagnosis.situations import Situations
+from whence.diagnosis.telling_apart import TellingApart
 from whence.errors import SubjectError, UsageError, WhenceError
 from whence.findings import Entry, Findings, Statement, plural, rank
-from whence.investigation.account import named
+from whence.investigation.account import named, summary
 from whence.investigation.investigation import Investigation
 from whence.program.c_source import CSource
+from whence.program.source_edits import edited
+from whence.subject.symptoms import unrecorded_symptom
 from whence.techniques.bugfix.association import Suggestion, learn, prioritise
 from whence.techniques.bugfix.knowledge import SHIPPED, Scenario, load, merged
+from whence.techniques.spectrum import spectrum
+from whence.trace.decode import decode
+from whence.trace.kernels import is_kept
 
 STATEMENTS = 60  # ranked statements of which edits are tried
 SUGGESTED = 3  # ... for which suggestions are made
 QUICK = Locate(alter=False, generate=False, without=("memory", "races", "invariants"))
 SEARCHING = 0.7  # of the time, for edits
 LOOKING = 0.6  # of what is left, for the values of statements without one
+APART, APART_MOST = 0.5, 8.0  # of what is left, and seconds, for an input that tells two edits apart
+COMPARED = 3  # edits that the first one is told apart from
 LISTED = 10  # edits, and suggestions of a statement
 OWN = "whence-fixes.jsonl"  # what the user's team has learned, in the subject's folder
 COMMANDS = "make one of them a case of the program itself: docs/configuration.md"
@@ -56,11 +65,12 @@ class Fix:
         rows = investigation.failing_rows()
         if any(investigation.runs.tested[row].case.command is not None for row in rows):
             raise SubjectError("the cases are commands of a test suite, which no edit can be tried on", COMMANDS)
-        base = QUICK.run(investigation)
+        base = _quick(investigation)
         ranking = [self._entry(investigation)] if self.at else base.ranking[: self.statements]
         fixing = _Fixing(investigation, base, ranking, scenarios)
         fixing.suggest_by_structure()
         fixing.search()
+        fixing.tell_apart()
         if self.at or not fixing.has_passing:
             fixing.suggest_by_values()
         return fixing.findings()
@@ -82,6 +92,17 @@ class Fix:
         return Entry(wanted, 1.0, 1, 1)
 
 
+def _quick(investigation: Investigation) -> Findings:
+    """The ranking by spectrum and slice; by the spectrum alone where the analysis is still to be compiled for it."""
+    if is_kept(decode):
+        return QUICK.run(investigation)
+    row = investigation.failing_rows()[0]
+    failing = investigation.runs.tested[row]
+    found = spectrum(investigation.coverage, formula=QUICK.formula, subject=investigation.subject.name)
+    symptom = unrecorded_symptom(failing.result, failing.outcome)
+    return replace(found, symptom=symptom, summary=summary(investigation.subject, investigation.runs))
+
+
 @dataclass(slots=True)
 class _Fixing:
     """What is known so far of how to mend a program."""
@@ -93,11 +114,16 @@ class _Fixing:
     found: Found = field(default_factory=Found)
     suggestions: dict[Statement, list[Suggestion]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    apart: dict[str, Any] | None = None
 
     @property
     def has_passing(self) -> bool:
         """Whether all cases pass with an edit that was found."""
-        return any(mending.passes(self._failing) for mending in self.found.mendings)
+        return bool(self._passing)
+
+    @property
+    def _passing(self) -> list[Mending]:
+        return [mending for mending in self.found.mendings if mending.passes(self._failing)]
 
     @property
     def _failing(self) -> int:
@@ -149,6 +175,40 @@ class _Fixing:
         self.found = search.run(self.ranking, favoured)
         investigation.watcher.best(self.findings(), investigation.subject.folder)
 
+    def tell_apart(self) -> None:
+        """Look for an input on which the first edit and one of the next differ."""
+        investigation, clock = self.investigation, self.investigation.clock
+        first, others = self._passing[:1], self._passing[1 : 1 + COMPARED]
+        if not others or not clock.left:
+            return
+        investigation.watcher.busy("telling edits apart")
+        runs, end = investigation.runs, time.monotonic() + min(APART_MOST, APART * clock.left)
+        cases = [runs.tested[row].case for row in (*runs.failing[:2], *runs.passing)]
+        limits = replace(investigation.subject.limits, time=investigation.subject.limits.time or APART_MOST)
+        try:
+            with TellingApart(investigation.subject, cases, limits, end) as telling:
+                for number, other in enumerate(others, 2):
+                    found = telling.find(self._text(first[0]), self._text(other))
+                    if found is not None:
+                        words = {"input": found.words, "first": found.first, "second": found.second}
+                        self.apart = {"other": number, **words}
+                        return
+                alike = (
+                    f"edit 1 and the next {len(others)} did alike on"
+                    if len(others) > 1
+                    else "edits 1 and 2 did alike on"
+                )
+                self.notes.append(
+                    f"{alike} {plural(telling.tried, 'input')} that {'was' if telling.tried == 1 else 'were'} made"
+                )
+        except (WhenceError, TimeoutError) as error:
+            self.notes.append(f"no input was made that tells the edits apart: {error}")
+
+    def _text(self, mending: Mending) -> tuple[str, bytes]:
+        """The file that an edit changes, with its new text."""
+        file = mending.edit.file
+        return file, edited(self.found.files[file], mending.edit)
+
     # ---- Findings ----------------------------------------------------------------------------------------------------
 
     def findings(self) -> Findings:
@@ -156,6 +216,7 @@ class _Fixing:
         names = [tested.case.name for tested in self.investigation.runs.tested]
         edits = [_row(mending, self._failing, names) for mending in self.found.mendings[:LISTED]]
         parts: dict[str, Any] = {"edits": edits, "trials": _counts(self.found)}
+        parts["apart"] = self.apart
         parts["suggestions"] = [self._suggested(statement) for statement in self._statements()]
         return Findings(
             "fix",
@@ -168,9 +229,8 @@ class _Fixing:
 
     def _ranking(self) -> list[Entry]:
         """The statements at which an edit lets all cases pass, the one with the best edit first."""
-        passing = [mending for mending in self.found.mendings if mending.passes(self._failing)]
         scores: dict[Statement, float] = {}
-        for place, mending in enumerate(passing):
+        for place, mending in enumerate(self._passing):
             scores.setdefault(Statement(mending.edit.file, mending.edit.line), 1 / (1 + place))
         return rank(scores, {statement: {"text": "with an edit there all cases pass"} for statement in scores})
 

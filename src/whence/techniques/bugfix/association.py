@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from whence.techniques.bugfix.knowledge import Scenario
 
 LONGEST = 3  # descriptors of a rule, at most
-LEAST = 2  # scenarios that have all of a rule, at least
+MOST_LEAST, SHARE = 8, 25  # scenarios that have all of a rule, at least: one in so many of all, at most so many
 CONFIDENCE = 0.0  # of a rule that is considered, at least
 
 Item = tuple[bool, str]  # whether it is a description of a fix, and its text
@@ -44,16 +44,17 @@ def learn(
     situation: Collection[str] | None = None,
     *,
     longest: int = LONGEST,
-    least: int = LEAST,
+    least: int | None = None,
     confidence: float = CONFIDENCE,
 ) -> list[Rule]:
     """The rules that scenarios support; with ``situation`` only those that a situation with these descriptors can use.
 
     A rule without a descriptor says how often a fix is made at all. Rules have at most ``longest`` descriptors, the
-    support of ``least`` scenarios, and this confidence at least.
+    support of ``least`` scenarios (None: more the more there are), and this confidence at least.
     """
     from efficient_apriori import itemsets_from_transactions
 
+    least = least or max(1, min(MOST_LEAST, len(scenarios) // SHARE))
     transactions = [tuple(_items(scenario, situation)) for scenario in scenarios]
     if not transactions:
         return []
