@@ -4,7 +4,7 @@
 
 Suites are those of ``bench.suites``. A method's rank is the worst one of the tie in which the best-placed faulty line
 stands, among the statements that failing cases executed (definition 6); wasted effort is that rank less one. The
-methods: Tarantula, Ochiai and Op2; value replacement with one, two and all failing runs (ties by Tarantula); single
+methods: Tarantula, Ochiai and Op2; value replacement with one, two and all failing runs; single
 branch switches; correction sets and the first failing run's cause tree as `whence locate` looks for them; rules of
 values alone, and all rules; and the combined ranking of `whence locate`, before changes are compiled in the source.
 Each method has the budget for itself.

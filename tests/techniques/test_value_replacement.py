@@ -61,7 +61,7 @@ def tried(
     text: str,
     right: Mapping[str, str],
     settings: Settings | None = None,
-    ties: str = "tarantula",
+    ties: str | None = None,
     plain: bool = False,
 ) -> Tried:
     """Search a program; ``right`` maps arguments to the right output."""
@@ -69,7 +69,7 @@ def tried(
 
 
 @cache
-def _tried(text: str, right: tuple[tuple[str, str], ...], settings: Settings, ties: str, plain: bool) -> Tried:
+def _tried(text: str, right: tuple[tuple[str, str], ...], settings: Settings, ties: str | None, plain: bool) -> Tried:
     cases = [Case(words, tuple(words.split()), expected=Expected(out.encode())) for words, out in right]
     subject = with_cases(subject_of(text), cases)
     runs = run_all(subject)
@@ -108,7 +108,10 @@ def test_a_wrong_comparison() -> None:
     assert ("price", "3", "5") not in found.found("int price")  # that store has had no other value
     assert ("price", "3", "5") in found.found("printf")
     assert found.lines == {found.line(part) for part in ("int tickets", "if (tickets", "printf")}
-    assert [e.rank for e in found.findings.ranking if e.statement.line in found.lines] == [1, 1, 1]
+    ranks = {e.statement.line: (e.rank, e.rank_worst) for e in found.findings.ranking}
+    assert ranks[found.line("if (tickets")] == (1, 1)  # which the other outcome of a branch mends
+    assert ranks[found.line("int tickets")] == ranks[found.line("printf")] == (2, 3)
+    assert {e.statement.line for e in found.findings.ranking if e.evidence["branches"]} == {found.line("if (tickets")}
 
 
 def test_the_sentence_has_the_values() -> None:
@@ -273,23 +276,30 @@ def test_without_pairs_the_ranking_is_that_of_the_ties_and_it_says_why() -> None
         assert found.searched.pointers > 0 and found.searched.lonely > 0
 
 
-def order_of(entry: Any, plain: bool) -> tuple[float, float, float]:
+def order_of(entry: Any, plain: bool) -> tuple[float, ...]:
     """What ranks an entry."""
     notes = entry.evidence
     if plain:
         return notes["pairs"], 0.0, notes["suspiciousness"]
-    return notes["pairs"] + 0.5 * notes["relaxed"], notes["same_change"], notes["suspiciousness"]
+    runs = notes["pairs"] + 0.5 * notes["relaxed"]
+    return runs, notes["same_change"], notes["branches"], notes["suspiciousness"]
 
 
 @pytest.mark.parametrize("plain", [False, True])
 @pytest.mark.parametrize("ties", ["tarantula", "op2"])
-def test_the_ranking_is_by_runs_then_by_the_same_change_then_by_the_formula(ties: str, plain: bool) -> None:
+def test_the_ranking_is_by_runs_then_the_same_change_then_branches_then_the_formula(ties: str, plain: bool) -> None:
     for text, right in ((BALANCE, BALANCE_RIGHT), (FACTORS, FACTORS_RIGHT), (TICKETS, TICKETS_RIGHT)):
         ranking = tried(text, right, ties=ties, plain=plain).findings.ranking
         keys = [order_of(entry, plain) for entry in ranking]
         assert keys == sorted(keys, reverse=True)
         for entry, key in zip(ranking, keys, strict=True):
             assert (entry.rank, entry.rank_worst) == (keys.index(key) + 1, len(keys) - keys[::-1].index(key))
+
+
+def test_without_a_formula_op2_orders_and_the_sources_own_in_its_plain_ranking() -> None:
+    for plain, formula in ((False, "op2"), (True, "tarantula")):
+        mine, other = (tried(TICKETS, TICKETS_RIGHT, ties=ties, plain=plain) for ties in (None, formula))
+        assert [e.evidence for e in mine.findings.ranking] == [e.evidence for e in other.findings.ranking]
 
 
 @pytest.mark.parametrize(("text", "right"), [(TICKETS, TICKETS_RIGHT), (SPEEDS, SPEEDS_RIGHT)])

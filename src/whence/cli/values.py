@@ -18,7 +18,7 @@ from whence.cli.present import show
 @click.option("--prune/--no-prune", default=True, help="Once a run is mended, search only what mended it [yes].")
 @click.option("--failing", default=5, type=click.IntRange(1), show_default=True, help="Failing runs, the shortest.")
 @click.option("--plain", is_flag=True, help="As the dissertation has it: no neighbours, no relaxed pairs.")
-@click.option("--ties", type=click.Choice(FORMULAS), default="tarantula", show_default=True, help="Order of equals.")
+@click.option("--ties", type=click.Choice(FORMULAS), help="Order of equals (op2; with --plain tarantula).")
 def values(
     options: Options,
     search: Search,
@@ -28,7 +28,7 @@ def values(
     prune: bool,
     failing: int,
     plain: bool,
-    ties: str,
+    ties: str | None,
 ) -> int:
     """Rank statements by whether another value there makes failing runs pass.
 

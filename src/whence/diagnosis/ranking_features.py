@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.diagnosis.combined_ranking import AROUND, SEPARATES, SOURCES, fuse
+from whence.diagnosis.combined_ranking import SEPARATES
 from whence.diagnosis.statement_kinds import Kinds
 from whence.findings import Entry, Findings, Statement
 
@@ -25,7 +25,8 @@ STEPS = ("failed", "slice", "dependence", "several")  # of candidates of likely 
 NEARBY = 2  # lines
 MANY = 100.0  # rules, cases or instances that count as 1
 CLEAN = 0.999  # score of a rule that repairs all failing cases and breaks none
-VOICES = ("rules", "switch", "values", "formula", "invariants", "causes")
+CHECKED = 25  # passing cases on which a rule is tried, at most
+VOICES = ("switch", "invariants", "causes")
 UNREPAIRED = (
     "suspicion", "base place", "in slice", "near symptom", "invariants", "separates", "first broken", "values same",
     "values pairs", "switch critical", "causes level", "formula alone", "formula consistent", "formula repairs", "rule",
@@ -34,26 +35,33 @@ SPREAD = ("clean", "switch critical", "values same", "formula alone", "separates
 
 
 class Features:
-    """The features of the statements that any technique ranks: ``matrix`` has a row a statement, a column a name."""
+    """The features of ranked statements: ``matrix`` has a row a statement, in their order, a column a name.
+
+    ``ranked`` is the fixed order of all statements that ``base`` and the techniques in ``found`` rank, ``rules`` the
+    rules that mend a failing case, as the part ``rules`` lists them (they may have been confirmed since).
+    """
 
     def __init__(
-        self, base: Findings, found: Sequence[Findings], kinds: Mapping[Statement, Kinds], is_open: bool
+        self,
+        ranked: Sequence[Entry],
+        base: Findings,
+        found: Sequence[Findings],
+        rules: Sequence[Mapping[str, Any]],
+        kinds: Mapping[Statement, Kinds],
     ) -> None:
-        ranked = fuse(base, found, AROUND if is_open else SOURCES).ranking
         self.statements = [entry.statement for entry in ranked]
         self._rows = {statement: row for row, statement in enumerate(self.statements)}
         self._columns: dict[str, Floats] = {}
         by_technique = {one.technique: one for one in found}
         self._base(base)
         self._places(ranked, by_technique)
-        self._rules(by_technique.get("rules"))
+        self._rules(rules)
         self._switch(by_technique.get("switch"))
         self._values(by_technique.get("values"))
         self._formula(by_technique.get("formula"))
         self._invariants(by_technique.get("invariants"))
         self._others(by_technique)
         self._kinds(kinds)
-        self._open(is_open)
         self._combine()
 
     @property
@@ -109,30 +117,32 @@ class Features:
         for voice in VOICES:
             self._from(found.get(voice), (f"{voice} place",), lambda entry, _: (1 / entry.rank_average,))
 
-    def _rules(self, rules: Findings | None) -> None:
-        names = ("rule", "clean", "doubtful rule")
-        self._from(rules, names, lambda _, e: (*_clean(e), e.get("doubtful_score", 0.0)))
-        clean = self._column("clean")
-        self._column("clean alone")[:] = clean / max(clean.sum(), 1.0)
-        count, checked = self._column("clean rules"), self._column("clean checked")
-        kinds, mends, unlisted = self._column("clean kinds"), self._column("mends"), set[tuple[int, str]]()
+    def _rules(self, rules: Sequence[Mapping[str, Any]]) -> None:
+        names = ("rule", "doubtful rule", "mends", "clean", "clean rules", "clean checked", "clean kinds")
+        best, doubtful, mends, clean, count, checked, kinds = map(self._column, names)
         families = {name: self._column(f"rule {name}") for name in FAMILIES}
-        for rule in rules.parts.get("rules", []) if rules else ():
+        of_kind: dict[int, set[str]] = {}
+        for rule in rules:
             row = self._rows.get(Statement(rule["file"], rule["line"]))
             if row is None:
                 continue
+            score = rule["score"]
             mends[row] = max(mends[row], _share(rule["f2p"], rule["failing"]))
-            if not rule["doubt"]:
-                family = families[rule["family"]]
-                family[row] = max(family[row], rule["score"])
-                if rule["score"] >= CLEAN:
-                    count[row] += 1
-                    checked[row] = max(checked[row], _log(rule["checked"]))
-                    kinds[row] += (row, rule["family"]) not in unlisted
-                    unlisted.add((row, rule["family"]))
+            mine = doubtful if rule["doubt"] else best
+            mine[row] = max(mine[row], score)
+            if rule["doubt"]:
+                continue
+            families[rule["family"]][row] = max(families[rule["family"]][row], score)
+            if score >= CLEAN:
+                count[row] += 1
+                checked[row] = max(checked[row], _log(min(rule["checked"], CHECKED)))
+                of_kind.setdefault(row, set()).add(rule["family"])
+                kinds[row] = len(of_kind[row]) / len(FAMILIES)
+        clean[:] = best >= CLEAN
         self._column("clean share")[:] = count / max(count.sum(), 1.0)
         self._column("most clean")[:] = (count == count.max(initial=0.0)) & (count > 0)
-        count[:], kinds[:] = _log(count), kinds / len(FAMILIES)
+        count[:] = _log(count)
+        self._alone("clean")
 
     def _switch(self, switch: Findings | None) -> None:
         cases = max((e.evidence.get("critical", 0) for e in switch.ranking), default=0) if switch else 0
@@ -195,11 +205,6 @@ class Features:
             for column, role in zip(columns, ROLES, strict=True):
                 column[row] = min(mine.get(role, 0), 3) / 3
 
-    def _open(self, is_open: bool) -> None:
-        """Where a run passes as soon as it goes round the place of its failure, some voices weigh differently."""
-        for name in ("switch critical", "values same", "clean", "invariants", "causes level", "formula alone"):
-            self._column(f"{name} open")[:] = self._columns[name] * is_open
-
     def _combine(self) -> None:
         unrepaired = float(self._columns["clean"].max(initial=0.0) == 0)
         for name in UNREPAIRED:
@@ -225,11 +230,6 @@ class Features:
         """A column that tells how few others have what a statement has."""
         column = self._columns[name]
         self._column(f"{name} alone")[:] = column / max(column.sum(), 1.0)
-
-
-def _clean(evidence: Mapping[str, Any]) -> tuple[float, float]:
-    score = float(evidence.get("rule_score", 0.0))
-    return score, float(score >= CLEAN)
 
 
 def _share(count: float, total: float) -> float:

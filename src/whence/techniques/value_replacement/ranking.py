@@ -4,7 +4,8 @@ The values of all cases make up the profile; the shortest failing runs are searc
 alternate value that mends the run (``pairs.py``), and statements are ranked by the number of failing runs in which they
 have one, ties by how suspicious their coverage is. Source: Jeffrey's dissertation (2009), chapters 2 and 4: figure 2.7,
 definitions 4 and 5. Beyond the source, a run in which a statement has relaxed pairs alone counts in part, and among
-statements with equal counts stand those first at which one kind of change mends the most runs.
+statements with equal counts stand those first at which one kind of change mends the most runs, then those at which the
+outcome of a branch mends the most, and coverage is judged by Op2 rather than Tarantula.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 RELAXED = 0.5  # what a failing run with relaxed pairs alone counts, against 1; chosen on the corpus (docs/values.md)
 BELOW = 0.5  # all differences among statements with equal counts are less than this
 LONGEST = 1_000_000  # blocks of a run that is recorded to find its first wrong output
+TIES = "op2"  # the formula that orders equals
 CHUNK = 32  # cases that are observed at a time
 TOLD = 3  # values of a set that a sentence names
 LISTED = 5  # pairs of one statement in one run that are listed
@@ -120,12 +122,14 @@ def _why_not(observed: Observed) -> str:
 
 
 def values(
-    subject: Subject, searched: Searched, coverage: Coverage, ties: str = "tarantula", plain: bool = False
+    subject: Subject, searched: Searched, coverage: Coverage, ties: str | None = None, plain: bool = False
 ) -> Findings:
     """Rank the statements that failing cases executed by what a search found; ``ties`` is a formula of spectra.
 
-    ``plain``: by definitions 4 and 5 alone, without what goes beyond the source.
+    ``plain``: by definitions 4 and 5 alone, without what goes beyond the source. Without ``ties`` it is the source's
+    formula then, else TIES.
     """
+    ties = ties or ("tarantula" if plain else TIES)
     found_pairs = FoundPairs(subject, searched)
     findings = Findings("values", subject.name, _ranking(rank_by_coverage(coverage, ties), found_pairs, plain))
     findings.parts = {"cases": coverage.case_totals(), "pairs": list(found_pairs.listed())}
@@ -135,9 +139,9 @@ def values(
 
 
 def _ranking(suspects: list[Entry], found_pairs: FoundPairs, plain: bool) -> list[Entry]:
-    """The suspects by the runs with a pair, then by the runs that one kind of change mends, then by their scores."""
+    """The suspects by the runs with a pair, then by ``Found.order``, then by their scores."""
     found = {entry.statement: found_pairs.found(entry.statement) for entry in suspects}
-    order = {e.statement: (0.0 if plain else found[e.statement].same, e.score) for e in suspects}
+    order = {e.statement: (*(() if plain else found[e.statement].order), e.score) for e in suspects}
     levels = {key: level for level, key in enumerate(sorted(set(order.values())))}
     scores, notes = {}, {}
     for entry in suspects:
@@ -212,6 +216,11 @@ class Found:
     same: float = 0.0
     branches: int = 0
     best: int = -1
+
+    @property
+    def order(self) -> tuple[float, int]:
+        """What orders statements with equal numbers of runs."""
+        return self.same, self.branches
 
 
 class FoundPairs:

@@ -20,7 +20,7 @@ class ValueReplacement:
     ``full``: every value that any case has had, at every instance, in every run. ``neighbours``: also the value + 1,
     - 1 and 0. ``sets``: all values of a statement's instance at once. ``prune``: once a run is mended, only what mended
     it is searched. ``failing``: failing runs, the shortest. ``plain``: as the dissertation has it. ``ties``: the
-    formula that orders equals.
+    formula that orders equals, by default Op2, or with ``plain`` the dissertation's, Tarantula.
     """
 
     full: bool = False
@@ -29,7 +29,7 @@ class ValueReplacement:
     prune: bool = True
     failing: int = 5
     plain: bool = False
-    ties: str = "tarantula"
+    ties: str | None = None
 
     def run(self, investigation: Investigation) -> Findings:
         """The ranking by value mapping pairs. Raises SubjectError where no case fails, or none can be altered."""
