@@ -9,7 +9,7 @@ had no time, stays and says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -30,15 +30,23 @@ UNKNOWN_LINE = "no edited line of source is known for it, so it was not compiled
 Rule = dict[str, Any]  # an entry of the part ``rules``
 
 
-def confirm(subject: Subject, runs: Runs, findings: Findings, deadline: float, first: int = FIRST) -> Findings:
+def confirm(
+    subject: Subject,
+    runs: Runs,
+    findings: Findings,
+    deadline: float,
+    first: int = FIRST,
+    again: Callable[[Findings], Findings] = lambda combined: combined,
+) -> Findings:
     """Findings with rules, a combined ranking or that of ``rules``, confirmed by compiling until ``deadline``.
 
     The part ``rules`` has ``confirmed`` (None: not known) and ``confirmation`` (why, in words) for each rule that was
-    looked at; the part ``refuted`` has the rules that were dropped. A command of a test suite is no case to run.
+    looked at; the part ``refuted`` has the rules that were dropped. ``again`` is what is made of a combined ranking
+    each time that it was put in its fixed order. A command of a test suite is no case to run.
     """
     if not findings.parts.get("rules") or any(tested.case.command is not None for tested in runs.tested):
         return findings
-    confirmation = _Confirmation(runs, findings)
+    confirmation = _Confirmation(runs, findings, again)
     with Editing(subject, runs, deadline) as editing:
         for _ in range(ROUNDS):
             wanted = confirmation.wanted(first)
@@ -56,7 +64,8 @@ def confirm(subject: Subject, runs: Runs, findings: Findings, deadline: float, f
 class _Confirmation:
     """Findings whose rules are settled one by one."""
 
-    def __init__(self, runs: Runs, findings: Findings) -> None:
+    def __init__(self, runs: Runs, findings: Findings, again: Callable[[Findings], Findings]) -> None:
+        self._again = again
         self._names = [tested.case.name for tested in runs.tested]
         self._failing, self._passing = len(runs.failing), len(runs.passing)
         self._rules: list[Rule] = [dict(rule) for rule in findings.parts["rules"]]
@@ -123,7 +132,8 @@ class _Confirmation:
             ranking = rank({s: entries[s].score + _gain(entries[s], rated[s]) for s in entries}, rated)
         refuted = [rule for rule in self._settled if rule["confirmed"] is False]
         parts = {**self.findings.parts, "rules": in_order(self._rules, ranking), "refuted": refuted}
-        self.findings = replace(self.findings, ranking=ranking, parts=parts)
+        settled = replace(self.findings, ranking=ranking, parts=parts)
+        self.findings = self._again(settled) if settled.brief else settled
 
     def _evidence(self, entry: Entry, rules: Sequence[Rule]) -> dict[str, Any]:
         """A statement's evidence, with what its rules that are left say."""

@@ -17,11 +17,13 @@ from whence.alter.work import INTERRUPT, Work
 from whence.diagnosis.chain import patched_chain
 from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
 from whence.diagnosis.confirmation import confirm
+from whence.diagnosis.learned_ranking import chance_told, is_weighed, reranked, shipped
 from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
 from whence.diagnosis.searches import searches
 from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, locate, values_part
+from whence.diagnosis.statement_kinds import Kinds, statement_kinds
 from whence.errors import UsageError, WhenceError
-from whence.findings import Findings
+from whence.findings import Findings, Statement
 from whence.investigation.account import search_summary, summary
 from whence.investigation.attempts import Attempts
 from whence.investigation.close_cases import add_close_cases
@@ -55,9 +57,10 @@ LATE = 2.0  # seconds that a search may go on when its share is over, before it 
 TELLING, TELLING_MOST = 0.6, 10.0  # of it, and seconds, for the chain
 VALUES_OF = 50  # ranked statements whose values are gathered
 
-COMPARING_STEPS = ("slice", "memory", "races", "invariants")
+COMPARING_STEPS = ("slice", "memory", "races", "invariants", "weights")
 ALTERING_STEPS = ("causes", "rules", "operators", "switch", "values", "formula", "confirmation", "chain")
-STEPS = (*COMPARING_STEPS, *ALTERING_STEPS)  # that can be left out; operators: rules that change one
+# Steps that can be left out; operators: rules that change one, weights: the learned ranking for the fixed order.
+STEPS = (*COMPARING_STEPS, *ALTERING_STEPS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,7 @@ class Diagnosis:
     reader: TraceReader | None = None
     passing: list[TraceReader] = field(default_factory=list)
     chain: Findings | None = None
+    kinds: dict[Statement, Kinds] | None = None  # what statements do, once it was looked up
     confirmed: Findings | None = None  # all of it joined, the changes compiled in the source
 
     def __post_init__(self) -> None:
@@ -138,12 +142,22 @@ class Diagnosis:
             findings.parts |= {name: part for name, part in self.chain.parts.items() if name == "chain"}
             findings.summary = [*findings.summary, *self.chain.summary]
         lines = summary(self.investigation.subject, self.runs, self.recording)
+        if "chance" in findings.parts:
+            lines = [chance_told(findings.parts["chance"]), *lines]
         findings.summary = [*self.generated, *lines, *findings.summary, *self.attempts.lines]
         return findings
 
     def joined(self) -> Findings:
         """What was found, in one ranking."""
-        return fuse(self.base, self.found, AROUND if self.is_open else SOURCES)
+        return self.weighed(fuse(self.base, self.found, AROUND if self.is_open else SOURCES))
+
+    def weighed(self, combined: Findings) -> Findings:
+        """Findings in the fixed order ranked by learned weights, where these were learned from the like."""
+        if not self.options.has("weights") or not is_weighed(self.found, self.is_open):
+            return combined
+        if self.kinds is None:
+            self.kinds = statement_kinds(self.investigation.subject)
+        return reranked(combined, self.base, self.found, self.kinds, shipped())
 
     @property
     def is_open(self) -> bool:
@@ -311,7 +325,7 @@ class Diagnosis:
     def confirm(self) -> None:
         """Compile the changes that the first statements have, and drop what does not hold in the source."""
         end = self.investigation.clock.within(CONFIRMING)
-        confirmed = partial(confirm, self.investigation.subject, self.runs, self.joined(), end)
+        confirmed = partial(confirm, self.investigation.subject, self.runs, self.joined(), end, again=self.weighed)
         self.confirmed = self.attempts.take("changes not compiled", "compiling changes", confirmed)
         self.publish()
 

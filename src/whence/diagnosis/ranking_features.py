@@ -27,18 +27,20 @@ MANY = 100.0  # rules, cases or instances that count as 1
 CLEAN = 0.999  # score of a rule that repairs all failing cases and breaks none
 CHECKED = 25  # passing cases on which a rule is tried, at most
 VOICES = ("switch", "invariants", "causes")
+# What counts once more where no rule is a clean repair.
 UNREPAIRED = (
-    "suspicion", "base place", "in slice", "near symptom", "invariants", "separates", "first broken", "values same",
-    "values pairs", "switch critical", "causes level", "formula alone", "formula consistent", "formula repairs", "rule",
-)  # fmt: skip
+    *("suspicion", "base place", "in slice", "near symptom", "invariants", "separates", "first broken", "values same"),
+    *("values pairs", "switch critical", "causes level", "formula alone", "formula consistent", "formula repairs"),
+    *("rule", "mends", "passing"),
+)
 SPREAD = ("clean", "switch critical", "values same", "formula alone", "separates")  # what counts for neighbours
 
 
 class Features:
     """The features of ranked statements: ``matrix`` has a row a statement, in their order, a column a name.
 
-    ``ranked`` is the fixed order of all statements that ``base`` and the techniques in ``found`` rank, ``rules`` the
-    rules that mend a failing case, as the part ``rules`` lists them (they may have been confirmed since).
+    ``ranked`` is the fixed order of the statements, or its first part, ``base`` and ``found`` are what techniques say
+    of them, ``rules`` the rules that mend a failing case, as the part ``rules`` lists them (some may be confirmed).
     """
 
     def __init__(
@@ -83,9 +85,9 @@ class Features:
         """Columns from each entry's evidence; ``of`` gives a value for each name."""
         columns = [self._column(name) for name in names]
         for entry in findings.ranking if findings else ():
-            row = self._rows[entry.statement]
-            for column, value in zip(columns, of(entry, entry.evidence), strict=True):
-                column[row] = value
+            if (row := self._rows.get(entry.statement)) is not None:
+                for column, value in zip(columns, of(entry, entry.evidence), strict=True):
+                    column[row] = value
 
     def _base(self, base: Findings) -> None:
         top = max((float(e.evidence.get("suspiciousness", e.score)) for e in base.ranking), default=1.0) or 1.0

@@ -1,0 +1,82 @@
+"""Recorded faults as examples to learn from and measure on: features, faulty statements, ranks by each method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bench.ranking.evidence import Recorded, faulty, read
+from bench.ranking.learn import Example, Floats, learned
+from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
+from whence.diagnosis.learned_ranking import TINY, is_weighed
+from whence.diagnosis.ranking_features import Features
+from whence.findings import Entry, rank
+from whence.subject.suspiciousness import tie_ranks
+
+VOICES = ("invariants", "rules", "switch", "values", "formula", "causes")
+
+
+@dataclass(slots=True)
+class Known:
+    """A recorded fault: its features by name, and the rank of its line (worst of its tie) by each method."""
+
+    recorded: Recorded
+    example: Example
+    names: list[str]
+    ranks: dict[str, int]
+
+    @property
+    def program(self) -> str:
+        """The program that it was planted in."""
+        return self.recorded.program
+
+    def rank(self, scores: Floats) -> int:
+        """The rank of the faulty line by these scores; one that is not ranked comes after all others."""
+        if not self.example.faulty.any():
+            return len(scores) + 1
+        _, worst = tie_ranks(np.round(scores / TINY) * TINY)
+        return int(worst[self.example.faulty].min())
+
+
+def known(recorded: Recorded, without: Sequence[str] = ()) -> Known | None:
+    """A fault without some voices; None where the weights would not be asked."""
+    found = [one for one in recorded.found if one.technique not in without]
+    if not is_weighed(recorded.found, recorded.is_open):
+        return None
+    combined = fuse(recorded.base, found, AROUND if recorded.is_open else SOURCES)
+    features = Features(combined.ranking, recorded.base, found, combined.parts.get("rules", []), recorded.kinds)
+    is_faulty = np.array([statement.line in recorded.lines for statement in features.statements])
+    total = len(features.statements)
+
+    def place(ranking: list[Entry]) -> int:
+        best = faulty(ranking, recorded.lines)
+        return best.rank_worst if best else total + 1
+
+    rankings = {one.technique: one.ranking for one in found}
+    op2 = rank({e.statement: _op2(e) for e in recorded.base.ranking})
+    ranks = {voice: place(rankings.get(voice, [])) for voice in VOICES}
+    ranks |= {"op2": place(op2), "fixed": place(combined.ranking)}
+    return Known(recorded, Example(features.matrix, is_faulty), features.names, ranks)
+
+
+def _op2(entry: Entry) -> float:
+    evidence = entry.evidence
+    return float(evidence["failing"] - evidence["passing"] / (evidence["passing_total"] + 1))
+
+
+def load(paths: Iterable[Path], without: Sequence[str] = ()) -> list[Known]:
+    """All faults of the files that the weights would be asked of."""
+    found = (known(one, without) for path in paths for one in read(path))
+    return [one for one in found if one is not None]
+
+
+def held_out(faults: Sequence[Known], learn: Callable[[Sequence[Example]], Floats] = learned) -> list[Floats]:
+    """The scores of each fault's statements by weights that were learned from the other programs."""
+    weights = {
+        program: learn([fault.example for fault in faults if fault.program != program])
+        for program in {fault.program for fault in faults}
+    }
+    return [fault.example.matrix @ weights[fault.program] for fault in faults]

@@ -1,0 +1,119 @@
+"""The learned ranking: statements by a weighted sum of what all techniques say of them, and how far to trust it.
+
+The weights were learned from planted faults, of which it is known where they are (docs/ranking.md). They take the place
+of the fixed order of techniques (``combined_ranking``) where what they were learned from is there: the right output is
+known, and rules were tried, at least. The fixed order itself is one of the things that are weighed.
+
+A chance goes with it: in how many of a hundred faults that it was not learned from the fault was the first statement,
+among the first three or five, where the scores stood out as much as here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from whence.diagnosis.combined_ranking import in_order
+from whence.diagnosis.ranking_features import Features, Floats
+from whence.diagnosis.statement_kinds import Kinds
+from whence.findings import Entry, Findings, Statement, rank
+
+MODEL = Path(__file__).with_name("ranking_model.json")
+MOST = 2000  # statements that are weighed, the first of the fixed order; the others stay behind them
+NEEDED = "rules"  # the technique whose findings are there wherever runs were altered
+FIRST = {"first": 1, "three": 3, "five": 5}  # how many statements a chance is of
+TINY = 1e-9  # differences of scores below this are none
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The weight of each feature by name; of each of FIRST slope and offset that make a chance of what softmax says."""
+
+    weights: Mapping[str, float]
+    chances: Mapping[str, tuple[float, float]]
+
+    def scores(self, features: Features) -> Floats:
+        """The score of each statement. Raises ValueError where the features are not those that were learned."""
+        if features.names != list(self.weights):
+            raise ValueError("the features are not those of the ranking's weights: python -m bench.ranking.train")
+        weighed: Floats = features.matrix @ np.array(list(self.weights.values()))
+        return np.round(weighed / TINY) * TINY
+
+    def chance(self, scores: Floats) -> dict[str, float]:
+        """How likely the fault is among the first statements, by FIRST; never less for more of them."""
+        found, before = dict[str, float](), 0.0
+        for name, number in FIRST.items():
+            slope, offset = self.chances[name]
+            before = found[name] = max(before, logistic(slope * logit(leading(scores, number)) + offset))
+        return found
+
+
+@cache
+def shipped() -> Model:
+    """The model that comes with Whence."""
+    stored = json.loads(MODEL.read_text())
+    return Model(stored["weights"], {name: (pair[0], pair[1]) for name, pair in stored["chances"].items()})
+
+
+def is_weighed(found: Sequence[Findings], is_open: bool) -> bool:
+    """Whether the weights were learned from the like: runs were altered, right outputs are known, no threads race."""
+    techniques = {one.technique for one in found if one.ranking}
+    return not is_open and NEEDED in techniques and "races" not in techniques
+
+
+def reranked(
+    combined: Findings, base: Findings, found: Sequence[Findings], kinds: Mapping[Statement, Kinds], model: Model
+) -> Findings:
+    """Findings in the fixed order, ranked by the model instead; the part ``chance`` says how far to trust it."""
+    ranked, rest = combined.ranking[:MOST], combined.ranking[MOST:]
+    scores = model.scores(Features(ranked, base, found, combined.parts.get("rules", []), kinds))
+    ranking = _ranked(ranked, scores, rest)
+    chance = model.chance(scores)
+    parts: dict[str, Any] = {**combined.parts, "chance": {name: round(value, 3) for name, value in chance.items()}}
+    if "rules" in parts:
+        parts["rules"] = in_order(parts["rules"], ranking)
+    return replace(combined, ranking=ranking, parts=parts)
+
+
+def chance_told(chance: Mapping[str, float]) -> str:
+    """The chance in words."""
+    first, three, five = (f"{100 * chance[name]:.0f}" for name in FIRST)
+    return (
+        f"of 100 planted faults with such evidence the first statement was faulty in {first}, one of the first three "
+        f"in {three}, of the first five in {five}"
+    )
+
+
+def _ranked(ranked: Sequence[Entry], scores: Floats, rest: Sequence[Entry]) -> list[Entry]:
+    """The statements by score, then the rest in their order; scores are places from 1 down to 0."""
+    keys = {entry.statement: (1.0, score) for entry, score in zip(ranked, scores.tolist(), strict=True)}
+    keys |= {entry.statement: (0.0, entry.score) for entry in rest}
+    distinct = sorted(set(keys.values()))
+    place = {key: number / max(len(distinct) - 1, 1) for number, key in enumerate(distinct)}
+    evidence = {entry.statement: entry.evidence for entry in (*ranked, *rest)}
+    return rank({statement: place[key] for statement, key in keys.items()}, evidence)
+
+
+def leading(scores: Floats, number: int) -> float:
+    """The sum of the highest chances by softmax of the scores."""
+    if not len(scores):
+        return 0.0
+    shares = np.sort(np.exp(scores - scores.max()))[::-1]
+    return float(shares[:number].sum() / shares.sum())
+
+
+def logit(chance: float) -> float:
+    """The logarithm of the odds, of chances away from 0 and 1."""
+    bounded = min(max(chance, 1e-6), 1 - 1e-6)
+    return float(np.log(bounded / (1 - bounded)))
+
+
+def logistic(value: float) -> float:
+    """The chance of the logarithm of its odds."""
+    return float(1 / (1 + np.exp(-value)))

@@ -1,0 +1,120 @@
+"""Learning the ranking's weights: they are the best ones, the same each time, and chances come true."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bench.ranking.calibrate import corrected, fitted
+from bench.ranking.evidence import Recorded, read
+from bench.ranking.examples import load
+from bench.ranking.learn import Example, learned, softmax
+from bench.ranking.record import record
+from bench.ranking.train import trained
+from corpus import corpus
+from whence.findings import Findings, Statement, rank
+
+NAMES = ("left", "right", "odd")
+COUNTS = {"failing_total": 2, "passing_total": 4}
+
+
+def examples(seed: int, number: int = 40) -> list[Example]:
+    """Faults of 3 to 12 statements with three features; the first feature tells most about the faulty ones."""
+    chance = np.random.default_rng(seed)
+    found = []
+    for _ in range(number):
+        x = chance.random((int(chance.integers(3, 12)), 3))
+        faulty = np.zeros(len(x), np.bool_)
+        faulty[np.argsort(x[:, 0] + 0.3 * chance.random(len(x)))[-int(chance.integers(1, 3)) :]] = True
+        found.append(Example(x, faulty))
+    return found
+
+
+def loss(faults: list[Example], weights: np.ndarray, penalty: float) -> float:
+    chances = [softmax(fault.matrix @ weights)[fault.faulty].sum() for fault in faults]
+    return penalty / 2 * float(weights @ weights) - float(np.log(chances).sum())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_step_away_from_the_weights_is_better(seed):
+    faults = examples(seed)
+    weights = learned(faults, penalty=1.0)
+    least, chance = loss(faults, weights, 1.0), np.random.default_rng(seed)
+    for size in (1.0, 0.1, 0.01):
+        for _ in range(20):
+            assert loss(faults, weights + size * chance.standard_normal(3), 1.0) > least - 1e-9
+    assert weights[0] > 2 * abs(weights[1])
+
+
+def test_a_fault_of_which_no_line_is_ranked_teaches_nothing():
+    faults = examples(1)
+    lost = Example(np.ones((4, 3)), np.zeros(4, np.bool_))
+    assert np.array_equal(learned([*faults, lost]), learned(faults))
+
+
+def test_chances_are_corrected_to_what_comes_true():
+    chance = random.Random(1)
+    said = [chance.random() for _ in range(4000)]
+    came = [chance.random() < one**2 / (one**2 + (1 - one) ** 2) for one in said]  # too modest: log odds by half
+    line = fitted(said, came)
+    assert line == pytest.approx((2.0, 0.0), abs=0.2)
+    assert corrected(0.5, line) == pytest.approx(0.5, abs=0.05)
+    assert corrected(0.8, line) == pytest.approx(0.94, abs=0.03)
+
+
+def recorded(number: int) -> Recorded:
+    """A fault on line 2 or 3 of four, of which rules and switches say different things."""
+    statements = [Statement("a.c", line) for line in range(1, 5)]
+    line = 2 + number % 2
+    counts = {s: {**COUNTS, "failing": 2, "passing": (s.line + number) % 4} for s in statements}
+    switch = findings("switch", {s: {**n, "critical": 2 * (s.line == 4)} for s, n in counts.items()})
+    rules = findings("rules", {s: {**n, "rule_score": float(s.line == line)} for s, n in counts.items()})
+    common = {"f2p": 2, "p2f": 0, "failing": 2, "checked": 4, "unknown": 0, "family": "value", "doubt": ""}
+    rules.parts["rules"] = [{"file": "a.c", "line": line, "score": 1.0, **common}]
+    found, base = [switch, rules], findings("locate", counts)
+    about = ("generated", f"prog{number % 3}", f"{number:04}", "wrong constant", (line,), False)
+    return Recorded(*about, base, found, {statements[0]: {"load": 1}})
+
+
+def findings(technique: str, notes: dict[Statement, dict[str, Any]]) -> Findings:
+    return Findings(technique, "prog", rank({s: n["failing"] - n["passing"] / 5 for s, n in notes.items()}, notes))
+
+
+def test_trained_again_it_gives_the_same_file(tmp_path):
+    path = tmp_path / "recorded.jsonl"
+    path.write_text("".join(json.dumps(recorded(number).to_json()) + "\n" for number in range(30)))
+    first, second = (json.dumps(trained(load([path]))) for _ in range(2))
+    assert first == second
+    stored = json.loads(first)
+    assert stored["weights"]["clean"] > 0 > stored["weights"]["switch all"]
+    assert stored["learned from"]["generated"] == 30
+
+
+def test_what_was_recorded_is_read_again_but_for_a_line_that_was_not_finished(tmp_path):
+    path = tmp_path / "recorded.jsonl"
+    rows = [json.dumps(recorded(number).to_json()) for number in range(3)]
+    path.write_text("\n".join([*rows[:2], rows[2][:100]]))
+    one, two = read(path)
+    assert (one.key, two.key) == (("generated", "prog0", "0000"), ("generated", "prog1", "0001"))
+    assert one.lines == (2,) and one.kinds == recorded(0).kinds and not one.is_open
+    for mine, again in zip([recorded(0).base, *recorded(0).found], [one.base, *one.found], strict=True):
+        assert [(e.statement, e.score, e.rank) for e in mine.ranking] == [
+            (e.statement, e.score, e.rank) for e in again.ranking
+        ]
+    assert list(read(tmp_path / "none")) == []
+
+
+def test_what_all_techniques_say_of_a_fault_is_recorded(tmp_path):
+    fault = corpus.faults("gatekeeper")[0]
+    found = record(fault, seed=1, budget=20)
+    assert isinstance(found, Recorded), found
+    assert {"rules", "switch"} <= {one.technique for one in found.found}
+    path = tmp_path / "recorded.jsonl"
+    path.write_text(json.dumps(found.to_json()) + "\n")
+    (known,) = load([path])
+    assert known.example.faulty.any()
+    assert known.ranks["rules"] <= known.ranks["op2"]
