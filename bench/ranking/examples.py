@@ -44,7 +44,7 @@ class Known:
 def known(recorded: Recorded, without: Sequence[str] = ()) -> Known | None:
     """A fault without some voices; None where the weights would not be asked."""
     found = [one for one in recorded.found if one.technique not in without]
-    if not is_weighed(recorded.found, recorded.is_open):
+    if not is_weighed(recorded.base, recorded.found, recorded.is_open):
         return None
     combined = fuse(recorded.base, found, AROUND if recorded.is_open else SOURCES)
     features = Features(combined.ranking, recorded.base, found, combined.parts.get("rules", []), recorded.kinds)

@@ -103,13 +103,15 @@ def test_statements_that_are_not_weighed_stay_behind_in_their_order(base, monkey
 
 
 def test_only_the_like_of_what_was_learned_from_is_weighed(base):
+    alone = replace(base, ranking=rank({A: 0.9}, {A: {**COUNTS, "passing": 0, "passing_total": 0}}))
     altered, compared = rules(rule(A)), findings("invariants", {A: dict(COUNTS)})
-    assert is_weighed([altered, compared], is_open=False)
-    assert is_weighed([altered], is_open=False)
-    assert not is_weighed([compared], is_open=False)  # no run was altered
-    assert not is_weighed([altered], is_open=True)  # what is right is not known
-    assert not is_weighed([altered, findings("races", {A: {"decides": 1.0}})], is_open=False)
-    assert not is_weighed([replace(altered, ranking=[])], is_open=False)
+    assert is_weighed(base, [altered, compared], is_open=False)
+    assert is_weighed(base, [altered], is_open=False)
+    assert not is_weighed(alone, [altered], is_open=False)  # no case passes
+    assert not is_weighed(base, [compared], is_open=False)  # no run was altered
+    assert not is_weighed(base, [altered], is_open=True)  # what is right is not known
+    assert not is_weighed(base, [altered, findings("races", {A: {"decides": 1.0}})], is_open=False)
+    assert not is_weighed(base, [replace(altered, ranking=[])], is_open=False)
 
 
 def test_a_technique_that_did_not_speak_leaves_zeros(base):

@@ -1,8 +1,8 @@
 """The learned ranking: statements by a weighted sum of what all techniques say of them, and how far to trust it.
 
 The weights were learned from planted faults, of which it is known where they are (docs/ranking.md). They take the place
-of the fixed order of techniques (``combined_ranking``) where what they were learned from is there: the right output is
-known, and rules were tried, at least. The fixed order itself is one of the things that are weighed.
+of the fixed order of techniques (``combined_ranking``) where what they were learned from is there: passing cases, a
+right output, and rules that were tried, at least. The fixed order itself is one of the things that are weighed.
 
 A chance goes with it: in how many of a hundred faults that it was not learned from the fault was the first statement,
 among the first three or five, where the scores stood out as much as here.
@@ -61,10 +61,14 @@ def shipped() -> Model:
     return Model(stored["weights"], {name: (pair[0], pair[1]) for name, pair in stored["chances"].items()})
 
 
-def is_weighed(found: Sequence[Findings], is_open: bool) -> bool:
-    """Whether the weights were learned from the like: runs were altered, right outputs are known, no threads race."""
+def is_weighed(base: Findings, found: Sequence[Findings], is_open: bool) -> bool:
+    """Whether the weights were learned from the like: cases pass, runs were altered, and no threads race.
+
+    Nor ``is_open`` what the right output is.
+    """
+    passes = any(entry.evidence.get("passing_total") for entry in base.ranking)
     techniques = {one.technique for one in found if one.ranking}
-    return not is_open and NEEDED in techniques and "races" not in techniques
+    return passes and not is_open and NEEDED in techniques and "races" not in techniques
 
 
 def reranked(

@@ -143,7 +143,7 @@ class Diagnosis:
             findings.summary = [*findings.summary, *self.chain.summary]
         lines = summary(self.investigation.subject, self.runs, self.recording)
         if "chance" in findings.parts:
-            lines = [chance_told(findings.parts["chance"]), *lines]
+            lines.append(chance_told(findings.parts["chance"]))
         findings.summary = [*self.generated, *lines, *findings.summary, *self.attempts.lines]
         return findings
 
@@ -153,7 +153,7 @@ class Diagnosis:
 
     def weighed(self, combined: Findings) -> Findings:
         """Findings in the fixed order ranked by learned weights, where these were learned from the like."""
-        if not self.options.has("weights") or not is_weighed(self.found, self.is_open):
+        if not self.options.has("weights") or not is_weighed(self.base, self.found, self.is_open):
             return combined
         if self.kinds is None:
             self.kinds = statement_kinds(self.investigation.subject)
