@@ -59,8 +59,9 @@ def test_a_kernel_is_known_to_be_kept() -> None:
     class Elsewhere:
         """A kernel whose folder holds nothing of it."""
 
-        class stats:
-            cache_path = str(Path(__file__).parent)
+        class called:
+            class stats:
+                cache_path = str(Path(__file__).parent)
 
         py_func = staticmethod(provenance.follow.py_func)
 

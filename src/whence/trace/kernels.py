@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 import numba
-from numba import njit
+from numba import njit, types
 from numba.core.caching import IndexDataCacheFile
+from numba.core.dispatcher import Dispatcher
 
 from whence.build.store import is_sealed, sealed
 from whence.build.toolchain import whence_home
@@ -65,9 +66,37 @@ class _Sealed(_CacheFile):  # type: ignore[misc]
         return super()._load_data(name)
 
 
+_Dispatcher: Any = Dispatcher  # has no types
+
+
+class _Lean(_Dispatcher):  # type: ignore[misc]
+    """A function that compiled code calls, compiled once for all integers; ``called`` is the one that Python calls.
+
+    Numba would compile it anew for each constant and each width of integer that it is given, and each time make the
+    code that takes its tables out of Python's objects, which costs more than the function: that was 105 seconds of
+    processor time for the passes that decode, slice, and check memory and races, and is 39 this way.
+    """
+
+    called: Any
+
+    def get_call_template(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        """What numba asks for at a call in compiled code: integers are passed as ``int64``, but for ``uint64``."""
+        return super().get_call_template(tuple(map(_widened, args)), {key: _widened(kws[key]) for key in kws})
+
+    def __call__(self, *args: Any) -> Any:
+        """A call by Python."""
+        return self.called(*args)
+
+
+def _widened(given: Any) -> Any:
+    """The type that an argument is passed as."""
+    plain = types.unliteral(given)  # type: ignore[no-untyped-call]
+    return types.int64 if isinstance(plain, types.Integer | types.Boolean) and plain != types.uint64 else given
+
+
 def is_kept(kernel: Any) -> bool:
-    """Whether a kernel (numba's object) has been compiled and kept before, or is kept nowhere."""
-    place = kernel.stats.cache_path
+    """Whether a kernel has been compiled for Python and kept before, or is kept nowhere."""
+    place = kernel.called.stats.cache_path
     function = kernel.py_func
     name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}"
     return place is None or any(Path(place).glob(f"{name}-*.nbi"))
@@ -76,10 +105,19 @@ def is_kept(kernel: Any) -> bool:
 def lean(function: F) -> F:
     """Compile a function that makes no array: tables are passed to it without counting references to each.
 
-    For functions that run once an event the counting would take several times longer than their work.
+    For functions that run once an event the counting would take several times longer than their work. What
+    Python calls is kept, with all that it calls in turn.
     """
-    compiled: Any = njit(cache=True, _nrt=False)(function)  # type: ignore[call-overload]
+    made: Any = njit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
+    made.__class__ = _Lean
+    made.called = _called(function)
+    found: F = made
+    return found
+
+
+def _called(function: Callable[..., Any]) -> Any:
+    """What Python calls."""
+    compiled: Any = njit(cache=True, _nrt=False, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
     kept, own = compiled._cache, compiled._cache._impl
     kept._cache_file = _Sealed(kept.cache_path, own.filename_base, own.locator.get_source_stamp())
-    made: F = compiled
-    return made
+    return compiled
