@@ -121,3 +121,23 @@ def test_an_input_that_tells_edits_apart_is_shown_with_both_outputs() -> None:
     apart = done.json["apart"]
     assert apart["other"] > 1 and apart["input"].startswith("args `") and apart["first"] != apart["second"]
     assert apart["first"].startswith("line 1 is ")
+
+
+def test_code_of_a_header_or_another_file_is_left_alone_and_said() -> None:
+    folder = folder_of(
+        "header", PRICE.replace(PRICE[PRICE.index("static") : PRICE.index("int main")], '#include "of.h"\n')
+    )
+    (folder / "of.h").write_text(PRICE[PRICE.index("static") : PRICE.index("int main")])
+    done = whence(folder, "fix", "price.c", *CASES)
+    assert "of.h is not compiled by itself: no edit of it was tried" in done.out
+    generated = PRICE.replace("static int price_of", '#line 1 "price.y"\nstatic int price_of')
+    folder = folder_of("generated", generated)
+    (folder / "price.y").write_text("a grammar\n" * 20)
+    assert "price.y is not compiled by itself" in whence(folder, "fix", "price.c", *CASES).out
+
+
+def test_a_fault_in_a_macro_costs_no_error() -> None:
+    text = PRICE.replace("#include <stdlib.h>", "#include <stdlib.h>\n#define IS_MANY(n) ((n) > 10)")
+    text = text.replace("count > 10", "IS_MANY(count)")
+    done = whence(folder_of("macro", text), "fix", "price.c", *CASES, "--json")
+    assert done.status == 0 and "IS_MANY(count + 1)" in "".join(edit["diff"] for edit in done.json["edits"])

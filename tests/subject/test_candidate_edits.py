@@ -118,13 +118,15 @@ def test_each_edit_of_one_build_does_what_the_edited_source_does(places: Subject
         executable, left = tried.build(source, edits[::29])
         chosen = dict(list(left.items())[:60])
         assert len(chosen) > 40 and len({line.line for line in chosen.values()}) > 15
-        limits, cases = tried.limits, [case for case in places.cases if case.name in ("7", "-5")]
+        limits, cases = replace(DEFAULT_LIMITS, time=0.5), [case for case in places.cases if case.name in ("7", "-5")]
         with Runner(executable, limits, name=places.name) as runner:
             together = {n: runner.run_cases([choosing(case, n) for case in cases]) for n in chosen}
     for number, edit in chosen.items():
         alone = Rebuild(places.capture, tmp_path).build(path, edited(source, edit), f"alone-{number}")
         with Runner(alone, limits, name=places.name) as runner:
             for one, other in zip(runner.run_cases(cases), together[number], strict=True):
+                if one.timed_out or other.timed_out:  # how far an endless run comes is chance
+                    continue
                 assert (one.stdout, one.code) == (other.stdout, other.code), edited(source, edit).decode()
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Favoured = Mapping[Statement, Sequence[str]]  # descriptions of fixes of statements, the most likely first
 CONFIRMED = 12  # edits that are compiled by themselves, the best ones
+NEAREST = 4  # ... where none passes
 CHECKED = 3  # of these, with checks of memory
 ENOUGH = 40  # passing edits that end a search
 AGAIN, LEAST = 1.5, 6.0  # times that the first passing edit took, and seconds, that the search goes on for more
@@ -87,9 +88,10 @@ class EditSearch:
         rows = [row for row in self._runs.failing if self._runs.tested[row].outcome.kind is not Kind.MEMORY]
         sieved = self._sieved(edits, rows)
         best = sorted(sieved, key=lambda one: self._promise(one, len(rows), order[id(one.edit)], favoured or {}))
-        found.passing = sum(_passes(one, len(rows)) for one in sieved)
+        found.passing = sum(one.passes(len(rows)) for one in sieved)
         with Editing(self._subject, self._runs, self._deadline) as editing:
-            self._confirm(editing, [one.edit for one in best[:CONFIRMED]], order)
+            most = CONFIRMED if found.passing else NEAREST
+            self._confirm(editing, [one.edit for one in best[: min(most, found.passing or most)]], order)
             if not any(m.passes(len(rows)) for m in found.mendings):
                 self._alone(editing, [edit for edit in edits if not edit.is_choice][:ALONE], order)
             self._check(editing, len(rows))
@@ -123,7 +125,7 @@ class EditSearch:
             for batch in runs.sieve(self.found.files, edits, rows):
                 sieved += batch
                 took = time.monotonic() - self._began
-                passing = sum(_passes(one, len(rows)) for one in sieved)
+                passing = sum(one.passes(len(rows)) for one in sieved)
                 first = first or (took if passing else 0.0)
                 if passing >= ENOUGH or (first and took > first + max(LEAST, AGAIN * first)):
                     break
@@ -135,7 +137,7 @@ class EditSearch:
     ) -> tuple[bool, bool, int, int, int, int]:
         """The order in which edits are compiled by themselves."""
         own = self._favour(one.edit, favoured)
-        return not _passes(one, failing), bool(one.broken), -len(one.repaired), one.edit.size, own, place
+        return not one.passes(failing), bool(one.broken), -len(one.repaired), one.edit.size, own, place
 
     # ---- What holds --------------------------------------------------------------------------------------------------
 
@@ -197,7 +199,3 @@ def changed_range(old: bytes, new: bytes) -> tuple[bytes, bytes]:
     most = min(len(before), len(after)) - first
     last = next((n for n in range(most) if before[-1 - n] != after[-1 - n]), most)
     return b"\n".join(before[first : len(before) - last]), b"\n".join(after[first : len(after) - last])
-
-
-def _passes(one: Sieved, failing: int) -> bool:
-    return len(one.repaired) == failing and not one.broken

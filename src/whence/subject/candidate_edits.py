@@ -26,7 +26,7 @@ from whence.program.schemata import Schemata, can_be_chosen, schemata
 from whence.program.source_edits import SourceEdit
 from whence.run.cases import Case
 from whence.run.oracle import judge
-from whence.run.runner import RunLost, Runner
+from whence.run.runner import Cancelled, RunLost, Runner
 from whence.run.sandbox import Limits
 from whence.subject.coverage import Coverage
 from whence.subject.runs import Runs, coverage
@@ -49,6 +49,11 @@ class Sieved:
     edit: SourceEdit
     repaired: tuple[int, ...]
     broken: tuple[int, ...] = ()
+    checked: bool = True  # on all passing cases that it reaches; False: there was no time for that
+
+    def passes(self, failing: int) -> bool:
+        """Whether all cases pass with it, of which so many fail without."""
+        return len(self.repaired) == failing and not self.broken and self.checked
 
 
 @dataclass(slots=True)
@@ -73,6 +78,7 @@ class CandidateRuns:
         self._scratch = scratch("candidates")
         self._rebuild = Rebuild(subject.capture, Path(self._scratch.name))
         self._builds = 0
+        self._runners: set[Runner] = set()  # those in use
         self._lock, self._stop = threading.Lock(), threading.Event()
         self.count = Count()
 
@@ -90,15 +96,25 @@ class CandidateRuns:
         ``files`` are the sources by the names that edits have for them. Edits that are no choice while the program runs
         are passed over. Whoever stops asking ends what is still running.
         """
+        end = threading.Timer(max(0.0, min(self._deadline - time.monotonic(), threading.TIMEOUT_MAX)), self._end)
+        end.start()
         with ThreadPoolExecutor(cpu_count() or 1) as pool:
             jobs = [pool.submit(self._batch, files[file], batch, rows) for file, batch in _batches(files, edits)]
             try:
                 for job in jobs:
                     yield job.result()
             finally:
+                end.cancel()
                 if not all(job.done() for job in jobs):
-                    self._stop.set()
+                    self._end()
                 pool.shutdown(cancel_futures=True)
+
+    def _end(self) -> None:
+        """Let everything that runs end at once: a run with an edit may go on for as long as its limit says."""
+        self._stop.set()
+        with self._lock:
+            for runner in self._runners:
+                runner.cancel()
 
     # ---- Builds ------------------------------------------------------------------------------------------------------
 
@@ -143,8 +159,14 @@ class CandidateRuns:
             with self._lock:
                 self.count.troubles.setdefault(edits[0].file, str(error))
             return []
-        with Runner(executable, self.limits, name=self._subject.name) as runner:
-            return self._run(runner, source, left, rows)
+        with Runner(executable, self.limits_of(rows), name=self._subject.name) as runner:
+            with self._lock:
+                self._runners.add(runner)
+            try:
+                return self._run(runner, source, left, rows)
+            finally:
+                with self._lock:
+                    self._runners.discard(runner)
 
     # ---- Runs --------------------------------------------------------------------------------------------------------
 
@@ -166,6 +188,7 @@ class CandidateRuns:
     def _passing(self, runner: Runner, row: int, numbers: Sequence[int]) -> tuple[list[int], int]:
         """The edits with which a case passes, and how many were run."""
         case, passing = self._runs.tested[row].case, list[int]()
+        runner.limits = self.limits_of([row])
         for start in range(0, len(numbers), PORTION):
             if self._is_late:
                 return passing, start
@@ -180,12 +203,13 @@ class CandidateRuns:
         rows = self._reaching(source, edit)
         for start in range(0, len(rows), PORTION):
             if self._is_late:
-                break
+                return Sieved(edit, repaired, checked=False)
             part = rows[start : start + PORTION]
+            runner.limits = self.limits_of(part)
             verdicts = self._verdicts(runner, [(self._runs.tested[row].case, number) for row in part])
             broken = [row for row, ok in zip(part, verdicts, strict=True) if not ok]
             if broken:
-                return Sieved(edit, repaired, tuple(broken))
+                return Sieved(edit, repaired, tuple(broken), checked=not self._stop.is_set())
         return Sieved(edit, repaired)
 
     def _verdicts(self, runner: Runner, wanted: Sequence[tuple[Case, int]]) -> list[bool]:
@@ -194,13 +218,15 @@ class CandidateRuns:
         self._add(runs=len(cases))
         try:
             return [judge(result.case, result).passed for result in runner.run_cases(cases)]
+        except Cancelled:
+            return [False] * len(cases)
         except RunLost:
             return [self._alone(runner, case) for case in cases]
 
     def _alone(self, runner: Runner, case: Case) -> bool:
         try:
             return judge(case, runner.run_case(case)).passed
-        except RunLost:
+        except (RunLost, Cancelled):
             return False
 
     def _reaching(self, source: CSource, edit: SourceEdit) -> list[int]:
@@ -223,13 +249,22 @@ class CandidateRuns:
         """For each column of the coverage its files and lines."""
         return [tuple((s.file, s.line) for s in site.statements) for site in self._coverage.sites]
 
-    @cached_property
-    def limits(self) -> Limits:
-        """The subject's limits; a run with an edit may take a few times as long as the longest one that passes."""
-        limits = self._subject.limits
-        longest = max((self._runs.tested[row].result.wall for row in self._runs.passing), default=limits.time or 1.0)
+    def limits_of(self, rows: Iterable[int]) -> Limits:
+        """The subject's limits for runs of these cases with an edit: a few times as long as they take without.
+
+        A case that does not end without it may take that of the longest that passes.
+        """
+        limits, tested = self._subject.limits, self._runs.tested
+        ended = [row if not tested[row].outcome.endless else None for row in rows]
+        longest = max((self._longest if row is None else tested[row].result.wall for row in ended), default=0.0)
         wanted = max(LEAST, SLOWER * longest)
         return replace(limits, time=min(limits.time, wanted) if limits.time else wanted)
+
+    @cached_property
+    def _longest(self) -> float:
+        """Seconds of the longest run that passes."""
+        walls = (self._runs.tested[row].result.wall for row in self._runs.passing)
+        return max(walls, default=self._subject.limits.time or 1.0)
 
     def _add(self, **numbers: int) -> None:
         with self._lock:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import Place, Unit, walk
@@ -18,7 +18,7 @@ from whence.techniques.bugfix.scope import NUMBER, Scope, kind_of
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MOST_NAMES, MOST_LITERALS, MOST_ATOMS = 16, 10, 40
+MOST_NAMES, MOST_VARIABLES, MOST_LITERALS, MOST_ATOMS = 16, 24, 10, 40
 GROUPS = (
     ("<", "<=", ">", ">=", "==", "!="),
     ("&&", "||"),
@@ -27,6 +27,13 @@ GROUPS = (
     ("<<", ">>"),
     ("&", "&&"),
     ("|", "||"),
+)
+_ORDERING, _EQUATING = ("<", "<=", ">", ">="), ("==", "!=")
+_ODD = frozenset(
+    (
+        *(frozenset(pair) for pair in product(_ORDERING, _EQUATING)),
+        *(frozenset(pair) for pair in product(("+", "-"), ("*", "/", "%"))),
+    )
 )
 _ASSIGNING = ("=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=")
 _TRUTHS = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
@@ -90,7 +97,7 @@ class ExpressionChanges:
         old = self._text(operator)
         for new in dict.fromkeys(new for group in GROUPS if old in group for new in group):
             if new != old:
-                yield operator, new, 0
+                yield operator, new, 1 if frozenset((old, new)) in _ODD else 0
         yield node, self._text(left), 0
         yield node, self._text(right), 0
         if old in ("-", "/", "%"):
@@ -167,7 +174,18 @@ class ExpressionChanges:
         if old in visible:
             wanted = visible[old] if kind_of(visible[old]) != NUMBER else NUMBER
             same = [n for n, t in visible.items() if n != old and wanted in (t, kind_of(t))]
-            yield from ((node, name, 0) for name in same[:MOST_NAMES])
+            yield from ((node, name, 0) for name in self._likely(node, old, same))
+
+    def _likely(self, node: Node, old: str, names: list[str]) -> list[str]:
+        """The names that are most likely meant: those of the function first, then those that look like the old one."""
+        from rapidfuzz.distance import Indel
+
+        function = self._source.function_at(node.start_byte)
+        near = (
+            {self._source.name(n) for n in walk(function) if n.type == "identifier"} if function is not None else set()
+        )
+        order = sorted(names, key=lambda name: (name not in near, Indel.normalized_distance(old, name)))
+        return order[:MOST_VARIABLES]
 
     def _member(self, node: Node) -> Iterator[tuple[Node, str, int]]:
         for name in self._scope.siblings.get(self._text(node), [])[:MOST_NAMES]:

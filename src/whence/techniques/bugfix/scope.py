@@ -22,8 +22,11 @@ _AGGREGATE = re.compile(r"\b(?:struct|union)\b")
 _CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]+")
 
 
-def declared(source: CSource, declaration: Node) -> Iterator[tuple[str, str]]:
-    """The names that a declaration or a parameter declares, each with its type such as ``struct item *``."""
+def declared(source: CSource, declaration: Node, before: int | None = None) -> Iterator[tuple[str, str]]:
+    """The names that a declaration or a parameter declares, each with its type such as ``struct item *``.
+
+    With ``before`` only those whose declarators, with their first values, end before an offset.
+    """
     kind = declaration.child_by_field_name("type")
     if kind is None:
         return
@@ -31,6 +34,8 @@ def declared(source: CSource, declaration: Node) -> Iterator[tuple[str, str]]:
     base = " ".join(" ".join(words).split())
     base = base.partition("{")[0].strip()
     for declarator in declaration.children_by_field_name("declarator"):
+        if before is not None and declarator.end_byte > before:
+            return
         inner = declarator.child_by_field_name("declarator") if declarator.type == "init_declarator" else declarator
         name = declared_name(source, inner) if inner is not None else ""
         if inner is None or not name or any(n.type == "function_declarator" for n in walk(inner)):
@@ -52,10 +57,13 @@ class Scope:
     def __init__(self, source: CSource) -> None:
         self.source = source
 
-    def variables(self, node: Node) -> dict[str, str]:
-        """The variables that a node can name, the innermost first, each with its type."""
+    def variables(self, node: Node, before: int | None = None) -> dict[str, str]:
+        """The variables that a node can name, the innermost first, each with its type.
+
+        Those are declared in front of it, or of the offset ``before``.
+        """
         found: dict[str, str] = {}
-        at, start = node.parent, node.start_byte
+        at, start = node.parent, node.start_byte if before is None else before
         while at is not None:
             for name, type_ in self._declared_in(at, start):
                 found.setdefault(name, type_)
@@ -66,11 +74,11 @@ class Scope:
         if node.type in ("compound_statement", "case_statement", "translation_unit"):
             for child in reversed(node.children):
                 if child.type == "declaration" and child.start_byte < before:
-                    yield from declared(self.source, child)
+                    yield from declared(self.source, child, before)
         elif node.type == "for_statement":
             first = node.child_by_field_name("initializer")
             if first is not None and first.type == "declaration":
-                yield from declared(self.source, first)
+                yield from declared(self.source, first, before)
         elif node.type == "function_definition":
             for parameter in _parameters(node):
                 yield from declared(self.source, parameter)

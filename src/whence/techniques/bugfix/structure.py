@@ -111,8 +111,16 @@ def _name(source: CSource, scope: Scope, token: Node, type_of: TypeOf | None) ->
     function = source.function_at(token.start_byte)
     inside = _function_name(source, function) if function is not None else ""
     known = type_of(inside, name) if type_of is not None else ""
-    if type_ := known or scope.variables(token).get(name, ""):
+    if type_ := known or scope.variables(token, _end_of_declaration(token)).get(name, ""):
         yield f"{general_type(type_)}-VAR"
+
+
+def _end_of_declaration(token: Node) -> int:
+    """The end of the declaration that a token is part of, which may declare it; else its own start."""
+    at: Node | None = token
+    while at is not None and at.type != "declaration":
+        at = None if at.type.endswith("_statement") else at.parent
+    return at.end_byte if at is not None else token.start_byte
 
 
 def _function_name(source: CSource, function: Node) -> str:

@@ -1,0 +1,72 @@
+"""What a fix changed, place by place, and the situation of a statement."""
+
+from __future__ import annotations
+
+from cli_tool import subject_folder
+
+import whence
+from whence.diagnosis.learning import fixed_places
+from whence.diagnosis.situations import Situations, said
+from whence.findings import Entry, Findings, Statement
+from whence.program.c_source import CSource
+
+FARE = """\
+#include <stdio.h>
+#include <stdlib.h>
+typedef long cents;
+int main(int argc, char **argv)
+{
+    int zones = atoi(argv[1]);
+    cents fare = zones * 100;
+    if (zones < 3)
+        fare = fare + 50;
+    printf("%ld\\n", fare);
+    return argc != 2;
+}
+"""
+
+
+def test_changes_of_neighbouring_lines_are_one_place() -> None:
+    fixed = FARE.replace("zones = atoi", "zones = 1 + atoi").replace("zones * 100", "zones * 101")
+    places = fixed_places("fare.c", FARE.encode(), fixed.replace("argc != 2", "argc > 2").encode())
+    assert [list(place.lines) for place in places] == [[6, 7], [11]]
+    assert "increase a constant" in places[0].descriptions and "change != into >" in places[1].descriptions
+
+
+def test_what_only_a_reader_sees_is_no_fix() -> None:
+    fixed = FARE.replace("zones < 3)", "zones  <  3) /* near */")
+    assert fixed_places("fare.c", FARE.encode(), fixed.encode()) == []
+
+
+def test_a_line_put_in_has_its_place_between_lines() -> None:
+    fixed = FARE.replace("    printf", "    fare += 1;\n    printf")
+    (place,) = fixed_places("fare.c", FARE.encode(), fixed.encode())
+    assert place.lines == range(10, 10) and "add an assignment" in place.descriptions
+
+
+def test_a_situation_has_structure_with_types_of_debug_information_values_and_pairs() -> None:
+    source = subject_folder("situation", fare_c=FARE) / "fare.c"
+    with whence.open_sources([source], fails=[("3", "350\n")], passes=["1", "2", "5"]) as project:
+        investigation = project.investigation
+        investigation.clock.start(120)
+        situations = Situations(investigation, {"fare.c": CSource(source.read_bytes())})
+        static = situations.static(Statement("fare.c", 9))
+        assert {"ASSIGN_STMT", "=", "+", "VAR", "user-defined-VAR", "CONST", "int-CONST"} <= static
+        assert "SYMPTOM-wrong output" in static and "int-VAR" in situations.static(Statement("fare.c", 8))
+        test = Statement("fare.c", 8)
+        with investigation.work() as work:
+            dynamic = situations.dynamic([test], work)[test]
+    assert {"failDef < failUse1", "origDef < origUse1"} <= dynamic  # of values, and of pairs
+
+
+def test_what_techniques_say_are_descriptors() -> None:
+    at, other = Statement("a.c", 3), Statement("a.c", 4)
+    rules = [
+        {"file": "a.c", "line": 3, "family": "operator", "p2f": 0},
+        {"file": "a.c", "line": 3, "family": "branch", "p2f": 2},
+        {"file": "a.c", "line": 4, "family": "value", "p2f": 0},
+    ]
+    reasons = {"reasons": [{"technique": "switch", "text": "t"}]}
+    found = Findings("locate", "a", [Entry(at, 1.0, 1, 1, reasons), Entry(other, 0.5, 2, 2)], parts={"rules": rules})
+    assert said(found, at) == {"RULE-operator", "SAID-BY-switch"}
+    assert said(found, other) == {"RULE-value"}
