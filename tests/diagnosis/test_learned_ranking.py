@@ -140,12 +140,6 @@ def test_what_speaks_for_the_next_line_is_known(base):
     assert column(made, "clean nearby") == {10: 0.0, 20: 0.0, 30: 0.0, 31: 1.0}
 
 
-def test_other_voices_stand_twice_where_nothing_is_a_clean_repair(base):
-    switch = findings("switch", {B: {**COUNTS, "critical": 2}})
-    assert column(features(base, rules(rule(A)), switch), "switch critical without repair")[20] == 0.0
-    assert column(features(base, rules(rule(A, score=0.9)), switch), "switch critical without repair")[20] == 1.0
-
-
 def test_the_chance_grows_with_how_far_the_first_stands_out_and_with_how_many_there_are(base):
     model = replace(shipped())
     clear, level = (model.chance(np.array([top, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])) for top in (6.0, 0.0))

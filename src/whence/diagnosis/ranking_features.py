@@ -1,8 +1,7 @@
 """What all techniques say of each statement, as numbers from about 0 to 1: what the learned ranking looks at.
 
-A technique that did not speak leaves zeros. Where no rule is a clean repair, other voices weigh differently: theirs
-stand a second time under ``... without repair``. Missing code has no line of its own, so what speaks for the lines next
-to a statement stands under ``... nearby``.
+A technique that did not speak leaves zeros. Missing code has no line of its own, so what speaks for the lines next to a
+statement stands under ``... nearby``.
 """
 
 from __future__ import annotations
@@ -27,12 +26,6 @@ MANY = 100.0  # rules, cases or instances that count as 1
 CLEAN = 0.999  # score of a rule that repairs all failing cases and breaks none
 CHECKED = 25  # passing cases on which a rule is tried, at most
 VOICES = ("switch", "invariants", "causes")
-# What counts once more where no rule is a clean repair.
-UNREPAIRED = (
-    *("suspicion", "base place", "in slice", "near symptom", "invariants", "separates", "first broken", "values same"),
-    *("values pairs", "switch critical", "causes level", "formula alone", "formula consistent", "formula repairs"),
-    *("rule", "mends", "passing"),
-)
 SPREAD = ("clean", "switch critical", "values same", "formula alone", "separates")  # what counts for neighbours
 
 
@@ -208,9 +201,6 @@ class Features:
                 column[row] = min(mine.get(role, 0), 3) / 3
 
     def _combine(self) -> None:
-        unrepaired = float(self._columns["clean"].max(initial=0.0) == 0)
-        for name in UNREPAIRED:
-            self._column(f"{name} without repair")[:] = self._columns[name] * unrepaired
         voices = ("clean", "switch all", "values consistent", "formula all", "separates")
         says = sum((self._columns[name] > 0).astype(np.float64) for name in voices)
         self._column("voices agreeing")[:] = says / len(voices)
