@@ -141,3 +141,16 @@ def test_a_fault_in_a_macro_costs_no_error() -> None:
     text = text.replace("count > 10", "IS_MANY(count)")
     done = whence(folder_of("macro", text), "fix", "price.c", *CASES, "--json")
     assert done.status == 0 and "IS_MANY(count + 1)" in "".join(edit["diff"] for edit in done.json["edits"])
+
+
+def test_a_member_of_a_header_is_put_in() -> None:
+    folder = subject_folder(
+        "fix-member",
+        box_h="struct box { int width, height; };\n",
+        box_c='#include <stdio.h>\n#include <stdlib.h>\n#include "box.h"\n'
+        "static int area(struct box b) { return b.width * b.width; }\n"
+        'int main(int c, char **v) { struct box b = { atoi(v[1]), atoi(v[c - 1]) }; printf("%d\\n", area(b)); }\n',
+    )
+    words = ("--fails", "3 4", "--expect", "12", "--fails", "2 5", "--expect", "10", "--passes", "2")
+    done = whence(folder, "fix", "box.c", *words, "--json")
+    assert "+static int area(struct box b) { return b.height * b.width; }" in done.json["edits"][0]["diff"]

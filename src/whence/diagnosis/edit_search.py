@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from whence.findings import Entry, Statement
-from whence.program.c_source import CSource
+from whence.program.c_source import CSource, own_headers
 from whence.program.source_edits import SourceEdit, edited, unified_diff
 from whence.run.outcome import Kind
 from whence.subject.candidate_edits import CandidateRuns, Count, Sieved
@@ -111,7 +111,8 @@ class EditSearch:
             elif str(path) not in compiled:
                 self.found.notes.append(f"{name} is not compiled by itself: no edit of it was tried")
             else:
-                found[name] = FileCandidates(CSource(path.read_bytes()), name)
+                source = CSource(path.read_bytes())
+                found[name] = FileCandidates(source, name, own_headers(source, path))
         return found
 
     # ---- The sieve ---------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -108,6 +109,23 @@ class CSource:
         """Whether nothing but white space stands before a node on its line."""
         start = self.text.rfind(b"\n", 0, node.start_byte) + 1
         return not self.text[start : node.start_byte].strip()
+
+
+def own_headers(source: CSource, path: Path) -> list[CSource]:
+    """The headers that a file includes in quotes, where they lie beside it; and those that they include."""
+    found: dict[Path, CSource] = {}
+    waiting = [(source, path)]
+    while waiting:
+        text, at = waiting.pop()
+        for node in walk(text.root):
+            name = node.child_by_field_name("path") if node.type == "preproc_include" else None
+            if name is None or name.type != "string_literal":
+                continue
+            header = at.parent / text.name(name).strip('"')
+            if header.is_file() and header.resolve() not in found:
+                found[header.resolve()] = CSource(header.read_bytes())
+                waiting.append((found[header.resolve()], header))
+    return list(found.values())
 
 
 def walk(node: Node) -> Iterator[Node]:

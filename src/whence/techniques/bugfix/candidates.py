@@ -23,11 +23,11 @@ LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by
 
 
 class FileCandidates:
-    """The candidate edits of one file, ``name`` being what statements call it."""
+    """The candidate edits of one file, ``name`` being what statements call it; ``headers`` are those it includes."""
 
-    def __init__(self, source: CSource, name: str) -> None:
+    def __init__(self, source: CSource, name: str, headers: Sequence[CSource] = ()) -> None:
         self.source, self._name = source, name
-        scope = Scope(source)
+        scope = Scope(source, headers)
         self._expressions, self._statements = ExpressionChanges(scope), StatementChanges(scope)
 
     def on(self, line: int) -> Iterator[tuple[int, SourceEdit]]:

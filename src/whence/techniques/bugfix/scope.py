@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -52,10 +52,11 @@ def kind_of(type_: str) -> str:
 
 
 class Scope:
-    """The names of one file."""
+    """The names of one file; members and constants are also those of ``headers``."""
 
-    def __init__(self, source: CSource) -> None:
+    def __init__(self, source: CSource, headers: Sequence[CSource] = ()) -> None:
         self.source = source
+        self._texts = (source, *headers)
 
     def variables(self, node: Node, before: int | None = None) -> dict[str, str]:
         """The variables that a node can name, the innermost first, each with its type.
@@ -97,28 +98,19 @@ class Scope:
     def siblings(self) -> dict[str, list[str]]:
         """For each member the others of structures that have it; for each enumerator those of its list."""
         found: dict[str, list[str]] = defaultdict(list)
-        for node in walk(self.source.root):
-            if node.type in ("field_declaration_list", "enumerator_list"):
-                names = list(self._names_in(node))
-                for name in names:
-                    found[name] += [other for other in names if other != name and other not in found[name]]
+        lists = ("field_declaration_list", "enumerator_list")
+        nodes = ((text, node) for text in self._texts for node in walk(text.root))
+        for source, node in ((source, node) for source, node in nodes if node.type in lists):
+            names = list(_names_in(source, node))
+            for name in names:
+                found[name] += [other for other in names if other != name and other not in found[name]]
         return found
-
-    def _names_in(self, members: Node) -> Iterator[str]:
-        for child in members.named_children:
-            if child.type == "enumerator":
-                name = child.child_by_field_name("name")
-                yield self.source.name(name) if name is not None else ""
-            elif child.type == "field_declaration":
-                yield from (name for name, _ in declared(self.source, child))
 
     @cached_property
     def constants(self) -> list[str]:
         """Names of constants: enumerators, and macros of one value."""
-        macros = [node for node in walk(self.source.root) if node.type == "preproc_def"]
-        named = [node.child_by_field_name("name") for node in macros if node.child_by_field_name("value") is not None]
-        enumerators = [node.child_by_field_name("name") for node in walk(self.source.root) if node.type == "enumerator"]
-        return list(dict.fromkeys(self.source.name(node) for node in [*named, *enumerators] if node is not None))
+        found = [name for text in self._texts for name in _constants_in(text)]
+        return list(dict.fromkeys(found))
 
     def literals(self, kind: str) -> list[str]:
         """The texts of the file's literals of a node type, the most frequent first."""
@@ -136,6 +128,25 @@ class Scope:
     def is_constant(self, name: str) -> bool:
         """Whether a name is that of a constant, as far as can be seen."""
         return name in self.constants or bool(_CONSTANT_NAME.fullmatch(name))
+
+
+def _names_in(source: CSource, members: Node) -> Iterator[str]:
+    """The names of a list of members or enumerators."""
+    for child in members.named_children:
+        if child.type == "enumerator":
+            name = child.child_by_field_name("name")
+            yield source.name(name) if name is not None else ""
+        elif child.type == "field_declaration":
+            yield from (name for name, _ in declared(source, child))
+
+
+def _constants_in(source: CSource) -> Iterator[str]:
+    """The names of macros of one value, then those of enumerators."""
+    for kind in ("preproc_def", "enumerator"):
+        for node in walk(source.root):
+            name = node.child_by_field_name("name") if node.type == kind else None
+            if name is not None and (kind == "enumerator" or node.child_by_field_name("value") is not None):
+                yield source.name(name)
 
 
 def _parameters(function: Node) -> list[Node]:
