@@ -210,3 +210,29 @@ def test_what_was_left_out_is_told_by_its_variable():
     (left_out,) = [step for step in steps if "never given" in step["text"]]
     assert left_out["text"] == "`shelf[1].id` was never given a value before"
     assert left_out["line"] == line_of(LABEL, "OMITTED") and "7" in left_out["reference"]
+
+
+# Crashes for a name without a colon; with --help it prints one line.
+COLON = """\
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    if (strcmp(argv[1], "--help") == 0) { /* HELP */
+        puts("name:value");
+        return 0;
+    }
+    char *colon = strchr(argv[1], ':'), *value = argv[0] + 1;
+    if (argc > 1) /* CHECK */
+        value = colon + 1;
+    if (value[-1] == ':')
+        printf("%s\\n", value);
+    return 0;
+}
+"""
+
+
+def test_where_no_output_is_expected_the_run_is_compared_with_one_that_changes_little():
+    words = ("chain", "colon.c", "--fails", "name", "--passes", "a:b", "--reference", "switch", "--json")
+    chain = whence(subject_folder("chain-colon", colon_c=COLON), *words).json["chain"]
+    assert chain["reference"]["line"] != line_of(COLON, "HELP")

@@ -21,7 +21,7 @@ from whence.subject.runs import counters
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.subject.symptoms import symptom_of
 from whence.subject.trace_reader import TraceReader
-from whence.techniques.chains.reference import Kind, Reference, first_critical
+from whence.techniques.chains.reference import Kind, Reference, critical
 from whence.techniques.chains.technique import chain_findings, nearest, refuse_early
 from whence.techniques.rules.rules import Repair, best_repairs
 from whence.techniques.value_replacement.technique import searched_pairs
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from whence.subject.recorder import Recording
 
 ALGORITHM = "dependence"
-COMPARED = 6  # equally good rules, at most, of which the run that they patch is looked at
+COMPARED = 6  # equally good rules or switches, at most, of which the run that they patch is looked at
+MANY = 1 << 20  # events of a failing run from which on it is not recorded with several patches
 REPAIRS = 0.9  # score from which on a rule is taken for a repair
 SHARE = 0.4  # of the time that is left, at most, for finding one of each kind
 
@@ -125,11 +126,21 @@ def _version(investigation: Investigation, path: Path, recording: Recording) -> 
 
 
 def _switch(investigation: Investigation, row: int, recording: Recording) -> Reference | str:
+    """The first critical predicate, or where no output is expected, so that many ways pass, the one that changes least.
+
+    An option that is taken for another one makes the program end without the crash, too. Of a long run it is the
+    last one.
+    """
     start = symptom_start(symptom_of(recording, investigation.subject.folder))
     failing = Failing.of(TraceReader(investigation.subject, recording.trace), recording.case, start.references)
     with investigation.work("switching branches", SHARE) as work:
-        found, tried = first_critical(work, failing)
-    return found or f"{recording.case.name} passes with none of {plural(tried, 'branch instance')} sent the other way"
+        found, tried = critical(work, failing, COMPARED)
+    if not found:
+        return f"{recording.case.name} passes with none of {plural(tried, 'branch instance')} sent the other way"
+    expected = recording.case.expected
+    if expected is not None and (expected.stdout or expected.stderr):
+        return found[0]
+    return _nearest(investigation, recording, found) if recording.trace.events <= MANY else found[-1]
 
 
 def _repair(investigation: Investigation, row: int, recording: Recording, least: float = REPAIRS) -> Reference | str:
@@ -138,7 +149,11 @@ def _repair(investigation: Investigation, row: int, recording: Recording, least:
         repairs = best_repairs(investigation.subject, investigation.runs, work, row, least)
     if not repairs:
         return f"no change of a site repairs {recording.case.name}" + (" and all like it" if least else "")
-    references = [_ruled(repair) for repair in repairs[:COMPARED]]
+    return _nearest(investigation, recording, [_ruled(repair) for repair in repairs[:COMPARED]])
+
+
+def _nearest(investigation: Investigation, recording: Recording, references: Sequence[Reference]) -> Reference:
+    """Of patched runs the one that changes least."""
     investigation.build(Variant.REPLAY)
     with Session(investigation.subject, recording.case, variant=Variant.REPLAY) as session:
         return nearest(session, references)

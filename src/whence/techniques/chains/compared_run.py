@@ -127,6 +127,15 @@ class ComparedRun:
         found = np.where(behind >= 0, np.append(self._with_site, -1)[places], -1)
         return np.where(self.own, np.arange(self.trace.events), found)
 
+    def is_seen(self, events: Integers) -> NDArray[np.bool_]:
+        """Whether the state after each of some events can be looked at: before the run ends, or writes again.
+
+        As with the copy of a structure right behind a store, at which no continuation can stop.
+        """
+        written = np.append(np.unique(self.writes["event"]), self.trace.events)
+        following = written[np.searchsorted(written, events, side="right")]
+        return np.asarray((self.seen[events] >= 0) & (following >= self.seen[events]), np.bool_)
+
     def _behind_calls(self, calls: Integers) -> Integers:
         """The first event behind each call, and behind what a library function has called back; -1: none."""
         rows = self.trace.columns.segments[: self.trace.segments]

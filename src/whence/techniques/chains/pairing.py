@@ -79,7 +79,7 @@ class Pairing:
         wrote = np.zeros(len(kinds), np.bool_)
         wrote[run.writes["event"]] = True  # calls of the library, too
         chosen = np.flatnonzero((np.isin(kinds, WRITES) | own | wrote) & (self.events >= 0))
-        chosen = chosen[(run.seen[chosen] >= 0) & (self.reference.seen[self.events[chosen]] >= 0)]
+        chosen = chosen[run.is_seen(chosen) & self.reference.is_seen(self.events[chosen])]
         early, late = chosen[chosen < self.common], chosen[chosen >= self.common]
         return np.concatenate([early, self._separable(late)])
 

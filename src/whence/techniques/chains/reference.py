@@ -46,23 +46,28 @@ class Reference:
     case: Case | None = None
 
 
-def first_critical(work: Work, failing: Failing) -> tuple[Reference | None, int]:
-    """The failing run patched by its first critical predicate, in order of time; and how many were switched.
+def critical(work: Work, failing: Failing, most: int) -> tuple[list[Reference], int]:
+    """The failing run patched by its critical predicates, and how many were switched.
 
-    None where none of those that there was time for makes the run pass.
+    In order of time, the first one among them (section 4.1); of more than ``most`` some that lie evenly between it and
+    the last one. Empty where none of those that there was time for makes the run pass.
     """
     for found in switch(work, [failing]):
         rows = found.rows[found.critical]
-        if not len(rows):
-            return None, found.tried
-        first = rows[np.lexsort((rows["side"], rows["event"]))][:1]
-        predicates = failing.predicates
-        statement = predicates.statement(first[0])
-        where = f" on line {statement.line}" if statement else ""
-        sides = predicates.branches[int(first["branch"][0])].sides
-        text = f"itself, `{predicates.text(first[0])}`{where} sent to {sides[int(first['side'][0])].text}"
-        return Reference(Kind.SWITCH, text, predicates.changes(first), statement), found.tried
-    return None, 0
+        rows = rows[np.lexsort((rows["side"], rows["event"]))]
+        chosen = np.unique(np.linspace(0, len(rows) - 1, min(most, len(rows))).astype(np.int64))
+        return [_switched(failing, rows[place : place + 1]) for place in chosen.tolist()], found.tried
+    return [], 0
+
+
+def _switched(failing: Failing, row: NDArray[np.void]) -> Reference:
+    """The failing run with a branch instance sent the other way."""
+    predicates = failing.predicates
+    statement = predicates.statement(row[0])
+    where = f" on line {statement.line}" if statement else ""
+    sides = predicates.branches[int(row["branch"][0])].sides
+    text = f"itself, `{predicates.text(row[0])}`{where} sent to {sides[int(row['side'][0])].text}"
+    return Reference(Kind.SWITCH, text, predicates.changes(row), statement)
 
 
 def unchanged(sites: NDArray[np.void]) -> NDArray[np.void]:
