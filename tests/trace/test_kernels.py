@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from damage import empty, garble, truncate
-from numba import types
+from numba import njit, types
 
 from whence.trace.kernels import lean
 
@@ -43,7 +46,7 @@ def run(folder: Path, cache: Path) -> str:
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("kernels")
     (folder / "module.py").write_text(MODULE)
-    assert run(folder, folder / "cache") == "45 45 0"
+    assert run(folder, folder / "cache") == "45 45 1"  # the first one was compiled by another process
     return folder
 
 
@@ -65,7 +68,7 @@ def _item(numbers: Any, place: Any, more: Any) -> Any:
     return numbers[place] + more
 
 
-@lean
+@njit
 def _sum_of_items(numbers: Any) -> Any:
     """Asks for an item with constants, a truth value, and integers of other widths."""
     return (
@@ -87,7 +90,7 @@ def test_addresses_and_numbers_with_a_point_stay_what_they_are() -> None:
     def same(value: Any) -> Any:
         return value
 
-    @lean
+    @njit
     def both(numbers: Any) -> Any:
         return same(numbers[0]), same(1.5)
 
@@ -101,3 +104,62 @@ def test_what_only_compiled_code_calls_is_no_object_of_python() -> None:
     _sum_of_items(np.arange(4, dtype=np.int64))
     library = next(iter(_item.overloads.values())).library
     assert not any("cpython" in name or "cfunc" in name for name in map(str, library.get_defined_functions()))
+
+
+SLOW = """
+import os, sys, time
+import numba
+from whence.trace import kernels
+numba.config.CACHE_DIR = sys.argv[1]
+
+@kernels.lean
+def total(n):
+    return n + 1
+
+compile = total.called.compile
+def slowly(types):
+    time.sleep(float(sys.argv[2]))
+    return compile(types)
+total.called.compile = slowly
+print(total(1), sum(total.called.stats.cache_hits.values()), flush=True)
+"""
+
+
+def kept(cache: Path) -> bool:
+    """Whether compiled code lies there before long."""
+    return any(any(cache.rglob("*.nbc")) or time.sleep(0.1) for _ in range(300))
+
+
+def test_compiling_goes_on_when_the_command_has_ended(tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(SLOW)
+    command = [sys.executable, str(tmp_path / "module.py"), str(tmp_path / "cache")]
+    process = subprocess.Popen([*command, "4"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    wait_for_lock(tmp_path / "cache")
+    assert not any(tmp_path.rglob("*.nbc"))
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.communicate(timeout=3) == (b"", b"")  # nothing of the pipes is held open
+    assert kept(tmp_path / "cache")
+    assert subprocess.run([*command, "0"], capture_output=True, text=True, check=True).stdout == "2 1\n"
+
+
+def test_waiting_for_it_can_be_interrupted(tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(SLOW)
+    command = [sys.executable, str(tmp_path / "module.py"), str(tmp_path / "cache"), "3"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_for_lock(tmp_path / "cache")
+    process.send_signal(signal.SIGINT)
+    assert b"KeyboardInterrupt" in process.communicate(timeout=2.5)[1]
+    assert not any(tmp_path.rglob("*.nbc")) and kept(tmp_path / "cache")
+
+
+def wait_for_lock(cache: Path) -> None:
+    """Until the process that compiles has begun."""
+    assert any(any(cache.rglob("*.lock")) or time.sleep(0.02) for _ in range(1500))
+
+
+def test_who_waits_is_told(tmp_path: Path) -> None:
+    told = "from whence.trace.compiling import Waiting\nWaiting.told = print\n"
+    (tmp_path / "module.py").write_text(SLOW.replace("print(", told + "print("))
+    command = [sys.executable, str(tmp_path / "module.py"), str(tmp_path / "cache"), "0"]
+    printed = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    assert printed == ["True\nFalse\n2 1\n", "2 1\n"]

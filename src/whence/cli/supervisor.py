@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from whence.build.scratch import remove_scratch
 from whence.investigation.attempts import DEBUG
 from whence.investigation.clock import Clock
+from whence.trace.compiling import Waiting
 
 if TYPE_CHECKING:
     from whence.findings import Findings
@@ -36,6 +37,7 @@ GRACE = 5.0  # seconds that the child has to show what it found once it has been
 LOOK = 0.1  # seconds between two looks at the clock
 SIZE = 8  # bytes of a message's length
 PR_SET_PDEATHSIG = 1
+COMPILING = "compiling the analysis at its first use, which goes on in the background"
 INTERRUPTED, INTERNAL = 130, 3
 
 
@@ -46,6 +48,7 @@ class Line:
         self._fd = -1
         self._best: tuple[Findings, Show] | None = None
         self._is_showing = False
+        self._busy = ""
 
     def forget(self) -> None:
         """A command begins: nothing has been found or shown."""
@@ -61,7 +64,12 @@ class Line:
 
     def busy(self, what: str) -> None:
         """What is being done, in words that can follow "while" and "took its time: "."""
+        self._busy = what
         self._tell("busy", what)
+
+    def compiling(self, begins: bool) -> None:
+        """What is being done has to wait until the analysis is compiled, or goes on."""
+        self._tell("busy", COMPILING if begins else self._busy)
 
     def best(self, findings: Findings, show: Show) -> None:
         """The best findings so far, and how to show them."""
@@ -112,6 +120,7 @@ def supervise(command: Callable[[], int]) -> int:
         os.close(readable)
         _become_child(parent)
         line.open(writable)
+        Waiting.told = line.compiling
         _leave(command())
     os.close(writable)
     with contextlib.suppress(OSError):  # both set it, so that it is set whoever comes first

@@ -66,7 +66,6 @@ class TerminalWatcher(Watcher):
             return
         from rich.console import Console
 
-        line.busy("compiling the analysis at its first use, which `whence doctor` does ahead of time")
         with Console(stderr=True).status("compiling the analysis, at its first use only (about half a minute)"):
             yield
 

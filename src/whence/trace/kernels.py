@@ -24,6 +24,7 @@ from numba.core.dispatcher import Dispatcher
 from whence.build.store import is_sealed, sealed
 from whence.build.toolchain import whence_home
 from whence.probe import layout, plan, pointers, steps, synchronisation
+from whence.trace.compiling import compile_apart
 from whence.trace.undisturbed import defer_signals
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -84,7 +85,9 @@ class _Lean(_Dispatcher):  # type: ignore[misc]
         return super().get_call_template(tuple(map(_widened, args)), {key: _widened(kws[key]) for key in kws})
 
     def __call__(self, *args: Any) -> Any:
-        """A call by Python."""
+        """A call by Python; the first one on a machine waits until another process has compiled the kernel."""
+        if not self.called.overloads and not is_kept(self):
+            compile_apart(self.called, tuple(map(self.called.typeof_pyval, args)), lambda: is_kept(self))
         return self.called(*args)
 
 
@@ -99,7 +102,7 @@ def is_kept(kernel: Any) -> bool:
     place = kernel.called.stats.cache_path
     function = kernel.py_func
     name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}"
-    return place is None or any(Path(place).glob(f"{name}-*.nbi"))
+    return place is None or any(Path(place).glob(f"{name}-*.nbc"))
 
 
 def lean(function: F) -> F:

@@ -1,0 +1,65 @@
+"""Compiling at the first use, by a process that goes on when the command that began it has ended.
+
+Nothing interrupts compiling once it has begun, and half of a kernel is of no use. A command waits for that process, so
+its time is kept, it can be stopped, and its next steps or the next command find what has been compiled since then.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+LOOK = 0.02  # seconds between two looks whether it has been done
+
+Told = Callable[[bool], None]  # called when waiting begins (True), and when the kernel is there (False)
+
+
+class Waiting:
+    """Who is told that the analysis is being compiled."""
+
+    told: Told = staticmethod(lambda begins: None)
+
+
+def compile_apart(kernel: Any, given: tuple[Any, ...], is_done: Callable[[], bool]) -> None:
+    """Wait until another process has compiled and kept a kernel (numba's object) for arguments of these types.
+
+    Where that failed nothing is kept, and the caller gets the error when it compiles the kernel itself. What is raised
+    while it waits (its time is up, it is stopped) leaves that process to its work.
+    """
+    child = os.fork()
+    if child == 0:
+        _compile_and_leave(kernel, given, is_done)
+    Waiting.told(True)
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        time.sleep(LOOK)
+    Waiting.told(False)
+
+
+def _compile_and_leave(kernel: Any, given: tuple[Any, ...], is_done: Callable[[], bool]) -> NoReturn:
+    """What the other process does, with nothing that somebody waits for the end of: no pipe, terminal or group."""
+    try:
+        os.setsid()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
+            signal.signal(number, signal.SIG_DFL)
+        null = os.open(os.devnull, os.O_RDWR)
+        for standard in range(3):
+            os.dup2(null, standard)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        with _turn(Path(kernel.stats.cache_path), kernel.py_func.__qualname__):
+            if not is_done():
+                kernel.compile(given)
+    finally:
+        os._exit(0)
+
+
+def _turn(folder: Path, name: str) -> Any:
+    """A file that is locked while a process compiles a kernel: another one that wants it waits, as it may be long."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = (folder / f"{name}.lock").open("w")
+    fcntl.flock(file, fcntl.LOCK_EX)
+    return file
