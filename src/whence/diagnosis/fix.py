@@ -33,7 +33,7 @@ from whence.trace.kernels import is_kept
 STATEMENTS = 60  # ranked statements of which edits are tried
 SUGGESTED = 3  # ... for which suggestions are made
 QUICK = Locate(alter=False, generate=False, without=("memory", "races", "invariants"))
-SEARCHING = 0.7  # of the time, for edits
+SEARCHING = 0.8  # of the time, for edits
 LOOKING = 0.6  # of what is left, for the values of statements without one
 APART, APART_MOST = 0.5, 8.0  # of what is left, and seconds, for an input that tells two edits apart
 COMPARED = 3  # edits that the first one is told apart from

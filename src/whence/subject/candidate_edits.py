@@ -34,7 +34,7 @@ from whence.subject.subject import Subject
 
 CHOSEN = "WHENCE_EDIT"  # as probe/edits/choose.c has it
 BATCH = 300  # edits of a build
-ROUNDS = 6  # of leaving out what does not compile
+ROUNDS = 20  # of leaving out what does not compile
 SEEDS = 2  # failing cases of which an edit has to repair one
 PORTION = 64  # runs at a time; the clock is looked at in between
 SLOWER, LEAST = 5.0, 0.1  # times the longest run that passes, and seconds, that a run with an edit may take

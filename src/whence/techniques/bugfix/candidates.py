@@ -1,6 +1,6 @@
 """The candidate edits of a file: all changes of what stands on a line, with what each of them is called.
 
-The order in which they are worth trying is by tier, then by how suspicious the line is; of equal ones the smallest.
+They are worth trying in the order of how suspicious their lines are, and of how likely such a change is (its tier).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from whence.techniques.bugfix.statements import StatementChanges
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+LATER = 15  # statements
 LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by hand
 
 
@@ -73,15 +74,17 @@ class FileCandidates:
 
 
 def ordered(files: dict[str, FileCandidates], statements: Sequence[tuple[str, int]]) -> Iterable[SourceEdit]:
-    """The distinct candidate edits of some statements, by tier, then in the order of the statements."""
-    tiers: dict[int, dict[tuple[str, tuple[Part, ...]], SourceEdit]] = {}
-    for file, line in statements:
-        if file in files:
-            for tier, edit in files[file].on(line):
-                tiers.setdefault(tier, {}).setdefault((file, edit.parts), edit)
+    """The distinct candidate edits of some statements, the most suspicious first.
+
+    What is less likely waits: the edits of a tier come with those of the tier before of ``LATER`` statements on.
+    """
+    waves: dict[int, list[SourceEdit]] = {}
+    for place, (file, line) in enumerate(statements):
+        for tier, edit in files[file].on(line) if file in files else ():
+            waves.setdefault(place + LATER * tier, []).append(edit)
     seen = set[tuple[str, tuple[Part, ...]]]()
-    for tier in sorted(tiers):
-        for key, edit in tiers[tier].items():
-            if key not in seen:
-                seen.add(key)
+    for wave in sorted(waves):
+        for edit in waves[wave]:
+            if (edit.file, edit.parts) not in seen:
+                seen.add((edit.file, edit.parts))
                 yield edit

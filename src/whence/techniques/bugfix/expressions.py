@@ -163,7 +163,8 @@ class ExpressionChanges:
         old, parent = self._text(node), node.parent
         if parent is not None and parent.type == "call_expression" and parent.child_by_field_name("function") == node:
             arity = self._scope.functions.get(old)
-            same = [n for n, number in self._scope.functions.items() if number == arity and n not in (old, "main")]
+            out = {old, "main"} | self._scope.later(node.start_byte)
+            same = [n for n, number in self._scope.functions.items() if number == arity and n not in out]
             yield from ((node, name, 1) for name in same[:MOST_NAMES])
             return
         if self._scope.is_constant(old):
@@ -303,16 +304,14 @@ class Atoms:
     def near(self, node: Node) -> list[tuple[str, int]]:
         """Conditions for a node with their tiers, those first that share names with it."""
         visible = self._scope.variables(node)
-        function = self._source.function_at(node.start_byte)
+        function, later = self._source.function_at(node.start_byte), self._scope.later(node.start_byte)
         own = function.start_byte if function is not None else -1
         names = {self._source.name(n) for n in walk(_statement_of(node)) if n.type == "identifier"}
+        known = visible.keys() | self._scope.functions.keys() | set(self._scope.constants) | {"NULL"} | _LIBRARY
         found: dict[str, tuple[int, int]] = {}
         for place, conditions in self._elsewhere.items():
             for text, used in conditions:
-                if (
-                    used
-                    <= visible.keys() | self._scope.functions.keys() | set(self._scope.constants) | {"NULL"} | _LIBRARY
-                ):
+                if used <= known and not used & later:
                     rank = (place != own, -len(used & names))
                     found[text] = min(found.get(text, rank), rank)
         elsewhere = sorted(found, key=lambda text: found[text])[:MOST_ATOMS]

@@ -94,6 +94,24 @@ class Scope:
                 found[declared_name(self.source, declarator)] = len(_parameters(function))
         return found
 
+    def later(self, offset: int) -> set[str]:
+        """The functions of the file that are not declared in front of an offset, so that no call there compiles."""
+        return {name for name in self.functions if self._declared_at.get(name, offset) >= offset}
+
+    @cached_property
+    def _declared_at(self) -> dict[str, int]:
+        """Where each function is declared first; those that a header declares at the start."""
+        found: dict[str, int] = {}
+        for text in self._texts:
+            for node in text.root.children:
+                if node.type in ("function_definition", "declaration"):
+                    for declarator in node.children_by_field_name("declarator"):
+                        name = declared_name(text, declarator)
+                        found.setdefault(name, node.start_byte if text is self.source else 0)
+                        if text is not self.source:
+                            found[name] = 0
+        return found
+
     @cached_property
     def siblings(self) -> dict[str, list[str]]:
         """For each member the others of structures that have it; for each enumerator those of its list."""

@@ -68,7 +68,12 @@ class StatementChanges:
         function = self._source.function_at(node.start_byte)
         own = function.start_byte if function is not None else -1
         line = lines_of(node)[0]
-        fitting = [(place != own, abs(at - line), text) for place, at, text, used in self._leaves if used <= known]
+        later = self._scope.later(node.start_byte)
+        fitting = [
+            (place != own, abs(at - line), text)
+            for place, at, text, used, called in self._leaves
+            if used <= known and not called & later
+        ]
         seen = dict.fromkeys(text for _, _, text in sorted(fitting))
         for number, text in enumerate(seen):
             if number < MOST_COPIES:
@@ -79,19 +84,21 @@ class StatementChanges:
             yield from ((text, 1) for text in texts or [f"{name} = NULL;"] if text not in seen)
 
     @cached_property
-    def _leaves(self) -> list[tuple[int, int, str, frozenset[str]]]:
-        """The simple statements of all functions: of which function, line, text, and the names that it uses.
-
-        The names of functions that only a library has are none, since everything may call them.
-        """
+    def _leaves(self) -> list[tuple[int, int, str, frozenset[str], frozenset[str]]]:
+        """The simple statements of all functions: of which function, line, text, the names that it uses and calls."""
         return [
-            (function.start_byte, lines_of(node)[0], self._source.name(node), self._names(node))
+            (function.start_byte, lines_of(node)[0], self._source.name(node), self._names(node), self._called(node))
             for function in self._source.functions
             for node in walk(function)
             if node.type == "expression_statement" and not node.has_error and b"\n" not in self._source.of(node)
         ]
 
+    def _called(self, node: Node) -> frozenset[str]:
+        calls = (n.child_by_field_name("function") for n in walk(node) if n.type == "call_expression")
+        return frozenset(self._source.name(function) for function in calls if function is not None)
+
     def _names(self, node: Node) -> frozenset[str]:
+        """The names that a statement uses, but for those of functions that it calls."""
         called = {
             n.child_by_field_name("function")
             for n in walk(node)
