@@ -50,7 +50,16 @@ def test_the_result_holds_the_sets(found):
 def test_what_has_no_part_in_it_is_in_no_set(found):
     lines = {s["line"] for d in found.json["diagnoses"] for s in d["statements"]}
     assert line_of("PRINT") not in lines and line_of("atoi") not in lines
-    assert lines == {e["line"] for e in found.json["ranking"]}
+    ranked = {e["line"]: e["evidence"] for e in found.json["ranking"]}
+    assert lines <= ranked.keys()
+    assert all(ranked[line]["rule_score"] or ranked[line]["forced"] for line in ranked.keys() - lines)
+
+
+def test_altered_runs_are_asked_even_where_formulas_say_it_all(found):
+    assert "altered runs were asked as well" in found.json["summary"]
+    first = found.json["ranking"][0]
+    assert first["line"] == line_of("LONG") and first["evidence"]["rule_score"] == 1
+    assert found.json["rules"][0]["line"] == line_of("LONG")
 
 
 def test_the_values_are_printed():
@@ -121,7 +130,6 @@ def test_a_missing_conjunct_is_a_test_of_one_more_variable():
     evidence = next(e["evidence"] for e in done.json["ranking"] if e["line"] == line)
     assert (evidence["consistent"], evidence["also"]) == (True, "member == 0")
     assert "could make 1 of 1 failing run right if it depended on `member == 0` as well" in evidence["text"]
-    assert "rules" not in done.json
 
 
 def test_a_test_that_picks_out_the_one_failing_run_is_no_explanation():

@@ -1,4 +1,4 @@
-"""Correction sets, completed by altered runs where formulas do not say it all (loops, floating point, time)."""
+"""Correction sets, with what altered runs show of the same failure: rules, and values that are forced."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ class CorrectionSets:
     """Finds the statements whose change can make failing runs right, and the values that they had to have.
 
     ``failing``: failing runs, the shortest. ``size``: statements in a set at most. ``method``: which paths a formula
-    has, one of METHODS. ``weights``: the formula that orders equals. ``alter``: failing runs are altered where formulas
-    do not say it all.
+    has, one of METHODS. ``weights``: the formula that orders equals. ``alter``: failing runs are altered as well.
     """
 
     failing: int = 5
@@ -45,7 +44,7 @@ class CorrectionSets:
         return found
 
     def _localised(self, investigation: Investigation, rows: Sequence[int], prepared: Prepared, work: Work) -> Findings:
-        """What prepared formulas name, and what altered runs show where formulas do not say it all."""
+        """What prepared formulas name, and what altered runs show."""
         runs = investigation.runs
         with work.share(SOLVING):
             found, paths = solve(prepared, investigation, work, self.size), list[str]()
@@ -53,7 +52,7 @@ class CorrectionSets:
             with work.share(SOLVING):
                 paths = solve_paths(found, prepared, work, self.size, self.method)
         altered: list[Findings] = []
-        if self.alter and found.gaps and all(runs.tested[row].case.command is None for row in rows):
+        if self.alter and all(runs.tested[row].case.command is None for row in rows):
             try:
                 altered = rules_and_values(investigation, rows, work)
             except SubjectError as error:  # what formulas say stands without

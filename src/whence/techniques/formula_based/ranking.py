@@ -4,7 +4,8 @@ What altered runs have shown counts before what formulas say, since it holds for
 what the statement computes, tried in altered runs of all cases), then values that were forced. Then the failing runs
 that a change of the statement alone can make right (the intersection over failing inputs of Jin and Orso, section
 III-B6, kept as a count), whether its new values can be a function of what it reads, templates that repair these, and
-its suspiciousness (their clause weights). Where formulas say it all, no rules are tried, and that is the order.
+its suspiciousness (their clause weights). Where formulas say it all, only statements of which something was found are
+ranked.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ def findings(
 ) -> Findings:
     """The statements of all sets, ranked; the sets are the part ``diagnoses``. ``suspects`` decide among equals.
 
-    ``altered`` are the findings of ``rules`` and ``values``, which stand in where formulas do not say it all. Then all
-    suspects are ranked, since being in no set rules out nothing.
+    ``altered`` are the findings of ``rules`` and ``values``. Where formulas do not say it all, all suspects are ranked
+    with them, since being in no set rules out nothing then.
     """
     suspicion = {entry.statement: entry.score for entry in suspects}
     shown = _Shown(altered)
     evidence = {}
     named = {statement for diagnosis in found.diagnoses for statement in diagnosis.statements}
-    for statement in named | shown.statements | (set(suspicion) if altered else set()):
+    for statement in named | shown.statements | (set(suspicion) if altered and found.gaps else set()):
         mine = [d for d in found.diagnoses if statement in d.statements]
         evidence[statement] = {**_evidence(mine, found, statement, suspicion.get(statement)), **shown.of(statement)}
         sentences = [evidence[statement]["text"], *shown.sentences(statement)]
@@ -174,4 +175,5 @@ def _summary(found: Search, altered: bool) -> Iterator[str]:
     notes = ((note, count) for note, count in found.notes.most_common(NOTED) if count)
     yield from (f"not in the formulas: {note} ({plural(count, 'time')})" for note, count in notes)
     if altered:
-        yield f"altered runs were asked as well, since {', and '.join(found.gaps)}"
+        why = f": {', and '.join(found.gaps)}" if found.gaps else ""
+        yield f"altered runs were asked as well{why}"
