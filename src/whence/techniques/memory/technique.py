@@ -39,8 +39,7 @@ class MemoryErrors:
         watcher = investigation.watcher
         with watcher.progress("checking runs", len(cases)) as report, watcher.first_use():
             checker = Checker(investigation.subject, self.members)
-            with investigation.clock.standing():
-                checker.compile()
+            checker.compile()
             found.check(cases, report, lambda case: _checked(investigation, checker, case, self.leaks))
         return _findings(found)
 

@@ -50,9 +50,8 @@ class DataRaces:
         watcher = investigation.watcher
         with watcher.progress("checking runs", len(cases)) as report, watcher.first_use():
             checkers = Checker(investigation.subject), Objects(investigation.subject)
-            with investigation.clock.standing():
-                for checker in checkers:
-                    checker.compile()
+            for checker in checkers:
+                checker.compile()
             found.check(cases, report, lambda case: _Case(self, investigation, checkers, case).result())
         return _findings(found)
 
