@@ -6,8 +6,8 @@ from cli_tool import subject_folder
 
 import whence
 from whence.diagnosis.learning import fixed_places
-from whence.diagnosis.situations import Situations, said
-from whence.findings import Entry, Findings, Statement
+from whence.diagnosis.situations import Situations
+from whence.findings import Statement
 from whence.program.c_source import CSource
 
 FARE = """\
@@ -57,16 +57,3 @@ def test_a_situation_has_structure_with_types_of_debug_information_values_and_pa
         with investigation.work() as work:
             dynamic = situations.dynamic([test], work)[test]
     assert {"failDef < failUse1", "origDef < origUse1"} <= dynamic  # of values, and of pairs
-
-
-def test_what_techniques_say_are_descriptors() -> None:
-    at, other = Statement("a.c", 3), Statement("a.c", 4)
-    rules = [
-        {"file": "a.c", "line": 3, "family": "operator", "p2f": 0},
-        {"file": "a.c", "line": 3, "family": "branch", "p2f": 2},
-        {"file": "a.c", "line": 4, "family": "value", "p2f": 0},
-    ]
-    reasons = {"reasons": [{"technique": "switch", "text": "t"}]}
-    found = Findings("locate", "a", [Entry(at, 1.0, 1, 1, reasons), Entry(other, 0.5, 2, 2)], parts={"rules": rules})
-    assert said(found, at) == {"RULE-operator", "SAID-BY-switch"}
-    assert said(found, other) == {"RULE-value"}

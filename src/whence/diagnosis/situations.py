@@ -1,7 +1,6 @@
 """The debugging situation of a statement (definition 13): all its descriptors, static and dynamic.
 
-Source: Jeffrey's dissertation (2009), section 8.2.1. Beyond it, how the program fails is a descriptor, and what other
-techniques said of the statement.
+Source: Jeffrey's dissertation (2009), section 8.2.1. Beyond it, how the program fails is a descriptor.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import numpy as np
 
 from whence.alter.work import Work
 from whence.errors import SubjectError
-from whence.findings import Findings, Statement
+from whence.findings import Statement
 from whence.investigation.investigation import Investigation
 from whence.program.c_source import CSource
 from whence.program.debug import describe
@@ -104,14 +103,3 @@ def _mapped(values: StatementValues, block: int, searched: Searched) -> Iterator
             mapped = values.pair(block, target.events, {event: int(pair["alternate"])})
             if mapped is not None:
                 yield mapped
-
-
-def said(findings: Findings, statement: Statement) -> frozenset[str]:
-    """What techniques found out about a statement, as descriptors: which of them name it, which rules mend it."""
-    rules = findings.parts.get("rules", [])
-    mine = [rule for rule in rules if (rule["file"], rule["line"]) == (statement.file, statement.line)]
-    found = {f"RULE-{rule['family']}" for rule in mine if not rule["p2f"]}
-    for entry in findings.ranking:
-        if entry.statement == statement:
-            found |= {f"SAID-BY-{reason['technique']}" for reason in entry.evidence.get("reasons", [])}
-    return frozenset(found)
