@@ -66,7 +66,7 @@ class TerminalWatcher(Watcher):
             return
         from rich.console import Console
 
-        with Console(stderr=True).status("compiling the analysis, at its first use only (about half a minute)"):
+        with Console(stderr=True).status("compiling the analysis, at its first use only (about a minute)"):
             yield
 
 
