@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from os import cpu_count
@@ -21,7 +22,7 @@ from whence.build.scratch import scratch
 from whence.errors import WhenceError
 from whence.run.oracle import judge
 from whence.run.outcome import Kind
-from whence.run.runner import Runner
+from whence.run.runner import Cancelled, Runner
 from whence.run.sandbox import Limits
 from whence.subject.runs import Runs
 from whence.subject.subject import Subject
@@ -138,14 +139,16 @@ class Editing:
         failing = [row for row in runs.failing if runs.tested[row].outcome.kind is not Kind.MEMORY]
         rows = [*failing, *runs.passing]
         repaired, broken, how = list[int](), list[int](), ""
-        with Runner(executable, self._limits, name=self._subject.name) as runner:
+        with Runner(executable, self._limits, name=self._subject.name) as runner, self._ended(runner):
             for start in range(0, len(rows), PORTION):
-                if self._is_late:
-                    return Tried(tuple(repaired), tuple(broken), start, how, NO_TIME)
                 part = rows[start : start + PORTION]
-                for row, result in zip(part, runner.run_cases([runs.tested[r].case for r in part]), strict=True):
-                    if result.timed_out and self._is_late:
-                        return Tried(tuple(repaired), tuple(broken), start, how, NO_TIME)
+                try:
+                    results = [] if self._is_late else list(runner.run_cases([runs.tested[r].case for r in part]))
+                except Cancelled:
+                    results = []
+                if not results or (self._is_late and any(result.timed_out for result in results)):
+                    return Tried(tuple(repaired), tuple(broken), start, how, NO_TIME)
+                for row, result in zip(part, results, strict=True):
                     outcome, failed = judge(result.case, result), runs.tested[row].outcome.failed
                     if outcome.passed and failed:
                         repaired.append(row)
@@ -153,6 +156,17 @@ class Editing:
                         broken.append(row)
                         how = how or f"`{result.case.name}`: {outcome.text or outcome.kind}"
         return Tried(tuple(repaired), tuple(broken), len(rows), how)
+
+    @contextmanager
+    def _ended(self, runner: Runner) -> Iterator[None]:
+        """Inside, what runs at the deadline ends then: several cases of an endless edit take as many times as long."""
+        left = max(0.0, min(self._deadline - time.monotonic(), threading.TIMEOUT_MAX))
+        end = threading.Timer(left, runner.cancel)
+        end.start()
+        try:
+            yield
+        finally:
+            end.cancel()
 
     @property
     def _limits(self) -> Limits:

@@ -151,13 +151,13 @@ class ExpressionChanges:
 
     def _number(self, node: Node) -> Iterator[tuple[Node, str, int]]:
         old = self._text(node)
-        for tier, texts in enumerate((_near(old), self._scope.literals("number_literal")[:MOST_LITERALS])):
+        for tier, texts in enumerate((_near(old), self._scope.literals(node)[:MOST_LITERALS])):
             yield from ((node, text, tier) for text in texts if text != old)
         yield from ((node, name, 2) for name in self._scope.constants[:MOST_NAMES])
 
     def _character(self, node: Node) -> Iterator[tuple[Node, str, int]]:
         old = self._text(node)
-        yield from ((node, t, 1) for t in self._scope.literals("char_literal")[:MOST_LITERALS] if t != old)
+        yield from ((node, t, 1) for t in self._scope.literals(node)[:MOST_LITERALS] if t != old)
 
     def _identifier(self, node: Node) -> Iterator[tuple[Node, str, int]]:
         old, parent = self._text(node), node.parent

@@ -16,6 +16,7 @@ from whence.program.c_source import CSource, declared_name, walk
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+NO_FUNCTION = -1
 POINTER, NUMBER, OTHER = "pointer", "number", "other"
 _IGNORED = frozenset(("storage_class_specifier", "type_qualifier", "attribute_specifier"))
 _AGGREGATE = re.compile(r"\b(?:struct|union)\b")
@@ -130,18 +131,22 @@ class Scope:
         found = [name for text in self._texts for name in _constants_in(text)]
         return list(dict.fromkeys(found))
 
-    def literals(self, kind: str) -> list[str]:
-        """The texts of the file's literals of a node type, the most frequent first."""
-        return self._literals[kind]
+    def literals(self, node: Node) -> list[str]:
+        """The texts of the file's literals of a node's type: those of its function first, the most frequent first."""
+        function = self.source.function_at(node.start_byte)
+        own = self._literals[node.type, function.start_byte if function is not None else NO_FUNCTION]
+        return list(dict.fromkeys(text for counts in (own, self._literals[node.type, NO_FUNCTION]) for text in counts))
 
     @cached_property
-    def _literals(self) -> dict[str, list[str]]:
-        found: dict[str, Counter[str]] = defaultdict(Counter)
+    def _literals(self) -> dict[tuple[str, int], list[str]]:
+        """By node type and function (by where it begins; NO_FUNCTION: all of them)."""
+        found: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
         for function in self.source.functions:
             for node in walk(function):
                 if node.type in ("number_literal", "char_literal"):
-                    found[node.type][self.source.name(node)] += 1
-        return defaultdict(list, {kind: [text for text, _ in counts.most_common()] for kind, counts in found.items()})
+                    for place in (function.start_byte, NO_FUNCTION):
+                        found[node.type, place][self.source.name(node)] += 1
+        return defaultdict(list, {key: [text for text, _ in counts.most_common()] for key, counts in found.items()})
 
     def is_constant(self, name: str) -> bool:
         """Whether a name is that of a constant, as far as can be seen."""

@@ -1,0 +1,59 @@
+"""An edited source, compiled as the user compiles it and run on all cases."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from cli_tool import subject_folder
+
+from whence.run.cases import Case
+from whence.run.outcome import Expected
+from whence.run.sandbox import DEFAULT_LIMITS
+from whence.subject.edited import NO_TIME, Edit, Editing
+from whence.subject.runs import Runs, run_all
+from whence.subject.subject import Subject, subject_from_sources
+
+COUNT = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int sum = 0;
+    for (int i = 0; i < atoi(argv[1]); i++)
+        sum += 2;
+    printf("%d\\n", sum);
+    return 0;
+}
+"""
+PRINT = 'printf("%d\\n", sum);'
+LOOP = "for (int i = 0; i < atoi(argv[1]); i++)"
+SECONDS = 3.0
+
+
+@pytest.fixture(scope="module")
+def counted() -> tuple[Subject, Runs]:
+    """A program that forgets the odd ones, and twelve cases, half of which it fails."""
+    folder = subject_folder("edited", count_c=COUNT)
+    cases = [Case(str(n), (str(n),), expected=Expected(f"{n * 2 + n % 2}\n".encode())) for n in range(1, 13)]
+    subject = subject_from_sources([folder / "count.c"], [], cases, replace(DEFAULT_LIMITS, time=60.0))
+    return subject, run_all(subject)
+
+
+def test_an_edit_is_run_on_all_cases(counted):
+    subject, runs = counted
+    odd = PRINT.replace("sum);", "sum + atoi(argv[1]) % 2);")
+    with Editing(subject, runs, time.monotonic() + 60) as editing:
+        (tried,) = editing.all([Edit("count.c", 8, PRINT, odd)])
+    assert not tried.trouble and len(tried.repaired) == 6 and not tried.broken and tried.ran == 12
+
+
+def test_endless_edits_end_with_the_time(counted):
+    """Each of the cases could take all the time that is left; together they may not take more."""
+    subject, runs = counted
+    began = time.monotonic()
+    with Editing(subject, runs, began + SECONDS) as editing:
+        (tried,) = editing.all([Edit("count.c", 6, LOOP, LOOP.replace("i++", "i += 0"))])
+    assert tried.trouble == NO_TIME
+    assert time.monotonic() - began < 2 * SECONDS + 2
