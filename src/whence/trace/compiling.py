@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 LOOK = 0.02  # seconds between two looks whether it has been done
+MOST = 900  # seconds after which a process that compiles is ended: who waits for its lock must not wait for ever
 
 Told = Callable[[bool], None]  # called when waiting begins (True), and when the kernel is there (False)
 
@@ -46,6 +47,7 @@ def _compile_and_leave(kernel: Any, given: tuple[Any, ...], is_done: Callable[[]
         os.setsid()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
             signal.signal(number, signal.SIG_DFL)
+        signal.alarm(MOST)
         null = os.open(os.devnull, os.O_RDWR)
         for standard in range(3):
             os.dup2(null, standard)
