@@ -113,7 +113,11 @@ def test_of_threads_that_never_end_the_beginning_is_checked():
 def test_in_locate_the_accesses_whose_order_decides_come_first():
     program = TEXTS["join_early"]
     folder = subject_folder("races-locate", p_c=program.text)
-    found = whence(folder, "locate", "p.c", "--fails", "", "--no-alter", "--json").json
+    for _ in range(5):  # nearly every run fails, but on a busy machine the thread may be first
+        done = whence(folder, "locate", "p.c", "--fails", "", "--no-alter", "--json")
+        if "no case fails" not in done.err:
+            break
+    found = done.json
     first, second = found["ranking"][:2]
     assert {first["line"], second["line"]} == program.lines
     assert "with the two in the other order the case passes" in first["evidence"]["text"]

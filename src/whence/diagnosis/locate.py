@@ -36,6 +36,7 @@ from whence.subject.symptoms import symptom_of, unrecorded_symptom
 from whence.subject.trace_reader import TraceReader
 from whence.techniques.likely_invariants.technique import compared_values
 from whence.techniques.memory.first_corruption import first_corruption
+from whence.techniques.races.check import Checker as RaceChecker
 from whence.techniques.races.failing_run import deciding_races
 from whence.techniques.spectrum import spectrum
 from whence.trace.decode import decode
@@ -49,7 +50,7 @@ ALIKE = 0.1  # of it, for finding failing runs that fail in the same way
 COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
 REASONING = 0.1  # of it, for the cause tree
 CHECKING, CHECKING_MOST = 0.2, 15.0  # of it, and seconds, for memory errors
-CHECKING_LAST = 0.6  # of it, for them where the check is still to be compiled: that comes behind all but confirming
+CHECKING_LAST = 0.6  # of it, where the check is still to be compiled: that of memory comes behind all but confirming
 SEARCHING = 0.8  # of it, for altered runs and formulas
 ALTERING = 0.7  # of that, for altered runs
 CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
@@ -300,7 +301,9 @@ class Diagnosis:
         if recording is None or not self.options.has("races") or not self.investigation.subject.has_threads:
             return
         check = partial(deciding_races, self.investigation, recording)
-        self.take("data races", "looking for data races", check, min(CHECKING * self.left, CHECKING_MOST))
+        is_compiled = Checker.is_compiled() and RaceChecker.is_compiled()
+        seconds = min(CHECKING * self.left, CHECKING_MOST) if is_compiled else CHECKING_LAST * self.left
+        self.take("data races", "looking for data races", check, seconds)
 
     def alter(self) -> None:
         """Add what altered runs and formulas of the failing cases show; the last summary tells how much was run."""
