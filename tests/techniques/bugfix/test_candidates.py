@@ -43,9 +43,10 @@ def test_edits_come_once_and_the_first_statement_comes_first() -> None:
     assert edits[0].line == 5 and {edit.line for edit in edits} == {5, 6}
 
 
-def test_numbers_of_the_same_function_come_before_those_of_the_file() -> None:
+def test_the_nearest_numbers_of_the_same_function_come_first() -> None:
     others = "".join(f"static int f{n}(int n) {{ return n + {n} + {n}; }}\n" for n in range(100, 130))
-    source = CSource((others + "static int mod(int n) { return n / 36 + n % 30; }\n").encode())
+    many = "".join(f" n += {n};" for n in [*range(50, 60)] * 2)
+    source = CSource((others + f"static int mod(int n) {{{many} return n / 36 + n % 30; }}\n").encode())
     (text,) = [text for text in source.text.split(b"\n") if b"mod" in text]
     line = source.text.split(b"\n").index(text) + 1
     found = {edited(source, edit).split(b"\n")[line - 1] for _, edit in FileCandidates(source, "a.c").on(line)}

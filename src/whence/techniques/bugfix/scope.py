@@ -16,7 +16,6 @@ from whence.program.c_source import CSource, declared_name, walk
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-NO_FUNCTION = -1
 POINTER, NUMBER, OTHER = "pointer", "number", "other"
 _IGNORED = frozenset(("storage_class_specifier", "type_qualifier", "attribute_specifier"))
 _AGGREGATE = re.compile(r"\b(?:struct|union)\b")
@@ -132,21 +131,29 @@ class Scope:
         return list(dict.fromkeys(found))
 
     def literals(self, node: Node) -> list[str]:
-        """The texts of the file's literals of a node's type: those of its function first, the most frequent first."""
+        """The texts of the file's literals of a node's type: its function's, nearest first, then the most frequent."""
         function = self.source.function_at(node.start_byte)
-        own = self._literals[node.type, function.start_byte if function is not None else NO_FUNCTION]
-        return list(dict.fromkeys(text for counts in (own, self._literals[node.type, NO_FUNCTION]) for text in counts))
+        own = self._literals[node.type, function.start_byte] if function is not None else []
+        nearest = [text for _, text in sorted((abs(at - node.start_byte), text) for at, text in own)]
+        return list(dict.fromkeys([*nearest, *self._frequent[node.type]]))
 
     @cached_property
-    def _literals(self) -> dict[tuple[str, int], list[str]]:
-        """By node type and function (by where it begins; NO_FUNCTION: all of them)."""
-        found: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    def _frequent(self) -> dict[str, list[str]]:
+        """Of each node type the texts of all literals, the most frequent first."""
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        for (kind, _), literals in self._literals.items():
+            found[kind].update(text for _, text in literals)
+        return defaultdict(list, {kind: [text for text, _ in counts.most_common()] for kind, counts in found.items()})
+
+    @cached_property
+    def _literals(self) -> dict[tuple[str, int], list[tuple[int, str]]]:
+        """By node type and function (by where it begins): where literals stand, and their texts."""
+        found: dict[tuple[str, int], list[tuple[int, str]]] = defaultdict(list)
         for function in self.source.functions:
             for node in walk(function):
                 if node.type in ("number_literal", "char_literal"):
-                    for place in (function.start_byte, NO_FUNCTION):
-                        found[node.type, place][self.source.name(node)] += 1
-        return defaultdict(list, {key: [text for text, _ in counts.most_common()] for key, counts in found.items()})
+                    found[node.type, function.start_byte].append((node.start_byte, self.source.name(node)))
+        return found
 
     def is_constant(self, name: str) -> bool:
         """Whether a name is that of a constant, as far as can be seen."""
