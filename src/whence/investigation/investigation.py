@@ -155,7 +155,9 @@ class Investigation:
     def build(self, kind: Variant) -> Path:
         """The executable of a variant; while it is built, the clock stands still."""
         subject = self.subject
-        if not subject.has_variant(kind):
+        with self.clock.standing():
+            is_built = subject.has_variant(kind)  # on a new machine that compiles the runtime
+        if not is_built:
             text = f"building the {kind} variant"
             with self.clock.standing(), self.watcher.progress(text, len(subject.capture.modules)) as subject.progress:
                 subject.variant(kind)
