@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from damage import empty, garble, truncate
 from numba import njit, types
+from processes import as_from_a_shell
 
 from whence.trace.kernels import lean
 
@@ -146,7 +147,8 @@ def test_compiling_goes_on_when_the_command_has_ended(tmp_path: Path) -> None:
 def test_waiting_for_it_can_be_interrupted(tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text(SLOW)
     command = [sys.executable, str(tmp_path / "module.py"), str(tmp_path / "cache"), "8"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(command, preexec_fn=as_from_a_shell, **pipes)
     wait_for_lock(tmp_path / "cache")
     process.send_signal(signal.SIGINT)
     assert b"KeyboardInterrupt" in process.communicate(timeout=60)[1]
