@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -128,6 +129,21 @@ def test_each_edit_of_one_build_does_what_the_edited_source_does(places: Subject
                 if one.timed_out or other.timed_out:  # how far an endless run comes is chance
                     continue
                 assert (one.stdout, one.code) == (other.stdout, other.code), edited(source, edit).decode()
+
+
+def test_an_edit_that_never_ends_is_ended_by_its_processor_time(places: Subject) -> None:
+    source, edits = candidates(PLACES)
+    endless = next(
+        e for e in edits if e.parts[0].text == b"1" and e.line == PLACES[: PLACES.index("n > 0")].count("\n") + 1
+    )
+    with CandidateRuns(places, run_all(places), time.monotonic() + 200) as tried:
+        executable, left = tried.build(source, [endless])
+        with Runner(executable, replace(DEFAULT_LIMITS, time=60.0), name=places.name) as runner:
+            case = next(case for case in places.cases if case.name == "4")
+            result = runner.run_case(choosing(case, next(iter(left)), 0.02))
+            plain = runner.run_case(choosing(case, 0, 0.02))
+    assert result.signal == signal.SIGPROF and result.wall < 30
+    assert plain.signal == 0 and plain.stdout
 
 
 def test_what_one_build_leaves_out_does_not_compile_by_itself(places: Subject, tmp_path: Path) -> None:

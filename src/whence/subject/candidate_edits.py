@@ -11,10 +11,13 @@ from __future__ import annotations
 import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
+from math import ceil
 from os import cpu_count
 from pathlib import Path
 
@@ -35,9 +38,10 @@ from whence.subject.subject import Subject
 CHOSEN = "WHENCE_EDIT"  # as probe/edits/choose.c has it
 BATCH = 300  # edits of a build
 ROUNDS = 20  # of leaving out what does not compile
-SEEDS = 2  # failing cases of which an edit has to repair one
 PORTION = 64  # runs at a time; the clock is looked at in between
+FIRST = 8  # passing cases that an edit runs on before all others: those that most edits broke
 SLOWER, LEAST = 5.0, 0.1  # times the longest run that passes, and seconds, that a run with an edit may take
+LEAST_BUSY = 0.02  # seconds of processor time that it may take at least
 _ERROR = re.compile(r"^.*?:(\d+):(\d+): (?:fatal )?error:", re.MULTILINE)
 _ALL_ERRORS = ("-ferror-limit=0", "-fno-caret-diagnostics", "-fno-color-diagnostics", "-fbracket-depth=4096")
 
@@ -80,6 +84,7 @@ class CandidateRuns:
         self._builds = 0
         self._runners: set[Runner] = set()  # those in use
         self._lock, self._stop = threading.Lock(), threading.Event()
+        self._breaking = Counter[int]()  # of passing cases: how many edits each has failed with
         self.count = Count()
 
     def __enter__(self) -> CandidateRuns:
@@ -171,29 +176,27 @@ class CandidateRuns:
     # ---- Runs --------------------------------------------------------------------------------------------------------
 
     def _run(self, runner: Runner, source: CSource, edits: dict[int, SourceEdit], rows: Sequence[int]) -> list[Sieved]:
-        """The edits that repair one of the first rows, with all that they repair, and what they break."""
-        repaired: dict[int, list[int]] = {}
-        tried = len(edits)
-        for row in rows[:SEEDS]:
-            passing, ran = self._passing(runner, row, list(edits))
-            tried = min(tried, ran)
-            for number in passing:
-                repaired.setdefault(number, []).append(row)
-        self._add(tried=tried, late=len(edits) - tried)
-        for row in rows[SEEDS:]:
-            for number in self._passing(runner, row, list(repaired))[0]:
+        """The edits that repair the first row, with all that they repair, and what they break."""
+        numbers = list(edits)
+        for place, row in enumerate(rows):
+            repairing, ran = self._passing(runner, row, numbers)
+            if place == 0:
+                self._add(tried=ran, late=len(edits) - ran)
+                numbers = repairing
+                repaired: dict[int, list[int]] = {number: [] for number in repairing}
+            for number in repairing:
                 repaired[number].append(row)
         return [self._checked(runner, source, edits[n], n, tuple(found)) for n, found in repaired.items()]
 
     def _passing(self, runner: Runner, row: int, numbers: Sequence[int]) -> tuple[list[int], int]:
         """The edits with which a case passes, and how many were run."""
-        case, passing = self._runs.tested[row].case, list[int]()
+        passing = list[int]()
         runner.limits = self.limits_of([row])
         for start in range(0, len(numbers), PORTION):
             if self._is_late:
                 return passing, start
             part = numbers[start : start + PORTION]
-            passing += [n for n, ok in zip(part, self._verdicts(runner, [(case, n) for n in part]), strict=True) if ok]
+            passing += [n for n, ok in zip(part, self._verdicts(runner, [(row, n) for n in part]), strict=True) if ok]
         return passing, len(numbers)
 
     def _checked(
@@ -201,20 +204,25 @@ class CandidateRuns:
     ) -> Sieved:
         """The edit with the first passing case that it breaks, of those that come to its function."""
         rows = self._reaching(source, edit)
-        for start in range(0, len(rows), PORTION):
+        with self._lock:
+            rows = sorted(rows, key=lambda row: -self._breaking[row])
+        starts = [0, *range(FIRST, len(rows), PORTION)]
+        for start, end in pairwise((*starts, len(rows))):
             if self._is_late:
                 return Sieved(edit, repaired, checked=False)
-            part = rows[start : start + PORTION]
+            part = rows[start:end]
             runner.limits = self.limits_of(part)
-            verdicts = self._verdicts(runner, [(self._runs.tested[row].case, number) for row in part])
+            verdicts = self._verdicts(runner, [(row, number) for row in part])
             broken = [row for row, ok in zip(part, verdicts, strict=True) if not ok]
             if broken:
-                return Sieved(edit, repaired, tuple(broken), checked=not self._stop.is_set())
+                with self._lock:
+                    self._breaking.update(broken)
+                return Sieved(edit, repaired, tuple(sorted(broken)), checked=not self._stop.is_set())
         return Sieved(edit, repaired)
 
-    def _verdicts(self, runner: Runner, wanted: Sequence[tuple[Case, int]]) -> list[bool]:
-        """Whether each case passes with each edit; one whose run cannot be made does not."""
-        cases = [choosing(case, number) for case, number in wanted]
+    def _verdicts(self, runner: Runner, wanted: Sequence[tuple[int, int]]) -> list[bool]:
+        """Whether the case of each row passes with each edit; one whose run cannot be made does not."""
+        cases = [choosing(self._runs.tested[row].case, number, self._busy(row)) for row, number in wanted]
         self._add(runs=len(cases))
         try:
             return [judge(result.case, result).passed for result in runner.run_cases(cases)]
@@ -260,6 +268,11 @@ class CandidateRuns:
         wanted = max(LEAST, SLOWER * longest)
         return replace(limits, time=min(limits.time, wanted) if limits.time else wanted)
 
+    def _busy(self, row: int) -> float:
+        """Seconds of processor time that a case may take with an edit."""
+        tested = self._runs.tested[row]
+        return max(LEAST_BUSY, SLOWER * (self._longest if tested.outcome.endless else tested.result.wall))
+
     @cached_property
     def _longest(self) -> float:
         """Seconds of the longest run that passes."""
@@ -291,9 +304,9 @@ def _batches(files: Mapping[str, CSource], edits: Iterable[SourceEdit]) -> list[
     return found
 
 
-def choosing(case: Case, number: int) -> Case:
-    """The case, for a program that chooses one of the edits in it."""
-    return replace(case, environment={**case.environment, CHOSEN: str(number)})
+def choosing(case: Case, number: int, busy: float = 0.0) -> Case:
+    """The case, for a program that chooses one of the edits in it; it may be ``busy`` for so many seconds (0: any)."""
+    return replace(case, environment={**case.environment, CHOSEN: f"{number}:{ceil(busy * 1000)}"})
 
 
 def _refused(diagnostics: str, text: Schemata) -> set[int]:

@@ -1,12 +1,25 @@
-/* Which of the edits in a program is chosen: the environment says its number, which the program does not see. The
-   linker calls __wrap_main, the fork server's main, in place of the program's (--wrap=main). */
+/* Which of the edits in a program is chosen, and for how many milliseconds of processor time it may run: the environment
+   says "number:milliseconds", which the program does not see. Many edits never end, and on a busy machine the wall clock
+   cannot tell them from slow ones; the signal ends them. The linker calls __wrap_main, the fork server's main, in place
+   of the program's (--wrap=main). */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 extern char **environ;
 int __real_main(int argc, char **argv, char **envp);
 
 int __whence_edit;
+
+static void choose(const char *text)
+{
+    char *end;
+    __whence_edit = (int)strtol(text, &end, 10);
+    long left = *end == ':' ? strtol(end + 1, NULL, 10) : 0;
+    struct itimerval once = { { 0, 0 }, { left / 1000, left % 1000 * 1000 } };
+    if (left > 0)
+        setitimer(ITIMER_PROF, &once, NULL);
+}
 
 int __whence_main(int argc, char **argv, char **envp)
 {
@@ -14,7 +27,7 @@ int __whence_main(int argc, char **argv, char **envp)
     char **kept = environ;
     for (char **variable = environ; variable && *variable; variable++) {
         if (!strncmp(*variable, name, sizeof name - 1))
-            __whence_edit = atoi(*variable + sizeof name - 1);
+            choose(*variable + sizeof name - 1);
         else
             *kept++ = *variable;
     }
