@@ -89,7 +89,7 @@ def test_without_any_time_that_is_told():
 
 @pytest.mark.parametrize("share", ["RECORDING", "COMPARING", "REASONING", "SEARCHING"])
 def test_without_time_for_a_step_the_rest_is_told(monkeypatch, share):
-    monkeypatch.setattr(f"whence.diagnosis.locate.{share}", 0.0)
+    monkeypatch.setattr(f"whence.diagnosis.locate_steps.{share}", 0.0)
     done = whence(prices(), "locate", "prices.c", *PRICES_CASES, "--fresh", "--json")
     assert done.status == 0 and done.err == ""
     assert rank_of(done, "prices.c", fault_line(PRICES)) > 0

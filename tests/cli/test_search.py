@@ -1,8 +1,7 @@
-"""What the commands that search have in common: their options, the progress bar, what is said about a search."""
+"""What the commands that search have in common: their options, what is said about a search."""
 
 from __future__ import annotations
 
-import io
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +14,6 @@ from whence.cli.options import CaseCommand, Options, Search, search_options, sha
 from whence.cli.supervisor import clock
 from whence.investigation.account import search_summary
 from whence.investigation.investigation import Investigation, Setup
-from whence.report.terminal import search_progress
 
 
 @click.command(cls=CaseCommand)
@@ -136,29 +134,3 @@ def test_summaries() -> None:
         "stopped early (its time is used up): 0 altered runs and whatever would have followed were left out",
         "what was found cannot be kept for another search: No space left on device: /x",
     ]
-
-
-# ---- Progress --------------------------------------------------------------------------------------------------------
-
-
-def test_progress_shows_what_is_done_asked_for_and_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "120")
-    out = Terminal()
-    with search_progress("altered [runs]\x1b", out) as report:
-        report(10, 100)
-        report(100, 200)
-        report(200, 200)
-    text = out.getvalue()
-    assert "altered [runs]\\x1b" in text and "200/200" in text and "0:00:00" in text and "left" in text
-
-
-def test_progress_is_silent_when_piped() -> None:
-    out = io.StringIO()
-    with search_progress("altered runs", out) as report:
-        report(1, 2)
-    assert out.getvalue() == ""

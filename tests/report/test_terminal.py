@@ -1,4 +1,4 @@
-"""The terminal report: content and order, hostile text, colour, width, ties, progress."""
+"""The terminal report: content and order, hostile text, colour, width, ties."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.console import Console
 
 from whence.findings import Findings, Statement, Symptom, plural, rank
 from whence.report.heat import heats
-from whence.report.terminal import make_console, print_findings, print_slice, progress
+from whence.report.terminal import make_console, print_findings, print_slice
 from whence.report.text import clip, score_text, source_line, value_text, visible
 
 
@@ -200,26 +200,6 @@ def test_a_forward_slice_points_forward() -> None:
     text = printed(findings, print_slice)
     assert "forward slice from" in text
     assert "     -> data    src/deck.c:27" in text
-
-
-def test_progress_is_silent_when_piped() -> None:
-    out = io.StringIO()
-    with progress("running cases", 3, out) as advance:
-        advance(2)
-    assert out.getvalue() == ""
-
-
-def test_progress_shows_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    monkeypatch.setenv("TERM", "xterm")
-    out = Terminal()
-    with progress("running [cases]\x1b", 3, out) as advance:
-        advance(3)
-    assert "running [cases]\\x1b" in out.getvalue()
-    assert "3/3" in out.getvalue()
 
 
 @given(st.text(st.characters()))

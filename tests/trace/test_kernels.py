@@ -23,7 +23,7 @@ from whence.trace.kernels import lean
 MODULE = """
 import sys
 import numba
-from whence.trace import kernels
+from whence.trace import compiled, kernels
 numba.config.CACHE_DIR = sys.argv[1]
 
 @kernels.lean
@@ -82,7 +82,7 @@ def _sum_of_items(numbers: Any) -> Any:
 
 def test_a_function_is_compiled_once_for_all_integers() -> None:
     assert _sum_of_items(np.arange(4, dtype=np.int64)) == 0 + 1 + 2 + 3 + 1 + 1 - 1 + 5
-    ((_, place, more),) = _item.overloads
+    ((_, place, more),) = _item.compiled.overloads
     assert place == more == types.int64
 
 
@@ -97,20 +97,20 @@ def test_addresses_and_numbers_with_a_point_stay_what_they_are() -> None:
 
     largest = (1 << 64) - 1
     assert both(np.array([largest], np.uint64)) == (largest, 1.5)
-    assert {args[0] for args in same.overloads} == {types.uint64, types.float64}
+    assert {args[0] for args in same.compiled.overloads} == {types.uint64, types.float64}
 
 
 def test_what_only_compiled_code_calls_is_no_object_of_python() -> None:
     """The code that takes tables out of Python's objects costs more than most functions."""
     _sum_of_items(np.arange(4, dtype=np.int64))
-    library = next(iter(_item.overloads.values())).library
+    library = next(iter(_item.compiled.overloads.values())).library
     assert not any("cpython" in name or "cfunc" in name for name in map(str, library.get_defined_functions()))
 
 
 SLOW = """
 import os, sys, time
 import numba
-from whence.trace import kernels
+from whence.trace import compiled, kernels
 numba.config.CACHE_DIR = sys.argv[1]
 
 @kernels.lean

@@ -10,7 +10,7 @@ import time
 import pytest
 from numba.core.compiler_lock import global_compiler_lock
 
-import whence.trace.kernels  # noqa: F401  (which defers signals)
+import whence.trace.compiled  # noqa: F401  (which defers signals)
 from whence.investigation.clock import OutOfTime, alarm
 
 

@@ -40,13 +40,7 @@ def causes(options: Options, depth: int, fine: tuple[str, ...], correct: tuple[s
 
 
 def _print_tree(folder: Path, findings: Findings, depth: int) -> None:
-    from whence.cli.present import source_texts
+    from whence.cli.present import lookup_in, source_texts
     from whence.report.tree import print_tree
 
-    lines = {name: text.split("\n") for name, text in source_texts(folder, findings).items()}
-
-    def lookup(file: str, line: int) -> str | None:
-        found = lines.get(file, [])
-        return found[line - 1] if 0 < line <= len(found) else None
-
-    print_tree(findings.parts["tree"], lookup, depth, NODES_SHOWN)
+    print_tree(findings.parts["tree"], lookup_in(source_texts(folder, findings)), depth, NODES_SHOWN)

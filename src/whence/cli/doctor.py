@@ -210,7 +210,7 @@ def check_kernels() -> str:
     """Whether compiled analysis code can be kept between sessions."""
     import numba
 
-    from whence.trace.kernels import CACHE
+    from whence.trace.compiled import CACHE
 
     try:
         CACHE.mkdir(parents=True, exist_ok=True)

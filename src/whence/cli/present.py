@@ -15,6 +15,7 @@ from whence.errors import UsageError
 if TYPE_CHECKING:
     from whence.findings import Findings
     from whence.investigation.investigation import Investigation
+    from whence.report.screen import SourceLookup
 
 FIRST_IN_SLICE = 40  # lines of a slice that are shown at least
 
@@ -31,6 +32,17 @@ def source_texts(folder: Path, findings: Findings) -> dict[str, str]:
         if path.is_file():
             texts[name] = path.read_text(errors="replace")
     return texts
+
+
+def lookup_in(texts: dict[str, str]) -> SourceLookup:
+    """A function that gives lines of files with these texts."""
+    lines = {name: text.split("\n") for name, text in texts.items()}
+
+    def lookup(file: str, line: int) -> str | None:
+        found = lines.get(file, [])
+        return found[line - 1] if 0 < line <= len(found) else None
+
+    return lookup
 
 
 def show(investigation: Investigation, findings: Findings, options: Options, sliced: bool = False) -> int:
@@ -64,12 +76,7 @@ def present(options: Options, folder: Path, sliced: bool, findings: Findings) ->
 def _print(findings: Findings, texts: dict[str, str], options: Options, sliced: bool) -> None:
     from whence.report.terminal import print_findings, print_slice
 
-    lines = {name: text.split("\n") for name, text in texts.items()}
-
-    def lookup(file: str, line: int) -> str | None:
-        found = lines.get(file, [])
-        return found[line - 1] if 0 < line <= len(found) else None
-
+    lookup = lookup_in(texts)
     if sliced:
         print_slice(findings, lookup, limit=max(options.limit, FIRST_IN_SLICE))
     else:

@@ -49,6 +49,8 @@ class Line:
         self._best: tuple[Findings, Show] | None = None
         self._is_showing = False
         self._busy = ""
+        self.doing = ""  # what is shown of it
+        self.before_showing: Callable[[], None] = lambda: None  # removes what a terminal shows of the work
 
     def forget(self) -> None:
         """A command begins: nothing has been found or shown."""
@@ -64,12 +66,13 @@ class Line:
 
     def busy(self, what: str) -> None:
         """What is being done, in words that can follow "while" and "took its time: "."""
-        self._busy = what
+        self._busy = self.doing = what
         self._tell("busy", what)
 
     def compiling(self, begins: bool) -> None:
         """What is being done has to wait until the analysis is compiled, or goes on."""
-        self._tell("busy", COMPILING if begins else self._busy)
+        self.doing = COMPILING if begins else self._busy
+        self._tell("busy", self.doing)
 
     def best(self, findings: Findings, show: Show) -> None:
         """The best findings so far, and how to show them."""
@@ -85,6 +88,7 @@ class Line:
     def showing(self) -> None:
         """The child has begun to show its result, and needs only a moment."""
         self._is_showing = True
+        self.before_showing()
         self._tell("showing")
 
     def shown(self, status: int) -> None:
@@ -236,8 +240,10 @@ class _Watch:
 
     def _clear(self) -> None:
         """Remove what the child had no time to remove."""
+        from whence.report.screen import restore
         from whence.run.sandbox import sweep
 
+        restore(sys.stderr)
         sweep()
 
     # ---- Signals ---------------------------------------------------------------------------------------------------

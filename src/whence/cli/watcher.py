@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -11,6 +13,8 @@ from typing import TYPE_CHECKING
 from whence.cli.present import present
 from whence.cli.supervisor import line
 from whence.investigation.watcher import Progress, Watcher
+from whence.report.screen import screen_on
+from whence.trace.compiling import Waiting
 
 if TYPE_CHECKING:
     from whence.cli.options import Options
@@ -26,36 +30,34 @@ class TerminalWatcher(Watcher):
 
     def __init__(self, options: Options, finish: Callable[[Findings], Findings], ranks: bool) -> None:
         self._options, self._finish, self._ranks = options, finish, ranks
+        self._screen = screen_on(sys.stderr)
+        line.before_showing, Waiting.told = self._screen.clear, self._compiling
 
     def busy(self, what: str) -> None:
-        """Tell the process that watches, which says it where time runs out."""
+        """Show it, and tell the process that watches, which says it where time runs out."""
+        self._screen.busy(what)
         line.busy(what)
+
+    def _compiling(self, begins: bool) -> None:
+        line.compiling(begins)
+        self._screen.busy(line.doing)
 
     def best(self, findings: Findings, folder: Path) -> None:
         """Leave the findings with the process that watches, which shows them where this one cannot."""
         if self._ranks:
+            self._screen.best(findings, lambda file, number: linecache.getline(str(folder / file), number) or None)
             line.best(self._finish(findings), partial(present, self._options, folder, False))
 
     @contextmanager
     def progress(self, text: str, total: int) -> Iterator[Progress]:
         """A bar for work of ``total`` steps."""
-        from whence.report.terminal import progress as bar
-
-        with bar(text, total) as advance:
-            state = {"done": 0}
-
-            def report(done: int, _: int) -> None:
-                advance(done - state["done"])
-                state["done"] = done
-
-            yield report
+        with self._screen.bar(text, total or None) as report:
+            yield lambda done, _: report(done, total or None)
 
     @contextmanager
     def search(self, text: str) -> Iterator[Progress]:
-        """A bar for a search, with the time that remains."""
-        from whence.report.terminal import search_progress
-
-        with search_progress(text) as report:
+        """A bar for a search, of which more may come."""
+        with self._screen.bar(text, None) as report:
             yield report
 
     @contextmanager
@@ -64,9 +66,7 @@ class TerminalWatcher(Watcher):
         if _is_compiled():
             yield
             return
-        from rich.console import Console
-
-        with Console(stderr=True).status("compiling the analysis, at its first use only (about a minute)"):
+        with self._screen.bar("compiling the analysis, at its first use only (about a minute)", None):
             yield
 
 

@@ -19,7 +19,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from whence.dependence.places import OUTPUT, AccessedPlaces, NamedPlaces, Place
@@ -28,7 +27,7 @@ from whence.dependence.writes import Writes
 from whence.findings import Statement
 from whence.probe.layout import Kind
 from whence.subject.trace_reader import TraceReader
-from whence.trace.kernels import lean
+from whence.trace.kernels import inlined, lean
 from whence.trace.slicing import Slice
 
 Integers = NDArray[np.int64]
@@ -187,7 +186,7 @@ def _weigh(cost: Integers, rows: _Rows, groups: Integers, reads: _Reads) -> None
                     cost[row] = min(cost[row], reads.depths[k] + rank)
 
 
-@njit(inline="always")
+@inlined
 def _position(events: Integers, low: int, high: int, event: int) -> int:
     """Where an event belongs among ascending ones, before those equal to it."""
     while low < high:

@@ -1,81 +1,25 @@
 """``locate``: every technique asked about one failure in turn, and what they say joined in one ranking.
 
-The first ranking is there as soon as the cases have run. Every step after that makes it better, in a share of the time
-of its own: what fails or has no time costs a line.
+A first ranking is there as soon as the cases have run: nothing is loaded before that it does not need.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
+from whence.diagnosis.chosen_steps import STEPS, ChosenSteps
+from whence.errors import UsageError
+from whence.findings import Findings
 
-from whence.alter.work import INTERRUPT, Work
-from whence.diagnosis.chain import patched_chain
-from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
-from whence.diagnosis.confirmation import confirm
-from whence.diagnosis.learned_ranking import chance_told, is_weighed, reranked, shipped
-from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
-from whence.diagnosis.searches import searches
-from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, locate, values_part
-from whence.diagnosis.statement_kinds import Kinds, statement_kinds
-from whence.errors import UsageError, WhenceError
-from whence.findings import Findings, Statement
-from whence.investigation.account import search_summary, summary
-from whence.investigation.attempts import Attempts
-from whence.investigation.close_cases import add_close_cases
-from whence.investigation.investigation import Investigation
-from whence.run.outcome import Kind
-from whence.subject.memory_check import Checker
-from whence.subject.recorder import Recording
-from whence.subject.runs import Runs, blocks_executed
-from whence.subject.symptoms import symptom_of, unrecorded_symptom
-from whence.subject.trace_reader import TraceReader
-from whence.techniques.likely_invariants.technique import compared_values
-from whence.techniques.memory.first_corruption import first_corruption
-from whence.techniques.races.check import Checker as RaceChecker
-from whence.techniques.races.failing_run import deciding_races
-from whence.techniques.spectrum import spectrum
-from whence.trace.decode import decode
-from whence.trace.kernels import is_kept
-
-PASSING_RECORDED = 5  # passing runs whose values are shown beside the failing run's
-LONGEST_PASSING = 1_000_000  # blocks of a passing run that is recorded for its values alone
-MAKING = 0.3  # of the time that is left, for making inputs
-RECORDING, COMPILING = 0.5, 0.85  # of it, for recording the failing run, and where the analysis is compiled for it
-ALIKE = 0.1  # of it, for finding failing runs that fail in the same way
-COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
-REASONING = 0.1  # of it, for the cause tree
-CHECKING, CHECKING_MOST = 0.2, 15.0  # of it, and seconds, for memory errors
-CHECKING_LAST = 0.6  # of it, where the check is still to be compiled: that of memory comes behind all but confirming
-SEARCHING = 0.8  # of it, for altered runs and formulas
-ALTERING = 0.7  # of that, for altered runs
-CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
-LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
-TELLING, TELLING_MOST = 0.6, 10.0  # of it, and seconds, for the chain
-VALUES_OF = 50  # ranked statements whose values are gathered
-
-COMPARING_STEPS = ("slice", "memory", "races", "invariants", "weights")
-ALTERING_STEPS = ("causes", "rules", "operators", "switch", "values", "formula", "confirmation", "chain")
-# Steps that can be left out; operators: rules that change one, weights: the learned ranking for the fixed order.
-STEPS = (*COMPARING_STEPS, *ALTERING_STEPS)
+if TYPE_CHECKING:
+    from whence.diagnosis.locate_steps import Diagnosis
+    from whence.investigation.investigation import Investigation
 
 
 @dataclass(frozen=True, slots=True)
-class Locate:
-    """Ranks the statements most likely at fault, and explains them.
-
-    ``formula``: of suspiciousness. ``alter``: failing runs are altered, in the time that is left. ``generate``: inputs
-    close to the failing one are made where no case passes. ``without``: steps that are left out, of STEPS.
-    """
-
-    formula: str = "op2"
-    alter: bool = True
-    generate: bool = True
-    without: tuple[str, ...] = ()
+class Locate(ChosenSteps):
+    """Ranks the statements most likely at fault, and explains them."""
 
     def run(self, investigation: Investigation) -> Findings:
         """The combined ranking; what failed or had no time is said in its summary.
@@ -89,289 +33,12 @@ class Locate:
         for step in self.without:
             if step not in STEPS:
                 raise UsageError(f"there is no step '{step}' to leave out", f"steps: {', '.join(STEPS)}")
+        investigation.failing_rows()  # which makes a first ranking known, before what all the steps need is loaded
+        investigation.watcher.busy("loading the analysis")
+        from whence.diagnosis.locate_steps import Diagnosis
+
         diagnosis = Diagnosis(investigation, self)
         diagnosis.begin()
         if diagnosis.can_compare():
             diagnosis.explain()
         return diagnosis
-
-    def has(self, *steps: str) -> bool:
-        """Whether one of these steps is taken."""
-        return any(step not in self.without and (self.alter or step in COMPARING_STEPS) for step in steps)
-
-
-@dataclass(slots=True)
-class Diagnosis:
-    """What is known of a failure so far, from the spectrum alone to all that altered runs say."""
-
-    investigation: Investigation
-    options: Locate
-    attempts: Attempts = field(init=False)
-    generated: list[str] = field(default_factory=list)  # about inputs that were made
-    found: list[Findings] = field(default_factory=list)
-    rows: list[int] = field(init=False)  # of failing cases; the first is the one to explain
-    base: Findings = field(init=False)
-    recording: Recording | None = None
-    reader: TraceReader | None = None
-    passing: list[TraceReader] = field(default_factory=list)
-    chain: Findings | None = None
-    kinds: dict[Statement, Kinds] | None = None  # what statements do, once it was looked up
-    confirmed: Findings | None = None  # all of it joined, the changes compiled in the source
-
-    def __post_init__(self) -> None:
-        self.attempts = Attempts(self.investigation.clock, self.investigation.watcher)
-
-    @property
-    def runs(self) -> Runs:
-        """The runs of all cases."""
-        return self.investigation.runs
-
-    @property
-    def left(self) -> float:
-        """Seconds that are left."""
-        return self.investigation.clock.left
-
-    # ---- The ranking so far ------------------------------------------------------------------------------------------
-
-    def findings(self) -> Findings:
-        """The ranking that joins all that was found, with what was done and what failed."""
-        joined = self.confirmed or self.joined()
-        findings = replace(joined, parts=dict(joined.parts))  # which is added to
-        if self.reader is not None:
-            findings.parts["values"] = values_part(findings.ranking[:VALUES_OF], self.reader, self.passing)
-        if self.chain is not None:
-            findings.parts |= {name: part for name, part in self.chain.parts.items() if name == "chain"}
-            findings.summary = [*findings.summary, *self.chain.summary]
-        lines = summary(self.investigation.subject, self.runs, self.recording)
-        if "chance" in findings.parts:
-            lines.append(chance_told(findings.parts["chance"]))
-        findings.summary = [*self.generated, *lines, *findings.summary, *self.attempts.lines]
-        return findings
-
-    def joined(self) -> Findings:
-        """What was found, in one ranking."""
-        return self.weighed(fuse(self.base, self.found, AROUND if self.is_open else SOURCES))
-
-    def weighed(self, combined: Findings) -> Findings:
-        """Findings in the fixed order ranked by learned weights, where these were learned from the like."""
-        if not self.options.has("weights") or not is_weighed(self.base, self.found, self.is_open):
-            return combined
-        if self.kinds is None:
-            self.kinds = statement_kinds(self.investigation.subject)
-        return reranked(combined, self.base, self.found, self.kinds, shipped())
-
-    @property
-    def is_open(self) -> bool:
-        """Whether nothing is known of the right output."""
-        failing = self.runs.tested[self.rows[0]]
-        expected, is_wrong = failing.case.expected, failing.outcome.kind in (Kind.WRONG_OUTPUT, Kind.WRONG_STATUS)
-        return not is_wrong and (expected is None or expected.stdout is None)
-
-    def take(self, name: str, doing: str, step: Callable[[], Findings], seconds: float) -> None:
-        """Add what a step finds, and make that known as the best so far."""
-        if (found := self.attempts.take(name, doing, step, seconds)) is not None:
-            self.found.append(found)
-            self.publish()
-
-    def publish(self) -> None:
-        """Make the findings known as the best so far."""
-        investigation = self.investigation
-        investigation.watcher.best(investigation.current(self.findings()), investigation.subject.folder)
-
-    # ---- Runs --------------------------------------------------------------------------------------------------------
-
-    def begin(self) -> None:
-        """Run the cases, and rank by the spectrum. Raises SubjectError where no case fails."""
-        investigation = self.investigation
-        self.rows = investigation.failing_rows()
-        first = self.runs.tested[self.rows[0]]
-        suspects = spectrum(investigation.coverage, formula=self.options.formula, subject=investigation.subject.name)
-        self.base = replace(suspects, technique="locate", symptom=unrecorded_symptom(first.result, first.outcome))
-        self.publish()
-
-    def make_inputs(self) -> None:
-        """Where no case passes, make some that are close to the failing one, and rank by all of them."""
-        investigation = self.investigation
-        if not self.options.generate or self.runs.passing:
-            return
-        make = partial(add_close_cases, investigation, self.rows[0], investigation.clock.within(MAKING))
-        self.generated = self.attempts.take("inputs", "making inputs", make, MAKING * self.left + LATE) or []
-        others = investigation.failing_rows()
-        self.rows = [*self.rows, *(row for row in others if row not in self.rows)]  # the user's first
-        symptom, subject = self.base.symptom, investigation.subject
-        if self.reader is not None and symptom is not None and self.options.has("slice"):
-            evidence = Evidence(investigation.coverage, self.reader, symptom)
-            self.base = locate(evidence, subject.name, self.options.formula)
-        else:
-            suspects = spectrum(investigation.coverage, formula=self.options.formula, subject=subject.name)
-            self.base = replace(suspects, technique="locate", symptom=symptom)
-        self.publish()
-
-    def can_compare(self) -> bool:
-        """Whether there is a failing run whose values can be looked at, and that can be altered."""
-        if all(self.runs.tested[row].case.command is None for row in self.rows):
-            return True
-        self.attempts.lines.append(
-            "no values were compared and no run was altered: the cases are commands, which may run anything"
-        )
-        self.slice()
-        self.check_memory()
-        return False
-
-    # ---- Steps -------------------------------------------------------------------------------------------------------
-
-    def explain(self) -> None:
-        """Record the failing run, and take one step after the other."""
-        self.slice()
-        self.make_inputs()
-        self.keep_alike()
-        check_is_compiled = Checker.is_compiled()
-        if check_is_compiled:
-            self.check_memory()
-        self.check_races()
-        reader, recording, symptom = self.reader, self.recording, self.base.symptom
-        if self.options.has("causes") and reader is not None and recording is not None and symptom is not None:
-            seconds = min(REASONING * self.left, TREE)
-            tree = partial(cause_tree, reader, symptom, recording, seconds)
-            self.take("cause tree", "looking for causes", tree, seconds + LATE)
-        if self.options.has("invariants") and self.runs.passing:
-            seconds = min(COMPARING * self.left, COMPARING_MOST)
-            compare = partial(compared_values, self.investigation, self.rows, seconds)
-            self.take("invariants", "comparing values", compare, seconds + LATE)
-        if self.options.has("rules", "switch", "values", "formula"):
-            self.alter()
-        if not check_is_compiled:
-            self.check_memory(CHECKING_LAST * self.left)
-        if self.options.has("confirmation"):
-            self.confirm()
-        if self.options.has("chain"):
-            self.tell()
-        if reader is not None:
-            self.passing = self.attempts.take("values of passing runs", "recording passing runs", self.nearest) or []
-        self.publish()
-
-    def slice(self) -> None:
-        """Record the first failing case that can be recorded, and rank by what led to its failure."""
-        investigation = self.investigation
-
-        def sliced() -> tuple[int, Recording, TraceReader, Findings]:
-            row, recording = investigation.record_failing(self.rows)
-            subject = investigation.subject
-            reader = TraceReader(subject, recording.trace)
-            evidence = Evidence(investigation.coverage, reader, symptom_of(recording, subject.folder))
-            if not self.options.has("slice"):
-                return row, recording, reader, replace(self.base, symptom=evidence.symptom)
-            return row, recording, reader, locate(evidence, subject.name, self.options.formula)
-
-        share = RECORDING if is_kept(decode) else COMPILING
-        found = self.attempts.take("no trace", "recording the failing run", sliced, share * self.left)
-        if found is not None:
-            row, self.recording, self.reader, self.base = found
-            self.rows = [row, *(other for other in self.rows if other != row)]
-            self.publish()
-
-    def keep_alike(self) -> None:
-        """Of the failing cases keep those that fail as the recorded one does."""
-        if self.recording is not None:
-            alike = partial(self.investigation.alike, self.rows)
-            doing, seconds = "recording failing runs", ALIKE * self.left
-            self.rows = self.attempts.take("runs that fail alike", doing, alike, seconds) or self.rows[:1]
-
-    def check_memory(self, seconds: float | None = None) -> None:
-        """Look for memory errors in the failing run; the symptom tells of the first that the failure can come of."""
-        recording, symptom = self.recording, self.base.symptom
-        if recording is None or symptom is None or not self.options.has("memory"):
-            return
-        # Inputs that were made count as good where they do not fail visibly: such a run may well corrupt memory, too.
-        near = [] if self.generated else nearest_passing(self.runs, self.rows[0])
-        check = partial(first_corruption, self.investigation, recording, symptom, near)
-        seconds = seconds or min(CHECKING * self.left, CHECKING_MOST)
-        found = self.attempts.take("memory errors", "looking for memory errors", check, seconds)
-        if found is not None:
-            self.found.append(found.findings)
-            if found.words:
-                failure = SYMPTOMS.get(symptom.kind, "the failure")
-                text = f"{symptom.text}; {'' if found.words.startswith('before') else failure + ' '}{found.words}"
-                self.base = replace(self.base, symptom=replace(symptom, text=text))
-            self.publish()
-
-    def check_races(self) -> None:
-        """Look for data races in the failing run, and for those whose other order lets the case pass."""
-        recording = self.recording
-        if recording is None or not self.options.has("races") or not self.investigation.subject.has_threads:
-            return
-        check = partial(deciding_races, self.investigation, recording)
-        is_compiled = Checker.is_compiled() and RaceChecker.is_compiled()
-        seconds = min(CHECKING * self.left, CHECKING_MOST) if is_compiled else CHECKING_LAST * self.left
-        self.take("data races", "looking for data races", check, seconds)
-
-    def alter(self) -> None:
-        """Add what altered runs and formulas of the failing cases show; the last summary tells how much was run."""
-
-        def searched() -> Findings:
-            options = self.options
-            with self.investigation.work(share=SEARCHING) as work:
-                with work.share(ALTERING):
-                    steps = searches(self.investigation, self.rows, work, options.has("operators"))
-                    for name, doing, share, step in (step for step in steps if options.has(step.name)):
-                        with work.share(share):
-                            if not work.stopped:
-                                self.take(name, doing, step, _left(work) + LATE)
-                if options.has("formula") and self.reader is not None and not work.stopped:
-                    sets = partial(correction_sets, self.investigation, self.rows, work)
-                    self.take("formulas", "solving formulas", sets, _left(work) + LATE)
-            self.attempts.stopped |= work.stopped == INTERRUPT
-            return Findings("alter", self.investigation.subject.name, summary=search_summary(work))
-
-        self.take("altered runs", "altering runs", searched, float("inf"))
-
-    def confirm(self) -> None:
-        """Compile the changes that the first statements have, and drop what does not hold in the source."""
-        end = self.investigation.clock.within(CONFIRMING)
-        confirmed = partial(confirm, self.investigation.subject, self.runs, self.joined(), end, again=self.weighed)
-        self.confirmed = self.attempts.take("changes not compiled", "compiling changes", confirmed)
-        self.publish()
-
-    def tell(self) -> None:
-        """How the failure came about, in what is left of the time."""
-        recording = self.recording
-        if recording is None or recording.is_cut or recording.case.command is not None:
-            return
-        if self.investigation.setup.window or self.investigation.subject.has_threads:
-            return
-        told = partial(patched_chain, self.investigation, self.rows[0], recording)
-        seconds = min(TELLING * self.left, TELLING_MOST)
-        self.chain = self.attempts.take("chain", "telling how it came about", told, seconds)
-        self.publish()
-
-    def nearest(self) -> list[TraceReader]:
-        """Record the passing cases nearest to the failing one, for the values that their statements had.
-
-        Those whose verdict recording changes are passed over: nothing depends on any one of them.
-        """
-        subject = self.investigation.subject
-        lengths = blocks_executed(subject, self.runs)
-        rows = nearest_passing(self.runs, self.rows[0])
-        near = [n for n in rows if 0 < lengths[n] <= LONGEST_PASSING][:PASSING_RECORDED]
-        readers: list[TraceReader] = []
-        with self.investigation.watcher.progress("recording passing runs", len(near)) as report:
-            for done, number in enumerate(near, 1):
-                try:
-                    readers.append(TraceReader(subject, self.investigation.record(self.runs.tested[number]).trace))
-                except WhenceError:
-                    continue
-                finally:
-                    report(done, len(near))
-        return readers
-
-
-def _left(work: Work) -> float:
-    """The seconds that are left of a search."""
-    return float("inf") if work.deadline is None else max(0.0, work.deadline - time.monotonic())
-
-
-def nearest_passing(runs: Runs, row: int) -> list[int]:
-    """Rows of the passing cases, those first whose coverage is nearest to the failing run's."""
-    executed = runs.counts != 0
-    distance = np.count_nonzero(executed != executed[row], axis=1)
-    return sorted(runs.passing, key=lambda other: (int(distance[other]), other))

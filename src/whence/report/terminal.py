@@ -8,15 +8,14 @@ subject goes through ``visible``, and then through the encoding of the output, b
 from __future__ import annotations
 
 import itertools
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TextIO
 
 from whence.findings import Entry, Findings, Statement, Symptom, plural
 from whence.report.fixes import apart_lines, edit_lines, suggestion_lines
 from whence.report.heat import heats
+from whence.report.screen import SourceLookup
 from whence.report.text import (
     call_text,
     change_outcome,
@@ -32,11 +31,7 @@ from whence.report.text import (
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress as Bar
-    from rich.progress import ProgressColumn
 
-#: Text of a line of a source file, without line end; None when the file or the line is not there.
-SourceLookup = Callable[[str, int], str | None]
 Segment = tuple[str, str]  # text and style
 
 PIPED_WIDTH = 100
@@ -122,46 +117,6 @@ def print_slice(
         page.line()
         page.line((f"{plural(len(lines) - limit, 'line')} of the slice farther away not shown", DIM))
     _print_next(page, findings.parts.get("next", []))
-
-
-@contextmanager
-def progress(description: str, total: int | None = None, file: TextIO | None = None) -> Iterator[Callable[[int], None]]:
-    """A progress bar on ``file`` (standard error) for the time of a ``with`` block; silent when piped.
-
-    Gives a function to call with the number of steps done since its last call. ``total`` None: unknown.
-    """
-    from rich.progress import TimeElapsedColumn
-
-    bar = _bar(file, TimeElapsedColumn())
-    with bar:
-        task = bar.add_task(visible(description), total=total)
-        yield lambda steps: bar.advance(task, steps)
-
-
-@contextmanager
-def search_progress(description: str, file: TextIO | None = None) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar, with the time that remains, for work of which more may come; silent when piped.
-
-    Gives a function to call with the number of steps done so far and of those asked for so far.
-    """
-    from rich.progress import TextColumn, TimeRemainingColumn
-
-    bar = _bar(file, TimeRemainingColumn(), TextColumn("left"))
-    with bar:
-        task = bar.add_task(visible(description), total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def _bar(file: TextIO | None, *times: ProgressColumn) -> Bar:
-    """A bar on ``file`` (standard error) that goes when it is done, with ``times`` behind the numbers of steps."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    console = Console(file=file or sys.stderr, highlight=False, markup=False)
-    silent = not console.is_terminal or console.is_dumb_terminal
-    words = TextColumn("{task.description}", markup=False)
-    return Bar(words, BarColumn(), MofNCompleteColumn(), *times, console=console, transient=True, disable=silent)
 
 
 class _Page:

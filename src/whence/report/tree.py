@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from whence.findings import Statement, plural
-from whence.report.terminal import DIM, PLACE, STRONG, SourceLookup, _Page, make_console
+from whence.report.screen import SourceLookup
+from whence.report.terminal import DIM, PLACE, STRONG, _Page, make_console
 
 LINES_SHOWN = 5  # of one cause
 STEP = "  "  # of indentation a level

@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from whence.probe.layout import CONDITIONAL, WAY_BITS, Kind, Way
@@ -31,7 +30,7 @@ from whence.trace.columns import (
     FrameKind,
 )
 from whence.trace.effects import STATE_BASE, apply_effects, check_effects
-from whence.trace.kernels import lean
+from whence.trace.kernels import inlined, lean
 from whence.trace.lazy import lazy_zeros
 from whence.trace.memory import append_reference, close_list, copy, doubt, load, new_cell, store, wide, writers_of
 from whence.trace.shadow import CACHE, PAGE, Int, Shadow, fill
@@ -90,7 +89,7 @@ def new_stacks(threads: int) -> Stacks:
     )
 
 
-@njit(inline="always")
+@inlined
 def _begin(
     units: NDArray[np.uint32],
     position: Int,
@@ -139,7 +138,7 @@ def _begin(
     top.last = segment
 
 
-@njit(inline="always")
+@inlined
 def _accesses(
     units: NDArray[np.uint32],
     position: Int,

@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from whence.probe.plan import CALLS, ENTRY, OPAQUE, RETURNS, SAME_BLOCK, UNKNOWN, Plan
@@ -22,7 +21,7 @@ from whence.probe.steps import Op, Source
 from whence.trace.any_event import any_event
 from whence.trace.columns import CHUNK_UNITS, N_SEGMENT, Columns
 from whence.trace.decode import CHUNK_HEADER_UNITS, EFFECT, IDENTITY, KIND_SHIFT, SWITCH
-from whence.trace.kernels import lean
+from whence.trace.kernels import inlined, lean
 from whence.trace.library_calls import allocator_called, library_effects, result_of
 from whence.trace.memory import wide
 from whence.trace.objects import (
@@ -122,7 +121,7 @@ def follow(
     return segment
 
 
-@njit(inline="always")
+@inlined
 def _object(
     kind: Int, target: Int, outer: Int, home: Int, delta: Int, segment: Int, columns: Columns, state: State
 ) -> Any:
@@ -149,7 +148,7 @@ def _object(
     return number
 
 
-@njit(inline="always")
+@inlined
 def _steps(
     units: NDArray[np.uint32], segment: Int, plan: Plan, columns: Columns, sources: Sources, state: State
 ) -> Int:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from whence.probe.plan import PARAMETER, SAME_BLOCK, Plan
@@ -32,7 +31,7 @@ from whence.trace.dependence import (
     gather_event,
     put_parameter,
 )
-from whence.trace.kernels import lean
+from whence.trace.kernels import inlined, lean
 from whence.trace.lazy import lazy_zeros
 from whence.trace.shadow import MAX_CELLS, Int
 
@@ -109,7 +108,7 @@ def _dates(columns: Columns) -> NDArray[np.int32]:
     return born
 
 
-@njit(inline="always")
+@inlined
 def _reach(marks: Marks, reference: Int, node: Int, depth: Int) -> None:
     """Note that ``reference`` can be reached from ``node`` in ``depth`` steps and one."""
     if reference > 0:
@@ -124,7 +123,7 @@ def _reach(marks: Marks, reference: Int, node: Int, depth: Int) -> None:
             marks.cell_parent[-reference - 1] = node
 
 
-@njit(inline="always")
+@inlined
 def _reach_uses(
     plan: Plan,
     columns: Columns,
@@ -150,7 +149,7 @@ def _reach_uses(
             _reach(marks, event_in_block(plan, columns, home, target) + 1, node, depth)
 
 
-@njit(inline="always")
+@inlined
 def _reach_definition(columns: Columns, marks: Marks, definition: Int, node: Int, depth: Int) -> None:
     """Reach what a load's bytes come from."""
     if definition >= -MAX_CELLS:

@@ -11,9 +11,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-
-from numba.core import event
+from contextlib import contextmanager
 
 DEFERRED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
@@ -36,34 +34,3 @@ def signals_deferred() -> Iterator[list[int]]:
             signal.signal(number, handler)
         for again in dict.fromkeys(came):
             os.kill(os.getpid(), again)
-
-
-class _Compiling(event.Listener):
-    """Defers signals from the outermost start of compiling to its end: numba's lock tells of both."""
-
-    def __init__(self) -> None:
-        self._depth = 0
-        self._deferral: AbstractContextManager[list[int]] | None = None
-
-    def on_start(self, event: event.Event) -> None:
-        """Compiling begins."""
-        if threading.current_thread() is not threading.main_thread():
-            return
-        self._depth += 1
-        if self._depth == 1:
-            self._deferral = signals_deferred()
-            self._deferral.__enter__()
-
-    def on_end(self, event: event.Event) -> None:
-        """Compiling ends, whether it worked or not."""
-        if threading.current_thread() is not threading.main_thread():
-            return
-        self._depth -= 1
-        if self._depth == 0 and self._deferral:
-            deferral, self._deferral = self._deferral, None
-            deferral.__exit__(None, None, None)
-
-
-def defer_signals() -> None:
-    """From now on signals wait while kernels are compiled."""
-    event.register("numba:compiler_lock", _Compiling())  # type: ignore[no-untyped-call]

@@ -11,14 +11,13 @@ from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from whence.probe.layout import Kind
 from whence.probe.sites import Form
 from whence.techniques.likely_invariants.readings import NAN, NUMBER, Readings
 from whence.trace.columns import Table
-from whence.trace.kernels import lean
+from whence.trace.kernels import inlined, lean
 
 if TYPE_CHECKING:
     from whence.subject.subject import Subject
@@ -104,7 +103,7 @@ def _gather(
         last[site] = key
 
 
-@njit(inline="always")
+@inlined
 def _add_value(row: Table, key: np.uint64) -> None:
     """Add a value to the set of a site."""
     for k in range(row.distinct):
@@ -136,7 +135,7 @@ def _compare(
                 orders[pair] |= order_of(keys[event], keys[other])
 
 
-@njit(inline="always")
+@inlined
 def order_of(first: np.uint64, second: np.uint64) -> int:
     """How two keys compare: LESS, EQUAL or GREATER."""
     if first < second:

@@ -1,0 +1,28 @@
+"""The steps that ``locate`` is made of, and which of them are taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+COMPARING_STEPS = ("slice", "memory", "races", "invariants", "weights")
+ALTERING_STEPS = ("causes", "rules", "operators", "switch", "values", "formula", "confirmation", "chain")
+# Steps that can be left out; operators: rules that change one, weights: the learned ranking for the fixed order.
+STEPS = (*COMPARING_STEPS, *ALTERING_STEPS)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenSteps:
+    """How ``locate`` is done.
+
+    ``formula``: of suspiciousness. ``alter``: failing runs are altered, in the time that is left. ``generate``: inputs
+    close to the failing one are made where no case passes. ``without``: steps that are left out, of STEPS.
+    """
+
+    formula: str = "op2"
+    alter: bool = True
+    generate: bool = True
+    without: tuple[str, ...] = ()
+
+    def has(self, *steps: str) -> bool:
+        """Whether one of these steps is taken."""
+        return any(step not in self.without and (self.alter or step in COMPARING_STEPS) for step in steps)

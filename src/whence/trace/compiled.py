@@ -1,0 +1,130 @@
+"""How numba makes machine code of kernels: kept in a cache that is safe, and small.
+
+Numba trusts what it finds in its cache, and a damaged file would end the program. So files end with a hash of their
+content, and what is damaged is compiled again.
+
+Compiled code holds that of the kernels it calls, but Numba looks at the one file that a kernel stands in to tell
+whether it is stale. So all of it is kept in a folder named by the contents of every file that kernels are made from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numba
+from numba import njit, types
+from numba.core import event
+from numba.core.caching import IndexDataCacheFile
+from numba.core.dispatcher import Dispatcher
+
+from whence.build.store import is_sealed, sealed
+from whence.build.toolchain import whence_home
+from whence.probe import layout, plan, pointers, steps, synchronisation
+from whence.trace.undisturbed import signals_deferred
+
+
+def _sources_hash() -> str:
+    """A hash of the files that kernels, and the constants in them, come from."""
+    digest = hashlib.sha256()
+    others = (Path(str(module.__file__)) for module in (layout, plan, pointers, steps, synchronisation))
+    for path in (*sorted(Path(__file__).parent.glob("*.py")), *others):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+CACHE = Path(whence_home()) / "kernels" / _sources_hash()
+numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
+
+
+class _Compiling(event.Listener):
+    """Defers signals from the outermost start of compiling to its end: numba's lock tells of both."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._deferral: AbstractContextManager[list[int]] | None = None
+
+    def on_start(self, event: event.Event) -> None:
+        """Compiling begins."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self._depth += 1
+        if self._depth == 1:
+            self._deferral = signals_deferred()
+            self._deferral.__enter__()
+
+    def on_end(self, event: event.Event) -> None:
+        """Compiling ends, whether it worked or not."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self._depth -= 1
+        if self._depth == 0 and self._deferral:
+            deferral, self._deferral = self._deferral, None
+            deferral.__exit__(None, None, None)
+
+
+event.register("numba:compiler_lock", _Compiling())  # type: ignore[no-untyped-call]  # signals wait meanwhile
+
+_CacheFile: Any = IndexDataCacheFile  # has no types
+
+
+class _Sealed(_CacheFile):  # type: ignore[misc]
+    """The files of one function's compiled code, each with its hash behind what Numba reads."""
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[BinaryIO]:
+        content = io.BytesIO()
+        yield content
+        with super()._open_for_write(filepath) as file:
+            file.write(sealed(content.getvalue()))
+
+    def _load_index(self) -> Any:
+        return super()._load_index() if is_sealed(self._index_path) else {}
+
+    def _load_data(self, name: str) -> Any:
+        path = self._data_path(name)
+        if not is_sealed(path):
+            raise FileNotFoundError(path)  # compiled again, and written over
+        return super()._load_data(name)
+
+
+_Dispatcher: Any = Dispatcher  # has no types
+
+
+class _Lean(_Dispatcher):  # type: ignore[misc]
+    """A function that compiled code calls, compiled once for all integers.
+
+    Numba would compile it anew for each constant and each width of integer that it is given, and each time make the
+    code that takes its tables out of Python's objects, which costs more than the function: that was 105 seconds of
+    processor time for the passes that decode, slice, and check memory and races, and is 39 this way.
+    """
+
+    def get_call_template(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        """What numba asks for at a call in compiled code: integers are passed as ``int64``, but for ``uint64``."""
+        return super().get_call_template(tuple(map(_widened, args)), {key: _widened(kws[key]) for key in kws})
+
+
+def _widened(given: Any) -> Any:
+    """The type that an argument is passed as."""
+    plain = types.unliteral(given)  # type: ignore[no-untyped-call]
+    return types.int64 if isinstance(plain, types.Integer | types.Boolean) and plain != types.uint64 else given
+
+
+def callee(function: Callable[..., Any]) -> Any:
+    """What compiled code calls."""
+    made: Any = njit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
+    made.__class__ = _Lean
+    return made
+
+
+def called(function: Callable[..., Any]) -> Any:
+    """What Python calls, kept in the cache."""
+    compiled: Any = njit(cache=True, _nrt=False, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
+    kept, own = compiled._cache, compiled._cache._impl
+    kept._cache_file = _Sealed(kept.cache_path, own.filename_base, own.locator.get_source_stamp())
+    return compiled
