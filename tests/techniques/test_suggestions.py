@@ -57,7 +57,10 @@ static int score(int a, unsigned b, struct point *p, const char *s, double d)
 }
 static int pick(const char *word, int fallback)
 {
-    int length = (int)strlen(word);
+    int length = (int)strlen(word), low, high, seen;
+    low = high = 2;
+    for (seen = 1, low = 4; seen < low; seen++)
+        high--;
     if (length > 3 && word[0] != 'z')
         return length;
     return fallback;
@@ -116,6 +119,8 @@ EDITS = [
     "return t + list[0] - (a + x) % 11;",
     "if (length > 3 && word[0] == 'z')",
     "return length - 1;",
+    "for (seen = 1, low = 5; seen < low; seen++)",
+    "for (seen = 2, low = 4; seen < low; seen++)",
     r'printf("%d  %.1f\n", -p->x, p->y);',
     "k = pick(argv[2], 5) + k;",
     "k = (pick(argv[2], 4), 1) + k;",
@@ -132,6 +137,7 @@ WRONG = (
     "k = k;",  # pick() would not be called
     'printf("calls %d, %d\\n", calls, TWICE(k + 1));',  # what the macro makes of it is not known
     "double scale = n > 4 ? 2.5 : 0.5",  # without its end
+    "low = high = 3;",  # low would be another, too
 )
 
 

@@ -190,12 +190,21 @@ def _used(target: Target) -> str | None:
     else:
         assignment = at if target.token == "=" else at + 1
         span = assignment + 1, line.expression_end(assignment + 1)
-        if line.token(assignment).text != "=":
+        if line.token(assignment).text != "=" or _is_passed_on(line, assignment):
             return None
     number = constant(target.operand)
     if span is None or number is None or not _is_constant(line, *span, number):
         return None
     return line.replaced(*span, target.new)
+
+
+def _is_passed_on(line: Line, assignment: int) -> bool:
+    """Whether an assigned value is used by what is around it, too, as in ``a = b = 0``; the rule changes ``b`` alone."""
+    first = line.primary_start(assignment - 1)
+    while line.token(first - 1).text == "*" and not line.is_binary(first - 1):
+        first -= 1
+    is_declared = line.token(first - 1).kind == "name"
+    return not (is_declared or line.begins_statement(first) or line.token(first - 1).text == ",")
 
 
 def _argument(target: Target) -> tuple[int, int] | None:
