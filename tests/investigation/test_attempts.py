@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from pathlib import Path
 
@@ -144,3 +145,46 @@ def test_the_time_for_building_does_not_count():
     with clock.standing():
         time.sleep(0.5)
     assert clock.left > before - 0.4
+
+
+def test_what_is_built_within_a_step_takes_nothing_of_its_time() -> None:
+    """Also where it takes longer than the step may, and the step has steps of its own."""
+    clock = Clock()
+    clock.start(60.0)
+    done, left = [], clock.left
+    with alarm(0.6):
+        with alarm(0.3):
+            with clock.standing(), clock.standing():
+                time.sleep(0.8)
+            done.append("built")
+            time.sleep(0.1)
+        done.append("inner")
+        time.sleep(0.1)
+        done.append("outer")
+    assert done == ["built", "inner", "outer"]
+    assert 0.8 <= clock.stood < 1.5 and clock.left > left - 0.6
+
+
+def test_after_building_a_step_still_ends_with_its_time() -> None:
+    clock, began = Clock(), time.monotonic()
+    with pytest.raises(OutOfTime), alarm(0.3):
+        with clock.standing():
+            time.sleep(0.5)
+        time.sleep(5)
+    assert 0.75 < time.monotonic() - began < 3
+
+
+def test_other_threads_stop_no_alarm() -> None:
+    clock = Clock()
+
+    def build() -> None:
+        with clock.standing():
+            time.sleep(1.5)
+
+    thread = threading.Thread(target=build)
+    began = time.monotonic()
+    with pytest.raises(OutOfTime), alarm(0.3):
+        thread.start()
+        time.sleep(5)
+    assert time.monotonic() - began < 1.4
+    thread.join()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.report.screen import SourceLookup
 
+LONG_BUILDING = 2.0  # seconds that are told of
 FIRST_IN_SLICE = 40  # lines of a slice that are shown at least
 
 
@@ -47,6 +48,9 @@ def lookup_in(texts: dict[str, str]) -> SourceLookup:
 
 def show(investigation: Investigation, findings: Findings, options: Options, sliced: bool = False) -> int:
     """Show findings as the options say; the exit status."""
+    stood = investigation.clock.stood
+    if stood >= LONG_BUILDING:
+        findings.summary.append(f"building took {stood:.0f} s, which the budget does not count")
     to_show = partial(present, options, investigation.subject.folder, sliced)
     line.best(findings, to_show)
     return to_show(findings)

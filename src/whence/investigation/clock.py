@@ -1,6 +1,7 @@
 """The time of a diagnosis: how much is left of its budget, and an alarm for what would overrun its share.
 
-The budget is wall time for everything but building: while the program or a variant is built the clock stands still.
+The budget is wall time for everything but building: while the program or a variant is built the clock stands still,
+and so do the alarms.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ class Clock:
         self._end = float("inf")
         self._budget = float("inf")
         self._showing = 0.0
+        self._stands = False
+        self.stood = 0.0  # seconds for which it stood still
 
     def start(self, budget: float | None) -> None:
         """The time begins; ``budget`` in seconds, without an end where it is infinite; None: the default one."""
@@ -65,13 +68,50 @@ class Clock:
     @contextmanager
     def standing(self) -> Iterator[None]:
         """Inside, where something is built, the clock stands still."""
+        if self._stands:
+            yield
+            return
+        self._stands = True
         began = time.monotonic()
         self._due(None, self._budget)
         try:
+            with _alarms.standing():
+                yield
+        finally:
+            self._stands = False
+            took = time.monotonic() - began
+            self.stood += took
+            self._end += took
+            self._due(self._end, self._budget)
+
+
+class _Alarms:
+    """The timer of this process, which is set for the innermost alarm; ``now`` is a time that stands still with it."""
+
+    def __init__(self) -> None:
+        self._stood = 0.0
+
+    def now(self) -> float:
+        """Seconds, without those for which all alarms stood still."""
+        return time.monotonic() - self._stood
+
+    @contextmanager
+    def standing(self) -> Iterator[None]:
+        """Inside, no alarm goes off, nor comes nearer; in the main thread only, as alarms are."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        began = time.monotonic()
+        left, again = signal.setitimer(signal.ITIMER_REAL, 0)
+        try:
             yield
         finally:
-            self._end += time.monotonic() - began
-            self._due(self._end, self._budget)
+            self._stood += time.monotonic() - began
+            if left:
+                signal.setitimer(signal.ITIMER_REAL, left, again)
+
+
+_alarms = _Alarms()
 
 
 def _busy() -> float:
@@ -91,7 +131,7 @@ def alarm(seconds: float) -> Iterator[None]:
         return
     handler, hook = signal.signal(signal.SIGALRM, _ring), sys.unraisablehook
     sys.unraisablehook = partial(_unraisable, hook)
-    began = time.monotonic()
+    began = _alarms.now()
     before, again = signal.setitimer(signal.ITIMER_REAL, max(seconds, SOON), AGAIN)
     try:
         yield
@@ -100,7 +140,7 @@ def alarm(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, handler)
         sys.unraisablehook = hook
         if before:
-            signal.setitimer(signal.ITIMER_REAL, max(before - (time.monotonic() - began), SOON), again)
+            signal.setitimer(signal.ITIMER_REAL, max(before - (_alarms.now() - began), SOON), again)
 
 
 def _ring(_: int, __: object) -> None:

@@ -199,7 +199,7 @@ def _used(target: Target) -> str | None:
 
 
 def _is_passed_on(line: Line, assignment: int) -> bool:
-    """Whether an assigned value is used by what is around it, too, as in ``a = b = 0``; the rule changes ``b`` alone."""
+    """Whether an assigned value is used by what is around it, too, as in ``a = b = 0``: a rule changes ``b`` alone."""
     first = line.primary_start(assignment - 1)
     while line.token(first - 1).text == "*" and not line.is_binary(first - 1):
         first -= 1
