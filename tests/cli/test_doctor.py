@@ -15,6 +15,7 @@ def test_this_machine_is_fit():
     assert lines[0].startswith("ok   Python: 3.")
     assert lines[-1] == "everything that Whence needs is here"
     assert "FAIL" not in result.output
+    assert 'a fault is located: line 1 of standard output is "19", expected "18" comes of line' in result.output
 
 
 def fail() -> str:

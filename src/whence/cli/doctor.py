@@ -29,6 +29,28 @@ int main(int argc, char **argv)
 }
 """
 
+FAULTY = """
+#include <stdio.h>
+#include <stdlib.h>
+static int prices[8] = {5, 7, 9, 4};
+static int total(int count)
+{
+    int sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += prices[i];
+    if (sum > 11)
+        sum -= 2;
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    int count = argc > 1 ? atoi(argv[1]) : 0;
+    printf("%d\\n", total(count));
+    return 0;
+}
+"""
+WRONG, FINE = ("3", "18"), ("0", "1", "4")  # arguments: those that give something else than this, those that are right
+
 
 class Weakness(Exception):
     """Something that is missing, but that Whence can work without: ``hint`` says what is lost."""
@@ -168,33 +190,21 @@ def check_running() -> str:
 
 
 def check_analysis() -> str:
-    """Record a run, check its memory and slice it, which compiles the analysis where that has not been done."""
+    """Locate the fault of a small program, which compiles the analysis where that has not been done."""
     from whence.build.toolchain import whence_home
-    from whence.dependence.slices import compute, symptom_start
-    from whence.run.cases import Case
-    from whence.run.outcome import Expected
-    from whence.run.sandbox import DEFAULT_LIMITS
-    from whence.subject.memory_check import Checker
-    from whence.subject.recorder import Recorder
-    from whence.subject.subject import subject_from_sources
-    from whence.subject.symptoms import symptom_of
-    from whence.subject.trace_reader import TraceReader
+    from whence.project import open_sources
     from whence.techniques.races.check import Checker as Races
-    from whence.trace.steps import Steps
 
-    source = Path(whence_home(), "doctor", "hello.c")
+    source = Path(whence_home(), "doctor", "faulty.c")
     source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text(HELLO)
-    case = Case("hello", ("you",), expected=Expected(b"hello me\n"))
-    subject = subject_from_sources([source], [], [case], DEFAULT_LIMITS)
-    with Recorder(subject) as recorder:
-        recording = recorder.record(case)
-    Checker(subject).check(recording.trace)
-    Races(subject).check(recording.trace)
-    Steps(recording.trace)
-    start = symptom_start(symptom_of(recording, subject.folder))
-    found = compute(TraceReader(subject, recording.trace).trace, start.references)
-    return f"a run is recorded and sliced: {len(found.events)} of its {recording.trace.events} events led to its output"
+    source.write_text(FAULTY)
+    with open_sources([source], fails=[WRONG], passes=FINE) as project:
+        found = project.locate(budget=float("inf"))
+        investigation = project.investigation
+        _, recording = investigation.record_failing(investigation.failing_rows())
+        Races(investigation.subject).check(recording.trace)
+    first = found.ranking[0].statement
+    return f"a fault is located: {found.symptom.text if found.symptom else 'failure'} comes of line {first.line}"
 
 
 def _compile(folder: Path, name: str, more: list[str]) -> Path:
