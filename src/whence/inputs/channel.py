@@ -146,7 +146,9 @@ def _named(case: Case, wanted: str) -> Channel:
 def _files(case: Case) -> list[str]:
     """Names of the files that the arguments mention, as such or after ``=``."""
     words = {word for argument in case.arguments for word in (argument, argument.partition("=")[2])}
-    return [name for name, path in case.files if name in words and path.is_file()]
+    start = "" if case.place is None else case.place.folder
+    named = {os.path.normpath(os.path.join(start, word)) for word in words}  # noqa: PTH118 - of no file system
+    return [name for name, path in case.files if os.path.normpath(name) in named and path.is_file()]
 
 
 def _choices(case: Case) -> str:

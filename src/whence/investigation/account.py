@@ -67,7 +67,8 @@ def summary(subject: Subject, runs: Runs, recording: Recording | None = None) ->
     """What was captured and run, in sentences; nothing is left out in silence."""
     lines = [
         f"captured {count(len(subject.capture.modules), 'module')}, ran {count(len(runs.tested), 'case')} "
-        f"({len(runs.passing)} passed, {len(runs.failing)} failed)"
+        f"({len(runs.passing)} passed, {len(runs.failing)} failed)",
+        *subject.remarks,
     ]
     if not runs.passing and runs.failing:
         lines.append(f"{ALONE}: what failing and passing runs have in common tells nothing; add --passes")

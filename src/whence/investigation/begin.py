@@ -12,7 +12,7 @@ from whence.investigation.investigation import Investigation, Setup
 from whence.investigation.watcher import Watcher
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
-from whence.run.config import FILE_NAME, read_config
+from whence.run.config import FILE_NAME, SubjectConfig, read_config
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
 from whence.subject.subject import (
     Subject,
@@ -59,10 +59,19 @@ class Beginning:
         config = read_config(folder)
         with self._clock.standing():
             subject = built_from_config(config)
+        if config.cases.capture:
+            subject = self._captured(subject, config)
         subject.limits = self._changes.limits(subject.limits)
         self._watcher.busy(LEARNING)
         subject = learned(subject)
         return self._of(with_cases(subject, [*subject.cases, *settle(subject, list(cases))]) if cases else subject)
+
+    def _captured(self, subject: Subject, config: SubjectConfig) -> Subject:
+        """The subject with the invocations of its test suite as cases; to capture them takes no time of the budget."""
+        from whence.subject.capture import with_captured_cases
+
+        with self._clock.standing(), self._watcher.progress("running the test suite", len(subject.cases)) as report:
+            return with_captured_cases(subject, config, report)
 
     def with_sources(self, sources: Sequence[Path], cases: Sequence[Case], flags: Sequence[str] = ()) -> Investigation:
         """The investigation of a program that is compiled from C files. Raises BuildError where it does not build."""

@@ -19,14 +19,16 @@ def case_key(variant: str, code: str, case: Case, limits: Limits, name: str) -> 
     """
     digest = hashlib.sha256()
     environment = sorted(case.environment.items())
-    settings = (environment, case.expected, case.comparison, case.rule, case.skip_statuses, limits)
+    settings = (environment, case.expected, case.comparison, case.rule, case.skip_statuses, limits, case.place)
     for text in (variant, code, name, repr(case.arguments), repr(settings)):
         add_content(digest, os.fsencode(text))
     add_content(digest, case.stdin.read_bytes() if isinstance(case.stdin, Path) else case.stdin or b"")
     for file, source in case.files:
         for path in _files_below(source):
             inside = os.path.relpath(path, source)
-            add_content(digest, os.fsencode(f"{file}/{inside} {path.stat().st_mode:o}"))
+            add_content(digest, os.fsencode(f"{file}/{inside} {path.lstat().st_mode:o}"))
+            if path.is_symlink():
+                add_content(digest, os.fsencode(path.readlink()))
             add_content(digest, path.read_bytes() if path.is_file() else b"")
     return digest.hexdigest()[:32]
 

@@ -40,12 +40,28 @@ class Suite:
 
 
 @dataclass(slots=True, frozen=True)
+class Place:
+    """Where a case that was captured ran: the program's name there, the folder (relative to the working folder), and
+    the working folder's path then, which words and variables may hold.
+    """
+
+    called: str
+    folder: str
+    work: str
+
+    def moved(self, text: str, work: str) -> str:
+        """A word or variable for another working folder."""
+        return text.replace(self.work, work)
+
+
+@dataclass(slots=True, frozen=True)
 class Case:
     """One test input with its oracle.
 
     ``files`` are put into the working folder: (relative name, source file or folder). A case with a
     ``command`` runs that with the shell in a copy of its suite's folder. ``expected`` of None is to be
-    learned. With a ``schedule`` its threads take turns as that says.
+    learned. With a ``schedule`` its threads take turns as that says. With a ``place`` it is an invocation that a
+    test suite made.
     """
 
     name: str
@@ -60,6 +76,7 @@ class Case:
     suite: Suite | None = None
     skip_statuses: tuple[int, ...] = ()
     schedule: Schedule | None = None
+    place: Place | None = None
 
 
 # ---- From the command line -------------------------------------------------------------------------------------------

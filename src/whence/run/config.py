@@ -53,6 +53,7 @@ class CasesConfig:
     skip: tuple[int, ...] = (77,)
     copy: str = "each"
     process: str | None = None
+    capture: bool = False
     files: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
 
@@ -205,6 +206,7 @@ KEYS: dict[str, dict[str, Callable[[Any], Any]]] = {
         "skip": _statuses,
         "copy": _one_of("each", "once"),
         "process": _string,
+        "capture": _boolean,
         "files": _strings,
         "environment": _variables,
     },
@@ -231,7 +233,6 @@ PATHS = {
 SOURCES_OF_CASES = ("folder", "file", "command")
 # Which keys of [cases] belong to which source of cases; all others fit each of them.
 BELONGS = {
-    "reference": "file",
     "outputs": "file",
     "names": "command",
     "scripts": "command",
@@ -240,6 +241,7 @@ BELONGS = {
     "skip": "command",
     "copy": "command",
     "process": "command",
+    "capture": "command",
 }
 
 
@@ -310,6 +312,9 @@ class _Reader:
         for key, source in BELONGS.items():
             if key in cases and source != given[0]:
                 raise self._error(("cases", key), f"{key} belongs to {source}, but the cases come from {given[0]}")
+        if "reference" in cases and "file" not in cases and not cases.get("capture"):
+            message = f"reference belongs to file, but the cases come from {given[0]}, without capture = true"
+            raise self._error(("cases", "reference"), message)
         if "file" in cases and ("reference" in cases) == ("outputs" in cases):
             raise self._error(("cases", "file"), "file needs either reference or outputs, to know what is right")
         if len(lists := [key for key in ("names", "scripts", "names_from") if key in cases]) > 1:

@@ -129,7 +129,7 @@ def _run_child(executable: bytes, job: Job, failure: int) -> None:
     try:
         os.setsid()
         _prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        os.chdir(job.paths.work)
+        os.chdir(job.paths.work + b"/" + job.paths.start)
         new_file = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         for stage, path, flags in (
             (protocol.AT_INPUT, job.paths.stdin, os.O_RDONLY),

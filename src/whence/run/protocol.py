@@ -9,7 +9,7 @@ are little endian.
     job      u32 length of the message, u32 id, u32 wall limit in ms, u32 CPU limit in s, u64 address space,
              u64 file size, u32 processes, u32 flags, u64 trace limit in bytes, i64 row of the coverage matrix
              (-1: none), u32 number of arguments, u32 number of environment variables; then strings, each
-             ended by a NUL: the nine paths of ``Job`` in their order, the arguments, the variables
+             ended by a NUL: the ten paths of ``Job`` in their order, the arguments, the variables
              (``NAME=value``)
     reply    u32 id, u32 flags, i32 exit status, i32 signal, i32 errno, u32 stage, u64 wall time in µs, u64
     largest
@@ -29,7 +29,7 @@ HELLO = struct.Struct("<8sIIQ")
 HEADER = struct.Struct("<IIIIQQIIQqII")
 REPLY = struct.Struct("<IIiiiIQQ")
 MAGIC = b"WHNCSRV1"
-VERSION = 3
+VERSION = 4
 
 MESSAGE_MAX = 4 << 20  # as in server/server.c
 STRINGS_MAX = (1 << 16) - 16
@@ -74,7 +74,8 @@ class Paths:
     """The paths of a job. ``trace``, ``matrix``, ``session`` and ``schedule`` may be empty (``b""``).
 
     ``session``: the file of a session of altered runs; or, behind a colon, the number of one continuation of it.
-    ``schedule``: the file that says how threads take turns (``schedule.py``).
+    ``schedule``: the file that says how threads take turns (``schedule.py``). ``start``: the folder in the working
+    folder in which the program is started; empty: the working folder itself.
     """
 
     work: bytes
@@ -86,6 +87,7 @@ class Paths:
     matrix: bytes = b""
     session: bytes = b""
     schedule: bytes = b""
+    start: bytes = b""
 
 
 PATH_FIELDS = tuple(f.name for f in fields(Paths))

@@ -31,6 +31,7 @@ from whence.run.result import RunResult
 from whence.run.sandbox import DEFAULT_LIMITS, Limits, Sandbox, Slot, copy_files, remove_tree
 from whence.run.schedule import Followed
 from whence.run.server import Server, has_server, interpreter_environment
+from whence.run.suite_copy import SuiteCopy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +45,6 @@ AHEAD_SUITE = 2  # each of them takes a copy of a whole folder
 SHELL = Path("/bin/sh")
 OF_THE_SANDBOX = (protocol.AT_FOLDER, protocol.AT_INPUT, protocol.AT_OUTPUT, protocol.AT_ERRORS, protocol.AT_MATRIX)
 HARMED = "what a program does to the folder that it runs in, and around it, cannot always be undone"
-HISTORY = shutil.ignore_patterns(".git", ".hg", ".svn")  # large, and no part of a program
 
 Progress = Callable[[int, int], None]
 
@@ -139,6 +139,7 @@ class Runner:
         self.native = has_server(self.executable)
         self.sandbox = Sandbox()
         self._servers: dict[bool, Server] = {}  # by whether they run the shell
+        self._copies: dict[Path, SuiteCopy] = {}
         self._changing = threading.Lock()  # of `_servers` and `_is_cancelled`
         self._is_cancelled = False
 
@@ -313,11 +314,17 @@ class Runner:
             _schedule_of(slot).write_bytes(case.schedule.encode())
             paths.schedule = bytes(_schedule_of(slot)) if batch.native else b""
         words = [self.name, *case.arguments] if case.command is None else ["sh", "-c", case.command]
+        variables = case.environment
+        if case.place is not None:
+            work, place = str(self.sandbox.work), case.place
+            words = [place.moved(word, work) for word in (place.called, *case.arguments)]
+            variables = {name: place.moved(value, work) for name, value in variables.items()}
+            paths.start = os.fsencode(place.folder)
         settings = {} if batch.native else self._settings(case, slot, trace)
         return Job(
             paths,
             [os.fsencode(word) for word in words],
-            self.sandbox.environment({**limits.variables(), **case.environment, **settings}),
+            self.sandbox.environment({**limits.variables(), **variables, **settings}),
             wall_ms=math.ceil(limits.time * 1000) or (1 << 32) - 1,
             cpu_s=math.ceil(limits.time) + 1 if limits.time else 0,
             memory=limits.memory,
@@ -352,7 +359,7 @@ class Runner:
         suite = case.suite
         assert suite is not None
         if suite.folder is not None:
-            shutil.copytree(suite.folder, target, symlinks=True, dirs_exist_ok=True, ignore=HISTORY)
+            self._copies.setdefault(suite.folder, SuiteCopy(suite.folder)).make(target, self.sandbox.work)
         if suite.program is not None:
             place = target / suite.program
             times = place.stat() if place.exists() else None

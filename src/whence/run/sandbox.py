@@ -299,11 +299,14 @@ def _remove_anyhow(path: Path) -> None:
 
 
 def copy_files(files: Iterable[tuple[str, Path]], target: Path) -> None:
-    """Copy files and folders into ``target`` under their relative names, with their modes and times."""
+    """Copy files and folders into ``target`` under their relative names, with their modes and times.
+
+    A link that leads nowhere here, as one into the folder that a case was captured in, is copied as a link.
+    """
     for name, source in files:
         place = target / name
         place.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
             shutil.copytree(source, place, symlinks=True, dirs_exist_ok=True)
         else:
-            shutil.copy2(source, place)
+            shutil.copy2(source, place, follow_symlinks=source.exists())

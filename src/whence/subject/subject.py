@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -58,7 +58,8 @@ class Subject:
 
     ``folder`` is what statements' files are relative to, ``executable`` the plain program with captured IR, ``name``
     its ``argv[0]``, ``reference`` a program that is right, where there is one, ``allocators`` its functions that make
-    and free blocks. Properties raise BuildError or ProgramError when the program cannot be used.
+    and free blocks, ``remarks`` what is to be said of where its cases come from. Properties raise BuildError or
+    ProgramError when the program cannot be used.
     """
 
     folder: Path
@@ -69,6 +70,7 @@ class Subject:
     progress: Progress | None = None
     reference: Path | None = None
     allocators: tuple[Allocator, ...] = ()
+    remarks: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.name = self.name or f"./{self.executable.name}"

@@ -125,7 +125,8 @@ def mark_of(case: Case) -> str:
     """What tells whether a case is the same as before: a hash of what it is given and of what is right."""
     stdin = case.stdin.read_bytes() if isinstance(case.stdin, Path) else case.stdin
     files = [(name, path.read_bytes() if path.is_file() else str(path)) for name, path in case.files]
-    what = (case.arguments, stdin, files, sorted(case.environment.items()), case.expected, case.rule, case.command)
+    given = (case.arguments, stdin, files, sorted(case.environment.items()), case.command, case.place)
+    what = (given, case.expected, case.rule)
     return hashlib.sha256(repr(what).encode(errors="surrogateescape")).hexdigest()[:16]
 
 

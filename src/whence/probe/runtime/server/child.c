@@ -107,7 +107,7 @@ void whence_run_child(const struct whence_server *server)
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close(server->control);
-    if (chdir(texts[WORK]))
+    if (chdir(texts[WORK]) || (*texts[START] && chdir(texts[START])))
         fail(AT_FOLDER);
     redirect(STDIN_FILENO, texts[INPUT], O_RDONLY, AT_INPUT);
     redirect(STDOUT_FILENO, texts[OUTPUT], O_WRONLY | O_CREAT | O_TRUNC, AT_OUTPUT);

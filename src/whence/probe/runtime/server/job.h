@@ -21,7 +21,7 @@ struct job {
     uint32_t arguments, variables;
 };
 enum { JOB_PREPARED = 1, JOB_RING = 2, JOB_END_AT_LIMIT = 4 };
-enum text { WORK, SPARE, INPUT, OUTPUT, ERRORS, TRACE, MATRIX, SESSION, SCHEDULE, TEXTS };
+enum text { WORK, SPARE, INPUT, OUTPUT, ERRORS, TRACE, MATRIX, SESSION, SCHEDULE, START, TEXTS };
 
 struct reply {
     uint32_t id, flags;

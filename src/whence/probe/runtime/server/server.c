@@ -227,7 +227,7 @@ static void supervise(int control)
 
 int whence_serve(int control, whence_entry entry)
 {
-    struct hello hello = {{'W', 'H', 'N', 'C', 'S', 'R', 'V', '1'}, 3, 0, 0};
+    struct hello hello = {{'W', 'H', 'N', 'C', 'S', 'R', 'V', '1'}, 4, 0, 0};
     supervise(control);
     server.control = control;
     server.entry = entry;

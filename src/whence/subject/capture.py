@@ -1,0 +1,261 @@
+"""The cases in a test suite: each invocation of the program that its tests make, captured once, as a case of its own.
+
+The suite is run once with a shim in the program's place (``build/shim.py``), and what it kept becomes cases
+(``run/taken_apart.py``) that are run without the suite; one that does something else there is left out. They are kept
+(``captured_cases.py``) until program or suite change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from whence.build.shim import place_shim, shim
+from whence.build.toolchain import whence_home
+from whence.run.cases import Case, Place
+from whence.run.config import FILE_NAME, SubjectConfig
+from whence.run.invocations import read_invocations
+from whence.run.oracle import judge
+from whence.run.outcome import Expected
+from whence.run.result import RunResult
+from whence.run.runner import RunLost, Runner
+from whence.run.sandbox import PINNED, Limits
+from whence.run.taken_apart import JUDGES, Judged, TestRun, take_apart
+from whence.subject.captured_cases import CapturedCases, Keeper, manifest_of
+from whence.subject.subject import Subject, with_cases
+
+SLOWER = 3  # a test may take this many times as long with the shim as without
+MOST, TOGETHER = 16 << 20, 64 << 20  # bytes of a file, and of all files of an invocation
+MOST_PASSING, MOST_FAILING = 400, 100  # cases
+NAMED = 3  # reasons and tests that are told
+ELSEWHERE = "it does something else when it is run outside of its test"
+Progress = Callable[[int, int], None]
+
+
+def with_captured_cases(subject: Subject, config: SubjectConfig, progress: Progress | None = None) -> Subject:
+    """The subject with the invocations of its test suite as cases, captured if they are not known yet.
+
+    Where no invocation is known to fail, its cases stay what they were: the suite's tests. ``remarks`` say which.
+    Raises BuildError where the shim cannot be made, SubjectError where a test cannot be run.
+    """
+    captured = captured_cases(subject, config, progress)
+    if not captured.failing:
+        remark = "no invocation is known to fail: the suite's tests are the cases, and no run is altered"
+        return replace(subject, remarks=[*subject.remarks, *captured.remarks, remark])
+    return replace(with_cases(subject, captured.cases), remarks=[*subject.remarks, *captured.remarks])
+
+
+def captured_cases(subject: Subject, config: SubjectConfig, progress: Progress | None = None) -> CapturedCases:
+    """The cases in the suite that the subject's cases are the tests of, from Whence's folder if they still hold."""
+    keeper = Keeper(Path(whence_home()) / "suites" / _key(subject, config))
+    manifest = manifest_of(config.folder, [config.folder / FILE_NAME])
+    captured = keeper.load(manifest, config.compare)
+    if captured is None:
+        captured = _Capture(subject, config, keeper).run(progress)
+        keeper.save(captured, manifest)
+    return captured
+
+
+def _key(subject: Subject, config: SubjectConfig) -> str:
+    """What the cases depend on beside the files of the suite."""
+    digest = hashlib.sha256(shim())
+    for item in (config.folder, config.cases, config.compare, config.limits, [case.name for case in subject.cases]):
+        digest.update(repr(item).encode(errors="surrogateescape"))
+    for program in filter(None, (subject.executable, subject.reference)):
+        digest.update(program.read_bytes() if program.exists() else b"")
+    return digest.hexdigest()[:32]
+
+
+# ---- The suite -------------------------------------------------------------------------------------------------------
+
+
+class SuiteRunner:
+    """Runs tests (``commands``) once each, with shims in the place of the program and of ``JUDGES``. Close it."""
+
+    def __init__(self, executable: Path, limits: Limits, name: str) -> None:
+        self._runner = Runner(executable, replace(limits, time=limits.time * SLOWER), name=name)
+        self._count = 0
+        self.work = self._runner.sandbox.work
+        self._root = self._runner.sandbox.root
+        for judge_name in JUDGES:
+            if (program := shutil.which(judge_name, path=PINNED["PATH"])) is not None:
+                self._place(self._root / "judges" / judge_name, Path(program), "judged")
+        shim_place = self._root / "shim" / executable.name
+        self._place(shim_place, executable.resolve(), "kept")
+        self._runner.executable = shim_place
+
+    def __enter__(self) -> SuiteRunner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._runner.close()
+
+    def _place(self, place: Path, program: Path, kept: str) -> None:
+        place_shim(place, program, self._root / kept, self.work, MOST, TOGETHER)
+
+    def run(self, case: Case) -> TestRun:
+        """One test; what was kept of its invocations is there until the runner is closed."""
+        names = ("kept", "judged")
+        for name in names:
+            (self._root / name).mkdir()
+        path = f"{self._root / 'judges'}:{case.environment.get('PATH', PINNED['PATH'])}"
+        result = self._runner.run_case(replace(case, environment={**case.environment, "PATH": path}))
+        self._count += 1
+        found = []
+        for name in names:
+            (self._root / name).rename(self._root / f"{name}.{self._count}")
+            found.append(read_invocations(self._root / f"{name}.{self._count}"))
+        return TestRun(case.name, judge(case, result), *found)
+
+    def own(self, variables: dict[str, str]) -> dict[str, str]:
+        """The variables of an invocation without what every run is given, and without what finds the judges."""
+        own = dict(variables)
+        own["PATH"] = own.get("PATH", PINNED["PATH"]).replace(f"{self._root / 'judges'}:", "")
+        given = {**PINNED, "HOME": str(self.work), "PWD": str(self.work), "TMPDIR": str(self.work)}
+        return {name: value for name, value in own.items() if given.get(name) != value}
+
+
+class _Capture:
+    """Captures the cases of one suite."""
+
+    def __init__(self, subject: Subject, config: SubjectConfig, keeper: Keeper) -> None:
+        self._subject, self._config, self._keeper = subject, config, keeper
+        self._left_out: Counter[str] = Counter()
+
+    def run(self, progress: Progress | None) -> CapturedCases:
+        subject = self._subject
+        with SuiteRunner(subject.executable, subject.limits, subject.name) as suite:
+            tests = []
+            for number, case in enumerate(subject.cases, 1):
+                tests.append(suite.run(case))
+                if progress:
+                    progress(number, len(subject.cases))
+            chosen = self._chosen(take_apart(tests))
+            cases = [self._case(one, suite) for one in chosen]
+        faithful = self._faithful(chosen, cases)
+        settled = self._by_reference(faithful) if subject.reference else self._by_tests(faithful)
+        failing = [one for one, _, fails in settled if fails]
+        remarks = self._remarks(tests, len(settled), failing)
+        return CapturedCases([case for _, case, _ in settled], len(failing), remarks)
+
+    def _chosen(self, judged: Sequence[Judged]) -> list[Judged]:
+        """Those that become cases: what fails or may fail first, then passing ones, of each test some."""
+        usable = []
+        for one in judged:
+            if one.invocation.trouble or (one.expected is None and (not self._subject.reference or not one.open)):
+                self._left_out[one.why] += 1
+            else:
+                usable.append(one)
+        different = {one.invocation.identity: one for one in reversed(usable)}  # the first of those that are alike
+        failing = [one for one in different.values() if one.failed or one.expected is None]
+        passing = [one for one in different.values() if one.expected is not None and not one.failed]
+        kept = {one.name for one in [*failing[::-1][:MOST_FAILING], *_in_turns(passing[::-1])[:MOST_PASSING]]}
+        if (more := len(different) - len(kept)) > 0:
+            self._left_out["there are enough others"] += more
+        return [one for one in usable if one.name in kept]
+
+    def _case(self, one: Judged, suite: SuiteRunner) -> Case:
+        invocation, work = one.invocation, suite.work
+        how = self._config.compare
+        right = (one.expected.stdout if one.expected else None) or b""
+        if os.fsencode(work) in invocation.stdout + right:
+            how = replace(how, mask=(*how.mask, re.escape(str(work.parent)[:-3]) + "[0-9]{3}"))
+        return Case(
+            one.name,
+            invocation.words[1:],
+            self._keeper.bytes(invocation.stdin) if invocation.stdin else None,
+            self._keeper.files(invocation, work),
+            suite.own(invocation.variables),
+            one.expected,
+            how,
+            place=Place(invocation.words[0], os.path.relpath(invocation.folder, work), str(work)),
+        )
+
+    def _faithful(self, chosen: Sequence[Judged], cases: Sequence[Case]) -> list[tuple[Judged, Case]]:
+        """Those that give without the suite what they gave within it."""
+        found = []
+        results = self._results(self._subject.executable, cases)
+        for one, case, result in zip(chosen, cases, results, strict=True):
+            if result is not None and judge(replace(case, expected=one.invocation.observed), result).passed:
+                found.append((one, case))
+            else:
+                self._left_out[ELSEWHERE] += 1
+        return found
+
+    def _results(self, program: Path, cases: Iterable[Case]) -> Iterator[RunResult | None]:
+        """The runs of cases; None where one cannot be run."""
+        with Runner(program, self._subject.limits, name=self._subject.name) as runner:
+            for case in cases:
+                try:
+                    yield runner.run_case(case)
+                except RunLost:
+                    yield None
+
+    def _by_tests(self, faithful: Sequence[tuple[Judged, Case]]) -> list[tuple[Judged, Case, bool]]:
+        return [(one, case, one.failed) for one, case in faithful]
+
+    def _by_reference(self, faithful: Sequence[tuple[Judged, Case]]) -> list[tuple[Judged, Case, bool]]:
+        """The cases with what the reference program gives as right."""
+        assert self._subject.reference is not None
+        found = []
+        results = self._results(self._subject.reference, [case for _, case in faithful])
+        for (one, case), result in zip(faithful, results, strict=True):
+            if result is None or result.timed_out or result.signal:
+                self._left_out["the reference program does not end by itself there"] += 1
+                continue
+            case = replace(case, expected=Expected(result.stdout, result.stderr, result.status))
+            observed = RunResult(
+                case,
+                one.invocation.status,
+                one.invocation.signal,
+                False,
+                False,
+                one.invocation.stdout,
+                one.invocation.stderr,
+                0.0,
+                0,
+            )
+            found.append((one, case, not judge(case, observed).passed))
+        return found
+
+    # ---- What is said --------------------------------------------------------------------------------------------
+
+    def _remarks(self, tests: Sequence[TestRun], cases: int, failing: Sequence[Judged]) -> list[str]:
+        """How many invocations became cases, why others did not, and which failing tests none was found to fail in."""
+        total = sum(len(test.invocations) for test in tests)
+        remarks = [
+            f"{_count(len(tests), 'test')} ran the program {_count(total, 'time')}: {cases} of these invocations are "
+            f"cases of their own, {len(failing)} of them fail"
+        ]
+        remarks += [f"no case: {_count(n, 'invocation')}, since {why}" for why, n in self._left_out.most_common(NAMED)]
+        untold = [test for test in tests if test.outcome.failed and test.name not in {one.test for one in failing}]
+        remarks += [f"test `{test.name}` fails, but {_untold(test)}" for test in untold[:NAMED]]
+        if untold[NAMED:]:
+            remarks.append(f"the same of {_count(len(untold) - NAMED, 'other failing test')}")
+        return remarks
+
+
+def _untold(test: TestRun) -> str:
+    if not test.invocations:
+        return "does not run the program at `path`"
+    return f"which of its {_count(len(test.invocations), 'invocation')} is wrong cannot be told"
+
+
+def _in_turns(judged: Sequence[Judged]) -> list[Judged]:
+    """The first ones of all tests, then the second ones, and so on."""
+    seen: Counter[str] = Counter()
+    turns = []
+    for number, one in enumerate(judged):
+        turns.append((seen[one.test], number, one))
+        seen[one.test] += 1
+    return [one for _, _, one in sorted(turns, key=lambda turn: turn[:2])]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

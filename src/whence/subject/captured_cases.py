@@ -1,0 +1,151 @@
+"""Cases captured from a test suite, kept in a folder of Whence's own: a list of them, and their files by content.
+
+They hold as long as the files of the suite are those that were there when they were captured.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from whence.run.cases import Case, Place
+from whence.run.compare import Comparison
+from whence.run.invocations import Invocation
+from whence.run.outcome import Expected
+from whence.run.suite_copy import HISTORY
+
+LIST = "cases.json"
+Manifest = dict[str, str]
+
+
+@dataclass(slots=True)
+class CapturedCases:
+    """Cases, how many of them fail, and what is said of the others."""
+
+    cases: list[Case]
+    failing: int
+    remarks: list[str] = field(default_factory=list)
+
+
+class Keeper:
+    """The folder in which captured cases are kept."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._files = folder / "files"
+
+    def load(self, manifest: Manifest, comparison: Comparison) -> CapturedCases | None:
+        """What was saved; None where there is nothing, or a file of ``manifest`` is not what it was then."""
+        try:
+            data = json.loads((self.folder / LIST).read_text())
+        except (OSError, ValueError):
+            return None
+        if any(manifest.get(name) != digest for name, digest in data["manifest"].items()):
+            return None
+        cases = [self._case(item, comparison) for item in data["cases"]]
+        return CapturedCases(cases, data["failing"], data["remarks"])
+
+    def save(self, captured: CapturedCases, manifest: Manifest) -> None:
+        """Keep the cases, all at once."""
+        cases = [self._item(case) for case in captured.cases]
+        data = {"manifest": manifest, "remarks": captured.remarks, "failing": captured.failing, "cases": cases}
+        self.folder.mkdir(parents=True, exist_ok=True)
+        part = self.folder / f"{LIST}.{os.getpid()}"
+        part.write_text(json.dumps(data))
+        part.replace(self.folder / LIST)
+
+    def _item(self, case: Case) -> dict[str, Any]:
+        place, expected = case.place, case.expected
+        assert place is not None
+        return {
+            "name": case.name,
+            "place": [place.called, place.folder, place.work],
+            "arguments": case.arguments,
+            "environment": dict(case.environment),
+            "stdin": None if case.stdin is None else Path(str(case.stdin)).name,
+            "files": [(name, path.name) for name, path in case.files],
+            "expected": expected and [_text(expected.stdout), expected.status],
+            "mask": case.comparison.mask,
+        }
+
+    def _case(self, item: dict[str, Any], comparison: Comparison) -> Case:
+        expected = item["expected"]
+        return Case(
+            item["name"],
+            tuple(item["arguments"]),
+            None if item["stdin"] is None else self._files / item["stdin"],
+            tuple((name, self._files / path) for name, path in item["files"]),
+            item["environment"],
+            expected and Expected(_bytes(expected[0]), None, expected[1]),
+            replace(comparison, mask=tuple(item["mask"])),
+            place=Place(*item["place"]),
+        )
+
+    # ---- Files -------------------------------------------------------------------------------------------------------
+
+    def bytes(self, content: bytes) -> Path:
+        """A kept file of this content."""
+        place = self._files / hashlib.sha256(content).hexdigest()[:32]
+        if not place.exists():
+            self._files.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+        return place
+
+    def files(self, invocation: Invocation, work: Path) -> tuple[tuple[str, Path], ...]:
+        """What an invocation finds in its working folder: relative names with kept files, folders and links."""
+        self._files.mkdir(parents=True, exist_ok=True)
+        empty = self._files / "empty"
+        empty.mkdir(exist_ok=True)
+        folders = sorted({*invocation.directories, invocation.folder})
+        return (
+            *((name, empty) for path in folders if (name := _inside(path, work)) != "."),
+            *((_inside(path, work), self._copy(copy)) for path, copy in invocation.files.items()),
+            *((_inside(p, work), self._link(p, target, work)) for p, target in invocation.links.items()),
+        )
+
+    def _copy(self, path: Path) -> Path:
+        about = path.stat()
+        digest = hashlib.sha256(path.read_bytes() + f"{about.st_mode} {about.st_mtime_ns}".encode())
+        place = self._files / digest.hexdigest()[:32]
+        if not place.exists():
+            shutil.copy2(path, place)
+        return place
+
+    def _link(self, path: str, target: str, work: Path) -> Path:
+        if Path(target).is_relative_to(work):
+            target = os.path.relpath(target, Path(path).parent)
+        place = self._files / f"link-{hashlib.sha256(os.fsencode(target)).hexdigest()[:32]}"
+        if not place.is_symlink():
+            place.symlink_to(target)
+        return place
+
+
+def _inside(path: str, work: Path) -> str:
+    return os.path.relpath(path, work)
+
+
+def _text(content: bytes | None) -> str | None:
+    return None if content is None else base64.b64encode(content).decode()
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)
+
+
+def manifest_of(folder: Path, without: Iterable[Path] = ()) -> Manifest:
+    """The content of each file of a suite's folder, as a hash, by its relative name; without some files and history."""
+    left_out = {path.resolve() for path in without}
+    found = {}
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in HISTORY(place, folders)]
+        for path in (Path(place, name) for name in names):
+            if path.is_file() and not path.is_symlink() and path not in left_out:
+                found[str(path.relative_to(folder))] = hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    return found

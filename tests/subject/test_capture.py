@@ -1,0 +1,167 @@
+"""Invocations captured from the tests of a suite: as cases that are run by themselves."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli_tool import subject_folder, write
+from whence.run.cases import Case
+from whence.run.config import SubjectConfig, read_config
+from whence.run.oracle import judge
+from whence.subject.capture import captured_cases, with_captured_cases
+from whence.subject.captured_cases import CapturedCases
+from whence.subject.subject import Subject, built_from_config
+
+PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* largest FILE | copy FROM TO | where | list | crash | first */
+int main(int argc, char **argv)
+{
+    char line[200];
+    long value, best = 0;
+    FILE *in = argc > 2 ? fopen(argv[2], "r") : stdin;
+    if (!in)
+        return 2;
+    if (!strcmp(argv[1], "largest")) {
+        while (fscanf(in, "%ld", &value) == 1)
+            best = value > best ? value : best;
+        printf("%ld\n", best);
+    } else if (!strcmp(argv[1], "copy")) {
+        FILE *out = fopen(argv[3], "w");
+        while (fgets(line, sizeof line, in))
+            fputs(line, out);
+        fclose(out);
+    } else if (!strcmp(argv[1], "where"))
+        printf("%s %s\n", getcwd(line, sizeof line), getenv("MODE"));
+    else if (!strcmp(argv[1], "first"))
+        printf("%d\n", (read(0, line, 1), *line));
+    else if (!strcmp(argv[1], "pid"))
+        printf("%ld\n", (long)getpid() * 7919 % 99991);
+    else if (!strcmp(argv[1], "crash"))
+        abort();
+    return 0;
+}
+"""
+
+
+def suite(name: str, settings: str = "", **tests: str) -> tuple[Subject, SubjectConfig]:
+    """A program ``tool`` with tests, each a script in ``tests``."""
+    folder = subject_folder(f"capture-{name}", tool_c=PROGRAM)
+    shutil.rmtree(folder / "tests", ignore_errors=True)
+    for test, script in tests.items():
+        write(folder / "tests" / f"{test}.sh", script)
+    lines = ['[program]\nsources = ["tool.c"]', "[cases]", 'command = "sh {name}"', 'scripts = "tests/*.sh"']
+    write(folder / "whence.toml", "\n".join([*lines, "capture = true", settings]) + "\n")
+    config = read_config(folder)
+    return built_from_config(config), config
+
+
+def run(subject: Subject, case: Case) -> bool:
+    with subject.runner() as runner:
+        return judge(case, runner.run_case(case)).passed
+
+
+def named(captured: CapturedCases, name: str) -> Case:
+    return next(case for case in captured.cases if case.name == name)
+
+
+def test_arguments_input_files_folder_and_environment_are_those_of_the_test() -> None:
+    subject, config = suite(
+        "given",
+        one="set -e; mkdir d; cd d; echo 5 9 >in; ../tool largest in; echo 3 | ../tool largest; MODE=x ../tool where",
+    )
+    captured = captured_cases(subject, config)
+    first, second, third = captured.cases
+    assert first.arguments == ("largest", "in") and first.place is not None and first.place.folder == "d"
+    assert first.expected is not None and first.expected.stdout == b"9\n"
+    assert isinstance(second.stdin, Path) and second.stdin.read_bytes() == b"3\n"
+    assert third.environment["MODE"] == "x"
+    assert all(run(subject, case) for case in captured.cases)
+    wrong = replace(first, expected=replace(first.expected, stdout=b"5\n"))
+    assert not run(subject, wrong)
+
+
+def test_a_file_is_captured_as_it_was_before_the_program_changed_it() -> None:
+    subject, config = suite("before", one="set -e; echo 7 >a; echo 1 >b; ./tool copy b a; ./tool largest a; echo 3 >b")
+    captured = captured_cases(subject, config)
+    files = dict(named(captured, "tests/one.sh:1").files)
+    assert files["a"].read_text() == "7\n" and files["b"].read_text() == "1\n"
+    assert dict(named(captured, "tests/one.sh:2").files)["a"].read_text() == "1\n"
+
+
+def test_no_more_of_a_pipe_is_taken_than_the_program_reads() -> None:
+    script = "set -e; test \"$(printf 'abc' | (./tool first; cat))\" = '97\nbc'"
+    captured = captured_cases(*suite("pipe", one=script))
+    stdin = named(captured, "tests/one.sh:1").stdin
+    assert isinstance(stdin, Path) and stdin.read_bytes() == b"a"
+
+
+def test_the_file_that_a_failing_test_compares_with_is_what_is_right() -> None:
+    script = "set -e; echo -4 -2 | ./tool largest >out; echo -2 >right; {judge} out right"
+    for judge_words in ("cmp", "diff -u"):
+        name = judge_words.split()[0]
+        captured = captured_cases(*suite(f"judge-{name}", one=script.format(judge=judge_words)))
+        assert captured.failing == 1
+        case = named(captured, "tests/one.sh:1")
+        assert case.expected is not None and case.expected.stdout == b"-2\n"
+
+
+def test_a_crash_fails_in_a_failing_test_and_not_in_a_passing_one() -> None:
+    subject, config = suite("crashes", bad="./tool crash tool.c", good="./tool crash; test $? = 134")
+    captured = captured_cases(subject, config)
+    assert captured.failing == 1
+    assert not run(subject, named(captured, "tests/bad.sh:1"))
+    assert run(subject, named(captured, "tests/good.sh:1"))
+
+
+def test_what_cannot_be_told_leaves_the_tests_as_cases_and_is_said() -> None:
+    bad = 'echo -3 | ./tool largest >out; echo 4 | ./tool largest; test "$(cat out)" = -3'
+    subject, config = suite("untold", bad=bad, good="echo 4 | ./tool largest")
+    found = with_captured_cases(subject, config)
+    assert found.cases == subject.cases
+    said = "\n".join(found.remarks)
+    assert "bad.sh` fails, but which of its 2 invocations is wrong cannot be told" in said
+    assert "no run is altered" in said
+
+
+def test_a_reference_program_tells_what_is_right_where_the_test_does_not() -> None:
+    bad = 'test "$(echo -3 | ./tool largest)" = -3'
+    _, config = suite("reference", bad=bad)
+    good = config.folder / "good.sh"
+    write(good, '#!/bin/sh\ntest "$1" = largest && echo -3\n').chmod(0o755)
+    subject, config = suite("reference", settings='reference = "good.sh"', bad=bad)
+    captured = captured_cases(subject, config)
+    assert captured.failing == 1
+    assert captured.cases[0].expected is not None and captured.cases[0].expected.stdout == b"-3\n"
+
+
+def test_an_invocation_that_does_something_else_outside_of_its_test_is_left_out() -> None:
+    captured = captured_cases(*suite("elsewhere", one="./tool pid; ./tool largest <tool.c"))
+    assert [case.arguments for case in captured.cases] == [("largest",)]
+    assert any("1 invocation, since it does something else" in line for line in captured.remarks)
+
+
+def test_a_program_that_is_called_by_the_absolute_path_of_the_folder_is_captured_and_the_folder_left_alone() -> None:
+    _, config = suite("absolute", one="true")
+    write(config.folder / "tests/one.sh", f"cd {config.folder} && echo 8 | ./tool largest >made\n")
+    captured = captured_cases(built_from_config(config), config)
+    assert [case.arguments for case in captured.cases] == [("largest",)]
+    assert not (config.folder / "made").exists()
+
+
+def test_a_suite_is_run_again_only_when_it_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject, config = suite("again", one="echo 8 | ./tool largest")
+    first = captured_cases(subject, config)
+    monkeypatch.setattr("whence.subject.capture.SuiteRunner", None)
+    assert captured_cases(subject, config) == first
+    write(config.folder / "tests/one.sh", "echo 9 | ./tool largest")
+    with pytest.raises(TypeError):
+        captured_cases(subject, config)
