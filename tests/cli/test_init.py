@@ -70,9 +70,10 @@ def test_program_of_a_build(make, files, path, build):
     [
         ({"cases.txt": "a\n"}, {"file": "cases.txt", "reference": "./good"}),
         ({"suite.txt": "a\n", "outputs/1": "x"}, {"file": "suite.txt", "outputs": "outputs"}),
-        ({"tests/a.sh": ""}, {"command": "sh {name}", "scripts": "tests/*.sh"}),
-        ({"test/a.bats": ""}, {"command": "bats {name}", "scripts": "test/*.bats"}),
-        ({"Makefile": "all: x\ncheck: all\n"}, {"command": "make check"}),
+        ({"tests/a.sh": ""}, {"command": "sh {name}", "scripts": "tests/*.sh", "capture": True}),
+        ({"test/a.bats": ""}, {"command": "bats {name}", "scripts": "test/*.bats", "capture": True}),
+        ({"t/a.t": ""}, {"command": "sh {name}", "scripts": "t/*.t", "verdict": "tap", "capture": True}),
+        ({"Makefile": "all: x\ncheck: all\n"}, {"command": "make check", "capture": True}),
         ({"tests/a.in": ""}, {"folder": "cases"}),
         ({}, {"folder": "cases"}),
     ],

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from whence.cli.suites import FoundSuite, find_suite, makefile_of
 from whence.errors import UsageError
 from whence.run.cases import PARTS, natural_key
 from whence.run.config import FILE_NAME
@@ -22,10 +23,8 @@ ELF_EXECUTABLES = {2, 3}  # the types of an ELF file that can be run: fixed and 
 CASE_FOLDERS = ("cases", "tests", "test", "testcases", "t", "inputs")
 CASE_FILES = ("cases.txt", "tests.txt", "suite.txt", "cases", "suite", "universe", "testplan.txt")
 OUTPUT_FOLDERS = ("outputs", "expected", "output", "golden")
-SCRIPTS = ("*.sh", "*.test", "*.t", "*.bats")
 TARGETS = re.compile(r"^(?:PROGRAMS?|PROG|TARGET|BIN|EXE|bin_PROGRAMS)\s*[:?]?=\s*([\w./-]+)", re.M)
 FIRST_OF_ALL = re.compile(r"^all\s*:\s*([\w./-]+)", re.M)
-CHECK_TARGET = re.compile(r"^(check|test)\s*:", re.M)
 
 
 @dataclass(slots=True)
@@ -40,8 +39,7 @@ class Survey:
     case_folder: str | None
     case_file: str | None
     outputs: str | None
-    scripts: str | None  # a pattern
-    check: str | None  # the command of the build's own tests
+    suite: FoundSuite | None
 
 
 @click.command()
@@ -74,7 +72,7 @@ def write_configuration(folder: Path) -> list[str]:
 
 def _summary(found: Survey) -> Iterable[str]:
     yield f"program: {_program_value(found)}"
-    source = found.case_folder or found.case_file or found.scripts or found.check
+    source = found.case_folder or found.case_file or (found.suite and f"{found.suite.command} ({found.suite.kind})")
     yield f"cases: {source or 'none found; the file says how to add some'}"
     yield "next: read through it, then `whence locate`" if source else "next: add cases, then `whence locate`"
 
@@ -85,9 +83,8 @@ def _summary(found: Survey) -> Iterable[str]:
 def survey(folder: Path) -> Survey:
     """Return what the folder holds, without running anything."""
     folder = folder.resolve()
-    makefile = next((folder / n for n in ("GNUmakefile", "makefile", "Makefile") if (folder / n).is_file()), None)
+    makefile = makefile_of(folder)
     rules = makefile.read_text(errors="replace") if makefile else ""
-    check = CHECK_TARGET.search(rules)
     target = TARGETS.search(rules) or FIRST_OF_ALL.search(rules)
     return Survey(
         name=folder.name,
@@ -98,8 +95,7 @@ def survey(folder: Path) -> Survey:
         case_folder=next((n for n in CASE_FOLDERS if _holds_cases(folder / n)), None),
         case_file=next((n for n in CASE_FILES if (folder / n).is_file()), None),
         outputs=next((n for n in OUTPUT_FOLDERS if (folder / n).is_dir()), None),
-        scripts=_scripts(folder),
-        check=f"make {check[1]}" if check else None,
+        suite=find_suite(folder),
     )
 
 
@@ -142,14 +138,6 @@ def _holds_cases(folder: Path) -> bool:
     for path in folder.iterdir():
         groups.setdefault(path.stem, set()).add(path.suffix[1:])
     return any(kinds & outputs and (kinds & PARTS.keys()) - outputs for kinds in groups.values())
-
-
-def _scripts(folder: Path) -> str | None:
-    for name in ("tests", "test", "t"):
-        for pattern in SCRIPTS:
-            if next((folder / name).glob(pattern), None):
-                return f"{name}/{pattern}"
-    return None
 
 
 # ---- The text --------------------------------------------------------------------------------------------------------
@@ -224,19 +212,25 @@ def _case_lines(found: Survey) -> Iterable[str]:
             yield f"outputs = {quoted(found.outputs)}   # a file a case, in the natural order of their names"
         else:
             yield 'reference = "./good"   # a program that is right, or: outputs = "folder of right outputs"'
-    elif found.scripts:
-        yield "# Each script is a case; its exit status is the verdict (77: skipped)."
-        runner = "bats" if found.scripts.endswith(".bats") else "sh"
-        yield f"command = {quoted(runner + ' {name}')}"
-        yield f"scripts = {quoted(found.scripts)}"
-    elif found.check:
-        yield "# Whether this command succeeds is the verdict of one case; with {name} in it, a case a name."
-        yield f"command = {quoted(found.check)}"
-        yield '# names = ["one", "two"]'
+    elif found.suite:
+        yield from _suite_lines(found.suite)
     else:
         yield "# No cases were found. Make a folder with a subfolder a case, for example"
         yield "#   cases/empty/args  cases/empty/stdin  cases/empty/expected"
         yield 'folder = "cases"'
+
+
+def _suite_lines(suite: FoundSuite) -> Iterable[str]:
+    if suite.names:
+        yield f"# The tests of a suite ({suite.kind}): the command runs the one of a name, and says whether it passes."
+    else:
+        yield "# Whether this command succeeds is the verdict of one test; with {name} in it, of a test a name."
+    yield f"command = {quoted(suite.command)}"
+    yield f"{suite.names[0]} = {quoted(suite.names[1])}" if suite.names else '# names = ["one", "two"]'
+    if suite.verdict:
+        yield f"verdict = {quoted(suite.verdict)}"
+    yield "capture = true   # each invocation of the program in them becomes a case, which all techniques work on"
+    yield '# reference = "good/program"   # a version that is right tells what is right where the tests do not'
 
 
 def quoted(text: str) -> str:

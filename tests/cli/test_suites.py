@@ -1,0 +1,117 @@
+"""Test suites as ``whence init`` finds them: each kind's tests are run one by one, and taken apart."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli_tool import subject_folder, write
+from whence.build.quick import build_sources
+from whence.cli.init import write_configuration
+from whence.run.config import read_config
+from whence.run.sandbox import PINNED
+from whence.subject.capture import captured_cases
+from whence.subject.captured_cases import CapturedCases
+from whence.subject.subject import built_from_config
+
+PROGRAM = r"""
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int sum = 0, value;
+    while (scanf("%d", &value) == 1)
+        sum += value > 0 ? value : 0;
+    printf("%d\n", sum);
+    return argc > 5;
+}
+"""
+# What Automake makes of `TESTS = $(T)`, as far as it matters here.
+AUTOMAKE = r"""
+T = sum.sh negative.sh
+TESTS = $(T)
+SUBDIRS = sub
+abs_top_builddir = {folder}
+check: check-recursive
+check-recursive:
+	@for d in $(SUBDIRS); do echo "there is no $$d"; exit 1; done; $(MAKE) check-am
+check-am: check-TESTS
+check-TESTS:
+	@for t in $(TESTS); do PATH=$(abs_top_builddir):$$PATH sh ./$$t || exit 1; done
+"""
+SUM = "test \"$(printf '1 2' | {tool})\" = 3"
+NEGATIVE = "set -e; printf '3 -2' | {tool} >out; echo 1 | cmp - out"
+
+
+def suite(name: str, **files: str) -> Path:
+    """A folder with the program and these files, empty before."""
+    folder = subject_folder(f"suite-{name}")
+    shutil.rmtree(folder, ignore_errors=True)
+    for path, text in {"tool.c": PROGRAM, **files}.items():
+        write(folder / path, text.replace("{folder}", str(folder)))
+    shutil.copy2(build_sources([folder / "tool.c"], [], folder / "built"), folder / "tool")
+    return folder
+
+
+def captured(folder: Path) -> CapturedCases:
+    """The cases captured by the configuration that ``whence init`` writes, without its command that builds."""
+    write_configuration(folder)
+    text = (folder / "whence.toml").read_text()
+    kept = [line for line in text.splitlines() if not line.startswith(("build", "path"))]
+    (folder / "whence.toml").write_text("\n".join(kept).replace("[program]", '[program]\npath = "tool"'))
+    config = read_config(folder)
+    return captured_cases(built_from_config(config), config)
+
+
+def check(found: CapturedCases) -> None:
+    """One test passes; one fails, and its comparison tells what is right."""
+    assert (len(found.cases), found.failing) == (2, 1)
+    outputs = [case.expected.stdout for case in found.cases if case.expected is not None]
+    assert sorted(outputs, key=str) == [b"1\n", b"3\n"]
+
+
+def test_scripts() -> None:
+    tests = {"tests/sum.sh": SUM.format(tool="./tool"), "tests/negative.sh": NEGATIVE.format(tool="./tool")}
+    check(captured(suite("scripts", **tests)))
+
+
+def test_tap() -> None:
+    report = "if ({}); then echo ok 1; else echo not ok 1; fi; echo 1..1\n"
+    tests = {f"t/{n}.t": report.format(text.format(tool="./tool")) for n, text in enumerate((SUM, NEGATIVE))}
+    check(captured(suite("tap", **tests)))
+
+
+def test_automake() -> None:
+    tests = {"sum.sh": SUM.format(tool="tool"), "negative.sh": NEGATIVE.format(tool="tool")}
+    check(captured(suite("automake", Makefile=AUTOMAKE, **tests)))
+
+
+@pytest.mark.skipif(shutil.which("ctest") is None, reason="no CTest here")
+def test_ctest_by_absolute_paths() -> None:
+    lists = """
+    cmake_minimum_required(VERSION 3.10)
+    project(tool NONE)
+    enable_testing()
+    add_test(NAME sum COMMAND sh {folder}/sum.sh)
+    add_test(NAME negative COMMAND sh {folder}/negative.sh)
+    """
+    tests = {"sum.sh": SUM.format(tool="{folder}/tool"), "negative.sh": NEGATIVE.format(tool="{folder}/tool")}
+    folder = suite("ctest", **{"CMakeLists.txt": lists}, **tests)
+    subprocess.run(["cmake", "-S", ".", "-B", "build"], cwd=folder, check=True, capture_output=True)
+    check(captured(folder))
+    assert not (folder / "build" / "out").exists()
+
+
+def test_pytest() -> None:
+    words = ["env", "-i", f"PATH={PINNED['PATH']}", "python3", "-m", "pytest", "--version"]
+    if subprocess.run(words, check=False, capture_output=True).returncode:
+        pytest.skip("no pytest in the fixed search path")
+    test = """
+    import subprocess
+    def test_sum():
+        assert subprocess.run(["./tool"], input=b"1 2", stdout=subprocess.PIPE).stdout == b"3\\n"
+    """
+    found = captured(suite("pytest", **{"tests/test_tool.py": test.replace("\n    ", "\n")}))
+    assert [case.name for case in found.cases] == ["tests/test_tool.py::test_sum:1"]
