@@ -3,8 +3,11 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
+from tests.support.cli_tool import subject_folder, write
 from whence.cli import doctor as module
-from whence.cli.doctor import Weakness, check_kernels, check_room, check_store, doctor, run_check
+from whence.cli.checks import Report, Weakness, run_check
+from whence.cli.doctor import check_kernels, check_room, check_store, doctor
+from whence.cli.subject_checks import examine_subject
 from whence.errors import BuildError
 
 
@@ -65,3 +68,53 @@ def test_little_room_is_a_weakness(monkeypatch):
 
 def test_cache_of_kernels():
     assert run_check("kernels", check_kernels).detail.startswith("numba ")
+
+
+# ---- The subject -----------------------------------------------------------------------------------------------------
+
+HALF = '#include <stdio.h>\nint main(void) { int n = 0; scanf("%d", &n); printf("%d\\n", n / 2); return 0; }\n'
+
+
+def subject(name: str, cases: str = 'file = "cases.txt"\noutputs = "right"', right: tuple[str, ...] = ("2", "4")):
+    folder = subject_folder(f"doctor-{name}", half_c=HALF, cases_txt="< four\n< seven\n", four="4\n", seven="7\n")
+    for number, text in enumerate(right):
+        write(folder / "right" / f"{number}", text + "\n")
+    write(folder / "whence.toml", f'[program]\nsources = ["half.c"]\n[cases]\n{cases}\n')
+    return folder
+
+
+def checked(folder) -> dict[str, Report]:
+    return {report.name: report for report in examine_subject(folder)}
+
+
+def test_a_subject_with_a_failing_and_a_passing_case():
+    found = checked(subject("fit"))
+    assert {report.state for report in found.values()} == {"ok"}
+    assert found["failure"].detail == "1 fail, 1 pass; `2` is one that fails"
+    assert found["program"].detail == "half has 1 captured module"
+
+
+def test_no_case_fails():
+    assert checked(subject("passing", right=("2", "3")))["failure"].state == "FAIL"
+
+
+def test_nothing_passes():
+    assert checked(subject("failing", right=("3", "4")))["failure"].state == "weak"
+
+
+def test_a_program_that_does_not_compile_ends_the_checks():
+    folder = subject("broken")
+    write(folder / "half.c", "int main(void) { return x; }")
+    found = checked(folder)
+    assert list(found)[-1] == "program"
+    assert found["program"].state == "FAIL" and "undeclared" in found["program"].detail
+
+
+def test_a_suite_whose_cases_are_commands():
+    found = checked(subject("commands", cases='command = "test $(echo 5 | ./half) = 3"'))
+    assert found["suite"].state == "weak" and "capture = true" in found["suite"].hint
+
+
+def test_a_case_that_is_left_out_is_named_with_the_reason():
+    found = checked(subject("skipped", cases='command = "echo 2 | ./half; exit {name}"\nnames = ["0", "77", "1"]'))
+    assert found["cases"].detail == "1 of 3 are left out" and "77: skipped" in found["cases"].hint

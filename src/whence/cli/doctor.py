@@ -1,4 +1,4 @@
-"""``whence doctor``: check everything that Whence needs from the machine, and say what is missing.
+"""``whence doctor``: check all that Whence needs from the machine, then the folder's program; say what is missing.
 
 Each check is a function that returns what it found, or raises: a WhenceError (or OSError) is a failure, a
 Weakness something that Whence can work without.
@@ -10,12 +10,14 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from whence.errors import BuildError, SubjectError, WhenceError
+from whence.cli.checks import Report, Weakness, run_check
+from whence.cli.subject_checks import examine_subject
+from whence.errors import BuildError, SubjectError
+from whence.run.config import FILE_NAME
 
 OLDEST_PYTHON = (3, 11)
 ROOM_FOR_TRACES = 1 << 30
@@ -52,30 +54,13 @@ int main(int argc, char **argv)
 WRONG, FINE = ("3", "18"), ("0", "1", "4")  # arguments: those that give something else than this, those that are right
 
 
-class Weakness(Exception):
-    """Something that is missing, but that Whence can work without: ``hint`` says what is lost."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.hint = hint
-
-
-@dataclass(slots=True, frozen=True)
-class Report:
-    """The result of one check: ``state`` is ``ok``, ``weak`` or ``FAIL``."""
-
-    name: str
-    state: str
-    detail: str
-    hint: str = ""
-
-
 @click.command()
-def doctor() -> None:
-    """Check the set-up and say what is missing."""
+@click.option("-C", "folder", default=Path(), type=click.Path(path_type=Path), help="Folder of whence.toml [.]")
+def doctor(folder: Path) -> None:
+    """Check the set-up, and the program and cases of a whence.toml; say what is missing."""
     colours = {"ok": "green", "weak": "yellow", "FAIL": "red"}
     reports = []
-    for report in examine():
+    for report in examine(folder):
         reports.append(report)
         click.echo(f"{click.style(f'{report.state:<5}', fg=colours[report.state])}{report.name}: {report.detail}")
         if report.hint:
@@ -85,22 +70,15 @@ def doctor() -> None:
     sys.exit(1 if failed else 0)
 
 
-def examine() -> Iterator[Report]:
-    """Yield the result of each check, in an order in which the first failure explains the later ones."""
+def examine(folder: Path) -> Iterator[Report]:
+    """Yield the result of each check, in an order in which the first failure explains the later ones.
+
+    Where the folder holds a ``whence.toml``, its program and cases are checked last.
+    """
     for name, check in CHECKS.items():
         yield run_check(name, check)
-
-
-def run_check(name: str, check: Callable[[], str]) -> Report:
-    """Return the report of one check; whatever it raises is reported, never passed on."""
-    try:
-        return Report(name, "ok", check())
-    except Weakness as weakness:
-        return Report(name, "weak", str(weakness), weakness.hint)
-    except WhenceError as error:
-        return Report(name, "FAIL", str(error), error.hint)
-    except Exception as error:  # a broken package may raise anything
-        return Report(name, "FAIL", f"{type(error).__name__}: {error}")
+    if (folder / FILE_NAME).exists():
+        yield from examine_subject(folder)
 
 
 def check_python() -> str:
