@@ -14,7 +14,7 @@ from whence.run.sandbox import PINNED
 # What make and the shell leave in the environment for processes of their own.
 NOISE = {"_", "SHLVL", "OLDPWD", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_TERMERR", "MAKE_TERMOUT"}
 NESTED = "nested"
-SYSTEM_TELLS = "the system does not tell what a program reads here (seccomp is not allowed)"
+SYSTEM_TELLS = "the system does not tell what it reads (seccomp is not allowed here, or a tool like valgrind runs it)"
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,9 @@ class Invocation:
 
     ``words`` begin with its ``argv[0]``, ``folder`` is where it started. ``files`` are those that it named, by their
     absolute paths, as they were when it did so first, ``written`` those that it may have changed, as it left them; the
-    copies keep modes and times. ``links`` are symbolic links with their targets. ``trouble`` says why it cannot be run
-    outside of its test; empty where it can.
+    copies keep modes and times. ``links`` are symbolic links with their targets. ``output`` is the file that standard
+    output went to, from ``offset`` on (empty: no file). ``trouble`` says why it cannot be run outside of its test;
+    empty where it can.
     """
 
     order: str
@@ -32,6 +33,8 @@ class Invocation:
     variables: dict[str, str]
     folder: str
     stdin: bytes
+    output: str
+    offset: int
     stdout: bytes
     stderr: bytes
     status: int
@@ -58,9 +61,12 @@ class Invocation:
         """What a file that it was given as an argument held; ``-`` is standard input. None where that is not known."""
         if operand == "-":
             return self.stdin
-        path = os.path.normpath(os.path.join(self.folder, operand))  # noqa: PTH118 - of a folder that is gone
-        copy = self.files.get(path)
+        copy = self.files.get(self.path(operand))
         return None if copy is None else copy.read_bytes()
+
+    def path(self, operand: str) -> str:
+        """The absolute path of a file that it was given as an argument."""
+        return os.path.normpath(os.path.join(self.folder, operand))  # noqa: PTH118 - of a folder that is gone
 
 
 def read_invocations(folder: Path) -> list[Invocation]:
@@ -84,6 +90,8 @@ def read_invocation(folder: Path) -> Invocation:
         _variables(about.get("variable", [])),
         about.get("folder", [""])[0],
         _bytes(folder / "stdin"),
+        about.get("output", [""])[0],
+        int(about.get("offset", ["0"])[0]),
         _bytes(folder / "stdout"),
         _bytes(folder / "stderr"),
         int(about.get("status", ["-1"])[0]),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from whence.run.compared_outputs import right_outputs
 from whence.run.invocations import Invocation
 from whence.run.outcome import Expected, Outcome
 
@@ -48,11 +49,12 @@ class Judged:
 def take_apart(tests: Sequence[TestRun]) -> list[Judged]:
     """Every invocation of all tests, judged; those of skipped tests are not."""
     vouched = _vouched(tests)
-    return [
-        _judged(test, number, invocation, vouched)
-        for test in tests
-        for number, invocation in enumerate(test.invocations, 1)
-    ]
+    judged = []
+    for test in tests:
+        compared = _compared(test) if test.outcome.failed else {}
+        for number, one in enumerate(test.invocations, 1):
+            judged.append(_judged(test, number, one, compared.get(one.order) or vouched.get(one.identity)))
+    return judged
 
 
 def _vouched(tests: Iterable[TestRun]) -> dict[tuple[object, ...], Expected]:
@@ -61,7 +63,8 @@ def _vouched(tests: Iterable[TestRun]) -> dict[tuple[object, ...], Expected]:
     return {one.identity: one.observed for test in passing for one in test.invocations if not one.trouble}
 
 
-def _judged(test: TestRun, number: int, one: Invocation, vouched: dict[tuple[object, ...], Expected]) -> Judged:
+def _judged(test: TestRun, number: int, one: Invocation, right: Expected | None) -> Judged:
+    """An invocation of a test; ``right`` is what is known of it beside the verdict."""
     name = f"{test.name}:{number}"
     if one.trouble:
         return Judged(name, test.name, one, None, why=one.trouble)
@@ -69,32 +72,25 @@ def _judged(test: TestRun, number: int, one: Invocation, vouched: dict[tuple[obj
         return Judged(name, test.name, one, one.observed)
     if not test.outcome.failed:
         return Judged(name, test.name, one, None, why="its test is skipped")
-    if one.signal and one.identity not in vouched:
+    if one.signal and right is None:
         return Judged(name, test.name, one, Expected(), failed=True)
-    right = _compared(test, one) or vouched.get(one.identity)
     if right is None:
         return Judged(name, test.name, one, None, why=UNTOLD, open=True)
     return Judged(name, test.name, one, right, failed=right != one.observed)
 
 
-def _compared(test: TestRun, one: Invocation) -> Expected | None:
-    """What the test compared the output of an invocation with.
-
-    Of several invocations with the same output the last one before the comparison is meant.
-    """
+def _compared(test: TestRun) -> dict[str, Expected]:
+    """What the test compared the output of its invocations with, by their order; of several comparisons the first."""
+    found: dict[str, Expected] = {}
     for judge in test.judges:
-        operands = [word for word in judge.words[1:] if word == "-" or not word.startswith("-")][-2:]
-        contents = [judge.content(operand) for operand in operands]
-        if len(contents) < 2 or None in contents or judge.status not in (0, 1):
-            continue
-        for mine, other in (contents, reversed(contents)):
-            if mine == one.stdout and other is not None and _last_with(test, mine, judge) is one:
-                return Expected(other, None, one.status if mine == other or one.status == 0 else None)
-    return None
+        if judge.status in (0, 1):
+            for one, right in right_outputs(test.invocations, judge):
+                found.setdefault(one.order, Expected(right, None, _right_status(one, right)))
+    return found
 
 
-def _last_with(test: TestRun, output: bytes | None, judge: Invocation) -> Invocation | None:
-    before = [one for one in test.invocations if one.order < judge.order and one.stdout == output]
-    if not output and len(before) > 1:  # an empty file may be anybody's
-        return None
-    return before[-1] if before else None
+def _right_status(one: Invocation, right: bytes) -> int | None:
+    """The status that belongs to a right output: not known where an invocation went wrong and ended with an error."""
+    if one.signal or one.status == 0:
+        return 0
+    return one.status if right == one.stdout else None

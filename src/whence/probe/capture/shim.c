@@ -91,6 +91,19 @@ static int note_stdin(void)
     return 0;
 }
 
+/* Where in a file standard output begins: a test may compare the file later. */
+static void note_output(void)
+{
+    char path[PATH_MAX];
+    struct stat is;
+    ssize_t length = readlink("/proc/self/fd/1", path, sizeof path - 1);
+    if (length < 0 || fstat(STDOUT_FILENO, &is) || !S_ISREG(is.st_mode))
+        return;
+    path[length] = 0;
+    note("output", path);
+    note_number("offset", fcntl(STDOUT_FILENO, F_GETFL) & O_APPEND ? is.st_size : lseek(STDOUT_FILENO, 0, SEEK_CUR));
+}
+
 static void note_start(char **argv)
 {
     char folder[PATH_MAX];
@@ -289,6 +302,7 @@ int main(int argc, char **argv)
     for (int fd = 0; fd < 3; fd++)
         has_stream[fd] = !fstat(fd, &streams[fd]);
     note_start(argv);
+    note_output();
     if (note_stdin())
         input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
     begin_touching(kept, about);

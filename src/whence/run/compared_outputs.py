@@ -1,0 +1,94 @@
+"""What a test compared outputs with: each invocation's part of a file, and the part of the right file for it.
+
+Many invocations may write to one file, with headings of the test between them. The lines of the file and of the one
+that it was compared with are matched; a part begins and ends where lines that are not in doubt do.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+from whence.run.invocations import Invocation
+
+MOST_LINES = 20_000
+UNMATCHED = -1
+
+
+def right_outputs(invocations: Sequence[Invocation], judge: Invocation) -> Iterator[tuple[Invocation, bytes]]:
+    """Invocations whose output ``judge``, a run of ``cmp`` or ``diff``, compared, each with what is right for it."""
+    operands = [word for word in judge.words[1:] if word == "-" or not word.startswith("-")][-2:]
+    contents = [judge.content(operand) for operand in operands]
+    before = [one for one in invocations if one.order < judge.order]
+    for here, there in ((0, 1), (1, 0)) if len(contents) == 2 else ():
+        actual, right = contents[here], contents[there]
+        if actual is None or right is None:
+            continue
+        path = judge.path(operands[here])
+        parts = [one for one in before if one.output == path and _is_part(one, actual)]
+        if parts:
+            yield from _answering(parts, actual, right)
+        elif whole := _last_with(before, actual):
+            yield whole, right
+
+
+def _is_part(one: Invocation, content: bytes) -> bool:
+    """Whether the output still stands where it was written."""
+    return content[one.offset : one.offset + len(one.stdout)] == one.stdout
+
+
+def _last_with(invocations: Sequence[Invocation], output: bytes) -> Invocation | None:
+    """The invocation that wrote this into a pipe, as far as that can be told; an empty file may be anybody's."""
+    found = [one for one in invocations if one.stdout == output and not one.output]
+    return found[-1] if found and (output or len(found) == 1) else None
+
+
+def _answering(parts: Sequence[Invocation], actual: bytes, right: bytes) -> Iterator[tuple[Invocation, bytes]]:
+    """The parts of one file whose counterpart in the other is not in doubt, with that."""
+    lines, others = actual.splitlines(keepends=True), right.splitlines(keepends=True)
+    if len(lines) + len(others) > MOST_LINES:
+        return
+    starts = {0: 0}  # line numbers by their offsets
+    at = 0
+    for number, line in enumerate(lines, 1):
+        at += len(line)
+        starts[at] = number
+    ranges = [(one, starts.get(one.offset), starts.get(one.offset + len(one.stdout))) for one in parts]
+    edges = Counter(edge for _, first, end in ranges for edge in {first, end})
+    matched = _matched(lines, others)
+    for one, first, end in ranges:
+        if first is None or end is None:
+            continue
+        there_first = _first_there(first, matched, edges[first] == 1)
+        there_end = _end_there(end, matched, edges[end] == 1, len(others))
+        if there_first is not None and there_end is not None and there_first <= there_end:
+            yield one, b"".join(others[there_first:there_end])
+
+
+def _matched(lines: list[bytes], others: list[bytes]) -> list[int]:
+    """For each line the number of the equal one that answers to it, or ``UNMATCHED``."""
+    matched = [UNMATCHED] * len(lines)
+    for block in SequenceMatcher(None, lines, others, autojunk=False).get_matching_blocks():
+        matched[block.a : block.a + block.size] = range(block.b, block.b + block.size)
+    return matched
+
+
+def _first_there(first: int, matched: list[int], is_alone: bool) -> int | None:
+    """Where the counterpart of a part begins: behind a line of the test's own, where no other part begins or ends
+    (``is_alone``), or where no line is missing.
+    """
+    before = matched[first - 1] if first else -1
+    if before == UNMATCHED and first:
+        return None
+    is_adjacent = first < len(matched) and matched[first] == before + 1
+    return before + 1 if is_alone or is_adjacent else None
+
+
+def _end_there(end: int, matched: list[int], is_alone: bool, total: int) -> int | None:
+    """Where the counterpart of a part ends."""
+    after = matched[end] if end < len(matched) else total
+    if after == UNMATCHED:
+        return None
+    is_adjacent = end > 0 and matched[end - 1] == after - 1
+    return after if is_alone or is_adjacent else None
