@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from whence.findings import Findings, Statement, rank
+from whence.investigation.account import none_fails
 from whence.investigation.stale import without_changed
 
 A, B, C = Statement("a.c", 1), Statement("b.c", 2), Statement("b.c", 3)
@@ -27,3 +30,11 @@ def test_without_changed_files_findings_are_what_they_were() -> None:
 def test_many_files_are_counted() -> None:
     found = without_changed(Findings("locate", "p"), ["a.c", "b.c", "c.c", "d.c", "e.c"])
     assert found.warnings[0].startswith("a.c, b.c, c.c and 2 more were changed")
+
+
+def test_where_no_case_fails_the_fault_may_be_in_what_was_not_built_yet() -> None:
+    case = SimpleNamespace(command=None, expected=None)
+    runs = SimpleNamespace(tested=[SimpleNamespace(case=case)], left_out=[])
+    stale, *more = none_fails(runs, ["a.c", "b.c"]).hint.splitlines()  # type: ignore[arg-type]
+    assert stale == "a.c, b.c were changed since the program was built: build it again"
+    assert none_fails(runs, []).hint.splitlines() == more  # type: ignore[arg-type]

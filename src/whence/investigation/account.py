@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from whence.errors import SubjectError
+from whence.investigation.stale import changed_files
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
@@ -17,9 +18,14 @@ ALONE = "no passing case"  # how the line starts that says so; where inputs are 
 NAMED = 5  # reasons, cases or files that are named; of the others only the number is told
 
 
-def none_fails(runs: Runs) -> SubjectError:
-    """The error where no case fails, of how many; those that were left out may have."""
-    return SubjectError(_none_fails(runs), "\n".join([_how_to_fail(runs), *named("left out: ", runs.left_out)]))
+def none_fails(runs: Runs, changed: Sequence[str]) -> SubjectError:
+    """The error where no case fails, of how many; those that were left out may have.
+
+    ``changed`` are the source files that are not what was compiled: the fault may be in what was not built yet.
+    """
+    stale = [f"{changed_files(changed)} since the program was built: build it again"] if changed else []
+    hint = [*stale, _how_to_fail(runs), *named("left out: ", runs.left_out)]
+    return SubjectError(_none_fails(runs), "\n".join(hint))
 
 
 def _none_fails(runs: Runs) -> str:

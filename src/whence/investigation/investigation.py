@@ -176,7 +176,7 @@ class Investigation:
 
         runs, wanted = self.runs, self.setup.case
         if not runs.failing:
-            raise none_fails(runs)
+            raise none_fails(runs, self.subject.places.changed_files())
         if wanted is None:
             lengths = blocks_executed(self.subject, runs)
             return sorted(runs.failing, key=lambda row: (lengths[row] == 0, lengths[row]))

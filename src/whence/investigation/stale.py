@@ -23,9 +23,13 @@ def without_changed(findings: Findings, changed: Sequence[str]) -> Findings:
     parts = dict(findings.parts)
     for name in {"rules", "refuted"} & parts.keys():
         parts[name] = [rule for rule in parts[name] if rule["file"] not in changed]
-    files = ", ".join(changed[:NAMED]) + (f" and {len(changed) - NAMED} more" if len(changed) > NAMED else "")
     left = len(findings.ranking) - len(kept)
     what = "1 statement there is" if left == 1 else f"{left:,} statements there are"
-    verb = "was" if len(changed) == 1 else "were"
-    warning = f"{files} {verb} changed since the program was built; {what} left out: build again, then ask again"
+    warning = f"{changed_files(changed)} since the program was built; {what} left out: build again, then ask again"
     return replace(findings, ranking=ranking, parts=parts, warnings=[warning, *findings.warnings])
+
+
+def changed_files(changed: Sequence[str]) -> str:
+    """``a.c and 2 more were changed``, to stand before "since"."""
+    files = ", ".join(changed[:NAMED]) + (f" and {len(changed) - NAMED} more" if len(changed) > NAMED else "")
+    return f"{files} {'was' if len(changed) == 1 else 'were'} changed"
