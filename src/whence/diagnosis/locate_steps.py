@@ -27,6 +27,7 @@ from whence.findings import Findings, Statement
 from whence.investigation.account import search_summary, summary
 from whence.investigation.attempts import Attempts
 from whence.investigation.close_cases import add_close_cases
+from whence.investigation.first_use import compile_ahead
 from whence.investigation.investigation import Investigation
 from whence.run.outcome import Kind
 from whence.subject.memory_check import Checker
@@ -181,6 +182,8 @@ class Diagnosis:
 
     def explain(self) -> None:
         """Record the failing run, and take one step after the other."""
+        if self.options.has("memory"):
+            compile_ahead(Checker(self.investigation.subject))
         self.slice()
         self.make_inputs()
         self.keep_alike()

@@ -1,21 +1,16 @@
-"""Compiling parts of the analysis at their first use, within the time of a step.
+"""Compiling parts of the analysis at their first use, within the time of a step, and ahead of it.
 
-Nothing ends compiling once it has begun. So it is done by a child process, which can be ended; what that has compiled
-is in the cache.
+A kernel is compiled by a process that goes on when the step's time is over (``trace/compiling.py``).
 """
 
 from __future__ import annotations
 
 import os
-import signal
-import time
-from contextlib import suppress
-from typing import NoReturn, Protocol
+from typing import Protocol
 
 from whence.errors import WhenceError
 from whence.investigation.clock import OutOfTime
-
-LOOK = 0.02  # seconds between two looks whether the child has ended
+from whence.trace.compiling import leave_to_another_process
 
 
 class Compiled(Protocol):
@@ -36,32 +31,14 @@ def compile_in_time(part: Compiled) -> None:
     """
     if part.is_compiled():
         return
-    child = os.fork()
-    if child == 0:
-        _compile_and_leave(part)
     try:
-        while os.waitpid(child, os.WNOHANG) == (0, 0):
-            time.sleep(LOOK)
+        part.compile()
     except OutOfTime:
-        _end(child)
         late = "compiling at its first use takes longer than its share of the time"
         raise WhenceError(late, "`whence doctor` does it ahead of time") from None
-    except BaseException:
-        _end(child)
-        raise
 
 
-def _compile_and_leave(part: Compiled) -> NoReturn:
-    """What the child does: nothing of the parent's is touched on the way out."""
-    try:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
-            signal.signal(number, signal.SIG_DFL)
-        part.compile()
-    finally:
-        os._exit(0)
-
-
-def _end(child: int) -> None:
-    with suppress(ProcessLookupError, ChildProcessError):
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+def compile_ahead(part: Compiled) -> None:
+    """Have a part that will be needed compiled meanwhile, where that has not been done and a processor has time."""
+    if not part.is_compiled() and len(os.sched_getaffinity(0)) > 1:
+        leave_to_another_process(part.compile)

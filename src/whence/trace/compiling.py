@@ -12,7 +12,7 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 LOOK = 0.02  # seconds between two looks whether it has been done
 MOST = 900  # seconds after which a process that compiles is ended: who waits for its lock must not wait for ever
@@ -32,17 +32,27 @@ def compile_apart(kernel: Any, given: tuple[Any, ...], is_done: Callable[[], boo
     Where that failed nothing is kept, and the caller gets the error when it compiles the kernel itself. What is raised
     while it waits (its time is up, it is stopped) leaves that process to its work.
     """
-    child = os.fork()
-    if child == 0:
-        _compile_and_leave(kernel, given, is_done)
+
+    def work() -> None:
+        with _turn(Path(kernel.stats.cache_path), kernel.py_func.__qualname__):
+            if not is_done():
+                kernel.compile(given)
+
+    child = leave_to_another_process(work)
     Waiting.told(True)
     while os.waitpid(child, os.WNOHANG) == (0, 0):
         time.sleep(LOOK)
     Waiting.told(False)
 
 
-def _compile_and_leave(kernel: Any, given: tuple[Any, ...], is_done: Callable[[], bool]) -> NoReturn:
-    """What the other process does, with nothing that somebody waits for the end of: no pipe, terminal or group."""
+def leave_to_another_process(work: Callable[[], object]) -> int:
+    """Have something done by a process that goes on when this one ends, for MOST seconds; its number.
+
+    It has nothing that somebody waits for the end of: no pipe, terminal or group.
+    """
+    child = os.fork()
+    if child:
+        return child
     try:
         os.setsid()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
@@ -52,9 +62,8 @@ def _compile_and_leave(kernel: Any, given: tuple[Any, ...], is_done: Callable[[]
         for standard in range(3):
             os.dup2(null, standard)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-        with _turn(Path(kernel.stats.cache_path), kernel.py_func.__qualname__):
-            if not is_done():
-                kernel.compile(given)
+        Waiting.told = staticmethod(lambda begins: None)  # who was told is told by the process that it is
+        work()
     finally:
         os._exit(0)
 
