@@ -7,7 +7,7 @@ checks that trap where memory or arithmetic is misused. Only what holds there is
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -83,11 +83,12 @@ class EditSearch:
         found = self.found
         statements = [(entry.statement.file, entry.statement.line) for entry in ranking]
         files = self._files([file for file, _ in statements])
-        edits = list(ordered(files, statements))
-        found.candidates, found.files = len(edits), {name: file.source for name, file in files.items()}
-        order = {id(edit): place for place, edit in enumerate(edits)}
+        found.files = {name: file.source for name, file in files.items()}
+        edits = list[SourceEdit]()  # those that were asked for
         rows = [row for row in self._runs.failing if self._runs.tested[row].outcome.kind is not Kind.MEMORY]
-        sieved = self._sieved(edits, rows)
+        sieved = self._sieved(_kept(ordered(files, statements), edits), rows)
+        order = {id(edit): place for place, edit in enumerate(edits)}
+        found.candidates = len(edits)
         best = sorted(sieved, key=lambda one: self._promise(one, len(rows), order[id(one.edit)], favoured or {}))
         found.passing = sum(one.passes(len(rows)) for one in sieved)
         with Editing(self._subject, self._runs, self._deadline) as editing:
@@ -118,7 +119,7 @@ class EditSearch:
 
     # ---- The sieve ---------------------------------------------------------------------------------------------------
 
-    def _sieved(self, edits: Sequence[SourceEdit], rows: Sequence[int]) -> list[Sieved]:
+    def _sieved(self, edits: Iterable[SourceEdit], rows: Sequence[int]) -> list[Sieved]:
         """The edits that repair a failing case, until there are enough or the time for it is over."""
         sieved: list[Sieved] = []
         end = self._began + SIEVING * (self._deadline - self._began)
@@ -190,6 +191,13 @@ class EditSearch:
         liked = favoured.get(Statement(edit.file, edit.line), ())
         mine = self._described(edit) if liked else ()
         return min((liked.index(text) for text in mine if text in liked), default=len(liked))
+
+
+def _kept(edits: Iterable[SourceEdit], made: list[SourceEdit]) -> Iterator[SourceEdit]:
+    """The edits, each of which is also put into ``made`` when it is asked for."""
+    for edit in edits:
+        made.append(edit)
+        yield edit
 
 
 def changed_range(old: bytes, new: bytes) -> tuple[bytes, bytes]:

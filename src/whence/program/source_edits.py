@@ -13,6 +13,7 @@ from enum import Enum
 from functools import cached_property
 
 from whence.program.c_source import CSource, Place
+from whence.program.token_changes import changed_tokens
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? ")
 
@@ -46,13 +47,17 @@ class Part:
 
 @dataclass(frozen=True)
 class SourceEdit:
-    """A change of the file ``file`` (as statements name it) at ``line``; ``size`` counts the tokens that it changes."""
+    """A change of the file ``file`` (as statements name it) at ``line``; ``changes``: texts with what they become."""
 
     file: str
     line: int
     parts: tuple[Part, ...]
-    size: int = 0
-    words: str = ""
+    changes: tuple[tuple[bytes, bytes], ...] = ()
+
+    @cached_property
+    def size(self) -> int:
+        """How many tokens it changes."""
+        return sum(changed_tokens(old, new) for old, new in self.changes)
 
     @cached_property
     def is_choice(self) -> bool:

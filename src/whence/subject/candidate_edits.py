@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import ceil
 from os import cpu_count
 from pathlib import Path
@@ -37,10 +37,13 @@ from whence.subject.subject import Subject
 
 CHOSEN = "WHENCE_EDIT"  # as probe/edits/choose.c has it
 BATCH = 300  # edits of a build
+WINDOW = 4 * BATCH  # edits that are sorted by file at a time
+AHEAD = 2  # batches that wait for a processor
 ROUNDS = 20  # of leaving out what does not compile
 PORTION = 64  # runs at a time; the clock is looked at in between
 FIRST = 8  # passing cases that an edit runs on before all others: those that most edits broke
 SLOWER, LEAST = 5.0, 0.1  # times the longest run that passes, and seconds, that a run with an edit may take
+AGAIN = 3  # runs without an edit by which the time of the first case is taken
 LEAST_BUSY = 0.02  # seconds of processor time that it may take at least
 _ERROR = re.compile(r"^.*?:(\d+):(\d+): (?:fatal )?error:", re.MULTILINE)
 _ALL_ERRORS = ("-ferror-limit=0", "-fno-caret-diagnostics", "-fno-color-diagnostics", "-fbracket-depth=4096")
@@ -84,6 +87,7 @@ class CandidateRuns:
         self._builds = 0
         self._runners: set[Runner] = set()  # those in use
         self._lock, self._stop = threading.Lock(), threading.Event()
+        self._again: dict[int, float] = {}  # seconds that a case takes where it was run once more
         self._breaking = Counter[int]()  # of passing cases: how many edits each has failed with
         self.count = Count()
 
@@ -103,14 +107,20 @@ class CandidateRuns:
         """
         end = threading.Timer(max(0.0, min(self._deadline - time.monotonic(), threading.TIMEOUT_MAX)), self._end)
         end.start()
+        jobs: deque[Future[list[Sieved]]] = deque()
         with ThreadPoolExecutor(cpu_count() or 1) as pool:
-            jobs = [pool.submit(self._batch, files[file], batch, rows) for file, batch in _batches(files, edits)]
             try:
-                for job in jobs:
-                    yield job.result()
+                for file, batch in _batches(files, edits):
+                    jobs.append(pool.submit(self._batch, files[file], batch, rows))
+                    while len(jobs) > (cpu_count() or 1) + AHEAD:
+                        yield jobs.popleft().result()
+                    if self._is_late:
+                        break
+                while jobs:
+                    yield jobs.popleft().result()
             finally:
                 end.cancel()
-                if not all(job.done() for job in jobs):
+                if jobs:
                     self._end()
                 pool.shutdown(cancel_futures=True)
 
@@ -178,6 +188,7 @@ class CandidateRuns:
     def _run(self, runner: Runner, source: CSource, edits: dict[int, SourceEdit], rows: Sequence[int]) -> list[Sieved]:
         """The edits that repair the first row, with all that they repair, and what they break."""
         numbers = list(edits)
+        self._time(runner, rows[0])
         for place, row in enumerate(rows):
             repairing, ran = self._passing(runner, row, numbers)
             if place == 0:
@@ -271,7 +282,20 @@ class CandidateRuns:
     def _busy(self, row: int) -> float:
         """Seconds of processor time that a case may take with an edit."""
         tested = self._runs.tested[row]
-        return max(LEAST_BUSY, SLOWER * (self._longest if tested.outcome.endless else tested.result.wall))
+        wall = self._again.get(row, tested.result.wall)
+        return max(LEAST_BUSY, SLOWER * (self._longest if tested.outcome.endless else wall))
+
+    def _time(self, runner: Runner, row: int) -> None:
+        """Run a case without an edit: what it took at first may be due to what else the machine did."""
+        tested = self._runs.tested[row]
+        if row in self._again or tested.outcome.endless or SLOWER * tested.result.wall <= LEAST_BUSY:
+            return
+        runner.limits = self.limits_of([row])
+        try:
+            walls = [result.wall for result in runner.run_cases([choosing(tested.case, 0)] * AGAIN)]
+        except (RunLost, Cancelled):
+            return
+        self._again[row] = min(tested.result.wall, *walls)
 
     @cached_property
     def _longest(self) -> float:
@@ -289,13 +313,17 @@ class CandidateRuns:
         return self._stop.is_set() or time.monotonic() >= self._deadline
 
 
-def _batches(files: Mapping[str, CSource], edits: Iterable[SourceEdit]) -> list[tuple[str, list[SourceEdit]]]:
-    """Edits of one file each, as many as a build has, in the order of their first ones."""
+def _batches(files: Mapping[str, CSource], edits: Iterable[SourceEdit]) -> Iterator[tuple[str, list[SourceEdit]]]:
+    """Edits of one file each, as many as a build has, in the order of their first ones; few are asked for ahead."""
+    choices = (edit for edit in edits if can_be_chosen(files[edit.file], edit))
+    while window := list(islice(choices, WINDOW)):
+        yield from _by_file(window)
+
+
+def _by_file(edits: Iterable[SourceEdit]) -> list[tuple[str, list[SourceEdit]]]:
     found: list[tuple[str, list[SourceEdit]]] = []
     open_: dict[str, list[SourceEdit]] = {}
     for edit in edits:
-        if not can_be_chosen(files[edit.file], edit):
-            continue
         batch = open_.get(edit.file)
         if batch is None or len(batch) == BATCH:
             batch = open_[edit.file] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from whence.program.c_source import CSource
 from whence.program.source_edits import edited
 from whence.techniques.bugfix.candidates import FileCandidates, ordered
@@ -51,3 +53,89 @@ def test_the_nearest_numbers_of_the_same_function_come_first() -> None:
     line = source.text.split(b"\n").index(text) + 1
     found = {edited(source, edit).split(b"\n")[line - 1] for _, edit in FileCandidates(source, "a.c").on(line)}
     assert text.replace(b"% 30", b"% 36") in found
+
+
+# ---- What a fix can be made of ---------------------------------------------------------------------------------------
+
+QUEUE = """\
+#include <string.h>
+enum state { FREE, BUSY, GONE };
+struct task { const char *name; enum state state; int level; long waited; struct task *next; };
+struct queue { struct task *head; int length, limit; };
+static struct queue queue;
+static int same(const struct task *task, const char *name) { return strcmp(task->name, name) == 0; }
+static int length_of(struct task *first) { int n = 0; while (first) { n++; first = first->next; } return n; }
+static struct task *find(const char *name, int hash)
+{
+    struct task *other = queue.head;
+    for (struct task *task = queue.head; task; task = task->next)
+        if (task->level == hash)
+            return task;
+    other->waited = 0;
+    return other;
+}
+static void remove_task(struct task *victim, int at, const int *sizes)
+{
+    int sum = sizes[at], removed = 0;
+    if (victim->level > 3)
+        removed++;
+    queue.head = victim->next;
+    sum += sizes[0];
+    queue.limit = sum + removed;
+}
+"""
+
+
+def made_of(text: str, place: str) -> set[str]:
+    """The lines that edits make of the line that holds ``place``, white space left out."""
+    source = CSource(text.encode())
+    line = text[: text.index(place)].count("\n") + 1
+    found = FileCandidates(source, "q.c").on(line)
+    texts = [edited(source, edit).decode() for _, edit in found]
+    return {"".join(new.split()) for new in texts}
+
+
+def is_made(text: str, place: str, new: str) -> bool:
+    """Whether an edit of its line makes ``new`` of ``place``."""
+    return "".join(text.replace(place, new).split()) in made_of(text, place)
+
+
+@pytest.mark.parametrize(
+    ("place", "new"),
+    [
+        # conditions: constants of the type, another string, members, what other functions check, and their opposites
+        ("task->level == hash", "task->level == hash && task->state != GONE"),
+        ("task->level == hash", "task->level == hash && strcmp(name, task->name) == 0"),
+        ("task->level == hash", "task->level == hash && task->waited > 0"),
+        ("victim->level > 3", "victim->level > 3 && victim->next != NULL"),
+        ("victim->level > 3", "victim->level > 3 || victim->level == 3"),
+        # bounds and early returns
+        ("    sum += sizes[0];", "    if (sum < 0) return; sum += sizes[0];"),
+        ("    other->waited = 0;", "    if (other == NULL) return NULL; other->waited = 0;"),
+        ("    sum += sizes[0];", "    if (sum >= removed) sum = removed - 1; sum += sizes[0];"),
+        # statements: with other names, of members, counted down, made less by what is reckoned elsewhere
+        ("    queue.head = victim->next;", "    victim->waited = 0; queue.head = victim->next;"),
+        ("    queue.head = victim->next;", "    queue.length--; queue.head = victim->next;"),
+        ("    sum += sizes[0];", "    removed = sum; sum += sizes[0];"),
+        ("if (victim->level > 3)\n        removed++;", "if (victim->level > 3)\n        removed++; else removed = 0;"),
+        # terms: of the same type, of an index, a call around one, one more, a choice
+        ("sizes[0]", "sizes[at]"),
+        ("queue.limit = sum + removed", "queue.limit = sum + removed - at"),
+        ("struct task *other = queue.head;", "struct task *other = hash == 0 ? queue.head : NULL;"),
+        # the check without its condition, a statement further on
+        ("if (victim->level > 3)\n        removed++;", "removed++;"),
+    ],
+)
+def test_an_edit_is_made_of_what_the_program_has(place: str, new: str) -> None:
+    assert is_made(QUEUE, place, new)
+
+
+def test_a_statement_is_moved_over_others() -> None:
+    moved = QUEUE.replace("    queue.head = victim->next;\n", "").replace(
+        "removed;\n}", "removed;\n    queue.head = victim->next;\n}"
+    )
+    assert "".join(moved.split()) in made_of(QUEUE, "    queue.head = victim->next;")
+
+
+def test_no_term_of_another_type_is_put_in() -> None:
+    assert not any("sizes[victim]" in text or "sizes[sizes]" in text for text in made_of(QUEUE, "sum += sizes[0];"))

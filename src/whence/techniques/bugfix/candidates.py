@@ -5,16 +5,20 @@ They are worth trying in the order of how suspicious their lines are, and of how
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import CSource, Unit, lines_of, walk
 from whence.program.source_edits import Kind, Part, SourceEdit
-from whence.program.token_changes import changed_tokens
+from whence.techniques.bugfix.conditions import Conditions
 from whence.techniques.bugfix.expressions import ExpressionChanges, Splice
 from whence.techniques.bugfix.scope import Scope
-from whence.techniques.bugfix.statements import StatementChanges
+from whence.techniques.bugfix.statements import StatementChanges, is_last
+from whence.techniques.bugfix.term_changes import TermChanges
+from whence.techniques.bugfix.terms import Terms
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -29,62 +33,90 @@ class FileCandidates:
     def __init__(self, source: CSource, name: str, headers: Sequence[CSource] = ()) -> None:
         self.source, self._name = source, name
         scope = Scope(source, headers)
-        self._expressions, self._statements = ExpressionChanges(scope), StatementChanges(scope)
+        terms = Terms(scope)
+        shared = scope, terms, Conditions(scope, terms)
+        self._expressions, self._terms = ExpressionChanges(*shared), TermChanges(*shared)
+        self._statements = StatementChanges(*shared)
 
     def on(self, line: int) -> Iterator[tuple[int, SourceEdit]]:
         """The edits of what stands on a line, each with its tier; the same text may be made by two of them."""
         for unit in self.source.units:
             if line in lines_of(unit.node) and unit.end - unit.start <= LONGEST_UNIT:
-                for splice in self._expressions.of(unit):
+                for splice in (*self._expressions.of(unit), *self._terms.of(unit)):
                     if self._line_of(splice.start) == line or len(lines_of(unit.node)) == 1:
                         yield splice.tier, self._in_unit(unit, splice, line)
-        for statement in self.source.statements:
-            if statement.start_point[0] + 1 == line:
-                for parts, tier in self._statements.of(statement):
-                    yield tier, self._edit(line, parts)
+        for statement in self._starting.get(line, ()):
+            for parts, tier in self._statements.of(statement):
+                yield tier, self._edit(line, parts)
+        for statement in self._closing.get(line, ()):
+            for parts, tier in self._statements.behind(statement):
+                yield tier, self._edit(line, parts)
         for declaration in self._declarations.get(line, ()):
             for parts, tier in self._statements.of_declaration(declaration):
                 yield tier, self._edit(line, parts)
 
     @cached_property
+    def _starting(self) -> dict[int, list[Node]]:
+        """The statements by the line on which they begin."""
+        return by_line(self.source.statements, lambda node: node.start_point[0] + 1)
+
+    @cached_property
+    def _closing(self) -> dict[int, list[Node]]:
+        """The last statements of blocks that end on a line of their own, by that line."""
+        last = [node for node in self.source.statements if is_last(node) and node.parent is not None]
+        found = by_line(last, lambda node: node.parent.end_point[0] + 1 if node.parent is not None else 0)
+        return {line: [n for n in nodes if n.start_point[0] + 1 != line] for line, nodes in found.items()}
+
+    @cached_property
     def _declarations(self) -> dict[int, list[Node]]:
-        found: dict[int, list[Node]] = {}
-        for node in walk(self.source.root):
-            if node.type in ("declaration", "parameter_declaration") and not node.has_error:
-                found.setdefault(node.start_point[0] + 1, []).append(node)
-        return found
+        kinds = ("declaration", "parameter_declaration")
+        nodes = (node for node in walk(self.source.root) if node.type in kinds and not node.has_error)
+        return by_line(nodes, lambda node: node.start_point[0] + 1)
 
     def _line_of(self, offset: int) -> int:
-        return self.source.text.count(b"\n", 0, offset) + 1
+        return bisect_left(self._line_ends, offset) + 1
+
+    @cached_property
+    def _line_ends(self) -> list[int]:
+        return [at for at, byte in enumerate(self.source.text) if byte == ord("\n")]
 
     def _in_unit(self, unit: Unit, splice: Splice, line: int) -> SourceEdit:
         """The edit that replaces a unit by one with a splice in it."""
         text = self.source.text
         new = text[unit.start : splice.start] + splice.text + text[splice.end : unit.end]
         part = Part(Kind.REPLACE, unit.start, unit.end, new, unit.place, unit.name)
-        size = changed_tokens(text[splice.start : splice.end], splice.text)
-        return SourceEdit(self._name, line, (part,), size)
+        return SourceEdit(self._name, line, (part,), ((text[splice.start : splice.end], splice.text),))
 
     def _edit(self, line: int, parts: tuple[Part, ...]) -> SourceEdit:
-        size = 0
-        for part in parts:
-            old = self.source.text[part.start : part.end] if part.kind in (Kind.DELETE, Kind.TEXT) else b""
-            size += changed_tokens(old, part.text)
-        return SourceEdit(self._name, line, parts, size)
+        replacing = (Kind.DELETE, Kind.TEXT, Kind.REPLACE)
+        text = self.source.text
+        changes = [(text[p.start : p.end] if p.kind in replacing else b"", p.text) for p in parts]
+        return SourceEdit(self._name, line, parts, tuple(changes))
 
 
-def ordered(files: dict[str, FileCandidates], statements: Sequence[tuple[str, int]]) -> Iterable[SourceEdit]:
-    """The distinct candidate edits of some statements, the most suspicious first.
+def by_line(nodes: Iterable[Node], line_of: Callable[[Node], int]) -> dict[int, list[Node]]:
+    """Nodes by a line that each of them has."""
+    found: dict[int, list[Node]] = {}
+    for node in nodes:
+        found.setdefault(line_of(node), []).append(node)
+    return found
+
+
+def ordered(files: dict[str, FileCandidates], statements: Sequence[tuple[str, int]]) -> Iterator[SourceEdit]:
+    """The distinct candidate edits of some statements, the most suspicious first; they are made as they are asked for.
 
     What is less likely waits: the edits of a tier come with those of the tier before of ``LATER`` statements on.
     """
     waves: dict[int, list[SourceEdit]] = {}
-    for place, (file, line) in enumerate(statements):
-        for tier, edit in files[file].on(line) if file in files else ():
-            waves.setdefault(place + LATER * tier, []).append(edit)
     seen = set[tuple[str, tuple[Part, ...]]]()
-    for wave in sorted(waves):
-        for edit in waves[wave]:
+    for wave in count():
+        if wave < len(statements):
+            file, line = statements[wave]
+            for tier, edit in files[file].on(line) if file in files else ():
+                waves.setdefault(wave + LATER * tier, []).append(edit)
+        elif not waves:
+            return
+        for edit in waves.pop(wave, ()):
             if (edit.file, edit.parts) not in seen:
                 seen.add((edit.file, edit.parts))
                 yield edit

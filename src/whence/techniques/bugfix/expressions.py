@@ -13,7 +13,10 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import Place, Unit, walk
+from whence.techniques.bugfix.conditions import Conditions
+from whence.techniques.bugfix.expression_types import BOOLS, TRUTHS
 from whence.techniques.bugfix.scope import NUMBER, Scope, kind_of
+from whence.techniques.bugfix.terms import Terms
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -36,8 +39,10 @@ _ODD = frozenset(
     )
 )
 _ASSIGNING = ("=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=")
-_TRUTHS = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
+_SAME_TRUTH = {"||": "!=", "&&": "=="}
+_SIGNS = "_-+.,:;/*=!?#%&|^~<>()[]{}"
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)([uUlL]*)")
+_DECIMAL = re.compile(r"(\d+\.\d*|\.\d+)([fFlL]?)")
 _EXPONENT = re.compile(r"([\d.]+[eE])([+-]?\d+)(.*)")
 _LOOSE = frozenset(("conditional_expression", "assignment_expression", "comma_expression"))
 _TERMED = frozenset(("identifier", "field_expression", "subscript_expression", "call_expression", "binary_expression"))
@@ -57,9 +62,9 @@ class Splice:
 class ExpressionChanges:
     """The changes of the expressions in one file."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, terms: Terms, conditions: Conditions) -> None:
         self._scope, self._source = scope, scope.source
-        self._atoms = Atoms(scope)
+        self._terms, self._given = terms, conditions
         self._by_type: dict[str, Callable[[Node], Iterator[tuple[Node, str, int]]]] = {
             "binary_expression": self._binary,
             "number_literal": self._number,
@@ -80,9 +85,9 @@ class ExpressionChanges:
             change = self._by_type.get(node.type)
             for at, text, tier in change(node) if change else ():
                 yield Splice(at.start_byte, at.end_byte, text.encode("latin-1"), tier)
-            for text, tier in self._terms(node):
+            for text, tier in _shifted(node, self._source.name(node)):
                 yield Splice(node.start_byte, node.end_byte, text.encode("latin-1"), tier)
-            if _is_truth(node, unit):
+            if _is_truth(node, unit) or self._returns_truth(node):
                 yield from self._conditions(node, unit)
 
     def _text(self, node: Node | None) -> str:
@@ -98,6 +103,8 @@ class ExpressionChanges:
         for new in dict.fromkeys(new for group in GROUPS if old in group for new in group):
             if new != old:
                 yield operator, new, 1 if frozenset((old, new)) in _ODD else 0
+        if old in _SAME_TRUTH:
+            yield operator, _SAME_TRUTH[old], 1
         yield node, self._text(left), 0
         yield node, self._text(right), 0
         if old in ("-", "/", "%"):
@@ -157,7 +164,9 @@ class ExpressionChanges:
 
     def _character(self, node: Node) -> Iterator[tuple[Node, str, int]]:
         old = self._text(node)
-        yield from ((node, t, 1) for t in self._scope.literals(node)[:MOST_LITERALS] if t != old)
+        texts = dict.fromkeys(self._scope.literals(node)[:MOST_LITERALS], 1)
+        texts |= {f"'{sign}'": 2 for sign in _SIGNS if f"'{sign}'" not in texts}
+        yield from ((node, text, tier) for text, tier in texts.items() if text != old)
 
     def _identifier(self, node: Node) -> Iterator[tuple[Node, str, int]]:
         old, parent = self._text(node), node.parent
@@ -208,16 +217,6 @@ class ExpressionChanges:
 
     # ---- Terms and conditions ----------------------------------------------------------------------------------------
 
-    def _terms(self, node: Node) -> Iterator[tuple[str, int]]:
-        """The node with 1 added or taken away, where a number may be used as a whole."""
-        if node.type not in _TERMED or not _is_whole(node):
-            return
-        operator = node.child_by_field_name("operator")
-        if node.type == "binary_expression" and self._text(operator) in _TRUTHS | {"&", "|", "^", "<<", ">>"}:
-            return
-        yield f"{self._text(node)} + 1", 0
-        yield f"{self._text(node)} - 1", 0
-
     def _conditions(self, node: Node, unit: Unit) -> Iterator[Splice]:
         """A condition negated, forced, and with another one beside it."""
         text, start, end = self._text(node), node.start_byte, node.end_byte
@@ -226,11 +225,37 @@ class ExpressionChanges:
         yield Splice(start, end, negated.encode("latin-1"), 0)
         if node == unit.node:
             yield from (Splice(start, end, forced, 1) for forced in (b"1", b"0"))
-        for atom, tier in self._atoms.near(node):
+        for atom, tier in self._given.near(node):
             if atom != text:
                 for operator in ("&&", "||"):
-                    joined = f"{_within(node, text, operator)} {operator} {atom}"
-                    yield Splice(start, end, joined.encode("latin-1"), tier)
+                    own = _within(node, text, operator)
+                    yield Splice(start, end, f"{own} {operator} {atom}".encode("latin-1"), tier)
+                    if node == unit.node:
+                        yield Splice(start, end, f"{atom} {operator} {own}".encode("latin-1"), tier + 2)
+
+    def _returns_truth(self, node: Node) -> bool:
+        """Whether a node is a whole value of type bool."""
+        parent = node.parent
+        is_whole = parent is not None and parent.type in ("return_statement", "init_declarator")
+        return is_whole and node.is_named and self._terms.types.of(node) in BOOLS
+
+
+def _shifted(node: Node, text: str) -> Iterator[tuple[str, int]]:
+    """The node with 1 added or taken away, where a number may be used as a whole, or is multiplied or divided."""
+    operator = node.child_by_field_name("operator")
+    word = operator.type if operator is not None else ""
+    if node.type not in _TERMED or (node.type == "binary_expression" and word in TRUTHS | {"&", "|", "^", "<<", ">>"}):
+        return
+    if is_whole(node):
+        yield from ((f"{text} + 1", 0), (f"{text} - 1", 0))
+    elif node.type != "binary_expression" and _factor_of(node):
+        yield from ((f"({text} + 1)", 1), (f"({text} - 1)", 1))
+
+
+def _factor_of(node: Node) -> bool:
+    parent = node.parent
+    operator = parent.child_by_field_name("operator") if parent is not None else None
+    return operator is not None and operator.type in ("*", "/", "%")
 
 
 def _within(node: Node, text: str, operator: str) -> str:
@@ -258,12 +283,16 @@ def _near(text: str) -> list[str]:
         ]
         shown = [f"{'-' if n < 0 else ''}{hex(abs(n)) if base == 16 else abs(n)}{found[2]}" for n in near]
         return [shown for shown in dict.fromkeys(shown) if shown != text]
+    if found := _DECIMAL.fullmatch(text):
+        value = float(found[1])
+        near_ = [value + d for d in (0.5, -0.5, 1, -1, 0.1, -0.1, 0.05, -0.05)] + [2 * value, value / 2, 1 - value]
+        return [f"{number:g}{found[2]}" for number in near_ if number >= 0]
     if found := _EXPONENT.fullmatch(text):
         return [f"{found[1]}{int(found[2]) + step}{found[3]}" for step in (1, -1, 2, -2, 3, -3, 4, -4)]
     return []
 
 
-def _is_whole(node: Node) -> bool:
+def is_whole(node: Node) -> bool:
     """Whether a node is a whole index, argument, operand of a comparison, value that is assigned or returned."""
     parent = node.parent
     if parent is None:
@@ -291,79 +320,4 @@ def _is_truth(node: Node, unit: Unit) -> bool:
     joined = operator is not None and operator.type in ("&&", "||", "!")
     own = node.child_by_field_name("operator")
     returned = parent is not None and parent.type in ("return_statement", "init_declarator", "assignment_expression")
-    return joined or (returned and own is not None and own.type in _TRUTHS)
-
-
-class Atoms:
-    """Conditions that a place can have: those that the file has elsewhere, and simple ones of the variables there."""
-
-    def __init__(self, scope: Scope) -> None:
-        self._scope, self._source = scope, scope.source
-        self._known: dict[int, list[tuple[str, frozenset[str]]]] = {}
-
-    def near(self, node: Node) -> list[tuple[str, int]]:
-        """Conditions for a node with their tiers, those first that share names with it."""
-        visible = self._scope.variables(node)
-        function, later = self._source.function_at(node.start_byte), self._scope.later(node.start_byte)
-        own = function.start_byte if function is not None else -1
-        names = {self._source.name(n) for n in walk(_statement_of(node)) if n.type == "identifier"}
-        known = visible.keys() | self._scope.functions.keys() | set(self._scope.constants) | {"NULL"} | _LIBRARY
-        found: dict[str, tuple[int, int]] = {}
-        for place, conditions in self._elsewhere.items():
-            for text, used in conditions:
-                if used <= known and not used & later:
-                    rank = (place != own, -len(used & names))
-                    found[text] = min(found.get(text, rank), rank)
-        elsewhere = sorted(found, key=lambda text: found[text])[:MOST_ATOMS]
-        simple = [text for text in self._simple(names, visible) if text not in found][:MOST_ATOMS]
-        return [*((text, 1) for text in elsewhere), *((text, 2) for text in simple)]
-
-    def _simple(self, names: set[str], visible: dict[str, str]) -> Iterator[str]:
-        used = [(name, kind_of(type_)) for name, type_ in visible.items() if name in names]
-        for name, kind in used:
-            if kind == "pointer":
-                yield from (f"{name} != NULL", f"{name} == NULL")
-            elif kind == NUMBER:
-                yield from (f"{name} {op} 0" for op in ("!=", "==", ">", "<", ">=", "<="))
-        numbers = [name for name, type_ in visible.items() if kind_of(type_) == NUMBER]
-        for name, kind in used:
-            for other in numbers if kind == NUMBER else ():
-                if other != name:
-                    yield from (f"{name} {op} {other}" for op in ("<", ">", "!=", "==", "<=", ">="))
-
-    @property
-    def _elsewhere(self) -> dict[int, list[tuple[str, frozenset[str]]]]:
-        """The conditions of each function (by its start), each with the names that it uses."""
-        if not self._known:
-            for function in self._source.functions:
-                found = {self._source.name(n): n for n in walk(function) if n.type in _CONDITIONS and _decides(n)}
-                self._known[function.start_byte] = [(text, self._names(n)) for text, n in found.items()]
-        return self._known
-
-    def _names(self, node: Node) -> frozenset[str]:
-        return frozenset(self._source.name(n) for n in walk(node) if n.type == "identifier")
-
-
-_LIBRARY = frozenset(("strcmp", "strncmp", "strlen", "strchr", "memcmp", "isdigit", "isspace", "isalpha", "isalnum"))
-_CONDITIONS = frozenset(("binary_expression", "call_expression", "unary_expression", "identifier", "field_expression"))
-
-
-def _decides(node: Node) -> bool:
-    """Whether a node is a condition of its own: compared, or an operand of ``&&`` or ``||``, or tested."""
-    own = node.child_by_field_name("operator")
-    if node.type == "binary_expression":
-        return own is not None and own.type in _TRUTHS - {"&&", "||"} and "\n" not in str(node.text)
-    parent = node.parent
-    operator = parent.child_by_field_name("operator") if parent is not None else None
-    joined = operator is not None and operator.type in ("&&", "||")
-    tested = parent is not None and parent.type == "parenthesized_expression" and parent.parent is not None
-    whole = tested and parent is not None and parent.parent is not None and parent.parent.type.endswith("_statement")
-    return (joined or whole) and (node.type != "unary_expression" or (own is not None and own.type == "!"))
-
-
-def _statement_of(node: Node) -> Node:
-    """The statement or declaration that a node is part of."""
-    at: Node | None = node
-    while at is not None and not at.type.endswith(("_statement", "declaration")):
-        at = at.parent
-    return at or node
+    return joined or (returned and own is not None and own.type in TRUTHS)

@@ -22,11 +22,13 @@ _AGGREGATE = re.compile(r"\b(?:struct|union)\b")
 _CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]+")
 
 
-def declared(source: CSource, declaration: Node, before: int | None = None) -> Iterator[tuple[str, str]]:
-    """The names that a declaration or a parameter declares, each with its type such as ``struct item *``.
+def declared(source: CSource, declaration: Node) -> Iterator[tuple[str, str]]:
+    """The names that a declaration or a parameter declares, each with its type such as ``struct item *``."""
+    yield from ((name, type_) for name, type_, _ in _declarators(source, declaration))
 
-    With ``before`` only those whose declarators, with their first values, end before an offset.
-    """
+
+def _declarators(source: CSource, declaration: Node) -> Iterator[tuple[str, str, int]]:
+    """The names that are declared, with their types, and where their declarators with their first values end."""
     kind = declaration.child_by_field_name("type")
     if kind is None:
         return
@@ -34,14 +36,12 @@ def declared(source: CSource, declaration: Node, before: int | None = None) -> I
     base = " ".join(" ".join(words).split())
     base = base.partition("{")[0].strip()
     for declarator in declaration.children_by_field_name("declarator"):
-        if before is not None and declarator.end_byte > before:
-            return
         inner = declarator.child_by_field_name("declarator") if declarator.type == "init_declarator" else declarator
         name = declared_name(source, inner) if inner is not None else ""
         if inner is None or not name or any(n.type == "function_declarator" for n in walk(inner)):
             continue
         stars = sum(n.type in ("pointer_declarator", "array_declarator") for n in walk(inner))
-        yield name, f"{base} {'*' * stars}".strip()
+        yield name, f"{base} {'*' * stars}".strip(), declarator.end_byte
 
 
 def kind_of(type_: str) -> str:
@@ -56,7 +56,8 @@ class Scope:
 
     def __init__(self, source: CSource, headers: Sequence[CSource] = ()) -> None:
         self.source = source
-        self._texts = (source, *headers)
+        self.texts = (source, *headers)
+        self._declared: dict[int, list[tuple[str, str, int]]] = {}  # by where a declaration begins
 
     def variables(self, node: Node, before: int | None = None) -> dict[str, str]:
         """The variables that a node can name, the innermost first, each with its type.
@@ -75,23 +76,44 @@ class Scope:
         if node.type in ("compound_statement", "case_statement", "translation_unit"):
             for child in reversed(node.children):
                 if child.type == "declaration" and child.start_byte < before:
-                    yield from declared(self.source, child, before)
+                    yield from self._names_of(child, before)
         elif node.type == "for_statement":
             first = node.child_by_field_name("initializer")
             if first is not None and first.type == "declaration":
-                yield from declared(self.source, first, before)
+                yield from self._names_of(first, before)
         elif node.type == "function_definition":
             for parameter in _parameters(node):
-                yield from declared(self.source, parameter)
+                yield from self._names_of(parameter, node.end_byte)
+
+    def _names_of(self, declaration: Node, before: int) -> Iterator[tuple[str, str]]:
+        """The names that a declaration declares in front of an offset, each with its type."""
+        start = declaration.start_byte
+        if start not in self._declared:
+            self._declared[start] = list(_declarators(self.source, declaration))
+        yield from ((name, type_) for name, type_, end in self._declared[start] if end <= before)
+
+    @cached_property
+    def globals(self) -> set[str]:
+        """The variables that the file declares outside of functions."""
+        outside = (node for node in self.source.root.children if node.type == "declaration")
+        return {name for node in outside for name, _ in declared(self.source, node)}
 
     @cached_property
     def functions(self) -> dict[str, int]:
         """The functions that the file defines, each with the number of its parameters."""
+        return {name: len(types) for name, types in self.parameters.items()}
+
+    @cached_property
+    def parameters(self) -> dict[str, list[str]]:
+        """The functions that the file defines, each with the types of its parameters."""
         found = {}
         for function in self.source.functions:
             declarator = function.child_by_field_name("declarator")
             if declarator is not None:
-                found[declared_name(self.source, declarator)] = len(_parameters(function))
+                parameters = _parameters(function)
+                types = [type_ for parameter in parameters for _, type_ in declared(self.source, parameter)]
+                unnamed = [""] * (len(parameters) - len(types))
+                found[declared_name(self.source, declarator)] = types + unnamed
         return found
 
     def later(self, offset: int) -> set[str]:
@@ -102,7 +124,7 @@ class Scope:
     def _declared_at(self) -> dict[str, int]:
         """Where each function is declared first; those that a header declares at the start."""
         found: dict[str, int] = {}
-        for text in self._texts:
+        for text in self.texts:
             for node in text.root.children:
                 if node.type in ("function_definition", "declaration"):
                     for declarator in node.children_by_field_name("declarator"):
@@ -117,7 +139,7 @@ class Scope:
         """For each member the others of structures that have it; for each enumerator those of its list."""
         found: dict[str, list[str]] = defaultdict(list)
         lists = ("field_declaration_list", "enumerator_list")
-        nodes = ((text, node) for text in self._texts for node in walk(text.root))
+        nodes = ((text, node) for text in self.texts for node in walk(text.root))
         for source, node in ((source, node) for source, node in nodes if node.type in lists):
             names = list(_names_in(source, node))
             for name in names:
@@ -127,7 +149,7 @@ class Scope:
     @cached_property
     def constants(self) -> list[str]:
         """Names of constants: enumerators, and macros of one value."""
-        found = [name for text in self._texts for name in _constants_in(text)]
+        found = [name for text in self.texts for name in _constants_in(text)]
         return list(dict.fromkeys(found))
 
     def literals(self, node: Node) -> list[str]:

@@ -1,24 +1,22 @@
-"""Changes of whole statements: left out, guarded, preceded by another one, exchanged with the next; missing checks.
-
-What is put in comes from the program itself, since what a fix needs mostly stands elsewhere in it (Martinez, Weimer,
-Monperrus: Do the fix ingredients already exist?, 2014), or is one of a few simple forms.
-"""
+"""Changes of whole statements: left out, guarded, preceded by another one, moved; missing checks; guards taken away."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from whence.program.c_source import is_leaf, is_listed, lines_of, walk
+from whence.program.c_source import declared_name, is_leaf, is_listed, is_statement, walk
 from whence.program.source_edits import Kind, Part
-from whence.techniques.bugfix.expressions import Atoms
-from whence.techniques.bugfix.scope import NUMBER, POINTER, Scope, kind_of
+from whence.techniques.bugfix.conditions import Conditions
+from whence.techniques.bugfix.expression_types import BOOLS, is_pointer
+from whence.techniques.bugfix.ingredients import Ingredients
+from whence.techniques.bugfix.scope import Scope
+from whence.techniques.bugfix.terms import Terms
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MOST_COPIES, MOST_GUARDS, MOST_CHECKS, MOST_SET = 60, 30, 16, 10
+MOST_CHECKS, MOST_LEAVES, MOST_CALLS, MOST_MOVES = 70, 4, 12, 6
 _LOOPS = frozenset(("for_statement", "while_statement", "do_statement"))
 _TYPES = (
     *("char", "signed char", "unsigned char", "short", "int", "unsigned", "long", "unsigned long"),
@@ -31,9 +29,10 @@ Change = tuple[tuple[Part, ...], int]  # the parts of an edit, and its tier
 class StatementChanges:
     """The changes of the statements in one file."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, terms: Terms, conditions: Conditions) -> None:
         self._scope, self._source = scope, scope.source
-        self._atoms = Atoms(scope)
+        self._terms, self._conditions = terms, conditions
+        self._ingredients = Ingredients(scope, terms)
 
     def of(self, node: Node) -> Iterator[Change]:
         """The changes of a statement."""
@@ -43,70 +42,54 @@ class StatementChanges:
             return Part(kind, start, end, text.encode("latin-1"), listed=listed)
 
         yield (part(Kind.DELETE),), 0
-        atoms = self._atoms.near(node)
-        yield from (((part(Kind.GUARD, atom),), tier) for atom, tier in atoms[:MOST_GUARDS])
-        for text, tier in self._copies(node):
+        conditions = self._conditions.near(node)
+        yield from (((part(Kind.GUARD, condition),), tier) for condition, tier in conditions)
+        for text, tier in self._ingredients.at(node):
             yield (part(Kind.BEFORE, text),), tier
-            if _is_last(node):
+            if is_last(node):
                 yield (part(Kind.BEHIND, text),), tier
-        for atom, tier in atoms[:MOST_CHECKS]:
-            for leave in self._leaving(node):
-                yield (part(Kind.BEFORE, f"if ({atom}) {leave}"),), max(tier, 1)
-        following = _next(node)
-        if following is not None and listed and is_listed(following):
-            text = self._source.name(node)
-            if is_leaf(node) and is_leaf(following):
-                moved = Part(Kind.BEHIND, following.start_byte, following.end_byte, text.encode("latin-1"))
-                yield (part(Kind.DELETE), moved), 0
+        leaves = self._leaving(node)
+        for condition, tier in conditions[:MOST_CHECKS]:
+            for leave in leaves:
+                yield (part(Kind.BEFORE, f"if ({condition}) {leave}"),), tier + 1
+        if node.type == "expression_statement":
+            yield from (((part(Kind.REPLACE, text),), 1) for text in self._ingredients.calls_at(node)[:MOST_CALLS])
+        if node.type == "if_statement":
+            yield from self._branches(node, part)
+        yield from self._moved(node, part(Kind.DELETE))
 
-    # ---- What is put in ----------------------------------------------------------------------------------------------
+    def behind(self, node: Node) -> Iterator[Change]:
+        """What can be put behind a statement, the last one of its block."""
+        for text, tier in self._ingredients.at(node):
+            part = Part(Kind.BEHIND, node.start_byte, node.end_byte, text.encode("latin-1"), listed=is_listed(node))
+            yield (part,), tier
 
-    def _copies(self, node: Node) -> Iterator[tuple[str, int]]:
-        """Statements of the file that mean something at a place, those of its function first, and simple ones."""
-        visible = self._scope.variables(node)
-        known = visible.keys() | self._scope.functions.keys() | set(self._scope.constants)
-        function = self._source.function_at(node.start_byte)
-        own = function.start_byte if function is not None else -1
-        line = lines_of(node)[0]
-        later = self._scope.later(node.start_byte)
-        fitting = [
-            (place != own, abs(at - line), text)
-            for place, at, text, used, called in self._leaves
-            if used <= known and not called & later
-        ]
-        seen = dict.fromkeys(text for _, _, text in sorted(fitting))
-        for number, text in enumerate(seen):
-            if number < MOST_COPIES:
-                yield text, 0 if number < MOST_COPIES // 3 else 1
-        names = {self._source.name(n) for n in walk(function or node) if n.type == "identifier"}
-        for name in [n for n, t in visible.items() if n in names and kind_of(t) in (NUMBER, POINTER)][:MOST_SET]:
-            texts = [f"{name} = 0;", f"{name}++;", f"{name}--;"] if kind_of(visible[name]) == NUMBER else []
-            yield from ((text, 1) for text in texts or [f"{name} = NULL;"] if text not in seen)
+    def _branches(self, node: Node, part: Callable[[Kind, str], Part]) -> Iterator[Change]:
+        """The body without its condition; another branch that sets or counts what the body changes."""
+        body, other = node.child_by_field_name("consequence"), node.child_by_field_name("alternative")
+        if body is None or other is not None:
+            return
+        inner = body.named_children if body.type == "compound_statement" else [body]
+        if len(inner) == 1 and is_statement(inner[0]):
+            yield (part(Kind.REPLACE, self._source.name(inner[0])),), 0
+        changed = [n.child_by_field_name("left") or n.child_by_field_name("argument") for n in walk(body) if _sets(n)]
+        for left in {self._source.name(n): n for n in changed if n is not None}.values():
+            name, type_ = self._source.name(left), self._terms.types.of(left)
+            for value in ("false", "true") if type_ in BOOLS else ("NULL",) if is_pointer(type_) else ("0", "1"):
+                yield (part(Kind.REPLACE, f"{self._source.name(node)} else {name} = {value};"),), 1
 
-    @cached_property
-    def _leaves(self) -> list[tuple[int, int, str, frozenset[str], frozenset[str]]]:
-        """The simple statements of all functions: of which function, line, text, the names that it uses and calls."""
-        return [
-            (function.start_byte, lines_of(node)[0], self._source.name(node), self._names(node), self._called(node))
-            for function in self._source.functions
-            for node in walk(function)
-            if node.type == "expression_statement" and not node.has_error and b"\n" not in self._source.of(node)
-        ]
+    def _moved(self, node: Node, deleted: Part) -> Iterator[Change]:
+        """The statement moved to another place of its list."""
+        if not (is_leaf(node) and is_listed(node) and node.parent is not None):
+            return
+        others = [n for n in node.parent.named_children if is_statement(n) and n != node]
+        text, at = self._source.of(node), node.start_byte
+        others.sort(key=lambda other: abs(other.start_byte - at))
+        for number, other in enumerate(others[: 2 * MOST_MOVES]):
+            kind = Kind.BEHIND if other.start_byte > at else Kind.BEFORE
+            yield (deleted, Part(kind, other.start_byte, other.end_byte, text)), min(number // 2, 1)
 
-    def _called(self, node: Node) -> frozenset[str]:
-        calls = (n.child_by_field_name("function") for n in walk(node) if n.type == "call_expression")
-        return frozenset(self._source.name(function) for function in calls if function is not None)
-
-    def _names(self, node: Node) -> frozenset[str]:
-        """The names that a statement uses, but for those of functions that it calls."""
-        called = {
-            n.child_by_field_name("function")
-            for n in walk(node)
-            if n.type == "call_expression" and n.child_by_field_name("function") is not None
-        }
-        places = {n.start_byte for n in called if n is not None}
-        used = (n for n in walk(node) if n.type == "identifier")
-        return frozenset(self._source.name(n) for n in used if n.start_byte not in places)
+    # ---- Leaving -----------------------------------------------------------------------------------------------------
 
     def _leaving(self, node: Node) -> list[str]:
         """Ways to leave early: what the function returns elsewhere, and out of a loop."""
@@ -118,7 +101,7 @@ class StatementChanges:
         found = [
             t
             for n in walk(function)
-            if n.type == "return_statement" and self._names(n) <= visible | {"NULL"}
+            if n.type == "return_statement" and self._ingredients.names(n) <= visible | {"NULL"}
             for t in [self._source.name(n)]
             if "\n" not in t
         ]
@@ -130,7 +113,9 @@ class StatementChanges:
             loop = loop.parent
         if loop is not None and loop.type in _LOOPS:
             found = ["continue;", "break;", *found]
-        return list(dict.fromkeys(found))[:4]
+        kind = self._terms.types.result(declared_name(self._source, _declarator(function)))
+        found += ["return false;", "return true;"] if kind in BOOLS else ["return NULL;"] if is_pointer(kind) else []
+        return list(dict.fromkeys(found))[:MOST_LEAVES]
 
     # ---- Declarations ------------------------------------------------------------------------------------------------
 
@@ -151,6 +136,14 @@ class StatementChanges:
                 yield (Part(Kind.TEXT, declarator.start_byte, declarator.end_byte, text),), 1
 
 
+def _declarator(function: Node) -> Node:
+    return function.child_by_field_name("declarator") or function
+
+
+def _sets(node: Node) -> bool:
+    return node.type in ("assignment_expression", "update_expression")
+
+
 def _next(node: Node) -> Node | None:
     found = node.next_named_sibling
     while found is not None and found.type == "comment":
@@ -158,6 +151,6 @@ def _next(node: Node) -> Node | None:
     return found
 
 
-def _is_last(node: Node) -> bool:
+def is_last(node: Node) -> bool:
     """Whether nothing stands behind a statement in its list, or it is alone."""
     return not is_listed(node) or _next(node) is None

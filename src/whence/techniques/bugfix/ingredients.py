@@ -1,0 +1,184 @@
+"""Statements that can be put in at a place: copies of others, as they stand or with variables renamed, and simple ones.
+
+What a fix needs mostly stands elsewhere in the program (Martinez, Weimer, Monperrus: Do the fix ingredients already
+exist?, 2014), often about another variable of the same type. The simple ones set, count and limit the terms of a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, product
+from typing import TYPE_CHECKING
+
+from whence.program.c_source import lines_of, walk
+from whence.techniques.bugfix.expression_types import BOOLS, CHARACTERS, FLOATS, is_integer, is_number, is_pointer
+from whence.techniques.bugfix.scope import Scope
+from whence.techniques.bugfix.terms import Near, Term, Terms
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MOST_COPIES, MOST_RENAMED, MOST_LIMITS = 60, 40, 30
+RENAMINGS, SAME_TYPE = 4, 2  # of a statement, and variables that one can become
+_CHANGING = frozenset(("+", "-", "*", "/", "%", "&", "|", "^"))
+
+Tiered = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """A simple statement of the file: its function, line and text, the names that it uses and those that it calls."""
+
+    node: Node
+    function: int
+    line: int
+    text: str
+    names: frozenset[str]
+    called: frozenset[str]
+
+
+class Ingredients:
+    """What can be put in at the places of one file."""
+
+    def __init__(self, scope: Scope, terms: Terms) -> None:
+        self._scope, self._source, self._terms = scope, scope.source, terms
+
+    def at(self, statement: Node) -> list[Tiered]:
+        """Statements that mean something beside another one, with their tiers."""
+        found: dict[str, int] = {}
+        for text, tier in (*self._copies(statement), *self._simple(statement), *self._renamed(statement)):
+            found[text] = min(tier, found.get(text, tier))
+        return sorted(found.items(), key=lambda item: item[1])
+
+    def calls_at(self, statement: Node) -> list[str]:
+        """Calls, copied as they stand or renamed, that a statement could be instead."""
+        return [text for text, _ in (*self._copies(statement), *self._renamed(statement)) if text.endswith(");")]
+
+    # ---- Copies ------------------------------------------------------------------------------------------------------
+
+    def _copies(self, statement: Node) -> Iterator[Tiered]:
+        """Statements of the file that mean something at a place, those of its function first."""
+        usable, later = self._usable(statement), self._scope.later(statement.start_byte)
+        own, line = self._function(statement), lines_of(statement)[0]
+        fitting = [
+            (leaf.function != own, abs(leaf.line - line), leaf.text)
+            for leaf in self._leaves
+            if leaf.names <= usable and not leaf.called & later
+        ]
+        for number, text in enumerate(dict.fromkeys(text for _, _, text in sorted(fitting))):
+            if number < MOST_COPIES:
+                yield text, 0 if number < MOST_COPIES // 3 else 1
+
+    def _renamed(self, statement: Node) -> Iterator[Tiered]:
+        """Statements of the file that mean something once their variables are called what the place's are."""
+        usable, later = self._usable(statement), self._scope.later(statement.start_byte)
+        near = [term for term in self._terms.at(statement) if term.text.isidentifier() and term.near <= Near.FUNCTION]
+        found: dict[str, None] = {}
+        for leaf in self._leaves:
+            if leaf.called & later or leaf.names <= usable:
+                continue
+            found |= dict.fromkeys(islice(self._renamings(leaf, usable, near), RENAMINGS))
+        yield from ((text, 1) for text in list(found)[:MOST_RENAMED])
+
+    def _renamings(self, leaf: _Leaf, usable: set[str], near: list[Term]) -> Iterator[str]:
+        visible = self._scope.variables(leaf.node)
+        foreign = [name for name in sorted(leaf.names) if name not in usable]
+        if any(name not in visible for name in foreign):
+            return
+        ways = []
+        for name in foreign:
+            type_ = self._terms.types.resolved(visible[name])
+            ways.append([term.text for term in near if term.type == type_][:SAME_TYPE])
+        for chosen in product(*ways):
+            yield self._with(leaf, dict(zip(foreign, chosen, strict=True)))
+
+    def _with(self, leaf: _Leaf, names: dict[str, str]) -> str:
+        """The text of a statement with other names."""
+        text, start = leaf.text, leaf.node.start_byte
+        for node in reversed([n for n in walk(leaf.node) if n.type == "identifier"]):
+            new = names.get(self._source.name(node))
+            if new is not None:
+                text = text[: node.start_byte - start] + new + text[node.end_byte - start :]
+        return text
+
+    @cached_property
+    def _leaves(self) -> list[_Leaf]:
+        return [
+            _Leaf(node, f.start_byte, lines_of(node)[0], self._source.name(node), self.names(node), self._called(node))
+            for f in self._source.functions
+            for node in walk(f)
+            if node.type == "expression_statement" and not node.has_error and b"\n" not in self._source.of(node)
+        ]
+
+    def _called(self, node: Node) -> frozenset[str]:
+        calls = (n.child_by_field_name("function") for n in walk(node) if n.type == "call_expression")
+        return frozenset(self._source.name(function) for function in calls if function is not None)
+
+    def names(self, node: Node) -> frozenset[str]:
+        """The names that a statement uses, but for those of functions that it calls."""
+        called = {n.child_by_field_name("function") for n in walk(node) if n.type == "call_expression"}
+        places = {n.start_byte for n in called if n is not None}
+        used = (n for n in walk(node) if n.type == "identifier")
+        return frozenset(self._source.name(n) for n in used if n.start_byte not in places)
+
+    def _usable(self, statement: Node) -> set[str]:
+        visible = self._scope.variables(statement)
+        return {*visible, *self._scope.functions, *self._scope.constants, "NULL", "true", "false"}
+
+    def _function(self, statement: Node) -> int:
+        function = self._source.function_at(statement.start_byte)
+        return function.start_byte if function is not None else -1
+
+    # ---- Simple statements -------------------------------------------------------------------------------------------
+
+    def _simple(self, statement: Node) -> Iterator[Tiered]:
+        """Terms set, counted, made to what others are, and limited."""
+        terms = self._terms.at(statement)
+        places = [term for term in terms if term.is_place and term.near < Near.FILE]
+        for term in places:
+            yield from ((text, 1 + (term.near > Near.AROUND)) for text in self._set(term))
+        for term in (term for term in places if term.near <= Near.AROUND):
+            for other in (o for o in terms if o.type == term.type and o.text != term.text and o.near < Near.FILE):
+                yield f"{term.text} = {other.text};", 1 + max(term.near, other.near)
+        yield from islice(self._limits([term for term in terms if term.near <= Near.AROUND]), MOST_LIMITS)
+        yield from self._reckoned(statement)
+
+    def _set(self, term: Term) -> Iterator[str]:
+        text, type_ = term.text, term.type
+        if type_ in BOOLS:
+            yield from (f"{text} = false;", f"{text} = true;")
+        elif is_pointer(type_):
+            yield f"{text} = NULL;"
+        elif type_ in FLOATS:
+            yield f"{text} = 0;"
+        elif is_number(type_) and type_ not in CHARACTERS:
+            yield from (f"{text} = 0;", f"{text}++;", f"{text}--;", f"{text} = 1;")
+        yield from (f"{text} = {constant};" for constant in self._terms.types.enumerators(type_))
+        same = (constant for word, constant in self._terms.conditions_on(term.key) if word == "==")
+        yield from (f"{text} = {constant};" for constant in same)
+
+    def _limits(self, terms: list[Term]) -> Iterator[Tiered]:
+        """Checks that keep a number below another one, or at least at 0."""
+        numbers = [term for term in terms if is_integer(term.type)]
+        for term in numbers:
+            if term.is_place:
+                yield f"if ({term.text} < 0) {term.text} = 0;", 2
+        for term, bound in product(numbers, numbers):
+            if term.is_place and term.text != bound.text:
+                yield f"if ({term.text} >= {bound.text}) {term.text} = {bound.text} - 1;", 2
+                yield f"if ({term.text} > {bound.text}) {term.text} = {bound.text};", 2
+
+    def _reckoned(self, statement: Node) -> Iterator[Tiered]:
+        """What is reckoned from a value in the function, made to be its new one: ``n -= 2 * cut;`` from n - 2 * cut."""
+        function, usable = self._source.function_at(statement.start_byte), self._usable(statement)
+        places = {term.text for term in self._terms.at(statement) if term.is_place}
+        for node in walk(function) if function is not None else ():
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            operator = node.child_by_field_name("operator")
+            if node.type != "binary_expression" or left is None or right is None or operator is None:
+                continue
+            text = f"{self._source.name(left)} {operator.type}= {self._source.name(right)};"
+            if operator.type in _CHANGING and self._source.name(left) in places and self.names(right) <= usable:
+                yield text, 1
