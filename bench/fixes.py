@@ -4,7 +4,7 @@
 
 `--learn FILE` writes what all faults teach (the knowledge that is shipped is made by it), and measures nothing else.
 Suggestions are prioritised leaving the fault's program out. A suggestion is right where the real fix has its
-description; an edit equals the real fix where it makes the same tokens of the file.
+description; an edit equals the real fix where it makes the same tokens of the file, or the same optimised code.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -25,11 +25,15 @@ import whence  # noqa: E402
 from bench.common import markdown  # noqa: E402
 from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from corpus import corpus  # noqa: E402
+from whence.build.edited import Rebuild  # noqa: E402
 from whence.errors import WhenceError  # noqa: E402
 from whence.program.source_edits import applied  # noqa: E402
 from whence.program.token_changes import c_tokens  # noqa: E402
 from whence.techniques.bugfix.association import learn, prioritise  # noqa: E402
 from whence.techniques.bugfix.knowledge import SHIPPED, Scenario, load, save  # noqa: E402
+
+if TYPE_CHECKING:
+    from whence.subject.subject import Subject
 
 BUDGET = 60.0
 
@@ -77,7 +81,8 @@ class Fixed:
     fault: str
     suggested: int = 0  # of the first suggestion that is right, by the situation of the faulty statement
     described: int = 0  # of the first passing edit that is of the right kind
-    edited: int = 0  # of the first passing edit that equals the real fix
+    edited: int = 0  # of the first passing edit that is the real fix, token by token
+    equal: int = 0  # ... that equals it: the same tokens, or the same code to an optimising compiler
     passing: bool = False  # whether all cases pass with an edit
     at_fault: bool = False  # ... of a faulty line
     tried: int = 0
@@ -104,7 +109,8 @@ def measure(program: str, number: int, known: Sequence[Scenario]) -> Fixed:
                 began = time.perf_counter()
                 found = project.find(whence.Fix(knowledge=(folder / "others",)), BUDGET)
                 row.seconds = time.perf_counter() - began
-            _enter(row, found.parts, fault, right)
+                _enter(row, found.parts, fault, right)
+                row.equal = _equal(project.investigation.subject, found.parts, fault)
     except WhenceError as error:
         row.error = str(error)
     return row
@@ -120,6 +126,20 @@ def _enter(row: Fixed, parts: dict[str, Any], fault: corpus.Fault, right: set[st
     row.edited = _place(c_tokens(applied(faulty, edit["diff"])) == c_tokens(good) for edit in passing)
 
 
+def _equal(subject: Subject, parts: dict[str, Any], fault: corpus.Fault) -> int:
+    """The place of the first passing edit that equals the real fix."""
+    faulty, good = corpus.faulty_source(fault).encode(), corpus.source_path(fault.program).read_bytes()
+    source = subject.folder / f"{fault.program}.c"
+    with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
+        rebuild = Rebuild(subject.capture, Path(name))
+        code = rebuild.code(source, good, "good")
+        texts = [applied(faulty, edit["diff"]) for edit in parts["edits"] if edit["passes"]]
+        return _place(
+            c_tokens(text) == c_tokens(good) or rebuild.code(source, text, f"edit-{number}") == code
+            for number, text in enumerate(texts)
+        )
+
+
 def _place(found: Iterable[bool]) -> int:
     """The place of the first that is right, from 1; 0: none is."""
     return next((place for place, is_right in enumerate(found, 1) if is_right), 0)
@@ -132,8 +152,14 @@ def table(rows: Sequence[Fixed]) -> str:
     return markdown(
         [
             *("program", "faults", "suggestion right: first", "within three", "all cases pass with an edit"),
-            *("... of a faulty line", "edit of the right kind: first", "within three", "equal to the real fix: first"),
-            *("within three", "seconds, median", "edits tried"),
+            *(
+                "... of a faulty line",
+                "edit of the right kind: first",
+                "within three",
+                "the real fix: first",
+                "within three",
+            ),
+            *("or equal: first", "within three", "seconds, median", "edits tried"),
         ],
         [[name, *_cells(part)] for name, part in lines if part],
     )
@@ -150,6 +176,7 @@ def _cells(rows: Sequence[Fixed]) -> list[str]:
         sum(row.at_fault for row in rows),
         *(within(most, *(row.described for row in rows)) for most in (1, 3)),
         *(within(most, *(row.edited for row in rows)) for most in (1, 3)),
+        *(within(most, *(row.equal for row in rows)) for most in (1, 3)),
     ]
     seconds = f"{median(row.seconds for row in rows):.1f}"
     return [*map(str, counts), seconds, f"{median(row.tried for row in rows):,.0f}"]
@@ -157,8 +184,8 @@ def _cells(rows: Sequence[Fixed]) -> list[str]:
 
 def _detail(row: Fixed) -> str:
     return (
-        f"{row.program} {row.fault}: suggestion {row.suggested}, kind {row.described}, equal {row.edited}, "
-        f"passing {row.passing}, at the fault {row.at_fault}, {row.tried} tried, {row.seconds:.1f} s"
+        f"{row.program} {row.fault}: suggestion {row.suggested}, kind {row.described}, real {row.edited}, "
+        f"equal {row.equal}, passing {row.passing}, at the fault {row.at_fault}, {row.tried} tried, {row.seconds:.1f} s"
     )
 
 

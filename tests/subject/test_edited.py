@@ -57,3 +57,16 @@ def test_endless_edits_end_with_the_time(counted):
         (tried,) = editing.all([Edit("count.c", 6, LOOP, LOOP.replace("i++", "i += 0"))])
     assert tried.trouble == NO_TIME
     assert time.monotonic() - began < 2 * SECONDS + 2
+
+
+def test_texts_that_do_the_same_have_the_same_code(counted):
+    subject, runs = counted
+    texts = [
+        COUNT,
+        COUNT.replace("sum += 2", "sum = 2 + sum"),
+        COUNT.replace("+= 2", "+= 3"),
+        COUNT.replace("sum", "("),
+    ]
+    with Editing(subject, runs, time.monotonic() + 60) as editing:
+        plain, same, other, broken = editing.codes([("count.c", text.encode()) for text in texts])
+    assert plain is not None and plain == same and other not in (None, plain) and broken is None

@@ -23,6 +23,7 @@ from whence.build.records import names_whole_module, read_records
 from whence.build.variant import choosing_objects, first_message, link
 from whence.errors import BuildError
 
+_OPTIMISED = ("-O2", "-g0")
 WRAPS_MAIN = ("-Wl,--wrap=main",)
 _GONE = "the program's source is gone"
 
@@ -76,6 +77,18 @@ class Rebuild:
             link(self._capture, "edited", objects, out)
         return out
 
+    def code(self, source: Path, text: bytes, name: str, deadline: float = float("inf")) -> bytes:
+        """What an optimising compiler makes of the file with this text: texts that do the same mostly have the same.
+
+        Source: Papadakis et al.: Trivial compiler equivalence, 2015. Raises what ``build`` raises.
+        """
+        module = next((module for module in self._capture.modules if Path(module.source) == source), None)
+        if module is None:
+            raise BuildError(f"{source.name} is not compiled by itself")
+        out = self._scratch / f"{name}.o"
+        self._compile(module, out, deadline, self._overlay(source, text, name), last=_OPTIMISED)
+        return out.read_bytes()
+
     def _overlay(self, source: Path, text: bytes, name: str) -> Path:
         """The file that tells the compiler of the new text."""
         content, overlay = self._scratch / f"{name}.c", self._scratch / f"{name}.json"
@@ -122,14 +135,15 @@ class Rebuild:
         deadline: float,
         overlay: Path | None = None,
         flags: Sequence[str] = (),
+        last: Sequence[str] = (),
     ) -> None:
-        """Compile a module by its recorded call."""
+        """Compile a module by its recorded call, with further flags in front of its own and behind them."""
         line = CommandLine(module.arguments)
         source = next((i for i in line.sources if i.absolute(module.directory) == module.source), None)
         if source is None or not Path(module.directory).is_dir() or not Path(module.source).is_file():
             raise BuildError(_GONE, "build the program again")
         toolchain = self._capture.toolchain
-        arguments = [*flags, *line.object_arguments(source, str(out))]
+        arguments = [*flags, *line.object_arguments(source, str(out)), *last]
         if overlay is not None:
             arguments = ["-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), *arguments]
         left = deadline - time.monotonic()

@@ -40,7 +40,10 @@ CHECKS = (
 
 @dataclass(slots=True)
 class Mending:
-    """An edit that was compiled by itself and run on all cases; ``is_clean`` None: not checked."""
+    """An edit that was compiled by itself and run on all cases; ``is_clean`` None: not checked.
+
+    ``alike`` others are the same to an optimising compiler.
+    """
 
     edit: SourceEdit
     tried: Tried
@@ -48,6 +51,7 @@ class Mending:
     descriptions: list[str]
     place: int  # in the order in which it was tried
     is_clean: bool | None = None
+    alike: int = 0
 
     def passes(self, failing: int) -> bool:
         """Whether all cases pass with it; ``failing`` do without."""
@@ -96,6 +100,7 @@ class EditSearch:
             self._confirm(editing, [one.edit for one in best[: min(most, found.passing or most)]], order)
             if not any(m.passes(len(rows)) for m in found.mendings):
                 self._alone(editing, [edit for edit in edits if not edit.is_choice][:ALONE], order)
+            self._join(editing, len(rows))
             self._check(editing, len(rows))
         found.mendings.sort(key=lambda m: self._worth(m, len(rows), favoured or {}))
         found.seconds = time.monotonic() - self._began
@@ -163,6 +168,20 @@ class EditSearch:
             if time.monotonic() >= self._deadline:
                 break
         self.found.passing += len(self.found.mendings) - before
+
+    def _join(self, editing: Editing, failing: int) -> None:
+        """Of passing edits of a function that an optimising compiler makes the same code of, keep the smallest."""
+        found = sorted(self.found.mendings, key=lambda m: (m.edit.size, m.place))
+        passing = [mending for mending in found if mending.passes(failing)]
+        texts = [(m.edit.file, edited(self.found.files[m.edit.file], m.edit)) for m in passing]
+        first: dict[tuple[str, int, bytes], Mending] = {}
+        for mending, code in zip(passing, editing.codes(texts), strict=True):
+            function = self.found.files[mending.edit.file].function_at(mending.edit.parts[0].start)
+            key = mending.edit.file, function.start_byte if function is not None else -1, code or b""
+            kept = first.setdefault(key, mending) if code is not None else mending
+            if kept is not mending:
+                kept.alike += 1
+                self.found.mendings.remove(mending)
 
     def _check(self, editing: Editing, failing: int) -> None:
         """Run the passing edits with checks of memory and arithmetic, in which nothing may end that passes without."""

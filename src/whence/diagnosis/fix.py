@@ -270,6 +270,7 @@ def _row(mending: Mending, failing: int, names: Sequence[str]) -> dict[str, Any]
         "failing": failing,
         "ran": tried.ran,
         "clean": mending.is_clean,
+        "alike": mending.alike,
         "trouble": tried.trouble,
     }
 

@@ -40,6 +40,10 @@ def _outcome(edit: dict[str, Any]) -> str:
     text = f"repairs {len(edit['repaired'])} of {plural(edit['failing'], 'failing case')}"
     checked = edit["ran"] - edit["failing"]
     text += f", breaks {len(edit['broken']) or 'none'} of {max(checked, 0):,} passing"
+    if edit["alike"]:
+        text += (
+            f"; {plural(edit['alike'], 'other edit')} that passed {'is' if edit['alike'] == 1 else 'are'} the same code"
+        )
     if edit["clean"] is False:
         text += "; but a check of memory or arithmetic ends a run with it"
     return f"{text}; {edit['trouble']}" if edit["trouble"] else text

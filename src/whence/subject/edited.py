@@ -87,6 +87,19 @@ class Editing:
         """What comes of each new text of a file (as statements name it), compiled with further flags."""
         return self._each([(file, partial(self._whole, file, text)) for file, text in texts], flags)
 
+    def codes(self, texts: Sequence[tuple[str, bytes]]) -> list[bytes | None]:
+        """What an optimising compiler makes of each new text of a file; None: it did not."""
+        first, self._numbers = self._numbers, self._numbers + len(texts)
+        with ThreadPoolExecutor(cpu_count() or 1) as pool:
+            jobs = [pool.submit(self._code, *text, f"code-{n}") for n, text in enumerate(texts, first)]
+            return [job.result() for job in jobs]
+
+    def _code(self, file: str, text: bytes, name: str) -> bytes | None:
+        try:
+            return self._rebuild.code(self._subject.folder / file, text, name, self._deadline)
+        except (WhenceError, OSError, TimeoutError):
+            return None
+
     def _each(self, changes: Sequence[tuple[str, NewText]], flags: Sequence[str] = ()) -> list[Tried]:
         first, self._numbers = self._numbers, self._numbers + len(changes)
         with ThreadPoolExecutor(cpu_count() or 1) as pool:

@@ -90,7 +90,14 @@ class FileCandidates:
     def _edit(self, line: int, parts: tuple[Part, ...]) -> SourceEdit:
         replacing = (Kind.DELETE, Kind.TEXT, Kind.REPLACE)
         text = self.source.text
-        changes = [(text[p.start : p.end] if p.kind in replacing else b"", p.text) for p in parts]
+        guard = (b"if (", b")")
+        changes = [
+            (
+                text[p.start : p.end] if p.kind in replacing else b"",
+                p.text.join(guard) if p.kind is Kind.GUARD else p.text,
+            )
+            for p in parts
+        ]
         return SourceEdit(self._name, line, parts, tuple(changes))
 
 

@@ -107,14 +107,14 @@ class Conditions:
             yield from ((text, term.near + 0.5) for text in self._usual(term))
         near = [term for term in terms if term.near <= Near.AROUND][:MOST_PAIRED]
         for one, other in combinations(near, 2):
-            yield from ((text, max(one.near, other.near) + 0.6) for text in _pair(one, other))
+            yield from ((text, max(one.near, other.near) + 0.6) for text in self._pair(one, other))
         strings = [term for term in terms if term.type == "char *" and term.near <= Near.FUNCTION][:MOST_STRINGS]
         for one, other in combinations(strings, 2):
-            yield from ((text, max(one.near, other.near) + 0.2) for text in _pair(one, other))
+            yield from ((text, max(one.near, other.near) + 0.2) for text in self._pair(one, other))
         pointers = [term for term in terms if is_pointer(term.type)]
         for one, other in product([t for t in pointers if t.near is Near.STATEMENT][:MOST_PAIRED], pointers):
             if other.near > Near.AROUND:
-                yield from ((text, other.near + 0.4) for text in _pair(one, other))
+                yield from ((text, other.near + 0.4) for text in self._pair(one, other))
         for term in terms:
             if is_number(term.type) and term.type not in CHARACTERS and term.near < Near.FILE:
                 yield from ((f"{term.text} {operator} 0", term.near + 0.7) for operator in _ORDERING)
@@ -136,18 +136,17 @@ class Conditions:
         for constant in list(constants)[:MOST_CONSTANTS]:
             yield from (f"{text} == {constant}", f"{text} != {constant}")
 
-
-def _pair(one: Term, other: Term) -> Iterator[str]:
-    """Comparisons of two terms."""
-    a, b = one.text, other.text
-    if one.type == other.type == "char *":
-        yield from (f"strcmp({min(a, b)}, {max(a, b)}) {operator} 0" for operator in ("==", "!="))
-    if is_pointer(one.type) and one.type == other.type:
-        yield from (f"{a} {operator} {b}" for operator in ("==", "!="))
-    elif one.type in BOOLS and other.type in BOOLS:
-        yield f"{a} != {b}"
-    elif are_alike(one.type, other.type) and (is_integer(one.type) or one.type in FLOATS):
-        yield from (f"{a} {operator} {b}" for operator in _ORDERING)
+    def _pair(self, one: Term, other: Term) -> Iterator[str]:
+        """Comparisons of two terms."""
+        a, b = one.text, other.text
+        if one.type == other.type == "char *" and self._scope.compares_strings:
+            yield from (f"strcmp({min(a, b)}, {max(a, b)}) {operator} 0" for operator in ("==", "!="))
+        if is_pointer(one.type) and one.type == other.type:
+            yield from (f"{a} {operator} {b}" for operator in ("==", "!="))
+        elif one.type in BOOLS and other.type in BOOLS:
+            yield f"{a} != {b}"
+        elif are_alike(one.type, other.type) and (is_integer(one.type) or one.type in FLOATS):
+            yield from (f"{a} {operator} {b}" for operator in _ORDERING)
 
 
 def decides(node: Node) -> bool:

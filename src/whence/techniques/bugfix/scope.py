@@ -93,6 +93,11 @@ class Scope:
         yield from ((name, type_) for name, type_, end in self._declared[start] if end <= before)
 
     @cached_property
+    def compares_strings(self) -> bool:
+        """Whether the file declares the C library's comparison of strings."""
+        return any(b"<string.h>" in text.text for text in self.texts)
+
+    @cached_property
     def globals(self) -> set[str]:
         """The variables that the file declares outside of functions."""
         outside = (node for node in self.source.root.children if node.type == "declaration")
