@@ -1,0 +1,110 @@
+"""The programs' own test suites as cases: what becomes of them, and what is located with them.
+
+    python -m bench.real.suites --work FOLDER [--budget 60] FAULT ...
+
+Each fault is planted in its program built with ``whence-cc``, and ``whence init`` describes the program's own tests.
+Three ways are measured: the tests as commands (the spectrum over processes), the invocations captured from them, and
+the same with the program without the fault as ``reference``. Prints Markdown: how many invocations there were, how many
+became cases, how many of these fail, the rank of the fault, and seconds with those for running the suite.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import whence
+from bench.common import markdown, options, work_folder
+from bench.real.faults import Fault, chosen_faults, end_cleanly, planted
+from bench.real.programs import ensure_built
+from whence.cli.suites import find_suite
+from whence.errors import WhenceError
+from whence.run.config import FILE_NAME
+
+HEAD = ["fault", "way", "invocations", "cases", "fail", "rank", "of", "s"]
+SECONDS = 60  # of one test
+TOLD = re.compile(r"ran the program ([\d,]+) times?: (\d+) of these invocations are cases of their own, (\d+)")
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a suite is used: its name in the table, what stands in ``[cases]``, and the technique."""
+
+    name: str
+    settings: str
+    locates: bool = True
+
+
+def configure(fault: Fault, tree: Path, settings: str) -> None:
+    """Write the tree's ``whence.toml``. Raises BuildError where no suite is found."""
+    suite = find_suite(tree)
+    if suite is None:
+        raise WhenceError(f"{fault.program}: no test suite found")
+    names = f"{suite.names[0]} = '''{suite.names[1]}'''" if suite.names else ""
+    lines = [
+        f'[program]\npath = "{fault.executable}"\n[limits]\ntime = {SECONDS}\n[cases]',
+        f"command = '''{suite.command}'''",
+        names,
+        f'verdict = "{suite.verdict}"' if suite.verdict else "",
+        settings,
+    ]
+    (tree / FILE_NAME).write_text("\n".join(lines) + "\n")
+
+
+def measure(fault: Fault, work: Path, budget: float) -> list[list[str]]:
+    """A row of the table for each way."""
+    tree = ensure_built(fault.recipe, work, "whence", "whence-cc", "-g -O0")
+    plain = ensure_built(fault.recipe, work, "gcc", "gcc") / fault.executable
+    ways = [
+        Way("commands", "", locates=False),
+        Way("captured", "capture = true"),
+        Way("captured, reference", f'capture = true\nreference = "{plain}"'),
+    ]
+    rows = []
+    with planted(fault, tree):
+        for way in ways:
+            configure(fault, tree, way.settings)
+            began = time.perf_counter()
+            try:
+                cells = located(fault, tree, way, budget)
+            except WhenceError as error:
+                cells = ["", "", "", str(error).split(":")[0], ""]
+            rows.append([fault.name, way.name, *cells, f"{time.perf_counter() - began:.0f}"])
+            print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
+    return rows
+
+
+def located(fault: Fault, tree: Path, way: Way, budget: float) -> list[str]:
+    """Numbers of invocations and cases, the rank of the fault, and of how many."""
+    with whence.open(tree) as project:
+        told = next(filter(None, map(TOLD.search, project.investigation.subject.remarks)), None)
+        found = project.locate(budget) if way.locates else project.find(whence.Spectrum("op2"), 10 * budget)
+        failing = str(len(project.investigation.runs.failing))
+        numbers = [told[1], told[2], told[3]] if told else ["", str(len(project.investigation.runs.tested)), failing]
+    ranks = [(e.rank, e.rank_worst) for e in found.ranking if f"{e.statement.file}:{e.statement.line}" in fault.lines]
+    best = min(ranks, default=None)
+    rank = "none" if best is None else f"{best[0]}" if best[0] == best[1] else f"{best[0]} to {best[1]}"
+    return [*numbers, rank, str(len(found.ranking))]
+
+
+def main() -> int:
+    """Measure the faults named and print the table."""
+    end_cleanly()
+    parser = options("locate the planted faults with the programs' own tests")
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds")
+    parser.add_argument("faults", nargs="+")
+    arguments = parser.parse_args()
+    work = work_folder(arguments.work)
+    rows = [row for fault in chosen_faults(arguments.faults) for row in measure(fault, work, arguments.budget)]
+    print(markdown(HEAD, rows))
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except WhenceError as error:
+        sys.exit(f"error: {error}")
