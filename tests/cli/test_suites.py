@@ -88,6 +88,26 @@ def test_automake() -> None:
     check(captured(suite("automake", Makefile=AUTOMAKE, **tests)))
 
 
+# What Autotest makes of two tests, as far as it matters here: their list, and one of them by its number.
+AUTOTEST = """
+if test "$1" = --list; then
+  printf ' NUM: FILE-NAME:LINE     TEST-GROUP-NAME\\n\\n   1: sum.at:3   sums\\n      sums\\n'
+  printf '   2: sum.at:9   negative\\n'
+elif test "$1" = 1; then
+  {sum}
+else
+  {negative}
+fi
+"""
+
+
+def test_autotest() -> None:
+    script = AUTOTEST.format(sum=SUM.format(tool="../tool"), negative=NEGATIVE.format(tool="../tool"))
+    folder = suite("autotest", **{"tests/atconfig": "", "tests/Makefile": "check:\n\t./testsuite $(TESTSUITEFLAGS)\n"})
+    write(folder / "tests/testsuite", "#!/bin/sh\n" + script).chmod(0o755)
+    check(captured(folder))
+
+
 @pytest.mark.skipif(shutil.which("ctest") is None, reason="no CTest here")
 def test_ctest_by_absolute_paths() -> None:
     lists = """

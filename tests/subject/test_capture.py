@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli_tool import subject_folder, write
+from whence.errors import BuildError
 from whence.run.cases import Case
 from whence.run.config import SubjectConfig, read_config
 from whence.run.oracle import judge
@@ -165,3 +166,22 @@ def test_a_suite_is_run_again_only_when_it_has_changed(monkeypatch: pytest.Monke
     write(config.folder / "tests/one.sh", "echo 9 | ./tool largest")
     with pytest.raises(TypeError):
         captured_cases(subject, config)
+
+
+def test_a_suite_that_cannot_be_captured_keeps_its_tests_as_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject, config = suite("unshimmed", one="echo 8 | ./tool largest")
+
+    def fail(*_: object) -> None:
+        raise BuildError("no linker")
+
+    monkeypatch.setattr("whence.subject.capture.place_shim", fail)
+    found = with_captured_cases(subject, config)
+    assert found.cases == subject.cases
+    assert "cannot be captured: no linker" in found.remarks[0]
+
+
+def test_a_test_that_kills_its_server_is_left_out_and_the_others_are_captured() -> None:
+    kill = "read _ _ _ server _ </proc/$PPID/stat; kill -9 $server; sleep 1"
+    captured = captured_cases(*suite("killer", a=kill, b="echo 8 | ./tool largest"))
+    assert [case.name for case in captured.cases] == ["tests/b.sh:1"]
+    assert any("a test was left out" in line for line in captured.remarks)

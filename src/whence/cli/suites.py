@@ -37,7 +37,8 @@ class FoundSuite:
 
 def find_suite(folder: Path) -> FoundSuite | None:
     """The test suite of a folder, the kind that tells most of its tests first; nothing is run."""
-    return next((found for find in (_ctest, _automake, _scripts, _pytest, _check) for found in find(folder)), None)
+    kinds = (_ctest, _automake, _autotest, _scripts, _pytest, _check)
+    return next((found for find in kinds for found in find(folder)), None)
 
 
 def makefile_of(folder: Path) -> Path | None:
@@ -62,6 +63,14 @@ def _automake(folder: Path) -> Iterator[FoundSuite]:
             inside = f"-C {place} " if place else ""
             names = AUTOMAKE_NAMES.format(inside)
             yield FoundSuite("Automake", f"make -s {inside}check SUBDIRS= TESTS={{name}}", ("names_from", names))
+
+
+def _autotest(folder: Path) -> Iterator[FoundSuite]:
+    for place in (*TEST_FOLDERS, "testsuite"):
+        if (folder / place / "testsuite").is_file() and (folder / place / "atconfig").is_file():
+            names = f"cd {place} && ./testsuite --list | sed -n 's/^ *\\([0-9][0-9]*\\): .*/\\1/p'"
+            command = f"make -s -C {place} check TESTSUITEFLAGS={{name}}"
+            yield FoundSuite("Autotest", command, ("names_from", names))
 
 
 def _scripts(folder: Path) -> Iterator[FoundSuite]:

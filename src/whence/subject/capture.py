@@ -18,6 +18,7 @@ from pathlib import Path
 
 from whence.build.shim import place_shim, shim
 from whence.build.toolchain import whence_home
+from whence.errors import WhenceError
 from whence.run.cases import Case, Place
 from whence.run.config import FILE_NAME, SubjectConfig
 from whence.run.invocations import read_invocations
@@ -41,10 +42,13 @@ Progress = Callable[[int, int], None]
 def with_captured_cases(subject: Subject, config: SubjectConfig, progress: Progress | None = None) -> Subject:
     """The subject with the invocations of its test suite as cases, captured if they are not known yet.
 
-    Where no invocation is known to fail, its cases stay what they were: the suite's tests. ``remarks`` say which.
-    Raises BuildError where the shim cannot be made, SubjectError where a test cannot be run.
+    Where no invocation is known to fail, or the suite cannot be captured, its cases stay what they were: the suite's
+    tests. ``remarks`` say why.
     """
-    captured = captured_cases(subject, config, progress)
+    try:
+        captured = captured_cases(subject, config, progress)
+    except WhenceError as error:
+        captured = CapturedCases([], 0, [f"the suite's invocations cannot be captured: {error}"])
     if not captured.failing:
         remark = "no invocation is known to fail: the suite's tests are the cases, and no run is altered"
         return replace(subject, remarks=[*subject.remarks, *captured.remarks, remark])
@@ -52,7 +56,10 @@ def with_captured_cases(subject: Subject, config: SubjectConfig, progress: Progr
 
 
 def captured_cases(subject: Subject, config: SubjectConfig, progress: Progress | None = None) -> CapturedCases:
-    """The cases in the suite that the subject's cases are the tests of, from Whence's folder if they still hold."""
+    """The cases in the suite that the subject's cases are the tests of, from Whence's folder if they still hold.
+
+    Raises BuildError where the shim cannot be made, SubjectError where the suite's folder cannot be copied.
+    """
     keeper = Keeper(Path(whence_home()) / "suites" / _key(subject, config))
     manifest = manifest_of(config.folder, [config.folder / FILE_NAME])
     captured = keeper.load(manifest, config.compare)
@@ -105,12 +112,13 @@ class SuiteRunner:
         for name in names:
             (self._root / name).mkdir()
         path = f"{self._root / 'judges'}:{case.environment.get('PATH', PINNED['PATH'])}"
-        result = self._runner.run_case(replace(case, environment={**case.environment, "PATH": path}))
         self._count += 1
-        found = []
-        for name in names:
-            (self._root / name).rename(self._root / f"{name}.{self._count}")
-            found.append(read_invocations(self._root / f"{name}.{self._count}"))
+        try:
+            result = self._runner.run_case(replace(case, environment={**case.environment, "PATH": path}))
+        finally:
+            for name in names:
+                (self._root / name).rename(self._root / f"{name}.{self._count}")
+        found = [read_invocations(self._root / f"{name}.{self._count}") for name in names]
         return TestRun(case.name, judge(case, result), *found)
 
     def own(self, variables: dict[str, str]) -> dict[str, str]:
@@ -131,9 +139,12 @@ class _Capture:
     def run(self, progress: Progress | None) -> CapturedCases:
         subject = self._subject
         with SuiteRunner(subject.executable, subject.limits, subject.name) as suite:
-            tests = []
+            tests, lost = [], []
             for number, case in enumerate(subject.cases, 1):
-                tests.append(suite.run(case))
+                try:
+                    tests.append(suite.run(case))
+                except RunLost as error:
+                    lost.append(f"a test was left out: {error}")
                 if progress:
                     progress(number, len(subject.cases))
             chosen = self._chosen(take_apart(tests))
@@ -141,7 +152,7 @@ class _Capture:
         faithful = self._faithful(chosen, cases)
         settled = self._by_reference(faithful) if subject.reference else self._by_tests(faithful)
         failing = [one for one, _, fails in settled if fails]
-        remarks = self._remarks(tests, len(settled), failing)
+        remarks = [*self._remarks(tests, len(settled), failing), *lost[:NAMED]]
         return CapturedCases([case for _, case, _ in settled], len(failing), remarks)
 
     def _chosen(self, judged: Sequence[Judged]) -> list[Judged]:
