@@ -128,6 +128,10 @@ EDITS = [
     r'printf("%d\n", score(n, 3, &q, argv[2], scale));',
     r'if ((score(k, 5, &q, "xyz", 1.5), 0))',
     "return n == 5 ? BLUE : 0;",
+    "for (int i = 0; i < a || t < 1000; i++) {",
+    "if (s[i % 3] == 'a' || (x > 4 || 5 < x))",
+    "while (b-- > 0 || b < 20)",
+    "if (length > 3 || word[0] != 'z')",
 ]
 
 # What must not be offered: the shape of the expression, or what it does besides, would be another.
@@ -137,6 +141,7 @@ WRONG = (
     "k = k;",  # pick() would not be called
     'printf("calls %d, %d\\n", calls, TWICE(k + 1));',  # what the macro makes of it is not known
     "double scale = n > 4 ? 2.5 : 0.5",  # without its end
+    "if (s[i % 3] == 'a' && (x > 4 && 5 < x))",  # the right operand is not one condition
     "low = high = 3;",  # low would be another, too
 )
 
@@ -202,6 +207,7 @@ def test_most_rules_have_an_edited_line():
         "`0` instead of the call `pick(argv[2], 4)`",
         "`5` instead of `4` as an argument of `pick()`",
         "`b < 20` computed with signed numbers",
+        "`||` instead of `&&` between `x > 4` and `5 < x`",
     ],
 )
 def test_words(text):

@@ -34,9 +34,13 @@ class Op(IntEnum):
     SKIP = 11  # CALL: the function is not called; its result, if it has one, is `value`
     POKE = 12  # `size` bytes of `value` are written to `address` when the site is reached
     VARIABLE = 13  # the value of the frame's variable number `address` (see AlterPlan.variables)
-    READ = 14  # nothing is changed: `value` bytes at `address` are read, once the changes at the site are made
-    READ_VALUE = 15  # the site's value is read (8 bytes)
-    STOP = 16  # the continuation has come where it should, and ends
+    MEMBER = 14  # LOAD: what lies `value` bytes (modulo 2**64) behind the place that is read
+    EXCHANGE = 15  # BRANCH on the left operand of && or ||: the other operator. Both operands are computed: here the
+    # condition becomes `value`, and at site `address` (in block `guard`), the right operand, the outcome of the other
+    # operator; `operation` is the right operand's value that decides as the left one alone would
+    READ = 16  # nothing is changed: `value` bytes at `address` are read, once the changes at the site are made
+    READ_VALUE = 17  # the site's value is read (8 bytes)
+    STOP = 18  # the continuation has come where it should, and ends
 
 
 class Flag(IntFlag):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import Batch, Flag, Op
+from whence.alter.changes import EVERY, Batch, Flag, Op
 from whence.errors import UsageError
 from whence.probe.sites import AlterPlan, Form, Operation, Role
 
@@ -86,6 +86,7 @@ def _rules(changes: Records, plan: AlterPlan) -> Iterator[tuple[Bools, Text]]:
     yield from _values(changes, sites, name)
     yield from _operations(changes, sites, name)
     yield from _variables(changes, sites, plan, name)
+    yield from _exchanges(changes, sites, plan, name)
 
 
 def _identity(changes: Records, sites: Records, name: Text) -> Iterator[tuple[Bools, Text]]:
@@ -109,6 +110,8 @@ def _roles(changes: Records, sites: Records, name: Text) -> Iterator[tuple[Bools
     is_call = role == Role.CALL
     computed = (role == Role.BINARY) | (role == Role.COMPARE)
     yield _is(changes, Op.KEEP) & (role != Role.STORE), lambda i: f"{name(i)}: only a store can be left out"
+    wrong = _is(changes, Op.MEMBER) & (role != Role.LOAD)
+    yield wrong, lambda i: f"{name(i)}: only what is read can be another member"
     yield _is(changes, Op.SKIP) & ~is_call, lambda i: f"{name(i)}: only a call can be skipped"
     yield is_call & ~_is(changes, Op.SKIP, Op.POKE, *READING), lambda i: f"{name(i)}: a call can only be skipped"
     yield _is(changes, *COMPUTING) & ~computed, lambda i: f"{name(i)}: nothing is computed there"
@@ -179,6 +182,20 @@ def _variables(changes: Records, sites: Records, plan: AlterPlan, name: Text) ->
         chosen & ~beyond & wrong,
         lambda i: f"{name(i)}: variable {changes['address'][i]} has {variables['width'][i]} bits, or another form",
     )
+
+
+def _exchanges(changes: Records, sites: Records, plan: AlterPlan, name: Text) -> Iterator[tuple[Bools, Text]]:
+    """The left operand is a branch, at every instance; the right one a truth value of the same function."""
+    chosen = _is(changes, Op.EXCHANGE)
+    yield chosen & (sites["role"] != Role.BRANCH), lambda i: f"{name(i)}: only a branch has an operator to exchange"
+    yield chosen & (changes["clock"] != EVERY), lambda i: f"{name(i)}: an operator is exchanged at every instance"
+    known = changes["address"] < len(plan.sites)
+    right = plan.sites[np.where(chosen & known, changes["address"], changes["site"]).astype(np.int64)]
+    is_truth = (right["width"] == 1) | (right["role"] == Role.COMPARE)
+    wrong = ~known | ~is_truth | (right["function"] != sites["function"]) | (right["block"] != changes["guard"])
+    yield chosen & wrong, lambda i: f"{name(i)}: site {changes['address'][i]} is no right operand of it"
+    wrong = (changes["value"] > 1) | (changes["operation"] > 1)
+    yield chosen & wrong, lambda i: f"{name(i)}: a condition is 0 or 1"
 
 
 def _is(changes: Records, *operations: Op) -> Bools:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from whence.alter.changes import CHANGE, EVERY, Flag, Op
 from whence.alter.profile import Profile
 from whence.probe.sites import Form, Operation, Role
+from whence.techniques.rules.logic import Exchange, Logic
+from whence.techniques.rules.members import Members
 from whence.techniques.rules.operands import Number, Operands, constant, from_bits, to_bits
 from whence.techniques.rules.operations import LEFT_NEUTRAL, OPPOSITE, RIGHT_NEUTRAL, SUMS, others
 from whence.techniques.rules.scope import Scopes
@@ -34,6 +36,7 @@ CASES = 12  # of a switch that are tried
 GUARDS = 8  # values of a switch each of which is led to another case
 VARIABLES = 16  # that are tried in another one's place
 SMALL = (0, 1, -1)  # values that are tried anywhere
+FRACTIONS = (0.5, -0.5, 0.1, -0.1, 0.05, -0.05, 0.01, -0.01)  # by which a floating-point constant is changed
 RETURNED = "%retval"  # the register in which clang keeps what a function with several returns will return
 
 
@@ -64,7 +67,7 @@ _TIERS = {
 class Rule:
     """One change of a site at every instance; ``value`` and ``guard`` (None: no guard) are bits, zero-extended.
 
-    ``operation``: the new one of OPERATOR; of an operand that is changed the site's own.
+    ``operation``: the new one of OPERATOR; of an operand that is changed the site's own; EXCHANGE: what decides.
     """
 
     site: int
@@ -74,11 +77,14 @@ class Rule:
     guard: int | None = None
     variable: int = 0  # of VARIABLE: its number among the function's
     operation: int = 0
+    right: int = 0  # of EXCHANGE: the site of the right operand
 
     @property
     def tier(self) -> int:
         """When it is tried at a statement: branches and comparisons, values, what is left out, variables, operators."""
-        return 0 if self.family is Family.OPERATOR and self.operation >= Operation.EQ else _TIERS[self.family]
+        if self.op is Op.EXCHANGE or (self.family is Family.OPERATOR and self.operation >= Operation.EQ):
+            return 0
+        return _TIERS[self.family]
 
 
 Pair = tuple[int, int, int]  # a site, the bits that its value had, and the bits with which the output is right
@@ -97,6 +103,9 @@ def change_records(rules: Sequence[Rule], sites: NDArray[np.void]) -> NDArray[np
     records["flags"] = [0 if rule.guard is None else Flag.GUARDED for rule in rules]
     records["address"] = [rule.variable for rule in rules]
     records["operation"] = [rule.operation for rule in rules]
+    exchanged = records["op"] == Op.EXCHANGE
+    rights = np.array([rule.right for rule in rules], np.int64)[exchanged]
+    records["address"][exchanged], records["guard"][exchanged] = rights, sites["block"][rights]
     return records
 
 
@@ -107,6 +116,8 @@ class Candidates:
         self._subject, self._profile = subject, profile
         self._operands: dict[int, Operands] = {}
         self._scopes = Scopes(subject)
+        self._members = Members(subject)
+        self._logic = Logic(subject)
 
     def of(self, number: int) -> list[Rule]:
         """The rules of one site, without repetition."""
@@ -143,6 +154,8 @@ class Candidates:
             operands=self._operands[ref.id],
             values=self._profile.values(number).tolist(),
             variables=self._alternatives(row, instruction.location),
+            members=[other.distance for other in self._members.beside(ref, instruction)],
+            exchange=self._logic.exchange(number),
         )
 
     def _alternatives(self, row: NDArray[np.void], location: Location | None) -> list[int]:
@@ -177,14 +190,19 @@ class _Site:
     operands: Operands
     values: list[int]
     variables: list[int]  # that can stand in its place
+    members: list[int]  # of the same structure, by their distance in bytes
+    exchange: Exchange | None  # of a branch on the left operand of && or ||
 
     # ---- By role -------------------------------------------------------------------------------------------------
 
     def branch(self) -> Iterator[Rule]:
-        """The condition negated, always true, always false."""
+        """The condition negated, always true, always false; of ``&&`` and ``||`` the other operator."""
         yield Rule(self.number, Family.BRANCH, Op.NOT)
         for value in (1, 0):
             yield Rule(self.number, Family.BRANCH, Op.SET, value)
+        if found := self.exchange:
+            rule = Rule(self.number, Family.OPERATOR, Op.EXCHANGE, found.forced, operation=found.decides)
+            yield replace(rule, right=found.right)
 
     def switch(self) -> Iterator[Rule]:
         """Always one of the cases, or the default; and a value of the run led to another case."""
@@ -211,10 +229,12 @@ class _Site:
         yield from self._operators()
 
     def load(self) -> Iterator[Rule]:
-        """Another value, another variable."""
+        """Another value, another variable, another member."""
         yield from self._near()
         yield from self._fixed([*SMALL, *self._extremes()])
         yield from self._other_variables()
+        for distance in self.members:
+            yield Rule(self.number, Family.VARIABLE, Op.MEMBER, distance & (1 << 64) - 1)
 
     def store(self) -> Iterator[Rule]:
         """Left out; another constant, or another value where no site makes it."""
@@ -285,9 +305,10 @@ class _Site:
 
     def _instead(self, number: Number) -> list[Number]:
         """What may stand in a constant's place: neighbours, doubled, halved, negated, and other constants around."""
+        steps = [number + step for step in FRACTIONS] if isinstance(number, float) else []
         half = number / 2 if isinstance(number, float) else number // 2
         around = sorted((c for c in self.operands.constants if type(c) is type(number)), key=lambda c: abs(c - number))
-        return [number + 1, number - 1, *SMALL, 2 * number, half, -number, *around[: CONSTANTS + 1]]
+        return [number + 1, number - 1, *SMALL, 2 * number, half, -number, *steps, *around[: CONSTANTS + 1]]
 
     def _extremes(self) -> list[Number]:
         """The least and the greatest value that the site had."""

@@ -19,7 +19,7 @@ from whence.program.model import Instruction, Operand
 from whence.techniques.rules.candidates import Rule
 from whence.techniques.rules.operands import Number, constant
 from whence.techniques.rules.operations import SYMBOLS
-from whence.techniques.rules.tokens import ASSIGNMENTS, LOOSE, PRECEDENCE, Line
+from whence.techniques.rules.tokens import ASSIGNMENTS, LOGICAL, LOOSE, PRECEDENCE, Line
 
 _COUNTING = ("++", "--")
 _TESTS = ("if", "while")
@@ -131,7 +131,7 @@ def _read(target: Target) -> str | None:
         last = _spelled(line, first, wanted) if first >= 0 else -1
         if last >= at and line.token(first - 1).text not in _COUNTING:
             behind = line.token(last + 1).text
-            is_place = behind in ("[", "(", ".", "->") and target.rule.op is not Op.VARIABLE
+            is_place = behind in ("[", "(", ".", "->") and target.rule.op not in (Op.VARIABLE, Op.MEMBER)
             return None if is_place or behind in {*_COUNTING, *ASSIGNMENTS} else _instead(target, first, last)
     return None
 
@@ -172,7 +172,8 @@ def _instead(target: Target, first: int, last: int, is_primary: bool = True) -> 
     else:
         new = target.new
     is_list = new.startswith(f"{source}, ")
-    fits = _SIMPLE.fullmatch(new) and not (new[0] == "-" and line.token(first - 1).text == "-")
+    is_simple = rule.op is Op.MEMBER or _SIMPLE.fullmatch(new)
+    fits = is_simple and not (new[0] == "-" and line.token(first - 1).text == "-")
     return line.replaced(first, last, new if fits or (line.is_alone(first, last) and not is_list) else f"({new})")
 
 
@@ -290,8 +291,23 @@ def _uncalled(target: Target) -> str | None:
 # ---- Conditions ------------------------------------------------------------------------------------------------------
 
 
+def _exchanged(target: Target) -> str | None:
+    """The other one of ``&&`` and ``||``, with its operands in parentheses where others stand beside them."""
+    line, at = target.line, target.at
+    if at < 0 or target.token not in LOGICAL or not line.is_binary(at):
+        return None
+    first, last = line.logical_operand(at, -1), line.logical_operand(at, 1)
+    if at in (first, last):
+        return None
+    if not {*line.operators(at, -1), *line.operators(at, 1)} & set(LOGICAL):
+        return line.replaced(at, at, target.new)
+    return line.replaced(first, last, f"({line.source(first, at - 1)} {target.new} {line.source(at + 1, last)})")
+
+
 def _condition(target: Target) -> str | None:
-    """A condition negated, always true or always false."""
+    """A condition negated, always true or always false; or its operator exchanged."""
+    if target.rule.op is Op.EXCHANGE:
+        return _exchanged(target)
     line = target.line
     spelled = _spelled_once(line, target.name)
     first, last = spelled or _whole_test(line)

@@ -11,6 +11,8 @@ from whence.alter.changes import Op
 from whence.probe.sites import Form, Operation, Role
 from whence.program.constants import integer_constant
 from whence.program.model import Location, Operand
+from whence.techniques.rules.logic import Logic
+from whence.techniques.rules.members import Members
 from whence.techniques.rules.operands import constant, from_bits
 from whence.techniques.rules.operations import OTHER_SIGN, SYMBOLS
 from whence.techniques.rules.patches import Target, edited
@@ -43,6 +45,7 @@ class Suggestions:
     def __init__(self, describer: Describer) -> None:
         self._describer, self._subject = describer, describer.subject
         self._lines: dict[str, list[str]] = {}
+        self._members, self._logic = Members(self._subject), Logic(self._subject)
 
     def of(self, rule: Rule) -> Suggestion:
         """What a rule stands for."""
@@ -93,12 +96,25 @@ class Suggestions:
         if rule.op is Op.VARIABLE:
             plan = self._subject.alter_plan
             return plan.variable_names[int(plan.functions[row["function"]]) + rule.variable]
+        if rule.op is Op.MEMBER:
+            return self._other_member(rule)
+        if rule.op is Op.EXCHANGE:
+            return "&&" if self._logic.operator(rule.site) == "||" else "||"
         if rule.op is Op.ADD:
             number = from_bits(rule.value, 64 if form is Form.FLOAT else width, form)
             return f"- {abs(number)}" if number < 0 else f"+ {number}"
         if rule.op in (Op.LEFT_SET, Op.RIGHT_SET):
             return self._operand(rule)
         return self._literal(rule.site, rule.value) if width else ""
+
+    def _other_member(self, rule: Rule) -> str:
+        """``p->b`` for ``p->a``."""
+        static = self._describer.static(rule.site)
+        ref = self._subject.program.functions[int(self._describer.sites[rule.site]["function"])]
+        own, name = self._members.own(ref, static.instruction), static.words[1]
+        others = self._members.beside(ref, static.instruction)
+        new = next(other.name for other in others if other.distance & (1 << 64) - 1 == rule.value)
+        return name.removesuffix(own) + new if own and name.endswith(own) else new
 
     def _literal(self, site: int, bits: int) -> str:
         """A value of the site as a constant in C."""
@@ -133,6 +149,9 @@ class Suggestions:
         if rule.op is Op.SKIP:
             call = self._call(rule.site)
             return f"`{target.new}` instead of the call `{call}`" if target.new else f"leave out `{call};`"
+        if rule.op is Op.EXCHANGE:
+            right, old = self._describer.static(rule.right).words[1], self._logic.operator(rule.site)
+            return f"`{target.new}` instead of `{old}` between `{name}` and `{right}`"
         if target.role is Role.BRANCH:
             state = "negated" if rule.op is Op.NOT else f"always {'true' if rule.value else 'false'}"
             return f"the condition `{name}` is {state}"

@@ -23,6 +23,7 @@ _TOKEN = re.compile(
 _LEVELS = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"))
 #: How tightly binary operators bind; what separates expressions binds least.
 PRECEDENCE = {sign: level for level, signs in enumerate((*_LEVELS, ("*", "/", "%")), 1) for sign in signs}
+LOGICAL = ("&&", "||")
 ASSIGNMENTS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="})
 LOOSE = ASSIGNMENTS | frozenset({"", "(", ")", "[", "]", "{", "}", ",", ";", "?", ":", "return", "case", "else", "do"})
 _OPENING, _CLOSING = {"(": ")", "[": "]"}, {")": "(", "]": "["}
@@ -177,6 +178,15 @@ class Line:
                 break
             last = position
         return last
+
+    def logical_operand(self, at: int, step: int) -> int:
+        """Where the operand ends that stands beside an ``&&`` or ``||``, to the left (step -1) or right (1)."""
+        end = at
+        for position in self._scan(at, step):
+            if self.is_binary(position) and self.token(position).text in LOGICAL:
+                break
+            end = position
+        return end
 
     def expression_end(self, at: int) -> int:
         """Where the expression ends that begins at a position; a comma ends it."""

@@ -52,8 +52,11 @@ void whence_begin_changes(const struct whence_change *changes, uint64_t count, c
     if (whence_state.is_armed) /* by the search, for other continuations */
         memset(__whence_armed, 0, __whence_armed_bytes);
     for (uint64_t i = 0; i < count; i++) {
-        if (changes[i].clock == WHENCE_EVERY)
-            __whence_armed[changes[i].block] = 1;
+        if (changes[i].clock != WHENCE_EVERY)
+            continue;
+        __whence_armed[changes[i].block] = 1;
+        if (changes[i].op == OP_EXCHANGE)
+            __whence_armed[changes[i].guard] = 1;
     }
     whence_state.path = 0;
     whence_state.is_followed = stops(changes, count);
@@ -120,6 +123,19 @@ static uint64_t poked(const struct whence_change *change, const struct whence_po
     return change->flags & CHANGE_RELOAD && point->place ? loaded(point->place, change->width) : value;
 }
 
+/* With `a && b` the whole is false unless a leads to b and b is true: the left operand or the right one decides for what
+   `a` alone would give. With the other operator both have to; so the right operand is always computed, as it was where
+   `a` led to it, and what it becomes depends on what `a` was. */
+static uint64_t exchanged(const struct whence_change *change, const struct whence_point *point, uint64_t value)
+{
+    if (change->site == point->site) {
+        whence_state.left = value;
+        return change->value;
+    }
+    int both = whence_state.left != change->value && value == change->operation;
+    return both ? change->operation : !change->operation;
+}
+
 static uint64_t changed(const struct whence_change *change, const struct whence_point *point, uint64_t value)
 {
     switch (change->op) {
@@ -131,13 +147,17 @@ static uint64_t changed(const struct whence_change *change, const struct whence_
     case OP_POKE: return poked(change, point, value);
     case OP_SKIP: return point->is_call ? (uintptr_t)nothing : change->value;
     case OP_VARIABLE: return loaded(point->frame[change->address], change->width);
+    case OP_MEMBER: return point->place ? loaded((char *)point->place + change->value, change->width) : value;
+    case OP_EXCHANGE: return exchanged(change, point, value);
     default: return point->is_computed ? computed_again(change, point->left, point->right) : value;
     }
 }
 
-/* A call that is skipped has its result, the next site, from the same change. */
+/* A call that is skipped has its result, the next site, from the same change; an exchanged operator both operands. */
 static int is_at(const struct whence_change *change, uint32_t site)
 {
+    if (change->op == OP_EXCHANGE && change->address == site)
+        return 1;
     return change->site == site || (change->op == OP_SKIP && change->width && change->site + 1 == site);
 }
 

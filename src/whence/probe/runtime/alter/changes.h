@@ -29,6 +29,7 @@ struct whence_state {
     uint64_t count, budget;
     uint64_t more;             /* 0, or the budget from the first change on */
     uint32_t reached, applied; /* how often it came to a place of change, and how often a change was made */
+    uint64_t left;             /* what the left operand of an exchanged && or || was last */
     uint64_t next;             /* the clock of the next change, from 1 */
     uint64_t path;             /* of a continuation that is to stop: a hash of the blocks since its first change */
     int is_followed;           /* whether its path is hashed */

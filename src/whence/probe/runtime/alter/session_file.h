@@ -22,6 +22,8 @@ enum whence_op {
     OP_SKIP,
     OP_POKE,
     OP_VARIABLE,
+    OP_MEMBER,
+    OP_EXCHANGE,
     OP_READ,
     OP_READ_VALUE,
     OP_STOP
