@@ -123,6 +123,31 @@ TEST(a_skipped_call_has_its_result_from_the_same_change)
     CHECK(whence_altered(&result) == 42 && whence_state.applied == 1);
 }
 
+TEST(another_member_is_read_beside_the_place)
+{
+    int32_t box[3] = {5, 6, 7};
+    struct whence_change other = {.clock = WHENCE_EVERY, .site = 1, .op = OP_MEMBER, .value = 4, .width = 32};
+    struct whence_point point = {.clock = 1, .site = 1, .value = 6, .place = &box[1]};
+    CHECK(at(&other, 1, point) == 7);
+    other.value = -4ull;
+    CHECK(at(&other, 1, point) == 5 && box[1] == 6);
+}
+
+/* `left && right` as `left || right`, and the other way round: both operands are asked, the right one has the outcome. */
+TEST(an_exchanged_operator_has_its_outcome_at_the_right_operand)
+{
+    for (unsigned both = 0; both < 8; both++) {
+        uint64_t left = both & 1, right = both >> 1 & 1, is_and = both >> 2;
+        struct whence_change other = {.clock = WHENCE_EVERY, .site = 3, .block = 1, .op = OP_EXCHANGE, .value = is_and,
+                                      .address = 5, .guard = 2, .operation = !is_and, .width = 1};
+        CHECK(at(&other, 1, (struct whence_point){.clock = 1, .site = 3, .value = left}) == is_and);
+        CHECK(__whence_armed[1] == 1 && __whence_armed[2] == 1 && __whence_armed[3] == 0);
+        struct whence_point second = {.clock = 2, .site = 5, .value = right};
+        CHECK(whence_altered(&second) == (is_and ? left | right : left & right));
+        CHECK(whence_state.applied == 1);
+    }
+}
+
 TEST(stops_are_changes_and_the_budget)
 {
     struct whence_change three[] = {{.clock = 9}, {.clock = 4}, {.clock = WHENCE_EVERY, .block = 2}};
@@ -175,6 +200,8 @@ int main(int argc, char **argv)
     RUN(operands_are_changed_before_the_operation);
     RUN(memory_follows_the_value_where_it_is_to);
     RUN(a_skipped_call_has_its_result_from_the_same_change);
+    RUN(another_member_is_read_beside_the_place);
+    RUN(an_exchanged_operator_has_its_outcome_at_the_right_operand);
     RUN(stops_are_changes_and_the_budget);
     RUN(what_is_to_stop_is_followed_block_by_block);
     RUN(where_the_unaltered_run_has_no_end_the_budget_counts_from_the_first_change);
