@@ -68,6 +68,7 @@ def test_wrong_options(words, message):
         (["none.c"], "none.c: no such file"),
         (["."], ". is a folder"),
         (["/bin/sh"], "/bin/sh is no C file"),
+        (["stack.cpp"], "stack.cpp is C++, which Whence does not analyse yet"),
         ([], "there is no whence.toml here"),
         (["-C", "/none"], "there is no whence.toml in /none"),
         (["--cflags", "-O2"], "--cflags are for C files given by name"),

@@ -17,6 +17,8 @@ from whence.run.cases import cases_from_options
 if TYPE_CHECKING:
     from whence.findings import Findings
 
+CPLUSPLUS = {".cc", ".cp", ".cpp", ".cxx", ".c++", ".C", ".hpp", ".hh"}
+
 
 def investigate(
     options: Options,
@@ -60,6 +62,9 @@ def _check(options: Options) -> None:
     for path in options.sources:
         if path.is_dir():
             raise UsageError(f"{path} is a folder", f"for the program of a whence.toml there: -C {path}")
+        if path.suffix in CPLUSPLUS:
+            hint = "its C parts can be analysed, built with CC=whence-cc: `whence init`, then the command without files"
+            raise UsageError(f"{path} is C++, which Whence does not analyse yet", hint)
         if path.suffix != ".c" and path.exists():
             raise UsageError(f"{path} is no C file", "for a program that is built already, write a whence.toml")
 
