@@ -20,7 +20,7 @@ from typing import Any
 
 from bench.common import markdown, options, work_folder
 from bench.soak.commands import budget_of, is_text, words_for
-from bench.soak.generate import generate, seed_of
+from bench.soak.generate import generate
 from bench.soak.judge import Ran, violations
 from bench.soak.subjects import Laid, lay
 from whence.build.toolchain import whence_home
@@ -70,10 +70,9 @@ class Soak:
         """Have all kernels of the analysis compiled, once for each state of the sources."""
         mark = self.work / f"warm-{state()}"
         if not mark.exists():
-            laid = lay(generate(seed_of("wrong_answer")), self.work / "subjects" / "warm")
-            for command in ("locate", "invariants", "causes", "formula", "reduce"):
-                place = self.work / "runs" / f"warm-{command}"
-                self._keep(["whence", *words_for(command, laid, "60s", place)], laid.folder, place)
+            place = self.work / "runs" / "warm"
+            place.mkdir(parents=True, exist_ok=True)
+            self._keep(["whence", "doctor"], place, place)
             mark.touch()
 
     def _one(self, laid: Laid, command: str, start_up: float) -> dict[str, Any]:
