@@ -11,6 +11,7 @@ became cases, how many of these fail, the rank of the fault, and seconds with th
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -20,9 +21,7 @@ import whence
 from bench.common import markdown, options, work_folder
 from bench.real.faults import Fault, chosen_faults, end_cleanly, planted
 from bench.real.programs import ensure_built
-from whence.cli.suites import find_suite
 from whence.errors import WhenceError
-from whence.run.config import FILE_NAME
 
 HEAD = ["fault", "way", "invocations", "cases", "fail", "rank", "of", "s"]
 SECONDS = 60  # of one test
@@ -39,19 +38,16 @@ class Way:
 
 
 def configure(fault: Fault, tree: Path, settings: str) -> None:
-    """Write the tree's ``whence.toml``. Raises BuildError where no suite is found."""
-    suite = find_suite(tree)
-    if suite is None:
+    """Let ``whence init`` find the tree's suite, and name the program. Raises WhenceError where it finds none."""
+    file = tree / "whence.toml"
+    file.unlink(missing_ok=True)
+    subprocess.run([sys.executable, "-m", "whence", "init", str(tree)], check=True, stdout=subprocess.DEVNULL)
+    lines = [line for line in file.read_text().splitlines() if not line.startswith(("path", "build", "capture"))]
+    text = "\n".join(lines).replace("[program]", f'[program]\npath = "{fault.executable}"')
+    if "\ncommand = " not in text:
         raise WhenceError(f"{fault.program}: no test suite found")
-    names = f"{suite.names[0]} = '''{suite.names[1]}'''" if suite.names else ""
-    lines = [
-        f'[program]\npath = "{fault.executable}"\n[limits]\ntime = {SECONDS}\n[cases]',
-        f"command = '''{suite.command}'''",
-        names,
-        f'verdict = "{suite.verdict}"' if suite.verdict else "",
-        settings,
-    ]
-    (tree / FILE_NAME).write_text("\n".join(lines) + "\n")
+    text = text.replace("[cases]", f"[cases]\n{settings}").replace("[limits]", f"[limits]\ntime = {SECONDS}")
+    file.write_text(text + "\n")
 
 
 def measure(fault: Fault, work: Path, budget: float) -> list[list[str]]:
