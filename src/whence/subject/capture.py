@@ -33,7 +33,8 @@ from whence.subject.subject import Subject, with_cases
 
 SLOWER = 3  # a test may take this many times as long with the shim as without
 MOST, TOGETHER = 16 << 20, 64 << 20  # bytes of a file, and of all files of an invocation
-MOST_PASSING, MOST_FAILING = 400, 100  # cases
+MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
+VERSION = 1  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -72,6 +73,7 @@ def captured_cases(subject: Subject, config: SubjectConfig, progress: Progress |
 def _key(subject: Subject, config: SubjectConfig) -> str:
     """What the cases depend on beside the files of the suite."""
     digest = hashlib.sha256(shim())
+    digest.update(f"{VERSION} {MOST_PASSING} {MOST_FAILING}".encode())
     for item in (config.folder, config.cases, config.compare, config.limits, [case.name for case in subject.cases]):
         digest.update(repr(item).encode(errors="surrogateescape"))
     for program in filter(None, (subject.executable, subject.reference)):
