@@ -1,6 +1,6 @@
 """Fixes on the corpus: suggestions learned from other programs' faults, and edits that let all cases pass.
 
-    python -m bench.fixes [--every N] [--workers N] [--learn FILE] [--knowledge FILE] [--details] [PROGRAM ...]
+    python -m bench.fixes [--every N] [--workers N] [--learn FILE] [--knowledge FILE] [--details] [--held] [PROGRAM ...]
 
 `--learn FILE` writes what all faults teach (the knowledge that is shipped is made by it), and measures nothing else.
 Suggestions are prioritised leaving the fault's program out. A suggestion is right where the real fix has its
@@ -27,9 +27,11 @@ from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
 from corpus import corpus  # noqa: E402
 from whence.build.edited import Rebuild  # noqa: E402
 from whence.errors import WhenceError  # noqa: E402
-from whence.program.source_edits import applied  # noqa: E402
+from whence.program.c_source import CSource  # noqa: E402
+from whence.program.source_edits import applied, edited  # noqa: E402
 from whence.program.token_changes import c_tokens  # noqa: E402
 from whence.techniques.bugfix.association import learn, prioritise  # noqa: E402
+from whence.techniques.bugfix.candidates import FileCandidates  # noqa: E402
 from whence.techniques.bugfix.knowledge import SHIPPED, Scenario, load, save  # noqa: E402
 
 if TYPE_CHECKING:
@@ -83,11 +85,17 @@ class Fixed:
     described: int = 0  # of the first passing edit that is of the right kind
     edited: int = 0  # of the first passing edit that is the real fix, token by token
     equal: int = 0  # ... that equals it: the same tokens, or the same code to an optimising compiler
-    passing: bool = False  # whether all cases pass with an edit
+    edits: int = 0  # with which all cases pass
     at_fault: bool = False  # ... of a faulty line
     tried: int = 0
     seconds: float = 0.0
     error: str = ""
+
+    @property
+    def told(self) -> int:
+        """The place of what is right first: an edit of the right kind or equal to the real fix, then a suggestion."""
+        places = [place for place in (self.described, self.equal) if place]
+        return min(places) if places else self.edits + self.suggested if self.suggested else 0
 
 
 def measure(program: str, number: int, known: Sequence[Scenario]) -> Fixed:
@@ -120,7 +128,7 @@ def _enter(row: Fixed, parts: dict[str, Any], fault: corpus.Fault, right: set[st
     """What the edits are."""
     faulty, good = corpus.faulty_source(fault).encode(), corpus.source_path(fault.program).read_bytes()
     passing = [edit for edit in parts["edits"] if edit["passes"]]
-    row.passing, row.tried = bool(passing), parts["trials"]["tried"]
+    row.edits, row.tried = len(passing), parts["trials"]["tried"]
     row.at_fault = any(edit["line"] in fault.lines for edit in passing)
     row.described = _place(bool(right & set(edit["descriptions"])) for edit in passing)
     row.edited = _place(c_tokens(applied(faulty, edit["diff"])) == c_tokens(good) for edit in passing)
@@ -145,6 +153,36 @@ def _place(found: Iterable[bool]) -> int:
     return next((place for place, is_right in enumerate(found, 1) if is_right), 0)
 
 
+# ---- What the candidates hold ----------------------------------------------------------------------------------------
+
+
+def held(program: str, number: int) -> tuple[str, bool]:
+    """A fault's kind, and whether the candidates of its lines and those beside them hold the real fix by its tokens."""
+    fault = corpus.faults(program)[number]
+    source, good = CSource(corpus.faulty_source(fault).encode()), corpus.source_path(program).read_bytes()
+    candidates, tokens = FileCandidates(source, f"{program}.c"), c_tokens(good)
+    longer = len("".join(tokens)) - len("".join(c_tokens(source.text)))
+    size = _characters(source.text) + longer
+    for line in sorted({line + step for line in fault.lines for step in (-1, 0, 1)}):
+        for _, edit in candidates.on(line):
+            text = edited(source, edit)
+            if _characters(text) == size and c_tokens(text) == tokens:
+                return fault.kind, True
+    return fault.kind, False
+
+
+def _characters(text: bytes) -> int:
+    """How many characters a text has but for white space."""
+    return len(b"".join(text.split()))
+
+
+def held_table(found: Sequence[tuple[str, bool]]) -> str:
+    """For each kind of fault how often its fix is among the candidates."""
+    kinds = dict.fromkeys(kind for kind, _ in found)
+    counts = {kind: [has for other, has in found if other == kind] for kind in kinds} | {"all": [h for _, h in found]}
+    return markdown(["kind", "faults", "real fix held"], [[k, f"{len(h)}", f"{sum(h)}"] for k, h in counts.items()])
+
+
 def table(rows: Sequence[Fixed]) -> str:
     """A row a program, and one for all."""
     programs = [[row for row in rows if row.program == name] for name in dict.fromkeys(row.program for row in rows)]
@@ -159,7 +197,8 @@ def table(rows: Sequence[Fixed]) -> str:
                 "the real fix: first",
                 "within three",
             ),
-            *("or equal: first", "within three", "seconds, median", "edits tried"),
+            *("or equal: first", "within three", "right description, edits, then suggestions: first", "within three"),
+            *("seconds, median", "edits tried"),
         ],
         [[name, *_cells(part)] for name, part in lines if part],
     )
@@ -172,11 +211,12 @@ def _cells(rows: Sequence[Fixed]) -> list[str]:
     counts = [
         len(rows),
         *(within(most, *(row.suggested for row in rows)) for most in (1, 3)),
-        sum(row.passing for row in rows),
+        sum(row.edits > 0 for row in rows),
         sum(row.at_fault for row in rows),
         *(within(most, *(row.described for row in rows)) for most in (1, 3)),
         *(within(most, *(row.edited for row in rows)) for most in (1, 3)),
         *(within(most, *(row.equal for row in rows)) for most in (1, 3)),
+        *(within(most, *(row.told for row in rows)) for most in (1, 3)),
     ]
     seconds = f"{median(row.seconds for row in rows):.1f}"
     return [*map(str, counts), seconds, f"{median(row.tried for row in rows):,.0f}"]
@@ -185,7 +225,8 @@ def _cells(rows: Sequence[Fixed]) -> list[str]:
 def _detail(row: Fixed) -> str:
     return (
         f"{row.program} {row.fault}: suggestion {row.suggested}, kind {row.described}, real {row.edited}, "
-        f"equal {row.equal}, passing {row.passing}, at the fault {row.at_fault}, {row.tried} tried, {row.seconds:.1f} s"
+        f"equal {row.equal}, told {row.told}, {row.edits} pass, at the fault {row.at_fault}, {row.tried} tried, "
+        f"{row.seconds:.1f} s"
     )
 
 
@@ -194,7 +235,11 @@ def main() -> None:
     parser = fault_options(__doc__)
     parser.add_argument("--learn", type=Path, metavar="FILE", help="write what the faults teach, and nothing else")
     parser.add_argument("--knowledge", type=Path, default=SHIPPED, metavar="FILE", help="learned before [the shipped]")
+    parser.add_argument("--held", action="store_true", help="count whose candidates hold the fix, and run nothing")
     options = parser.parse_args()
+    if options.held:
+        print(held_table(list(each_fault(options, held))))
+        return
     if options.learn:
         rows = [row for row in each_fault(options, teach) if was_measured(row)]
         save(options.learn, [one for row in rows for one in row.scenarios])

@@ -6,6 +6,7 @@ checks that trap where memory or arithmetic is misused. Only what holds there is
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,8 @@ CHECKED = 3  # of these, with checks of memory
 ENOUGH = 40  # passing edits that end a search
 AGAIN, LEAST = 1.5, 6.0  # times that the first passing edit took, and seconds, that the search goes on for more
 ALONE = 48  # edits that no joint build can hold, such as other types, that are tried
+FOREIGN = 2  # tokens that a name counts for which the function does not use elsewhere
+_NAME = re.compile(rb"[A-Za-z_]\w*")
 CHECKS = (
     "-fsanitize=array-bounds,bool,integer-divide-by-zero,null,pointer-overflow,shift,vla-bound",
     "-fsanitize-trap=all",
@@ -145,7 +148,7 @@ class EditSearch:
     ) -> tuple[bool, bool, int, int, int, int]:
         """The order in which edits are compiled by themselves."""
         own = self._favour(one.edit, favoured)
-        return not one.passes(failing), bool(one.broken), -len(one.repaired), one.edit.size, own, place
+        return not one.passes(failing), bool(one.broken), -len(one.repaired), self._cost(one.edit), own, place
 
     # ---- What holds --------------------------------------------------------------------------------------------------
 
@@ -171,7 +174,7 @@ class EditSearch:
 
     def _join(self, editing: Editing, failing: int) -> None:
         """Of passing edits of a function that an optimising compiler makes the same code of, keep the smallest."""
-        found = sorted(self.found.mendings, key=lambda m: (m.edit.size, m.place))
+        found = sorted(self.found.mendings, key=lambda m: (self._cost(m.edit), m.place))
         passing = [mending for mending in found if mending.passes(failing)]
         texts = [(m.edit.file, edited(self.found.files[m.edit.file], m.edit)) for m in passing]
         first: dict[tuple[str, int, bytes], Mending] = {}
@@ -186,17 +189,25 @@ class EditSearch:
     def _check(self, editing: Editing, failing: int) -> None:
         """Run the passing edits with checks of memory and arithmetic, in which nothing may end that passes without."""
         passing = [m for m in self.found.mendings if m.passes(failing)]
-        passing = sorted(passing, key=lambda m: (m.edit.size, m.place))[:CHECKED]
+        passing = sorted(passing, key=lambda m: (self._cost(m.edit), m.place))[:CHECKED]
         texts = [(m.edit.file, edited(self.found.files[m.edit.file], m.edit)) for m in passing]
         for mending, tried in zip(passing, editing.texts(texts, CHECKS), strict=True):
             mending.is_clean = None if tried.trouble else len(tried.repaired) == failing and not tried.broken
 
     def _worth(self, mending: Mending, failing: int, favoured: Favoured) -> tuple[object, ...]:
-        tried, size = mending.tried, mending.edit.size
+        tried, cost = mending.tried, self._cost(mending.edit)
         own = self._favour(mending.edit, favoured)
         is_unclean = mending.is_clean is False
         gain = len(tried.repaired) - len(tried.broken)
-        return not mending.passes(failing), -gain, is_unclean, size, own, mending.place
+        return not mending.passes(failing), -gain, is_unclean, cost, own, mending.place
+
+    def _cost(self, edit: SourceEdit) -> int:
+        """The size of an edit; names that its function does not use elsewhere count more."""
+        source = self.found.files[edit.file]
+        function = source.function_at(edit.parts[0].start)
+        known = set(_NAME.findall(source.of(function))) if function is not None else set()
+        new = {name for _, text in edit.changes for name in _NAME.findall(text)}
+        return edit.size + FOREIGN * len(new - known)
 
     # ---- Words -------------------------------------------------------------------------------------------------------
 

@@ -139,3 +139,19 @@ def test_a_statement_is_moved_over_others() -> None:
 
 def test_no_term_of_another_type_is_put_in() -> None:
     assert not any("sizes[victim]" in text or "sizes[sizes]" in text for text in made_of(QUEUE, "sum += sizes[0];"))
+
+
+def test_nothing_is_compared_with_itself_or_assigned_to_itself() -> None:
+    text = "static int f(int a, int b, int *c)\n{\n    c[a] = c[b];\n    return c[a] < c[b] && a < b;\n}\n"
+    for place in ("c[a] = c[b];", "return"):
+        assert not any(
+            wrong in new
+            for new in made_of(text, place)
+            for wrong in ("a<a", "b<b", "c[a]<c[a]", "c[a]=c[a];", "c[b]=c[b];")
+        )
+    assert is_made(text, "a < b", "a <= b")
+
+
+def test_numbers_of_some_size_are_tried_around_one() -> None:
+    text = "int f(int n)\n{\n    return n + 55;\n}\n"
+    assert is_made(text, "55", "35") and is_made(text, "55", "80") and not is_made(text, "55", "29")

@@ -23,7 +23,7 @@ from whence.techniques.bugfix.terms import Terms
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-LATER = 15  # statements
+LATER = 25  # statements
 LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by hand
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
-from whence.program.c_source import Place, Unit, walk
+from whence.program.c_source import CSource, Place, Unit, walk
 from whence.techniques.bugfix.conditions import Conditions
 from whence.techniques.bugfix.expression_types import BOOLS, TRUTHS
 from whence.techniques.bugfix.scope import NUMBER, Scope, kind_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MOST_NAMES, MOST_VARIABLES, MOST_LITERALS, MOST_ATOMS = 16, 24, 10, 40
+LEAST_VARIED, MOST_VARIED = 10, 25  # numbers whose neighbours are tried, and how far from them
 GROUPS = (
     ("<", "<=", ">", ">=", "==", "!="),
     ("&&", "||"),
@@ -39,6 +40,7 @@ _ODD = frozenset(
     )
 )
 _ASSIGNING = ("=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=")
+_SAME_IN_VAIN = TRUTHS | {"=", "-", "/", "%", "&", "|", "^"}
 _SAME_TRUTH = {"||": "!=", "&&": "=="}
 _SIGNS = "_-+.,:;/*=!?#%&|^~<>()[]{}"
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)([uUlL]*)")
@@ -84,6 +86,8 @@ class ExpressionChanges:
         for node in walk(unit.node):
             change = self._by_type.get(node.type)
             for at, text, tier in change(node) if change else ():
+                if is_degenerate(self._source, at, text):
+                    continue
                 yield Splice(at.start_byte, at.end_byte, text.encode("latin-1"), tier)
             for text, tier in _shifted(node, self._source.name(node)):
                 yield Splice(node.start_byte, node.end_byte, text.encode("latin-1"), tier)
@@ -160,6 +164,7 @@ class ExpressionChanges:
         old = self._text(node)
         for tier, texts in enumerate((_near(old), self._scope.literals(node)[:MOST_LITERALS])):
             yield from ((node, text, tier) for text in texts if text != old)
+        yield from ((node, text, 3) for text in _around(old))
         yield from ((node, name, 2) for name in self._scope.constants[:MOST_NAMES])
 
     def _character(self, node: Node) -> Iterator[tuple[Node, str, int]]:
@@ -258,6 +263,20 @@ def _factor_of(node: Node) -> bool:
     return operator is not None and operator.type in ("*", "/", "%")
 
 
+def is_degenerate(source: CSource, node: Node, text: str) -> bool:
+    """Whether a text in place of a node makes an operator's two operands the same, or assigns a value to itself."""
+    at, new = node, text
+    while (parent := at.parent) is not None and parent.type.endswith("_expression"):
+        sides = parent.child_by_field_name("left"), parent.child_by_field_name("right")
+        other = sides[1] if sides[0] == at else sides[0] if sides[1] == at else None
+        operator = parent.child_by_field_name("operator")
+        if other is not None and operator is not None and operator.type in _SAME_IN_VAIN and source.name(other) == new:
+            return True
+        before = source.text[parent.start_byte : at.start_byte].decode("latin-1")
+        at, new = parent, before + new + source.text[at.end_byte : parent.end_byte].decode("latin-1")
+    return False
+
+
 def _within(node: Node, text: str, operator: str) -> str:
     """A condition as the left operand of ``&&`` or ``||``."""
     own = node.child_by_field_name("operator")
@@ -290,6 +309,13 @@ def _near(text: str) -> list[str]:
     if found := _EXPONENT.fullmatch(text):
         return [f"{found[1]}{int(found[2]) + step}{found[3]}" for step in (1, -1, 2, -2, 3, -3, 4, -4)]
     return []
+
+
+def _around(text: str) -> Iterator[str]:
+    """Other whole numbers of some size around one."""
+    if text.isdigit() and int(text) >= LEAST_VARIED:
+        for far in range(3, MOST_VARIED + 1):
+            yield from (str(int(text) + far), str(max(0, int(text) - far)))
 
 
 def is_whole(node: Node) -> bool:

@@ -77,7 +77,10 @@ class Ingredients:
         near = [term for term in self._terms.at(statement) if term.text.isidentifier() and term.near <= Near.FUNCTION]
         found: dict[str, None] = {}
         for leaf in self._leaves:
-            if leaf.called & later or leaf.names <= usable:
+            if leaf.called & later:
+                continue
+            if leaf.names <= usable:
+                found |= dict.fromkeys(islice(self._about_others(leaf, near), RENAMINGS))
                 continue
             found |= dict.fromkeys(islice(self._renamings(leaf, usable, near), RENAMINGS))
         yield from ((text, 1) for text in list(found)[:MOST_RENAMED])
@@ -93,6 +96,14 @@ class Ingredients:
             ways.append([term.text for term in near if term.type == type_][:SAME_TYPE])
         for chosen in product(*ways):
             yield self._with(leaf, dict(zip(foreign, chosen, strict=True)))
+
+    def _about_others(self, leaf: _Leaf, near: list[Term]) -> Iterator[str]:
+        """A call that means something at the place, about another variable of it."""
+        types = {term.text: term.type for term in near}
+        for name in sorted(leaf.names & types.keys()) if leaf.called else ():
+            for term in near:
+                if term.type == types[name] and term.text != name and term.near <= Near.AROUND:
+                    yield self._with(leaf, {name: term.text})
 
     def _with(self, leaf: _Leaf, names: dict[str, str]) -> str:
         """The text of a statement with other names."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from whence.program.c_source import Unit, declared_name, walk
 from whence.techniques.bugfix.conditions import Conditions, statement_of
 from whence.techniques.bugfix.expression_types import CHARACTERS, are_alike, is_integer, is_number, is_pointer
-from whence.techniques.bugfix.expressions import Splice, is_whole
+from whence.techniques.bugfix.expressions import Splice, is_degenerate, is_whole
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.terms import Near, Terms
 
@@ -37,7 +37,7 @@ class TermChanges:
         statement = statement_of(unit.node)
         for node in walk(unit.node):
             for text, tier in self._changes(node, statement):
-                if text != self._source.name(node):
+                if text != self._source.name(node) and not is_degenerate(self._source, node, text):
                     yield Splice(node.start_byte, node.end_byte, text.encode("latin-1"), tier)
         if unit.name:
             yield from self._chosen(unit.node, statement)
