@@ -188,3 +188,25 @@ def test_other_threads_stop_no_alarm() -> None:
         time.sleep(5)
     assert time.monotonic() - began < 1.4
     thread.join()
+
+
+def test_a_part_of_the_time_is_all_that_there_is_inside() -> None:
+    clock = Clock()
+    clock.start(100.0)
+    before = clock.left
+    with clock.part(0.5):
+        assert before / 2 - 1 < clock.left <= before / 2
+        with clock.part(0.1), clock.standing():
+            time.sleep(0.4)
+        assert before / 2 - 1 < clock.left <= before / 2
+        with clock.standing():
+            time.sleep(0.4)
+        assert before / 2 - 0.3 < clock.left
+    assert before - 0.3 < clock.left <= before
+
+
+def test_a_part_of_time_without_an_end_has_none() -> None:
+    clock = Clock()
+    with clock.part(0.5):
+        assert clock.left == float("inf")
+    assert clock.left == float("inf")

@@ -33,6 +33,8 @@ from whence.trace.kernels import is_kept
 STATEMENTS = 60  # ranked statements of which edits are tried
 SUGGESTED = 3  # ... for which suggestions are made
 QUICK = Locate(alter=False, generate=False, without=("memory", "races", "invariants"))
+SHORT = Locate(generate=False, without=("memory", "races", "invariants", "causes", "formula", "confirmation", "chain"))
+LARGE, RANKING = 400, 0.4  # executed statements from which on SHORT ranks them, and of the time, for that
 SEARCHING = 0.8  # of the time, for edits
 LOOKING = 0.6  # of what is left, for the values of statements without one
 APART, APART_MOST = 0.5, 8.0  # of what is left, and seconds, for an input that tells two edits apart
@@ -66,7 +68,7 @@ class Fix:
         if any(investigation.runs.tested[row].case.command is not None for row in rows):
             raise SubjectError("the cases are commands of a test suite, which no edit can be tried on", COMMANDS)
         base = _quick(investigation)
-        ranking = [self._entry(investigation)] if self.at else base.ranking[: self.statements]
+        ranking = [self._entry(investigation)] if self.at else _ranked(investigation, base)[: self.statements]
         fixing = _Fixing(investigation, base, ranking, scenarios)
         fixing.suggest_by_structure()
         fixing.search()
@@ -101,6 +103,17 @@ def _quick(investigation: Investigation) -> Findings:
     found = spectrum(investigation.coverage, formula=QUICK.formula, subject=investigation.subject.name)
     symptom = unrecorded_symptom(failing.result, failing.outcome)
     return replace(found, symptom=symptom, summary=summary(investigation.subject, investigation.runs))
+
+
+def _ranked(investigation: Investigation, base: Findings) -> list[Entry]:
+    """The statements in the order in which they are changed: of a large program the first ones need altered runs.
+
+    Of small programs edits of all statements that matter can be tried in the time that altered runs take.
+    """
+    if len(base.ranking) < LARGE or not is_kept(decode):
+        return base.ranking
+    with investigation.clock.part(RANKING):
+        return SHORT.run(investigation).ranking
 
 
 @dataclass(slots=True)

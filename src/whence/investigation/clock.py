@@ -35,6 +35,7 @@ class Clock:
         self._end = float("inf")
         self._budget = float("inf")
         self._showing = 0.0
+        self._until = float("inf")
         self._stands = False
         self.stood = 0.0  # seconds for which it stood still
 
@@ -54,7 +55,7 @@ class Clock:
     @property
     def deadline(self) -> float:
         """When work has to end (of ``time.monotonic``), so that there is time to show what was found."""
-        return self._end - self._showing
+        return min(self._end - self._showing, self._until)
 
     @property
     def left(self) -> float:
@@ -64,6 +65,16 @@ class Clock:
     def within(self, share: float) -> float:
         """When a share of the time that is left will be over (of ``time.monotonic``)."""
         return time.monotonic() + share * self.left
+
+    @contextmanager
+    def part(self, share: float) -> Iterator[None]:
+        """Inside, only a share of the time that is left is there."""
+        outer, stood = self._until, self.stood
+        self._until = self.within(share)
+        try:
+            yield
+        finally:
+            self._until = outer + self.stood - stood
 
     @contextmanager
     def standing(self) -> Iterator[None]:
@@ -82,6 +93,7 @@ class Clock:
             took = time.monotonic() - began
             self.stood += took
             self._end += took
+            self._until += took
             self._due(self._end, self._budget)
 
 
