@@ -41,7 +41,7 @@ APART, APART_MOST = 0.5, 8.0  # of what is left, and seconds, for an input that 
 COMPARED = 3  # edits that the first one is told apart from
 LISTED = 10  # edits, and suggestions of a statement
 OWN = "whence-fixes.jsonl"  # what the user's team has learned, in the subject's folder
-COMMANDS = "make one of them a case of the program itself: docs/configuration.md"
+COMMANDS = "capture = true in [cases] makes cases of what they run: docs/suites.md"
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ ALTERING = 0.7  # of that, for altered runs
 CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
 TELLING, TELLING_MOST = 0.6, 10.0  # of it, and seconds, for the chain
+CAPTURE = "capture = true in [cases] makes cases of what they run: docs/suites.md"
 VALUES_OF = 50  # ranked statements whose values are gathered
 
 
@@ -171,9 +172,9 @@ class Diagnosis:
         """Whether there is a failing run whose values can be looked at, and that can be altered."""
         if all(self.runs.tested[row].case.command is None for row in self.rows):
             return True
-        self.attempts.lines.append(
-            "no values were compared and no run was altered: the cases are commands, which may run anything"
-        )
+        hint = "" if self.investigation.subject.remarks else f" ({CAPTURE})"  # which tell what became of capturing
+        text = "no values were compared and no run was altered: the cases are commands, which may run anything"
+        self.attempts.lines.append(text + hint)
         self.slice()
         self.check_memory()
         return False
