@@ -31,7 +31,8 @@ class Do:
     """A change: ``op`` at the site of a role on a mark's line, whose value in C holds ``text``.
 
     ``nth`` is the instance, from 0 (None: all of them), ``which`` the site where the line has several such.
-    ``variable`` is the C name of VARIABLE's, ``target`` the argument of a call whose value is the address of POKE.
+    ``variable`` is the C name of VARIABLE's, ``target`` the argument of a call whose value is the address of POKE,
+    ``right`` the right operand of EXCHANGE, a comparison.
     """
 
     op: Op
@@ -43,9 +44,10 @@ class Do:
     which: int = 0
     flags: int = 0
     guard: float = 0
-    operation: Operation | None = None
+    operation: Operation | int | None = None
     variable: str = ""
     target: str = ""
+    right: str = ""
     size: int = 0
 
 
@@ -90,7 +92,11 @@ class Pair:
             address = int(observed.events["value"][observed.events["site"] == pointer][0])
         clock = EVERY if do.nth is None else instances(observed, site)[do.nth]
         fixed = {"clock": clock, "flags": do.flags, "guard": do.guard, "address": address, "size": do.size}
-        return change(subject, site, do.op, do.value, operation=do.operation, **fixed)  # type: ignore[arg-type]
+        record = change(subject, site, do.op, do.value, operation=do.operation, **fixed)  # type: ignore[arg-type]
+        if do.right:
+            (right,) = sites_at(self.before, self.lines[do.mark], Role.COMPARE, do.right)
+            record["address"], record["guard"] = right, subject.alter_plan.sites["block"][right]
+        return record
 
     def _site(self, do: Do) -> int:
         found = sites_at(self.before, self.lines[do.mark], do.role, do.text)
@@ -263,6 +269,22 @@ VALUES = [
 
 PLACES = [
     pair(
+        "another member of the same structure",
+        """struct box { char c; int low, high; }; int main(void) { struct box boxes[2] = {{'a', 3, 8}, {'b', 5, 9}};
+        for (struct box *b = boxes; b < boxes + 2; b++)
+            printf("%d ", @{b->low ~> b->high}@);
+        printf("%d\\n", boxes[0].low); return 0; }""",
+        Do(Op.MEMBER, LOAD, "b->low", 4),
+    ),
+    pair(
+        "a member that lies before, once",
+        """struct box { short low, high; }; int main(void) { struct box b = {-3, 8}; int sum = 0;
+        for (int i = 0; i < 3; i++)
+            sum = 10 * sum + @{b.high ~> (i == 1 ? b.low : b.high)}@;
+        printf("%d\\n", sum); return 0; }""",
+        Do(Op.MEMBER, LOAD, "b.high", -2, nth=1),
+    ),
+    pair(
         "a field of a structure",
         """struct point { char tag; short x; long y; } p = {'a', 3, 4}, *q = &p;
         long s = @{q->x ~> 30}@;
@@ -416,6 +438,20 @@ WAYS_TO_GO = [
         "a comparison's outcome, not the branch's",
         'for (int n = 0; n < 3; n++) {\nint is = @{n == 1 ~> !(n == 1)}@;\nprintf("%d ", is); }',
         Do(Op.NOT, COMPARE),
+    ),
+    pair(
+        "where both had to hold one is enough",
+        """static int calls; static int odd(int n) { calls++; return n % 2; }
+        int main(void) { for (int n = 0; n < 6; n++)
+            if (@{n > 3 && odd(n) > 0 ~> n > 3 || odd(n) > 0}@) printf("%d ", n);
+        printf("of %d\\n", calls > 0); return 0; }""",
+        Do(Op.EXCHANGE, BRANCH, "n > 3", 1, operation=0, right="odd(n) > 0"),
+    ),
+    pair(
+        "where one was enough both have to hold",
+        """for (int n = 0; n < 6; n++)
+            if (@{n > 3 || n % 2 == 0 ~> n > 3 && n % 2 == 0}@) printf("%d ", n);""",
+        Do(Op.EXCHANGE, BRANCH, "n > 3", 0, operation=1, right="n % 2 == 0"),
     ),
 ]
 

@@ -77,7 +77,7 @@ def change(
     made["width"] = 1 if row["role"] == Role.COMPARE and op not in COMPUTED else width
     made["form"] = form
     adds_double = form == Form.FLOAT and op in (Op.ADD, Op.LEFT_ADD, Op.RIGHT_ADD)
-    made["value"] = bits(value, form, 64 if adds_double else 64 if op is Op.POKE else width)
+    made["value"] = bits(value, form, 64 if adds_double or op in (Op.POKE, Op.MEMBER) else width)
     made["guard"] = bits(guard, form, width)
     made["operation"] = row["operation"] if operation is None else operation
     made["address"], made["size"] = address, size
