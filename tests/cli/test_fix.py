@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from cli_programs import line_of
-from cli_tool import Done, subject_folder, whence
+from cli_tool import Done, subject_folder, whence, write
+
+from whence.run.cases import TAKE_APART
 
 # From 10 on a piece is cheaper.
 PRICE = """\
@@ -103,6 +105,13 @@ def test_what_cannot_be_mended_is_said() -> None:
 def test_wrong_use_is_said_in_one_line(words: tuple[str, ...], message: str) -> None:
     done = fixed("wrong", *words)
     assert done.status == 2 and message in done.err and "Traceback" not in done.err
+
+
+def test_commands_are_refused_with_what_helps() -> None:
+    folder = subject_folder("fix-commands", prog_c="int main(void) { return 1; }")
+    write(folder / "whence.toml", '[program]\nsources = ["prog.c"]\n[cases]\ncommand = "./{name}"\nnames = ["prog"]\n')
+    done = whence(folder, "fix")
+    assert done.status == 2 and "the cases are commands" in done.err and TAKE_APART in done.err
 
 
 def test_a_damaged_knowledge_base_is_refused() -> None:

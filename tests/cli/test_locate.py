@@ -23,6 +23,8 @@ from cli_programs import (
 )
 from cli_tool import Done, subject_folder, whence, write
 
+from whence.run.cases import TAKE_APART
+
 RIGHT = "2 prices, 1 large\nsum 185\n"
 PRICES_CASES = ("--fails", "200 5", "--expect", RIGHT, "--passes", "5 7", "--passes", "1")
 
@@ -265,6 +267,7 @@ def test_suite_of_a_project_with_an_archive(name):
     assert {at["file"] for at in done.json["slice"]} == {"lib/stack.c", "src/ops.c", "src/calc.c"}
     assert done.json["symptom"]["line"] == line_of(CALC_C, "printf")
     assert done.json["symptom"]["text"].startswith("the test failed (")
+    assert any("the cases are commands" in line and TAKE_APART in line for line in done.json["summary"])
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")

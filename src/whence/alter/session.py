@@ -24,7 +24,7 @@ from whence.alter.check import check
 from whence.alter.faithful import FailureSignature, Unusable, difference
 from whence.alter.file import Expectation, Judge, Mode, RunLimits, SessionFile, unjudged
 from whence.probe.instrument import Variant
-from whence.run.cases import Case
+from whence.run.cases import TAKE_APART, Case
 from whence.run.compare import first_difference
 from whence.run.oracle import judge
 from whence.run.outcome import Kind, Rule
@@ -88,7 +88,7 @@ class Session:
             raise Unusable(
                 case.name,
                 "it runs a command: only a case that runs the program itself can be altered",
-                "describe the failing run as a case with `arguments` and `stdin`",
+                TAKE_APART,
             )
         self.subject, self.case, self.way = subject, case, way
         self._plain, self._reach, self._variant = plain, reach, variant

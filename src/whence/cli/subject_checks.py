@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from whence.cli.checks import Report, Weakness, run_check
 from whence.errors import SubjectError
+from whence.run.cases import TAKE_APART
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
@@ -99,8 +100,7 @@ class SubjectChecks:
         if subject.remarks:
             return "; ".join(subject.remarks)
         if any(case.command is not None for case in subject.cases):
-            hint = "capture = true in [cases] makes cases of what they run (docs/suites.md)"
-            raise Weakness("the cases are commands: no values are compared, and no run is altered", hint)
+            raise Weakness("the cases are commands: no values are compared, and no run is altered", TAKE_APART)
         return "none, the cases run the program themselves"
 
     def cases(self) -> str:

@@ -23,6 +23,7 @@ from whence.investigation.account import named, summary
 from whence.investigation.investigation import Investigation
 from whence.program.c_source import CSource
 from whence.program.source_edits import edited
+from whence.run.cases import TAKE_APART
 from whence.subject.symptoms import unrecorded_symptom
 from whence.techniques.bugfix.association import Suggestion, learn, prioritise
 from whence.techniques.bugfix.knowledge import SHIPPED, Scenario, load, merged
@@ -41,7 +42,6 @@ APART, APART_MOST = 0.5, 8.0  # of what is left, and seconds, for an input that 
 COMPARED = 3  # edits that the first one is told apart from
 LISTED = 10  # edits, and suggestions of a statement
 OWN = "whence-fixes.jsonl"  # what the user's team has learned, in the subject's folder
-COMMANDS = "capture = true in [cases] makes cases of what they run: docs/suites.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Fix:
         scenarios = self._scenarios(investigation.subject.folder)
         rows = investigation.failing_rows()
         if any(investigation.runs.tested[row].case.command is not None for row in rows):
-            raise SubjectError("the cases are commands of a test suite, which no edit can be tried on", COMMANDS)
+            raise SubjectError("the cases are commands of a test suite, which no edit can be tried on", TAKE_APART)
         base = _quick(investigation)
         ranking = [self._entry(investigation)] if self.at else _ranked(investigation, base)[: self.statements]
         fixing = _Fixing(investigation, base, ranking, scenarios)

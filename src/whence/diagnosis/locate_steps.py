@@ -29,6 +29,7 @@ from whence.investigation.attempts import Attempts
 from whence.investigation.close_cases import add_close_cases
 from whence.investigation.first_use import compile_ahead
 from whence.investigation.investigation import Investigation
+from whence.run.cases import TAKE_APART
 from whence.run.outcome import Kind
 from whence.subject.memory_check import Checker
 from whence.subject.recorder import Recording
@@ -57,7 +58,6 @@ ALTERING = 0.7  # of that, for altered runs
 CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
 TELLING, TELLING_MOST = 0.6, 10.0  # of it, and seconds, for the chain
-CAPTURE = "capture = true in [cases] makes cases of what they run: docs/suites.md"
 VALUES_OF = 50  # ranked statements whose values are gathered
 
 
@@ -172,7 +172,7 @@ class Diagnosis:
         """Whether there is a failing run whose values can be looked at, and that can be altered."""
         if all(self.runs.tested[row].case.command is None for row in self.rows):
             return True
-        hint = "" if self.investigation.subject.remarks else f" ({CAPTURE})"  # which tell what became of capturing
+        hint = "" if self.investigation.subject.remarks else f" ({TAKE_APART})"  # which tell what became of capturing
         text = "no values were compared and no run was altered: the cases are commands, which may run anything"
         self.attempts.lines.append(text + hint)
         self.slice()

@@ -22,6 +22,9 @@ from whence.run.outcome import Expected, Rule
 from whence.run.schedule import Schedule
 from whence.run.verdicts import tap_names
 
+# what helps where cases are commands
+TAKE_APART = "let whence take the suite apart (capture = true in [cases]), or describe a run by `arguments` and `stdin`"
+
 # Quoted text, or a character with a meaning to the shell.
 UNQUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|(?P<input><)|(?P<other>[|>;&])""", re.S)
 

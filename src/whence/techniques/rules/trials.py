@@ -14,6 +14,7 @@ from whence.alter.changes import Batch, Verdict
 from whence.alter.faithful import HELP
 from whence.alter.streams import Request
 from whence.errors import SubjectError
+from whence.run.cases import TAKE_APART
 from whence.subject.runs import blocks_executed, counters
 from whence.techniques.rules.candidates import Family, Rule, change_records
 
@@ -123,7 +124,7 @@ def _nothing_to_repair(runs: Runs) -> tuple[str, str]:
     name = runs.tested[runs.failing[0]].case.name
     return (
         f"case {name} runs a command: only a case that runs the program itself can be altered",
-        "describe the failing run as a case with `arguments` and `stdin`",
+        TAKE_APART,
     )
 
 
