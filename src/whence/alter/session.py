@@ -126,7 +126,7 @@ class Session:
 
     def _runner(self, kind: Variant) -> Runner:
         if kind not in self._runners:
-            runner = self.subject.runner(kind)
+            runner = self.subject.runner(kind, confined=True)
             with self._opening:
                 self._runners[kind] = runner
                 if self._is_cancelled:

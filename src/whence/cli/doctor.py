@@ -147,6 +147,16 @@ def check_addresses() -> str:
     return "address randomisation can be switched off"
 
 
+def check_confinement() -> str:
+    """Whether altered runs and edited programs can be kept from what is not theirs."""
+    from whence.run.confinement import landlock_version
+
+    if not landlock_version():
+        hint = "Linux 5.13 and newer can refuse that (Landlock); other processes and machines are safe in any case"
+        raise Weakness("altered runs and edited programs could write to files outside of their folder", hint)
+    return "altered runs and edited programs cannot reach others' processes, machines and files"
+
+
 def check_running() -> str:
     """Compile, link and run a program, plainly and in the fork server."""
     from whence.build.variant import runtime_objects
@@ -216,6 +226,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "store": check_store,
     "room": check_room,
     "addresses": check_addresses,
+    "confinement": check_confinement,
     "running": check_running,
     "kernels": check_kernels,
     "analysis": check_analysis,

@@ -82,7 +82,7 @@ class TellingApart:
         if (file, text) not in self._runners:
             path, name = self._subject.folder / file, f"apart-{len(self._runners)}"
             executable = self._rebuild.build(path, text, name, self._deadline, chooses=True)
-            self._runners[file, text] = Runner(executable, self._limits, name=self._subject.name)
+            self._runners[file, text] = Runner(executable, self._limits, name=self._subject.name, confined=True)
         return self._runners[file, text]
 
     def _runs(

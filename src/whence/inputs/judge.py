@@ -134,7 +134,7 @@ class Judge:
         self.seen = {verdict: deque(maxlen=REMEMBERED) for verdict in (Verdict.GOOD, Verdict.SAME)}
         if self.criteria.reference is None and self.subject.reference is not None:
             self.criteria = replace(self.criteria, reference=self.subject.reference)
-        self._plain = _Seat(self.subject.runner(), None)
+        self._plain = _Seat(self.subject.runner(confined=True), None)
         self.spend(1.0)
         self._signals.enter_context(self._interruptible())
         try:
@@ -192,7 +192,7 @@ class Judge:
         limits = replace(self.subject.limits, time=min(self.subject.limits.time or math.inf, seconds))
         variant = self._variant(answers[0].case)
         for _ in range(self.workers or len(os.sched_getaffinity(0))):
-            self._seats.append(_Seat(self.subject.runner(variant), self._reference()))
+            self._seats.append(_Seat(self.subject.runner(variant, confined=True), self._reference()))
             self._seats[-1].runner.limits = limits
         self._known[key_of(data)], self._exact[key_of(data)] = Verdict.SAME, True
 
@@ -231,7 +231,7 @@ class Judge:
     def _locate(self, answer: Answer) -> None:
         """Record the failing case, for the statement at which the failure shows."""
         try:
-            self._recorder = Recorder(self.subject, self.trace_limit, self.window)
+            self._recorder = Recorder(self.subject, self.trace_limit, self.window, confined=True)
             self.symptom = symptom_of(self._recorder.record(answer.case, answer.outcome), self.subject.folder)
         except WhenceError as error:
             self.notes.append(f"where the failure shows is not compared: {error}")

@@ -23,6 +23,7 @@ import time
 from pathlib import Path
 
 from whence.run import protocol
+from whence.run.confinement import confine
 from whence.run.protocol import Job, Reply
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -139,6 +140,8 @@ def _run_child(executable: bytes, job: Job, failure: int) -> None:
             os.dup2(os.open(path, flags, 0o600), stage - protocol.AT_INPUT)
         stage = protocol.AT_LIMITS
         _set_limits(job)
+        if job.flags & protocol.CONFINED:
+            confine(job.paths.work)
         for number in INTERPRETERS_OWN:
             signal.signal(number, signal.SIG_DFL)
         stage = protocol.AT_PROGRAM

@@ -34,7 +34,8 @@ VERSION = 4
 MESSAGE_MAX = 4 << 20  # as in server/server.c
 STRINGS_MAX = (1 << 16) - 16
 
-PREPARED, RING, END_AT_LIMIT = 1, 2, 4  # flags of a job; the last: when the trace is full, the run ends
+# Flags of a job. END_AT_LIMIT: when the trace is full, the run ends; CONFINED: see ``confinement.py``.
+PREPARED, RING, END_AT_LIMIT, CONFINED = 1, 2, 4, 8
 TIMED_OUT, SPARE_USED, TOO_MANY_PROCESSES, DEADLOCKED = 1, 2, 4, 8  # flags of a reply
 START_FAILED = 125  # exit status of a child that could not be set up, as in server.h
 

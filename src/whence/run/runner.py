@@ -118,7 +118,8 @@ class Runner:
     """Runs cases on one executable, in a sandbox of its own. Close it, or use it in a ``with`` statement.
 
     ``name`` is the program's ``argv[0]`` (its file name after ``./`` by default). With ``coverage`` the
-    counters of a cover variant are read. Raises SubjectError when the executable cannot be read.
+    counters of a cover variant are read; what is ``confined`` cannot harm others (``confinement.py``). Raises
+    SubjectError when the executable cannot be read.
 
     A runner belongs to one thread, which alone runs cases and closes it. What other threads may do is to cancel it: the
     owner's call then ends at once with Cancelled, and so does every later one.
@@ -131,11 +132,13 @@ class Runner:
         *,
         name: str | None = None,
         coverage: bool = False,
+        confined: bool = False,
     ) -> None:
         self.executable = executable.resolve()
         self.limits = limits
         self.name = name or f"./{executable.name}"
         self.coverage = coverage
+        self.confined = confined
         self.native = has_server(self.executable)
         self.sandbox = Sandbox()
         self._servers: dict[bool, Server] = {}  # by whether they run the shell
@@ -330,7 +333,7 @@ class Runner:
             memory=limits.memory,
             output=limits.output,
             processes=limits.processes,
-            flags=_kept(trace) if trace else 0,
+            flags=(_kept(trace) if trace else 0) | (protocol.CONFINED if self.confined else 0),
             trace_limit=trace.limit if trace else 0,
         )
 

@@ -31,6 +31,7 @@ from whence.run.cases import Case
 from whence.run.oracle import judge
 from whence.run.runner import Cancelled, RunLost, Runner
 from whence.run.sandbox import Limits
+from whence.subject.confined import Ground
 from whence.subject.coverage import Coverage
 from whence.subject.runs import Runs, coverage
 from whence.subject.subject import Subject
@@ -84,6 +85,7 @@ class CandidateRuns:
         self._subject, self._runs, self._deadline = subject, runs, deadline
         self._scratch = scratch("candidates")
         self._rebuild = Rebuild(subject.capture, Path(self._scratch.name))
+        self._ground = Ground(subject, runs)
         self._builds = 0
         self._runners: set[Runner] = set()  # those in use
         self._lock, self._stop = threading.Lock(), threading.Event()
@@ -159,6 +161,10 @@ class CandidateRuns:
         if self._is_late:
             self._add(late=len(edits))
             return []
+        if self._ground.trouble:
+            with self._lock:
+                self.count.troubles.setdefault(edits[0].file, f"not run: {self._ground.trouble}")
+            return []
         try:
             executable, left = self.build(source, edits)
         except TimeoutError:
@@ -174,7 +180,7 @@ class CandidateRuns:
             with self._lock:
                 self.count.troubles.setdefault(edits[0].file, str(error))
             return []
-        with Runner(executable, self.limits_of(rows), name=self._subject.name) as runner:
+        with Runner(executable, self.limits_of(rows), name=self._subject.name, confined=True) as runner:
             with self._lock:
                 self._runners.add(runner)
             try:

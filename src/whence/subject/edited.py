@@ -24,6 +24,7 @@ from whence.run.oracle import judge
 from whence.run.outcome import Kind
 from whence.run.runner import Cancelled, Runner
 from whence.run.sandbox import Limits
+from whence.subject.confined import Ground
 from whence.subject.runs import Runs
 from whence.subject.subject import Subject
 
@@ -70,6 +71,7 @@ class Editing:
         self._scratch = scratch("edited")
         self._rebuild = Rebuild(subject.capture, Path(self._scratch.name))
         self._changed = set(subject.places.changed_files())
+        self._ground = Ground(subject, runs)
         self._stop = threading.Event()
         self._numbers = 0
 
@@ -121,6 +123,8 @@ class Editing:
             return Tried(trouble=f"{file} was changed since the program was built")
         try:
             source, text = changed()
+            if self._ground.trouble:
+                return Tried(trouble=f"not run: {self._ground.trouble}")
             return self._run(self._rebuild.build(source, text, name, self._deadline, flags))
         except TimeoutError:
             return Tried(trouble="there was no time to compile it")
@@ -152,7 +156,7 @@ class Editing:
         failing = [row for row in runs.failing if runs.tested[row].outcome.kind is not Kind.MEMORY]
         rows = [*failing, *runs.passing]
         repaired, broken, how = list[int](), list[int](), ""
-        with Runner(executable, self._limits, name=self._subject.name) as runner, self._ended(runner):
+        with Runner(executable, self._limits, name=self._subject.name, confined=True) as runner, self._ended(runner):
             for start in range(0, len(rows), PORTION):
                 part = rows[start : start + PORTION]
                 try:

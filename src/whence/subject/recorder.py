@@ -79,13 +79,15 @@ class Recorder:
         window: int | None = None,
         variant: Variant = Variant.RECORD,
         executable: Path | None = None,
+        *,
+        confined: bool = False,
     ) -> None:
         self.subject = subject
         self._variant = variant
         self._limit = window or limit or min(subject.limits.trace or affordable(), affordable())
         self._endless = window or limit or min(self._limit, ENDLESS)
         self._ring = window is not None
-        self._runner: Runner = subject.runner(variant, executable)
+        self._runner: Runner = subject.runner(variant, executable, confined=confined or variant is not Variant.RECORD)
         self._numbers = count()
 
     def __enter__(self) -> Recorder:

@@ -209,15 +209,19 @@ class Subject:
         has_main = any(ref.name == "main" for ref in self.program.functions)
         return runtime_objects(with_main=has_main)
 
-    def runner(self, kind: Variant | None = None, executable: Path | None = None) -> Runner:
+    def runner(
+        self, kind: Variant | None = None, executable: Path | None = None, *, confined: bool = False
+    ) -> Runner:
         """A runner of the plain program, or of a variant (linked as ``executable``); close it after use.
+
+        What it runs is ``confined`` where nobody asked for it by itself: altered runs, inputs that were made.
 
         Cases with schedules run on the cover variant in the plain program's place, which takes none.
         """
         if kind is None and any(case.schedule is not None for case in self.cases):
             kind = Variant.COVER
         executable = executable or (self.executable if kind is None else self.variant(kind))
-        return Runner(executable, self.limits, name=self.name, coverage=kind is Variant.COVER)
+        return Runner(executable, self.limits, name=self.name, coverage=kind is Variant.COVER, confined=confined)
 
 
 def subject_from_config(config: SubjectConfig) -> Subject:

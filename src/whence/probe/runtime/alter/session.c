@@ -180,8 +180,6 @@ static void start_search(void)
 static void begin_whole(char *stack) __attribute__((noreturn));
 static void begin_whole(char *stack)
 {
-    if (whence_confine())
-        _exit(WHENCE_START_FAILED);
     if (!(whence_control->file->flags & HAS_THREADS)) /* each would need one of its own */
         whence_hook_stack = HOOK_STACK_START;
     if (whence_control->file->mode == SESSION_APPLY)

@@ -46,9 +46,4 @@ void whence_out_of_budget(void) __attribute__((noreturn));
 void whence_exits_start(void);
 void __whence_lib_exit(int status) __attribute__((noreturn));
 
-/* ---- seccomp.c ---------------------------------------------------------------------------------------------- */
-
-/* Refuses what an altered run must not do outside; 0, or nonzero where it cannot. */
-int whence_confine(void);
-
 #endif

@@ -20,7 +20,7 @@ struct job {
     int64_t row;
     uint32_t arguments, variables;
 };
-enum { JOB_PREPARED = 1, JOB_RING = 2, JOB_END_AT_LIMIT = 4 };
+enum { JOB_PREPARED = 1, JOB_RING = 2, JOB_END_AT_LIMIT = 4, JOB_CONFINED = 8 };
 enum text { WORK, SPARE, INPUT, OUTPUT, ERRORS, TRACE, MATRIX, SESSION, SCHEDULE, START, TEXTS };
 
 struct reply {
@@ -58,6 +58,9 @@ struct whence_server {
 
 /* child.c: runs the program as the job says, in a process that has been forked for it. Does not return. */
 void whence_run_child(const struct whence_server *server) __attribute__((noreturn));
+
+/* confine.c: refuses what this process, which runs in `work`, must not do to others; 0, or nonzero where it cannot. */
+int whence_confine(const char *work);
 
 /* processes.c */
 
