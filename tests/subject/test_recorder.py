@@ -56,6 +56,16 @@ def test_endless_run_is_cut(subject):
     assert recording.is_cut and recording.trace.bytes_used <= (1 << 20) + 4096
 
 
+def test_of_a_run_that_ends_all_is_recorded_however_long_it_is(subject, monkeypatch):
+    monkeypatch.setattr("whence.subject.recorder.ENDLESS", 1 << 20)
+    with Recorder(subject) as recorder:
+        long, endless = recorder.record_or_beginning(LONG), recorder.record_or_beginning(ENDLESS)
+    assert long.trace.header.end == "exit" and not long.is_cut and long.trace.bytes_used > 1 << 20
+    assert endless.outcome.kind is Kind.TIMEOUT and endless.trace.bytes_used <= (1 << 20) + 4096
+    with Recorder(subject, limit=1 << 20) as recorder:
+        assert recorder.record_or_beginning(LONG).is_cut
+
+
 PHASES = """\
 #include <stdlib.h>
 int main(int argc, char **argv)

@@ -119,7 +119,7 @@ def what_it_hangs_on(subject: Subject, recorder: Recorder, cases: Mapping[int, C
     checker = Checker(subject)
     for number, case in islice(cases.items(), MOST_SHOWN):
         try:
-            checked = checker.check(recorder.record(case, may_be_cut=True).trace)
+            checked = checker.check(recorder.record_or_beginning(case).trace)
         except WhenceError:
             continue
         first = min(checked.errors, key=lambda error: error.kind is not Deed.UNDEFINED, default=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import count
@@ -132,6 +133,14 @@ class Recorder:
             recording = self._record(case, request, session, expected, worth, endless)
         if keep is not None:
             _copy(recording.trace, keep)
+        return recording
+
+    def record_or_beginning(self, case: Case) -> Recording:
+        """A case's run; of one that does not end, or that takes more room than there is, the beginning."""
+        recording = self.record(case, may_be_cut=True)
+        if recording.is_cut and recording.outcome.kind is not Kind.TIMEOUT:
+            with suppress(TraceError, SubjectError):
+                return self.record(case)
         return recording
 
     def _record_endless(self, case: Case, expected: Outcome, session: bytes) -> Recording:

@@ -46,7 +46,7 @@ class MemoryErrors:
 
 def _checked(investigation: Investigation, checker: Checker, case: Case, leaks: bool) -> dict[str, Any]:
     """One case recorded and checked, as results hold it."""
-    recording = investigation.recorder.record(case, may_be_cut=True)
+    recording = investigation.recorder.record_or_beginning(case)
     checked = checker.check(recording.trace, leaks)
     words = FoundErrors(investigation.subject, checked)
     return run_part(recording, checked, [words.json(error) for error in checked.errors])

@@ -161,6 +161,15 @@ class Checker:
         self._plan = subject.plan
         self._ordering: Ordering = order_tables(subject.plan, subject.numbering)
 
+    @cached_property
+    def ordering_segments(self) -> NDArray[np.bool_]:
+        """Of each static segment whether a thread orders itself with others in it."""
+        ordering = self._ordering
+        found = (ordering.calls["sync"] != Sync.NOTHING) | (ordering.tails != 0)
+        sites = np.flatnonzero(ordering.orders)
+        found[np.searchsorted(ordering.starts, sites, side="right") - 1] = True
+        return np.asarray(found, np.bool_)
+
     @staticmethod
     def is_compiled() -> bool:
         """Whether the pass has been compiled before."""

@@ -35,7 +35,7 @@ def deciding_races(investigation: Investigation, recording: Recording) -> Findin
     compile_in_time(checker)
     compile_in_time(objects)
     if case.schedule is None:
-        again = investigation.recorder.record(replace(case, schedule=DEFAULT), may_be_cut=True)
+        again = investigation.recorder.record_or_beginning(replace(case, schedule=DEFAULT))
         if again.outcome.kind is not recording.outcome.kind:
             found.summary.append("races: by the default schedule the case does not fail alike; none were looked for")
             return found

@@ -1,9 +1,10 @@
 """Whether a race is harmful: the run with the two accesses in the other order (section 6.1.2 of the dissertation).
 
-The first access's thread is stopped right before it, and the other thread has the turn until it has done the second
-one. If it cannot come that far, since it waits for the first, other threads are let go on first. Then both go on. A
-race is harmful where the run ends otherwise, or where what is read, or is there in the end, has another value; one that
-is looked at again until it is as it was in the first run does no harm.
+The first access's thread is stopped right before it, and the other thread has the turn, again and again where it
+sleeps, yields or is long about it, until it has done the second one. If it cannot come that far, since it waits for the
+first, other threads are let go on first. Then both go on. A race is harmful where the run ends otherwise, or where what
+is read, or is there in the end, has another value; one that is looked at again until it is as it was in the first run
+does no harm.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 HARMFUL, HARMLESS, NOT_TRIED = VERDICTS = ("harmful", "harmless", "not tried")
 OTHERS = 3  # threads that are let go on in place of the second one
+TURNS = 8  # that the second thread may take beyond those that it had between the two accesses
 LONGER = 2  # times the trace of the first order that the other one's may be
 
 Record = Callable[[Schedule], "Recording"]
@@ -100,6 +102,12 @@ class PlacedRun:
         return [int(event) + offset for event in self.trace.columns.segments["event"][rows]]
 
 
+def _followed(run: PlacedRun, points: tuple[Point, ...]) -> tuple[Point, ...]:
+    """Those points of a run's schedule that made it, as far as it could tell of them."""
+    followed = run.recording.result.followed
+    return points if followed is None or followed.lost else followed.points
+
+
 class OtherOrder:
     """Runs a case with the accesses of its races in the other order.
 
@@ -125,7 +133,7 @@ class OtherOrder:
                 return Harm(NOT_TRIED, f"the run with the other order could not be recorded: {error}")
             one, other = run.event(first), run.event(second)
             if other >= 0 and (one < 0 or other < one):
-                return self._compare(race, run, (first, second), points)
+                return self._compare(race, run, (first, second), _followed(run, points))
         return Harm(NOT_TRIED, f"the other order did not come about: thread {first.thread} has to go on before")
 
     def _points(self, race: Race, first: Place, second: Place) -> Iterator[tuple[Point, ...]]:
@@ -144,8 +152,18 @@ class OtherOrder:
                 before.append(point)
         back = Point(second.thread, second.step + 1, first.thread)
         others = [int(t) for t in np.unique(steps.thread) if t not in (first.thread, second.thread)]
-        for thread in (second.thread, *others[:OTHERS]):
-            yield (*before, Point(first.thread, first.step, thread), back)
+        hold = [Point(first.thread, first.step, second.thread)] * self._turns(race, second.thread, schedule.slice)
+        yield (*before, *hold, back)
+        for thread in others[:OTHERS]:
+            yield (*before, Point(first.thread, first.step, thread), *hold, back)
+
+    def _turns(self, race: Race, thread: int, slice_: int) -> int:
+        """How many turns a thread may need from the first access on until it has done the second one."""
+        rows = self._run.trace.columns.events["segment"]
+        begin, end = int(rows[race.first.event]), int(rows[race.second.event])
+        is_own = self._run.steps.thread[begin : end + 1] == thread
+        steps = np.count_nonzero(is_own & self._run.steps.is_step[begin : end + 1])
+        return int(np.count_nonzero(np.diff(is_own.astype(np.int8)) > 0) + steps // slice_) + TURNS
 
     def _compare(self, race: Race, run: PlacedRun, places: tuple[Place, Place], points: tuple[Point, ...]) -> Harm:
         """What is otherwise in the run with the other order."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from whence.errors import SubjectError, TraceError
 from whence.findings import Findings, Statement, plural
 from whence.investigation.checked_runs import CheckedRuns, ranked
 from whence.investigation.chosen import chosen_cases
 from whence.probe.instrument import Variant
-from whence.run.outcome import Kind
 from whence.run.schedule import DEFAULT, End, Schedule, Way
 from whence.subject.memory_check import Checker as Objects
 from whence.techniques.races.check import Checked, Checker
@@ -23,7 +23,7 @@ from whence.techniques.races.other_order import HARMFUL, HARMLESS, NOT_TRIED, VE
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.run.cases import Case
-    from whence.subject.recorder import Recorder, Recording
+    from whence.subject.recorder import Recording
     from whence.techniques.races.check import Race
 
 ORDER = (HARMFUL, NOT_TRIED, HARMLESS)  # in which races are told
@@ -99,18 +99,29 @@ class _Case:
         }
 
     def _others(self, recording: Recording, checked: Checked) -> Iterator[Schedule]:
-        """Other orders of turns: threads have priorities by chance, some of which fall on the way."""
+        """Other orders of turns: threads have priorities by chance, some of which fall on the way.
+
+        They fall where threads order themselves, since that decides what is ordered, and at accesses that race, since
+        what is done may hang on these.
+        """
         if self._case.schedule != DEFAULT or checked.threads < 2 or recording.result.followed is None:
             return
-        length = max(1, recording.result.followed.considered)
+        trace, wanted = recording.trace, self._checkers[0].ordering_segments.copy()
+        racing = [access.event for race in checked.races for access in (race.first, race.second)]
+        executed = trace.columns.segments["id"][: trace.segments]
+        wanted[executed[trace.columns.events["segment"][racing]]] = True
+        sites = np.packbits(wanted, bitorder="little").tobytes()
+        length = max(1, int(np.count_nonzero(wanted[executed])))
         for seed in range(1, self._options.orders):
-            yield Schedule(way=Way.PRIORITIES, seed=seed, changes=seed % (MOST_CHANGES + 1), length=length)
+            yield Schedule(
+                way=Way.PRIORITIES, seed=seed, changes=seed % (MOST_CHANGES + 1), length=length, sites=sites
+            )
 
     def _check(self, case: Case) -> tuple[Recording, Checked]:
         """Record one run and add its races; the other order of each is run as well."""
         checker, objects = self._checkers
         subject, recorder = self._investigation.subject, self._investigation.recorder
-        recording = _recorded(recorder, case)
+        recording = recorder.record_or_beginning(case)
         checked = checker.check(recording.trace)
         if not checked.races:
             return recording, checked
@@ -135,15 +146,6 @@ class _Case:
             return Harm(NOT_TRIED, "no time was left for the run with the other order")
         self._tried += 1
         return other.harm(race)
-
-
-def _recorded(recorder: Recorder, case: Case) -> Recording:
-    """A case's run; of one that does not end, or that takes more room than there is, the beginning."""
-    recording = recorder.record(case, may_be_cut=True)
-    if recording.is_cut and recording.outcome.kind is not Kind.TIMEOUT:
-        with suppress(TraceError, SubjectError):
-            return recorder.record(case)
-    return recording
 
 
 def _findings(found: CheckedRuns) -> Findings:

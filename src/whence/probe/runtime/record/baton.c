@@ -304,11 +304,13 @@ int whence_pass_on(const sigset_t *mask, enum why why)
     return next != whence_self;
 }
 
-void whence_reach_step(uint32_t segment)
+/* Gives the turn away before a step, if it is to be; returns whether it is back and a point wants the thread to be asked again. */
+static int ask_at_step(uint32_t segment)
 {
     struct whence_thread *next = whence_self;
+    uint64_t steps = whence_steps(whence_self);
     whence_returned = 0;
-    if (whence_turn_is_over(whence_steps(whence_self))) {
+    if (whence_turn_is_over(steps)) {
         whence_time_us += SLICE_US;
         next = next_in_order(whence_self);
     }
@@ -317,10 +319,17 @@ void whence_reach_step(uint32_t segment)
         whence_time_us = chosen->until;
     if (chosen != whence_self)
         pass_to(chosen);
-    else if (next == whence_self && !whence_turn_is_over(whence_steps(whence_self)))
+    else if (next == whence_self && !whence_turn_is_over(steps))
         whence_go_on();
     else
         whence_take_turn();
+    return chosen != whence_self && whence_has_point((unsigned)(whence_self - whence_threads), steps);
+}
+
+void whence_reach_step(uint32_t segment)
+{
+    while (ask_at_step(segment))
+        ;
 }
 
 void whence_come_back(void)

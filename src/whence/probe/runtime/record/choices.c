@@ -160,6 +160,8 @@ static unsigned by_priority(const struct whence_choice *choice)
     return best;
 }
 
+int whence_has_point(unsigned thread, uint64_t step) { return file && find_point(thread, step << 1); }
+
 static void note(const struct whence_choice *choice, uint64_t at, unsigned chosen)
 {
     struct schedule_point point = {choice->thread, chosen, at};
