@@ -10,9 +10,11 @@ As a library: ``whence.open("folder").locate(budget=30)`` (``whence.project``, d
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # so that `whence-cc`, which a build starts hundreds of times, does not load `typing`
 if TYPE_CHECKING:
+    from typing import Any
+
     from whence.diagnosis.chain import FailureInducingChain as FailureInducingChain
     from whence.diagnosis.fix import Fix as Fix
     from whence.diagnosis.formula import CorrectionSets as CorrectionSets

@@ -1,6 +1,7 @@
 """whence-cc against the compiler behind it: nothing that a build can see may differ."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -59,6 +60,61 @@ def test_errors_and_warnings_are_shown_once_and_unchanged(project: Project) -> N
     assert ours.stderr == theirs.stderr
     assert ours.stderr.count("unused variable") == 1
     assert project.cc("-Wall -Werror -c warn.c", status=1).stderr.count("unused variable") == 1
+
+
+OLD_C = """
+static take(char *text) { return text[0]; }
+int main() { int *p = 5; take(p); return twice_of(p == 0); }
+int twice_of(int x) { if (x) return; return 2 * x; }
+"""
+
+
+def test_old_c_is_compiled_and_captured_with_warnings(project: Project) -> None:
+    project.write(old_c=OLD_C)
+    told = project.cc("-c old.c")
+    assert told.stderr.count("warning:") >= 4
+    assert records(project.folder / "old.o") == [("module", "old.c")]
+
+
+def test_warnings_that_only_clang_has_are_no_errors(project: Project) -> None:
+    project.write(old_c="int zero();\nint main(void) { return zero(); }\nint zero() { return 0; }\n")
+    flags = "-std=c99 -pedantic -Werror old.c"
+    assert "no errors, since" in project.cc(f"-c {flags}").stderr
+    assert records(project.folder / "old.o") == [("module", "old.c")]
+    assert "no errors, since" in project.cc(f"{flags} -o old").stderr
+    project.output("old")
+    assert "no errors, since" not in project.cc(f"-Wstrict-prototypes -c {flags}", status=1).stderr  # gcc has this too
+
+
+def test_probes_are_refused_as_they_ask_for(project: Project) -> None:
+    project.write(conftest_c="int main(void) { return not_declared(); }\n")
+    project.cc("-c conftest.c")
+    project.cc("-Werror=implicit-function-declaration -c conftest.c", status=1)
+
+
+NESTED = "int twice(int x) { int add(int y) { return x + y; } return add(x); }\n"  # gcc's own C
+
+
+def test_what_clang_refuses_the_own_compiler_compiles(project: Project) -> None:
+    project.write(nested_c=NESTED, main_c=MAIN)
+    told = project.cc("-c nested.c")
+    assert "nested.c: compiled by" in told.stderr
+    project.cc("main.c nested.o -o main")
+    assert project.output("main") == "42\n"
+    capture = read_executable(project.folder / "main")
+    assert [Path(module.source).name for module in capture.modules] == ["main.c"]
+    assert [text.partition("nested.c: ")[2][:25] for text in capture.uncaptured] == ["clang does not compile it"]
+
+
+def test_two_compilers_that_call_each_other_end(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user's `cc` may be a script that starts whence-cc."""
+    project.write(bad_c=NESTED)
+    script = project.folder / "bin" / "cc"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec {shlex.join(WRAPPER)} "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+    project.cc("-c bad.c", status=1)
 
 
 def test_link_error_is_the_linkers(project: Project) -> None:

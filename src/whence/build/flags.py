@@ -146,6 +146,14 @@ class CommandLine:
         return [*kept, "-o", output, source.path]
 
 
+def without_werror(arguments: list[str]) -> list[str]:
+    """A compiler call in which warnings that the user's options make errors are warnings again."""
+    words = [word for word in arguments if word == "-Werror" or word.startswith("-Werror=")]
+    position = arguments.index("--") if "--" in arguments else len(arguments)
+    back = dict.fromkeys("-Wno-error" + word.removeprefix("-Werror") for word in words)
+    return [*arguments[:position], *back, *arguments[position:]]
+
+
 def is_optimised(arguments: list[str]) -> bool:
     """Whether a compiler call asks for optimisation; the last option counts."""
     levels = [word for word in arguments if word.startswith("-O")]

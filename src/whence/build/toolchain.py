@@ -10,6 +10,9 @@ Key idea: the package ``ziglang`` holds a whole clang, and it is used in one of 
   and refuses ``__DATE__`` in optimised code. Flags in front of the user's take that back. (It also shows a
   source's warnings only until it has compiled that source once.)
 
+What older C allows, and newer clangs refuse by default, is a warning here, as most users' compilers have it: programs
+that are diagnosed are often old.
+
 This module is imported by ``whence-cc`` on every compiler call, hence no dataclass and no ``pathlib`` here.
 """
 # ruff: noqa: PTH100, PTH110, PTH111, PTH113, PTH118, PTH120
@@ -33,6 +36,18 @@ _PLAIN_FLAGS = {
     ),
     "clang": ("-ffp-contract=off",),
 }
+# Errors of newer clangs that have always been warnings elsewhere. A user's own -Werror= comes later, so it counts.
+_OLD_C = tuple(
+    f"-Wno-error={name}"
+    for name in (
+        "implicit-function-declaration",
+        "implicit-int",
+        "int-conversion",
+        "incompatible-function-pointer-types",
+        "incompatible-pointer-types",
+    )
+)
+_OLD_C_BUNDLED = ("-Wno-error=return-mismatch",)  # older clangs warn of a name they do not know
 _GCC_TRIPLES = ("linux-gnu", "redhat-linux", "suse-linux", "pc-linux-gnu", "unknown-linux-gnu")
 _OLDEST, _NEWEST = 15, 22  # typed pointers before; newer than llvmlite after
 
@@ -55,7 +70,8 @@ class Toolchain:
     @property
     def plain_flags(self) -> tuple[str, ...]:
         """Flags that go before the user's in every call."""
-        return _PLAIN_FLAGS[self.kind]
+        bundled = _OLD_C_BUNDLED if self.command[0].endswith("/zig") else ()
+        return (*_PLAIN_FLAGS[self.kind], *_OLD_C, *bundled)
 
     def call(self, arguments: list[str]) -> list[str]:
         """The full command line that compiles or links as the user's ``arguments`` ask.
@@ -141,6 +157,13 @@ def _system_builds_c(machine: str) -> bool:
         and any(map(os.path.isdir, (f"/usr/lib/gcc/{machine}-{name}" for name in _GCC_TRIPLES)))
         and _which("ld") is not None
     )
+
+
+def own_compiler() -> str | None:
+    """The path of the compiler that the user has beside ``whence-cc``: ``cc`` or ``gcc``, or None."""
+    ours = os.path.realpath(sys.argv[0])
+    found = (_which(name) for name in ("cc", "gcc"))
+    return next((path for path in found if path and os.path.realpath(path) != ours), None)
 
 
 def _which(name: str) -> str | None:

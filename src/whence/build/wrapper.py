@@ -11,8 +11,10 @@ Key ideas:
 - A link gets one more, tiny object with the record of the link; sources in the same call are compiled to IR
   first, and their records go into that object.
 - Capturing can fail, the build cannot: what went wrong is recorded in the object and told by
-  ``read_executable``.
- Start-up time is paid hundreds of times by a configure script, hence no dataclass, no ``pathlib``, no
+  ``read_executable``. What the user's own compiler takes is built: under -Werror clang's warnings are no errors
+  then, and what clang does not compile that compiler does, without being captured.
+
+Start-up time is paid hundreds of times by a configure script, hence no dataclass, no ``pathlib``, no
 ``subprocess``.
 """
 # ruff: noqa: PTH100, PTH108, PTH109, PTH110, PTH113, PTH119, PTH123
@@ -24,11 +26,11 @@ import os
 import signal
 import sys
 
-from whence.build.flags import CommandLine, Input
+from whence.build.flags import CommandLine, Input, without_werror
 from whence.build.linked import keep_files, source_object
 from whence.build.records import Record, append_section, relocatable
 from whence.build.store import Store, encode, read, sha256
-from whence.build.toolchain import Toolchain, find_toolchain
+from whence.build.toolchain import Toolchain, find_toolchain, own_compiler
 from whence.errors import WhenceError
 
 TYPE_CHECKING = False
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 _PROBES = ("conftest.", "CMakeCCompilerId.")
 _PROBE_FOLDERS = ("/CMakeScratch/", "/CMakeTmp", "/CompilerIdC", "/meson-private/")
 _MACHINES = {"x86_64": 62, "aarch64": 183}  # e_machine of a link record's object
+_FALLEN_BACK = "WHENCE_FALLEN_BACK"  # set for the user's own compiler, which may be a script that calls us
 _ENVIRONMENT = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "LD_RUN_PATH", "COMPILER_PATH")
 
 
@@ -107,11 +110,30 @@ class Call:
         for capture in captures[:limit]:
             capture.start()
         status = self._plain(self.arguments)
-        if status == 0:
-            records = _finish(captures, limit)
-            for source in self.line.sources:
-                self._name(source, records.get(source) or self._missing(source))
-        return status
+        if status and not self._fall_back(captures):
+            return status
+        records = _finish(captures, limit)
+        for source in self.line.sources:
+            self._name(source, records.get(source) or self._missing(source))
+        return 0
+
+    def _fall_back(self, captures: list[SourceCapture]) -> bool:
+        """Compile by the user's own compiler what clang refuses; whether that takes it."""
+        if not (compiler := self._taken_by()):
+            return False
+        for capture in captures:
+            capture.refuse(f"clang does not compile it, {compiler} does")
+        _note(f"{', '.join(source.path for source in self.line.sources)}: compiled by {compiler}, and not captured")
+        return True
+
+    def _taken_by(self) -> str | None:
+        """The user's own compiler, if that does what was asked; None where it refuses that too, or there is none."""
+        compiler = own_compiler()
+        if compiler is None or _FALLEN_BACK in os.environ:
+            return None
+        environment = {**self.environment, _FALLEN_BACK: "1"}
+        refused = _wait(self.spawn([compiler, *self.arguments], os.memfd_create("whence-cc"), environment))
+        return None if refused else compiler
 
     def _link(self, captures: list[SourceCapture]) -> int:
         limit = os.cpu_count() or 1
@@ -131,7 +153,14 @@ class Call:
         return self._plain([extra, *self.arguments])  # in front, where no -x is in force yet
 
     def _plain(self, arguments: list[str]) -> int:
-        return _wait(self.spawn(self.toolchain.call(arguments)))
+        """Run clang as it was asked, and again where it failed of warnings that the user's own compiler has not."""
+        status = _wait(self.spawn(self.toolchain.call(arguments)))
+        lenient = without_werror(arguments)
+        if status and lenient != arguments and (compiler := self._taken_by()):
+            status = _wait(self.spawn(self.toolchain.call(lenient), os.memfd_create("whence-cc")))
+            if not status:
+                _note(f"these warnings are no errors, since {compiler} has none")
+        return status
 
     def _missing(self, source: Input) -> Record:
         reason = "assembly" if source.kind == "assembly" else "not a C source"
@@ -183,7 +212,7 @@ class Call:
         self.store.write(path, content)
         return path
 
-    def spawn(self, command: list[str], output: int | None = None) -> int:
+    def spawn(self, command: list[str], output: int | None = None, environment: dict[str, str] | None = None) -> int:
         """Start a command, with both output streams sent to the descriptor ``output``; returns its process
         id.
         """
@@ -194,7 +223,7 @@ class Call:
         if self.stdin is not None:  # opened anew, so that each reader has a position of its own
             stdin = os.open(f"/proc/self/fd/{self.stdin}", os.O_RDONLY)
             actions.append((os.POSIX_SPAWN_DUP2, stdin, 0))
-        pid = os.posix_spawn(command[0], command, self.environment, file_actions=actions)
+        pid = os.posix_spawn(command[0], command, environment or self.environment, file_actions=actions)
         _running.add(pid)
         if stdin is not None:
             os.close(stdin)
@@ -215,6 +244,8 @@ class SourceCapture:
 
     def start(self) -> None:
         """Start clang; what it says goes into memory, since the plain compile says the same."""
+        if self.error:
+            return
         try:
             self.temporary = self.call.store.temporary(".bc")
             arguments = self.call.line.ir_arguments(self.source, self.temporary)
@@ -222,6 +253,11 @@ class SourceCapture:
             self.pid = self.call.spawn(self.call.toolchain.call(arguments), self.diagnostics)
         except OSError as error:
             self.error = _reason(error)
+
+    def refuse(self, reason: str) -> None:
+        """Let there be no IR, for a reason."""
+        self.discard()
+        self.pid, self.temporary, self.error = 0, "", reason
 
     def finish(self) -> Record:
         """Wait for clang, move the IR into the store and return the record that names it, or the reason for
@@ -269,6 +305,10 @@ def _finish(captures: list[SourceCapture], started: int) -> dict[Input, Record]:
         for following in captures[index + started : index + started + 1]:
             following.start()
     return records
+
+
+def _note(text: str) -> None:
+    print(f"whence-cc: note: {text}", file=sys.stderr)
 
 
 def _reason(error: OSError) -> str:
