@@ -10,7 +10,7 @@ from bench.suppression.programs import PROGRAMS
 from whence.alter.suppression import SuppressedRuns
 from whence.run.cases import Case
 from whence.run.outcome import Expected, Kind
-from whence.techniques.execution_suppression.algorithm import Suppressed, Suppression
+from whence.techniques.execution_suppression.algorithm import NOT_COMPARED, Suppressed, Suppression
 from whence.techniques.execution_suppression.explanation import Explanation
 
 CASE = Case("case", (), expected=Expected())
@@ -46,10 +46,10 @@ int main(void)
 """
 
 
-def followed(text: str, reorder: bool = False) -> tuple[Suppressed, list[list[int]]]:
+def followed(text: str, reorder: bool = False, case: Case = CASE) -> tuple[Suppressed, list[list[int]]]:
     """The executions, and the lines that each one's failure came of."""
     subject = subject_of(text)
-    with SuppressedRuns(subject, CASE) as runs:
+    with SuppressedRuns(subject, case) as runs:
         seconds = 60.0
         found = Suppression(runs, subject.folder, lambda: seconds, lambda _: None, lambda _: None).suppress(reorder)
     told = [Explanation(subject, step).json() for step in found.steps]
@@ -67,6 +67,56 @@ def test_the_example_of_figure_5_1() -> None:
     assert lines[0][0] == line(COPY_AND_PASTE, "// index")
     assert lines[1][0] == line(COPY_AND_PASTE, "// clobbers")
     assert lines[2] == [line(COPY_AND_PASTE, "//!")]
+
+
+STATUSES = """\
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+static struct { char name[8]; int limit; } job = {"", 100};
+static int used;
+static int is_used_up(void) { return used > job.limit; }
+int main(int argc, char **argv)
+{
+    strcpy(job.name, argv[2]); // clobbers
+    used = 2; // right
+    int left = job.limit - used; // computes
+    switch (*argv[1]) {
+    case 'r': return used > job.limit;
+    case 'c': return job.limit == 100 ? 0 : 4;
+    case 'i': if (is_used_up()) return 3; break;
+    case 'e': if (job.limit < 50) exit(3); break;
+    case 'a': exit(job.limit != 100);
+    case 'v': return left != 98;
+    case 'p': if (!is_used_up()) puts("fine"); break;
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "parts"),
+    [
+        ("r", ["// right", "// clobbers"]),
+        ("c", ["// clobbers"]),
+        ("i", ["// right", "// clobbers"]),
+        ("e", ["// clobbers"]),
+        ("a", ["// clobbers"]),
+        ("v", ["// computes"]),
+    ],
+)
+def test_a_wrong_exit_status_is_followed_to_what_it_was_made_of(how: str, parts: list[str]) -> None:
+    found, lines = followed(STATUSES, case=Case(how, (how, "eight..."), expected=Expected()))
+    assert sorted(lines[0]) == sorted(line(STATUSES, part) for part in parts)
+    assert [step.recording.outcome.kind for step in found.steps] == [Kind.WRONG_STATUS, Kind.PASS]
+    assert not found.why
+
+
+def test_where_a_later_run_cannot_be_compared_nothing_is_called_gone() -> None:
+    found, lines = followed(STATUSES, case=Case("p", ("p", "eight..."), expected=Expected(b"fine\n")))
+    assert {line(STATUSES, part) for part in ("// right", "// clobbers")} <= set(lines[0])
+    assert found.why == NOT_COMPARED
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)

@@ -1,11 +1,11 @@
 """Schedules: how the threads of a run take turns.
 
 A thread goes on until it waits or ends; then the next one in order of number that can go on has the turn. A *point*
-says where it is otherwise: "thread 1 does not begin its step 17 before thread 2 has had a turn"; with the same point
-twice, before that one has had two turns. A step is an access that another thread could notice, or a call out of the
-program (``probe/layout.py``); each thread counts its own. So a schedule is short, and the same in every run and in
-every variant. A turn also ends after ``SLICE`` steps, so that no thread that spins keeps the others from what it waits
-for.
+says where it is otherwise: "thread 1 does not begin its step 17 before thread 2 has had a turn". The same point several
+times holds thread 1 for as many turns of thread 2, if no point gives it the turn before. A step is an access that
+another thread could notice, or a call out of the program (``probe/layout.py``); each thread counts its own. So a
+schedule is short, and the same in every run and in every variant. A turn also ends after ``SLICE`` steps, so that no
+thread that spins keeps the others from what it waits for.
 
 Where a schedule is searched, runs choose by chance or by priorities; what they chose is told as points (``Followed``).
 ``probe/runtime/record/schedule_file.h`` is the other side of the file that a run is given.

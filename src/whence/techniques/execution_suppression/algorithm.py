@@ -33,6 +33,7 @@ SHARE = 0.4  # of the time left that one execution may take: to read its recordi
 LEAST = 1.0  # seconds that it may take in any case
 TIME_UP = "the time is used up"
 RACES = "it came of a data race"
+NOT_COMPARED = "what a run with suppression prints and returns is not what it would be without"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,8 @@ class Suppression:
                 found.why = self._trace_back(step)
                 if self.races is not None and not found.why:
                     self._add_races(found, step, self.races.at(step))
+            elif before is not None and not before.crashed and step.recording.outcome.failed and not found.why:
+                found.why = NOT_COMPARED
             self.report(step)
             if not counts or found.why:
                 return points, ordering

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 CASTS = frozenset({"bitcast", "trunc", "zext", "sext", "ptrtoint", "inttoptr", "freeze", "addrspacecast"})
 COPIED = frozenset({"load", "phi", "call"})
 WROTE = (int(CellKind.COPY), int(CellKind.SET), int(CellKind.CALL), int(CellKind.UNKNOWN))
+STATUS = "wrong-status"  # the kind of its symptom
+RETURNED = "%retval"  # the register in which clang keeps what a function with several returns will return
+WITHOUT_EFFECT = frozenset({Site.BRANCH, Site.RET})  # they use a value, but suppression cannot start there
 DEEPEST = 200  # copies that a value is followed through
 
 
@@ -66,6 +69,8 @@ class Definitions:
         if event < 0:
             return []
         found = list(self._all(self._at_fault(event, symptom), event))
+        if symptom.kind == STATUS:
+            found = [one for definition in found for one in self._of_status(definition)]
         first: dict[int, Definition] = {}
         for definition in found:
             first.setdefault(definition.event, definition)
@@ -103,6 +108,8 @@ class Definitions:
         """References to what the failing instance used: its address, its condition, what it was given."""
         kind = self.trace.kind(event)
         criteria = [int(c) for c in symptom.details.get("criteria", [])]
+        if symptom.kind == STATUS:
+            return criteria
         if kind is Site.RET:
             return self._of_one_statement(self.trace.return_writers) or [c for c in criteria if c != event + 1]
         if kind is Site.CALL:
@@ -112,6 +119,29 @@ class Definitions:
         if kind is Site.BRANCH:
             return [used for c in criteria for used in self._edges(c, Edge.VALUE)]
         return criteria
+
+    def _of_status(self, definition: Definition) -> list[Definition]:
+        """What the expression behind the exit status was made of; of a constant, the test that chose it."""
+        made = definition.shown
+        if self.trace.kind(made) is Site.STORE and self.trace.instruction(made).operands[1].text != RETURNED:
+            return [definition]
+        found = list(self._all(self._edges(made + 1, Edge.VALUE), made))
+        for branch in self._chosen_by(made) if not found else []:
+            found += self._all(self._edges(branch, Edge.VALUE), branch - 1)
+        return found or [definition]
+
+    def _chosen_by(self, event: int) -> list[int]:
+        """References to the branch that chose a constant: between the sides of `?:`, else whether to come here."""
+        values = self._edges(event + 1, Edge.VALUE)
+        sides = [b for value in values if value > 0 and self._is_phi(value - 1) for b in self._controls(value)[:1]]
+        return sides or self._controls(event + 1)
+
+    def _is_phi(self, event: int) -> bool:
+        return self.trace.kind(event) is Site.PHI
+
+    def _controls(self, reference: int) -> list[int]:
+        found = dependences(self.trace.plan, self.trace.columns, reference, True)
+        return [target for target, kind in found if kind is Edge.CONTROL]
 
     def _of_call(self, call: int, criteria: list[int]) -> list[int]:
         """What a call that did not come back was given: a pointer to no function, corrupted blocks, bad arguments."""
@@ -210,7 +240,8 @@ class Definitions:
     def _of_passing(self, event: int, consumer: int, read: int, address: bool, depth: int) -> Iterator[Definition]:
         """A store, argument or returned value: what it copied, or itself where it was computed there.
 
-        Of what was only passed on from where nothing had written it, the store behind is the definition.
+        Of what was only passed on from where nothing had written it, the store behind is the definition. What was
+        computed for a branch or a return alone is made of its operands.
         """
         found: list[Definition] = []
         operand = self._operand(event)
@@ -220,7 +251,10 @@ class Definitions:
         if is_copy:
             found = list(self._all(self._edges(event + 1, Edge.VALUE), consumer, read, address, depth))
         if not found and (not is_copy or self.trace.kind(event) is Site.STORE):
-            found = [Definition(consumer, event, read, address)]
+            if self.trace.kind(consumer) in WITHOUT_EFFECT:
+                found = list(self._all(self._edges(event + 1, Edge.VALUE), consumer, read, address, depth))
+            else:
+                found = [Definition(consumer, event, read, address)]
         yield from found
 
     def _is_named(self, event: int) -> bool:

@@ -13,6 +13,7 @@ from whence.errors import SubjectError
 from whence.findings import Entry, Findings, Statement, plural
 from whence.probe.instrument import Variant
 from whence.techniques.execution_suppression.algorithm import (
+    NOT_COMPARED,
     RACES,
     TIME_UP,
     RaceAt,
@@ -157,6 +158,8 @@ class _Executions:
             lines += [f"execution {number}: {_race_line(race)}" for race in execution["races"]]
         lines += [f"execution {n}: {OTHER_TURNS}" for n, s in enumerate(self._steps, 1) if not s.execution.in_turns]
         end = f"the failure has not gone: {followed.why}" if followed.why else "no failure is left"
+        if followed.why == NOT_COMPARED:
+            end = f"whether a failure is left is not known: {followed.why}"
         if followed.race is not None:
             end = "nothing more was suppressed: the failure came of a data race, whose order does harm"
         return [*lines, *followed.remarks, end, *(f"not captured: {name}" for name in capture.uncaptured)]
@@ -167,7 +170,7 @@ def _reason(definition: dict[str, Any], back: int, why: str) -> str:
     if back:
         return f"suppressed on the way: {definition['text']}"
     what = "suppressed last" if why else "suppressed last, and no failure is left: the first corruption"
-    return f"{'what the failure came of' if why == RACES else what}: {definition['text']}"
+    return f"{'what the failure came of' if why in (RACES, NOT_COMPARED) else what}: {definition['text']}"
 
 
 def _race_reasons(race: RaceAt) -> list[str]:

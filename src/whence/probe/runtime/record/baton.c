@@ -304,7 +304,7 @@ int whence_pass_on(const sigset_t *mask, enum why why)
     return next != whence_self;
 }
 
-/* Gives the turn away before a step, if it is to be; returns whether it is back and a point wants the thread to be asked again. */
+/* Gives the turn away before a step, if it is to be; returns whether it is back too early. */
 static int ask_at_step(uint32_t segment)
 {
     struct whence_thread *next = whence_self;
@@ -323,7 +323,7 @@ static int ask_at_step(uint32_t segment)
         whence_go_on();
     else
         whence_take_turn();
-    return chosen != whence_self && whence_has_point((unsigned)(whence_self - whence_threads), steps);
+    return chosen != whence_self && whence_is_held((unsigned)(whence_self - whence_threads), steps);
 }
 
 void whence_reach_step(uint32_t segment)

@@ -20,6 +20,7 @@ static const uint8_t *sites;
 static uint64_t turn_end, chance_state, change_at[CHANGES_MAX];
 static uint64_t followed, wakes_seen; /* points that have been; how often threads had been woken at the last choice */
 static int64_t priorities[MASKED], lowest;
+static unsigned given_to = MASKED; /* the thread that the last choice named by a point, if it did */
 
 int whence_is_scheduled(void) { return file != NULL; }
 
@@ -160,7 +161,10 @@ static unsigned by_priority(const struct whence_choice *choice)
     return best;
 }
 
-int whence_has_point(unsigned thread, uint64_t step) { return file && find_point(thread, step << 1); }
+int whence_is_held(unsigned thread, uint64_t step)
+{
+    return file && given_to != thread && find_point(thread, step << 1);
+}
 
 static void note(const struct whence_choice *choice, uint64_t at, unsigned chosen)
 {
@@ -176,8 +180,10 @@ unsigned whence_choose_by_schedule(const struct whence_choice *choice)
     uint64_t at = choice->step << 1 | (choice->why != AT_STEP);
     struct schedule_point *point = find_point(choice->thread, at);
     unsigned chosen = choice->by_default;
+    given_to = MASKED;
     if (point) {
-        chosen = can_go_on(choice, point->next) ? point->next : chosen;
+        if (can_go_on(choice, point->next))
+            given_to = chosen = point->next;
         point->next |= USED;
         followed++;
     } else if (file->way == BY_CHANCE) {

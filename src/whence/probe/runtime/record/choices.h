@@ -20,9 +20,9 @@ int whence_is_scheduled(void);
 int whence_considers(uint64_t step, uint32_t segment, uint64_t wakes);
 /* The thread that goes on. */
 unsigned whence_choose_by_schedule(const struct whence_choice *choice);
-/* Whether a point says who goes on before a thread begins a step: where there are several of them, one for each time that the
-   thread has the turn there. */
-int whence_has_point(unsigned thread, uint64_t step);
+/* Whether a thread that has the turn back before a step is to give it away again: there is another point for the step, and no point
+   has given it the turn. */
+int whence_is_held(unsigned thread, uint64_t step);
 /* A thread's turn begins, after so many steps of it; whether it is over at a step. */
 void whence_begin_turn(uint64_t steps);
 int whence_turn_is_over(uint64_t step);
