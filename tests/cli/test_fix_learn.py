@@ -82,7 +82,7 @@ def test_what_cannot_be_learned_from_is_said(fixed: Path, tmp_path_factory: pyte
     elsewhere = tmp_path_factory.mktemp("no-git")
     (elsewhere / "toll.c").write_text(TOLL)
     done = learn(elsewhere)
-    assert done.status == 2 and "git cannot tell what was fixed" in done.err
+    assert done.status == 2 and "git cannot tell what was changed" in done.err
 
 
 def test_knowledge_of_several_files_is_merged(fixed: Path) -> None:

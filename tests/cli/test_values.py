@@ -98,10 +98,10 @@ def test_no_failing_case_is_an_error():
     assert done.status == 2 and "no case fails" in done.err
 
 
-def test_a_case_of_a_suite_cannot_be_altered(tmp_path):
+def test_a_case_of_a_suite_cannot_be_altered():
     folder = subject_folder("values-suite", prog_c=PRICES)
-    (folder / "whence.toml").write_text(
-        '[program]\nsources = ["prog.c"]\n[[case]]\nname = "suite"\ncommand = "./prog 200 | grep -q 180"\n'
-    )
+    cases = 'command = "./prog {name} | grep -q 180"\nnames = ["200"]\n'
+    (folder / "whence.toml").write_text(f'[program]\nsources = ["prog.c"]\n[cases]\n{cases}')
     done = whence(folder, "values")
     assert done.status == 2 and len(done.err.splitlines()) <= 2
+    assert "200: it runs a command" in done.err or "200 runs a command" in done.err

@@ -31,6 +31,7 @@ COMMANDS = {
     "faults": "Locate several faults, one at a time; after each fix the search goes on.",
     "spectrum": "Rank statements by which cases executed them.",
     "reduce": "Reduce a failing input to what the failure needs.",
+    "ci": "Run all cases, locate what fails, and write what CI services take.",
     "record": "Record one run and say what the trace holds.",
     "init": "Write a commented whence.toml from what a folder holds.",
     "doctor": "Check the set-up and say what is missing.",

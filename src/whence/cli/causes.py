@@ -40,7 +40,8 @@ def causes(options: Options, depth: int, fine: tuple[str, ...], correct: tuple[s
 
 
 def _print_tree(folder: Path, findings: Findings, depth: int) -> None:
-    from whence.cli.present import lookup_in, source_texts
+    from whence.cli.present import files_of, lookup_in, source_texts
+    from whence.report.json import to_json
     from whence.report.tree import print_tree
 
-    print_tree(findings.parts["tree"], lookup_in(source_texts(folder, findings)), depth, NODES_SHOWN)
+    print_tree(findings.parts["tree"], lookup_in(source_texts(folder, files_of(to_json(findings)))), depth, NODES_SHOWN)

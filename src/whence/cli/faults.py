@@ -61,7 +61,8 @@ def faults(
         status = show(investigation, findings, options)
         for title, group in found.groups if not options.json else ():
             click.echo(f"\n{title}\n")
-            present(replace(options, html=None), investigation.subject.folder, False, investigation.current(group))
+            printed = replace(options, html=None, sarif=None)
+            present(printed, investigation.subject.folder, False, investigation.current(group))
     return status
 
 

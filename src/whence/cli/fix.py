@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from whence.cli.investigate import investigate
-from whence.cli.options import CaseCommand, Options, Search, search_options, shared_options
+from whence.cli.options import CaseCommand, Options, Search, refuse_reports, search_options, shared_options
 from whence.cli.present import show
 from whence.cli.supervisor import line
 from whence.errors import UsageError
@@ -85,8 +85,7 @@ def edits(
     """
     from whence.diagnosis.fix import Fix
 
-    if options.html is not None:
-        raise UsageError("whence fix writes no page; --json gives the result to other programs")
+    refuse_reports(options, "whence fix")
     with investigate(options, search) as investigation:
         found = investigation.find(Fix(at, statements, knowledge or None))
         status = _print_diff(found) if diff else show(investigation, found, options)
@@ -165,8 +164,7 @@ def learn(
     """
     from whence.cli.learning import learned_scenarios, merged_into
 
-    if options.html is not None:
-        raise UsageError("whence fix learn writes no page")
+    refuse_reports(options, "whence fix learn")
     folder = options.sources[0].parent if options.sources else options.folder
     found = learned_scenarios(options, search, folder, since, only)
     if words and len(found) != 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whence.build.scratch import scratch
+from whence.cli.git import changed_since, short_revision
 from whence.cli.investigate import investigate
 from whence.errors import UsageError
 from whence.techniques.bugfix.knowledge import SHIPPED, Scenario, load, merged, save
@@ -33,7 +33,10 @@ def learned_scenarios(
     """
     from whence.diagnosis.learning import LearnFix
 
-    changed = _changed(folder, since)
+    changed = changed_since(folder, since, "*.c")
+    if not changed:
+        hint = "--since REV names the version before the fix"
+        raise UsageError(f"no C file in {folder} was changed since {since}", hint)
     with scratch("learn") as place:
         copy = Path(place) / "before"
         shutil.copytree(folder, copy, ignore=HISTORY, symlinks=True)
@@ -43,7 +46,7 @@ def learned_scenarios(
         options = replace(options, sources=sources, folder=options.folder if sources else copy)
         with investigate(options, search, ranks=False) as investigation:
             fixed = tuple((name, (folder / name).read_bytes()) for name in changed)
-            found = investigation.find(LearnFix(fixed, f"{folder.resolve().name} {_revision(folder, since)}"))
+            found = investigation.find(LearnFix(fixed, f"{folder.resolve().name} {short_revision(folder, since)}"))
     scenarios: list[dict[str, Any]] = found.parts["scenarios"]
     if only:
         scenarios = [one for one in scenarios if f"{one['file']}:{one['line']}" in only]
@@ -51,34 +54,6 @@ def learned_scenarios(
             places = ", ".join(f"{one['file']}:{one['line']}" for one in found.parts["scenarios"])
             raise UsageError(f"there is no change at {', '.join(only)}", f"changes, in lines before: {places}")
     return scenarios
-
-
-def _changed(folder: Path, since: str) -> dict[str, bytes]:
-    """The C files below the folder that were changed since a version, with what they were then."""
-    names = (
-        _git(folder, "diff", "--name-only", "--relative", "--diff-filter=M", since, "--", "*.c").decode().split("\n")
-    )
-    names = [name for name in names if name]
-    if not names:
-        raise UsageError(
-            f"no C file in {folder} was changed since {since}", "--since REV names the version before the fix"
-        )
-    return {name: _git(folder, "show", f"{since}:./{name}") for name in names}
-
-
-def _revision(folder: Path, since: str) -> str:
-    return _git(folder, "rev-parse", "--short", since).decode().strip()
-
-
-def _git(folder: Path, *words: str) -> bytes:
-    try:
-        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, check=False)
-    except OSError as error:
-        raise UsageError("git is needed to see what was fixed", "it is not installed") from error
-    if done.returncode:
-        reason = done.stderr.decode(errors="replace").strip().splitlines()
-        raise UsageError(f"git cannot tell what was fixed: {reason[0] if reason else 'no reason given'}")
-    return done.stdout
 
 
 def merged_into(path: Path, found: Sequence[dict[str, Any]], words: Sequence[str]) -> Iterator[str]:

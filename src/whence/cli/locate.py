@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whence.cli.git import changed_since
 from whence.cli.investigate import investigate
 from whence.cli.options import FORMULAS, CaseCommand, Options, Search, quoted, search_options, shared_options
 from whence.cli.present import show
+from whence.errors import WhenceError
 
 if TYPE_CHECKING:
     from whence.findings import Findings
+    from whence.investigation.investigation import Investigation
 
+CHANGES = 0.4  # of the time, for changes since a version
 LONGEST_WORDS = 500  # characters of a command line that are repeated
 
 
@@ -23,12 +27,16 @@ LONGEST_WORDS = 500  # characters of a command line that are repeated
 @click.option("--formula", type=click.Choice(FORMULAS), default="op2", show_default=True, help="Of suspiciousness.")
 @click.option("--alter/--no-alter", default=True, help="Change the failing runs, in the time that is left [yes].")
 @click.option("--generate/--no-generate", default=True, help="Make inputs close to the failing one if no case passes.")
+@click.option("--since", metavar="REV", help="Find the changes since a version of git that the failure needs.")
 @click.option("--without", metavar="STEPS", default="", help="Leave these out, as in values,causes (docs/locate.md).")
-def locate(options: Options, search: Search, formula: str, alter: bool, generate: bool, without: str) -> int:
+def locate(
+    options: Options, search: Search, formula: str, alter: bool, generate: bool, since: str | None, without: str
+) -> int:
     """Rank the statements most likely at fault, and explain them.
 
     Without SOURCES the program and its cases are those of whence.toml. The failing run is recorded and sliced; then the
-    failing runs are run again with changed branches, operators and values, and what makes them pass comes first.
+    failing runs are run again with changed branches, operators and values, and what makes them pass comes first. With
+    --since what was changed and is needed for the failure comes before all.
     """
     from whence.diagnosis.locate import Locate
 
@@ -37,8 +45,33 @@ def locate(options: Options, search: Search, formula: str, alter: bool, generate
 
     steps = tuple(step.strip() for step in without.split(",") if step.strip())
     with investigate(options, search, finish) as investigation:
+        found = _needed_changes(investigation, since) if since else None
         findings = investigation.find(Locate(formula, alter, generate, steps))
-        return show(investigation, finish(findings), options)
+        return show(investigation, finish(_joined(findings, found)), options)
+
+
+def _needed_changes(investigation: Investigation, since: str) -> Findings | str:
+    """What a part of the time tells of the changes since a version; or why it tells nothing."""
+    from whence.techniques.changes import FailureInducingChanges
+
+    before = changed_since(investigation.subject.folder, since, "*.c", "*.h")
+    if not before:
+        return f"no C file was changed since {since}"
+    with investigation.clock.part(CHANGES):
+        try:
+            return investigation.find(FailureInducingChanges(tuple(before.items()), since))
+        except WhenceError as error:
+            return f"changes since {since}: {error}"
+
+
+def _joined(findings: Findings, changes: Findings | str | None) -> Findings:
+    from whence.diagnosis.changed_first import changed_first
+
+    if changes is None:
+        return findings
+    if isinstance(changes, str):
+        return replace(findings, summary=[*findings.summary, changes])
+    return changed_first(findings, changes)
 
 
 def next_commands(findings: Findings, options: Options) -> list[dict[str, str]]:

@@ -110,6 +110,7 @@ class Options:
     budget: float | None
     json: bool
     html: Path | None
+    sarif: Path | None
     limit: int
 
     @property
@@ -134,6 +135,12 @@ class Options:
         for name, value in settings.items():
             words += [name, f"{value:g}" if isinstance(value, float) else str(value)] if value else []
         return " ".join(quoted(word) for word in words)
+
+
+def refuse_reports(options: Options, command: str) -> None:
+    """Raise UsageError where a page or a log is asked of a command whose findings have none."""
+    if options.html is not None or options.sarif is not None:
+        raise UsageError(f"{command} writes no page and no log", "--json gives the result to other programs")
 
 
 def quoted(word: str) -> str:
@@ -168,6 +175,7 @@ _SHARED: list[Callable[[Any], Any]] = [
     ),
     click.option("--json", is_flag=True, help="Print the result as JSON (docs/json.md)."),
     click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write an HTML report."),
+    click.option("--sarif", type=click.Path(path_type=Path), metavar="FILE", help="Write a SARIF 2.1.0 log."),
     click.option("-n", "--limit", default=10, type=click.IntRange(1), show_default=True, help="Statements to show."),
 ]
 

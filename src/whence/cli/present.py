@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,12 +23,14 @@ LONG_BUILDING = 2.0  # seconds that are told of
 FIRST_IN_SLICE = 40  # lines of a slice that are shown at least
 
 
-def source_texts(folder: Path, findings: Findings) -> dict[str, str]:
-    """The texts of the files that findings mention, by their names relative to the subject's ``folder``."""
-    names = {entry.statement.file for entry in findings.ranking}
-    names |= {line["file"] for line in findings.parts.get("slice", [])}
-    if findings.symptom and findings.symptom.statement:
-        names.add(findings.symptom.statement.file)
+def files_of(result: Mapping[str, Any]) -> set[str]:
+    """The files that a result (findings as JSON, docs/json.md) mentions."""
+    places = [*result["ranking"], *result.get("slice", []), *(result.get("chain") or {}).get("steps", [])]
+    return {place["file"] for place in [*places, result["symptom"] or {}] if place.get("file")}
+
+
+def source_texts(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """The texts of files by their names relative to the subject's ``folder``, of those that are there."""
     texts = {}
     for name in names:
         path = folder / name
@@ -62,18 +66,23 @@ def present(options: Options, folder: Path, sliced: bool, findings: Findings) ->
     ``folder`` is what their files are relative to. The page comes first: what reads the text may stop reading
     (``| head``), which ends the command.
     """
+    from whence.report.json import to_json, to_text
+
     line.showing()
-    texts = source_texts(folder, findings)
+    result = to_json(findings)
+    texts = source_texts(folder, files_of(result))
     if options.html:
         _write_page(findings, texts, options.html)
+    if options.sarif:
+        _write_sarif(result, texts, options.sarif)
     if options.json:
-        from whence.report.json import to_text
-
         click.echo(to_text(findings), nl=False)
     else:
         _print(findings, texts, options, sliced)
     if options.html and not options.json:
         click.echo(f"\nHTML report: {options.html}")
+    if options.sarif and not options.json:
+        click.echo(f"\nSARIF log: {options.sarif}")
     return 0 if findings.ranking else 1
 
 
@@ -90,8 +99,25 @@ def _print(findings: Findings, texts: dict[str, str], options: Options, sliced: 
 def _write_page(findings: Findings, texts: dict[str, str], path: Path) -> None:
     from whence.report.html import write_html
 
+    with writing(path):
+        write_html(findings, texts, path)
+
+
+def _write_sarif(result: dict[str, Any], texts: dict[str, str], path: Path) -> None:
+    from whence import __version__
+    from whence.report.diagnosed import Diagnosed
+    from whence.report.sarif import sarif_text
+
+    cases = tuple(result.get("cases", {}).get("names_failed", ()))
+    with writing(path):
+        path.write_text(sarif_text([Diagnosed(cases, result, texts)], __version__))
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Inside, a file that was asked for is written, its folder is made. Raises UsageError where that cannot be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_html(findings, texts, path)
+        yield
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from whence.cli.investigate import investigate
-from whence.cli.options import CaseCommand, Options, quoted, shared_options
+from whence.cli.options import CaseCommand, Options, quoted, refuse_reports, shared_options
 from whence.cli.supervisor import line
 from whence.errors import UsageError
 
@@ -68,8 +68,7 @@ def reduce(
     from whence.inputs.reduce import reduce_input
     from whence.inputs.tokens import guess_specification, load_specification
 
-    if options.html is not None:
-        raise UsageError("whence reduce writes no page; --json gives the result to other programs")
+    refuse_reports(options, "whence reduce")
     criteria = _criteria(reference, still, rejects)
     specification = load_specification(spec) if spec else None
     with investigate(options, ranks=False) as investigation:

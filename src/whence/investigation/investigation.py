@@ -203,6 +203,15 @@ class Investigation:
 
         return list(rows[:most]) if self.setup.one_cause else failing_alike(self.runs, rows, self.recorder, most)
 
+    def failures(self) -> list[list[int]]:
+        """The rows of all failing cases, those that fail in the same way together; the largest group first."""
+        rows, groups = list(self.runs.failing), list[list[int]]()
+        while rows:
+            is_command = self.runs.tested[rows[0]].case.command is not None
+            groups.append(rows if is_command else self.alike(rows, len(rows)))
+            rows = [row for row in rows if row not in groups[-1]]
+        return sorted(groups, key=len, reverse=True)
+
     # ---- Recordings --------------------------------------------------------------------------------------------------
 
     @cached_property

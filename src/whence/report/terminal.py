@@ -16,6 +16,7 @@ from whence.findings import Entry, Findings, Statement, Symptom, plural
 from whence.report.fixes import apart_lines, edit_lines, suggestion_lines
 from whence.report.heat import heats
 from whence.report.screen import SourceLookup
+from whence.report.since import since_lines
 from whence.report.text import (
     call_text,
     change_outcome,
@@ -86,6 +87,7 @@ def print_findings(
         _print_ranking(page, findings, limit)
     if "chain" in findings.parts:
         _print_chain(page, findings.parts["chain"], None if findings.technique == "chain" else STEPS_SHOWN)
+    _print_since(page, findings.parts.get("changes"))
     _print_changes(page, findings.parts.get("rules", []))
     _print_summary(page, findings)
     _print_next(page, findings.parts.get("next", []))
@@ -318,6 +320,15 @@ def _print_rest(page: _Page, entries: Sequence[Entry], shown: Sequence[Entry]) -
         text += f", {tied} of them tied with the last one here"
     page.line()
     page.line((text, DIM))
+
+
+def _print_since(page: _Page, changes: dict[str, Any] | None) -> None:
+    """The changes since a version that are needed."""
+    if changes is None:
+        return
+    page.line()
+    for text, style in since_lines(changes):
+        page.as_it_is(text, style)
 
 
 def _print_changes(page: _Page, rules: Sequence[dict[str, Any]]) -> None:

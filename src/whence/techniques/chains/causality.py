@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from whence.alter.changes import Batch, Op, Verdict
 from whence.alter.faithful import FailureSignature
 from whence.alter.path import FACTOR
+from whence.inputs.delta_debugging import minimised
 from whence.run.outcome import Kind
 from whence.run.result import RunResult
 from whence.techniques.chains.compared_run import Moment
@@ -127,26 +128,6 @@ class Causality:
 
 class Stopped(Exception):
     """The time is over."""
-
-
-def minimised(items: Sequence[Any], induces: Callable[[Sequence[Any]], bool]) -> list[Any]:
-    """A least subset that induces, given that all of them do: no element can be left out.
-
-    Delta debugging by complements (Zeller and Hildebrandt 2002); the order of the items decides which one is found.
-    """
-    found, parts = list(items), 2
-    while len(found) > 1 or (found and parts == 2):
-        size = -(-len(found) // min(parts, len(found)))
-        for start in range(0, len(found), size):
-            rest = found[:start] + found[start + size :]
-            if induces(rest):
-                found, parts = rest, max(parts - 1, 2)
-                break
-        else:
-            if size == 1:
-                return found
-            parts = min(2 * parts, len(found))
-    return found
 
 
 def _is_part(variable: Variable, of: Set) -> bool:

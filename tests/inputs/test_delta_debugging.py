@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.techniques.chains.causality import minimised
+from whence.inputs.delta_debugging import minimised
 
 
 def least(items: range, induces) -> list[set[int]]:
