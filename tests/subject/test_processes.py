@@ -14,7 +14,8 @@ from whence.run.outcome import Expected, Rule
 from whence.run.sandbox import DEFAULT_LIMITS
 from whence.subject.processes import Process, candidates, open_best, processes_in
 from whence.subject.recorder import Recorder, Recording
-from whence.subject.subject import Subject, subject_from_sources
+from whence.subject.runs import run_all
+from whence.subject.subject import Subject, subject_from_sources, with_cases
 from whence.subject.symptoms import symptom_of
 
 PROGRAM = r"""
@@ -59,11 +60,14 @@ def subject() -> Subject:
     return subject_from_sources([folder / "p.c"], ["-w"], [], DEFAULT_LIMITS)
 
 
-def recorded(subject: Subject, name: str, process: str | None = None) -> tuple[Recording, Symptom]:
+def suite_case(subject: Subject, name: str, process: str | None = None) -> Case:
     suite = Suite(subject.folder, "p", process=process)
-    case = Case(name, expected=Expected(), rule=Rule.STATUS, command=SCRIPTS[name], suite=suite)
+    return Case(name, expected=Expected(), rule=Rule.STATUS, command=SCRIPTS[name], suite=suite)
+
+
+def recorded(subject: Subject, name: str, process: str | None = None) -> tuple[Recording, Symptom]:
     with Recorder(subject) as recorder:
-        recording = recorder.record(case)
+        recording = recorder.record(suite_case(subject, name, process))
     return recording, symptom_of(recording, subject.folder)
 
 
@@ -107,6 +111,12 @@ def test_process_can_be_chosen_by_its_name(subject: Subject) -> None:
 def test_command_that_does_not_run_the_program(subject: Subject) -> None:
     with pytest.raises(SubjectError, match="the command did not run the program"):
         recorded(subject, "nothing")
+
+
+def test_tests_that_do_not_run_the_program_count_nothing(subject: Subject) -> None:
+    names = ("nothing", "crash", "forks")
+    runs = run_all(with_cases(subject, [suite_case(subject, name) for name in names]))
+    assert [bool(row.any()) for row in runs.counts] == [False, True, True]
 
 
 def test_damaged_traces_do_not_stop_the_others(subject: Subject, tmp_path: Path) -> None:

@@ -221,7 +221,6 @@ def _judged(
 
     ``lost`` tells by their numbers why cases cannot be run.
     """
-    import numpy as np
 
     tested, rows, left_out, unlike = [], [], [], []
     depending: dict[int, Case] = {}
@@ -257,19 +256,15 @@ def _judged(
             "the `command` has to run the program at `path` in its copy of the folder; where it builds that again "
             "(is a source newer?), the plain program is back",
         )
-    return Runs(tested, _matrix(rows, np.zeros(_size(subject), np.uint32)), left_out, alone, depending)
+    return Runs(tested, _matrix(rows), left_out, alone, depending)
 
 
-def _matrix(rows: list[NDArray[np.uint32] | None], nothing: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The rows as one array; a case that never ran the program (of a test suite) has counted ``nothing``."""
+def _matrix(rows: list[NDArray[np.uint32] | None]) -> NDArray[np.uint32]:
+    """The rows as one array; a case that never ran the program (of a test suite) has counted nothing."""
     import numpy as np
 
+    nothing = np.zeros_like(next(row for row in rows if row is not None))
     return np.array([nothing if row is None else row for row in rows], np.uint32)
-
-
-def _size(subject: Subject) -> int:
-    """How many counters the cover variant has."""
-    return sum(counters_of(ref.function) for ref in subject.program.functions)
 
 
 class _Batches:
