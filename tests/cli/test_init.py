@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import tomllib
 
 import pytest
@@ -7,6 +8,7 @@ from click.testing import CliRunner
 
 from whence.cli.init import configuration, init, quoted, survey, write_configuration
 from whence.errors import UsageError
+from whence.run.cases import load_cases
 from whence.run.config import KEYS, read_config
 
 ELF = b"\x7fELF" + bytes(12) + b"\x03\x00"
@@ -56,6 +58,7 @@ def test_makefile_executable_and_pairs(make):
         ({"Makefile": "all: tool\n"}, "tool", "make CC=whence-cc"),
         ({"Makefile": "x:\n"}, "calc", "make CC=whence-cc"),
         ({"configure": ""}, "calc", "./configure CC=whence-cc && make"),
+        ({"meson.build": ""}, "calc", "CC=whence-cc meson setup build && ninja -C build"),
         ({"CMakeLists.txt": ""}, "calc", "cmake -B build -DCMAKE_C_COMPILER=whence-cc && cmake --build build"),
     ],
 )
@@ -109,6 +112,37 @@ def test_command(make):
     assert "cases: none found" in result.output
 
 
-def test_quoted_texts_come_back():
-    text = 'say "x" \\ y'
+@pytest.mark.parametrize("text", ["a", "it's", 'say "x" \\ y', "'q'\"", "'''\"", 'tab\t"', '"'])
+def test_quoted_texts_come_back(text):
     assert tomllib.loads(f"a = {quoted(text)}")["a"] == text
+
+
+@pytest.mark.parametrize("place", ["", "build/"])
+def test_what_was_made_for_a_test_runner_comes_before_folders_that_look_like_cases(make, place):
+    tests = '[{"name": "sum", "cmd": ["./calc"], "env": {}, "workdir": null, "protocol": "exitcode"}]'
+    files = {"tests/one/out": "", f"{place}meson-info/intro-tests.json": tests, "calc.c": ""}
+    cases = tomllib.loads(configuration(survey(make(**files))))["cases"]
+    assert "folder" not in cases
+    assert "intro-tests.json" in cases["command"]
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "[", "[1]"])
+def test_a_list_of_tests_that_is_none(make, text):
+    assert survey(make(**{"meson-info/intro-tests.json": text, "calc.c": ""})).suite is None
+
+
+def test_executed_scripts_are_tests_and_what_they_read_is_not(make):
+    folder = make(**{"tests/lib.sh": "", "tests/sums": "#!/bin/sh\n", "calc.c": ""})
+    (folder / "tests/sums").chmod(0o755)
+    write_configuration(folder)
+    assert [case.name for case in load_cases(read_config(folder))] == ["tests/sums"]
+
+
+def test_the_program_that_bears_the_folders_name_comes_first_and_tests_last(make):
+    folder = make(**{"calc.c": ""})
+    (folder / "calc-1.2/src/deep").mkdir(parents=True)
+    for name in ("tests/first", "src/calc", "src/aid", "meson-private/check", "src/deep/more"):
+        path = folder / "calc-1.2" / name
+        path.parent.mkdir(exist_ok=True)
+        shutil.copy2("/bin/true", path)
+    assert survey(folder / "calc-1.2").executables == ["src/calc", "src/aid", "src/deep/more", "tests/first"]

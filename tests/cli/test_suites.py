@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,23 @@ def test_ctest_by_absolute_paths() -> None:
     tests = {"sum.sh": SUM.format(tool="{folder}/tool"), "negative.sh": NEGATIVE.format(tool="{folder}/tool")}
     folder = suite("ctest", **{"CMakeLists.txt": lists}, **tests)
     subprocess.run(["cmake", "-S", ".", "-B", "build"], cwd=folder, check=True, capture_output=True)
+    check(captured(folder))
+    assert not (folder / "build" / "out").exists()
+
+
+@pytest.mark.skipif(shutil.which("ninja") is None, reason="Meson needs ninja")
+def test_meson() -> None:
+    """Each of Meson's tests is run without it: its arguments, environment and folder are those of the copy."""
+    lists = """
+    project('tool')
+    sh = find_program('sh')
+    tool = '{folder}/tool'
+    test('sum', sh, args: [files('sum.sh')], env: ['TOOL=' + tool], workdir: meson.current_source_dir())
+    test('all negative', sh, args: ['-e', files('negative.sh'), tool])
+    """
+    tests = {"sum.sh": SUM.format(tool="$TOOL"), "negative.sh": NEGATIVE.format(tool="$1")}
+    folder = suite("meson", **{"meson.build": lists.replace("\n    ", "\n")}, **tests)
+    subprocess.run([sys.executable, "-m", "mesonbuild.mesonmain", "setup", "build"], cwd=folder, check=True)
     check(captured(folder))
     assert not (folder / "build" / "out").exists()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from whence.cli.suites import FoundSuite, find_suite, makefile_of
+from whence.cli.suites import TEST_FOLDERS, FoundSuite, find_suite, makefile_of
 from whence.errors import UsageError
 from whence.run.cases import PARTS, natural_key
 from whence.run.config import FILE_NAME
@@ -24,6 +24,8 @@ CASE_FOLDERS = ("cases", "tests", "test", "testcases", "t", "inputs")
 CASE_FILES = ("cases.txt", "tests.txt", "suite.txt", "cases", "suite", "universe", "testplan.txt")
 OUTPUT_FOLDERS = ("outputs", "expected", "output", "golden")
 TARGETS = re.compile(r"^(?:PROGRAMS?|PROG|TARGET|BIN|EXE|bin_PROGRAMS)\s*[:?]?=\s*([\w./-]+)", re.M)
+VERSION = re.compile(r"[-_]v?\d[\w.]*$")  # at the end of a folder's name
+PROBES = {"CMakeFiles", "meson-private"}  # folders of programs that test the compiler
 FIRST_OF_ALL = re.compile(r"^all\s*:\s*([\w./-]+)", re.M)
 
 
@@ -40,6 +42,11 @@ class Survey:
     case_file: str | None
     outputs: str | None
     suite: FoundSuite | None
+
+    @property
+    def has_sure_suite(self) -> bool:
+        """Whether a test runner's own files describe the tests, so that folders are not taken for cases."""
+        return self.suite is not None and self.suite.sure
 
 
 @click.command()
@@ -72,8 +79,11 @@ def write_configuration(folder: Path) -> list[str]:
 
 def _summary(found: Survey) -> Iterable[str]:
     yield f"program: {_program_value(found)}"
-    source = found.case_folder or found.case_file or (found.suite and f"{found.suite.command} ({found.suite.kind})")
+    suite = found.suite and f"{found.suite.kind}: {found.suite.command}"
+    source = suite if found.has_sure_suite else found.case_folder or found.case_file or suite
     yield f"cases: {source or 'none found; the file says how to add some'}"
+    if not found.has_sure_suite and not found.executables and found.build:
+        yield "a suite of CTest, Meson or Automake is found once the program is built: run `whence init` again then"
     yield "next: read through it, then `whence locate`" if source else "next: add cases, then `whence locate`"
 
 
@@ -100,11 +110,16 @@ def survey(folder: Path) -> Survey:
 
 
 def _executables(folder: Path) -> list[str]:
-    """Programs in the folder and one level below; the one with the folder's own name comes first."""
-    candidates = [*folder.glob("*"), *folder.glob("[!.]*/*")]
+    """Programs in the folder and two levels below; the one with the folder's own name comes first, tests last."""
+    candidates = [path for depth in ("*", "[!.]*/*", "[!.]*/[!.]*/*") for path in folder.glob(depth)]
     found = [path.relative_to(folder) for path in candidates if _is_program(path)]
-    found.sort(key=lambda path: (path.name != folder.name, len(path.parts), natural_key(str(path))))
-    return [str(path) for path in found]
+    name = VERSION.sub("", folder.name)
+
+    def key(path: Path) -> tuple[object, ...]:
+        is_test = not {*TEST_FOLDERS}.isdisjoint(path.parts[:-1])
+        return path.name not in (folder.name, name), is_test, len(path.parts), natural_key(str(path))
+
+    return [str(path) for path in sorted(found, key=key) if PROBES.isdisjoint(path.parts)]
 
 
 def _is_program(path: Path) -> bool:
@@ -122,6 +137,8 @@ def _build_command(folder: Path, has_makefile: bool) -> str | None:
         return "./configure CC=whence-cc && make"
     if (folder / "CMakeLists.txt").is_file():
         return "cmake -B build -DCMAKE_C_COMPILER=whence-cc && cmake --build build"
+    if (folder / "meson.build").is_file():
+        return "CC=whence-cc meson setup build && ninja -C build"
     return None
 
 
@@ -202,7 +219,9 @@ def _program_lines(found: Survey) -> Iterable[str]:
 
 
 def _case_lines(found: Survey) -> Iterable[str]:
-    if found.case_folder:
+    if found.suite and found.has_sure_suite:
+        yield from _suite_lines(found.suite)
+    elif found.case_folder:
         yield "# A folder of cases: a subfolder each (args, stdin, files/, env, expected, status), or a.in and a.out"
         yield f"folder = {quoted(found.case_folder)}"
     elif found.case_file:
@@ -234,6 +253,10 @@ def _suite_lines(suite: FoundSuite) -> Iterable[str]:
 
 
 def quoted(text: str) -> str:
-    """Return a text as TOML writes it."""
+    """Return a text as TOML writes it, as it is where that can be."""
+    if ('"' in text or "\\" in text) and text.isprintable():
+        for quotes in ("'", "'''"):
+            if quotes not in text:
+                return f"{quotes}{text}{quotes}"
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -6,10 +6,12 @@ in it and by what prints the names.
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -24,21 +26,36 @@ AUTOMAKE_NAMES = (
     " | make -s {}-f - whence-tests"
 )
 
+# What Meson tells other programs of its tests; its own form of them is binary, and names the folder of the build.
+MESON_TESTS = "meson-info/intro-tests.json"
+MESON_TEST = (
+    "import json, os, sys; "
+    f'test = next(t for t in json.load(open("{MESON_TESTS}")) if t["name"] == sys.argv[1]); '
+    'os.environ.update(test["env"]); os.chdir(test["workdir"] or "."); os.execvp(test["cmd"][0], test["cmd"])'
+)
+MESON_NAMES = f'import json; print(*(t["name"] for t in json.load(open("{MESON_TESTS}"))), sep="\\n")'
+
 
 @dataclass(frozen=True)
 class FoundSuite:
-    """A test suite: what it is called, its command, and where the names of its tests come from (``KEY``, value)."""
+    """A test suite: what it is called, its command, and where the names of its tests come from (``KEY``, value).
+
+    ``sure``: a build has made it for a test runner; else it is what the names of files suggest.
+    """
 
     kind: str
     command: str
     names: tuple[str, str] | None = None
     verdict: str | None = None
+    sure: bool = False
 
 
 def find_suite(folder: Path) -> FoundSuite | None:
     """The test suite of a folder, the kind that tells most of its tests first; nothing is run."""
-    kinds = (_ctest, _automake, _autotest, _scripts, _pytest, _check)
-    return next((found for find in kinds for found in find(folder)), None)
+    runners = (_ctest, _meson, _automake, _autotest)
+    if sure := next((found for find in runners for found in find(folder)), None):
+        return replace(sure, sure=True)
+    return next((found for find in (_scripts, _pytest, _check) for found in find(folder)), None)
 
 
 def makefile_of(folder: Path) -> Path | None:
@@ -53,6 +70,26 @@ def _ctest(folder: Path) -> Iterator[FoundSuite]:
             inside = f"cd {place} && " if place != "." else ""
             names = f"{inside}ctest -N | sed -n 's/^ *Test *#[0-9]*: //p'"
             yield FoundSuite("CTest", f"{inside}ctest --output-on-failure -R '^'{{name}}'$'", ("names_from", names))
+
+
+def _meson(folder: Path) -> Iterator[FoundSuite]:
+    for path in sorted([folder / MESON_TESTS, *folder.glob(f"[!.]*/{MESON_TESTS}")]):
+        if tests := _json_list(path):
+            place = os.path.relpath(path.parents[1], folder)
+            inside = f"cd {shlex.quote(place)} && " if place != "." else ""
+            command = f"{inside}python3 -c {shlex.quote(MESON_TEST)} {{name}}"
+            names = ("names_from", f"{inside}python3 -c {shlex.quote(MESON_NAMES)}")
+            verdict = "tap" if any(test.get("protocol") == "tap" for test in tests) else None
+            yield FoundSuite("Meson", command, names, verdict)
+
+
+def _json_list(path: Path) -> list[dict[str, object]]:
+    """The objects in a file of JSON, none where it is no such file."""
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return []
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 def _automake(folder: Path) -> Iterator[FoundSuite]:
@@ -74,10 +111,23 @@ def _autotest(folder: Path) -> Iterator[FoundSuite]:
 
 
 def _scripts(folder: Path) -> Iterator[FoundSuite]:
+    """Scripts that are named as tests are; where others can be executed and these cannot, they are what those read."""
     for place in TEST_FOLDERS:
+        executed = {path for path in (folder / place).glob("*") if _is_executable_script(path)}
         for pattern in SCRIPTS:
-            if (script := next((folder / place).glob(pattern), None)) is not None:
-                yield _of_scripts(f"{place}/{pattern}", script)
+            found = set((folder / place).glob(pattern))
+            if found and (found & executed or not executed):
+                yield _of_scripts(f"{place}/{pattern}", min(found))
+        if executed:
+            names = f"find {place} -maxdepth 1 -type f -perm -100 -exec grep -l '^#!' {{}} +"
+            yield FoundSuite("scripts", "./{name}", ("names_from", names))
+
+
+def _is_executable_script(path: Path) -> bool:
+    if not path.is_file() or not os.access(path, os.X_OK):
+        return False
+    with path.open("rb") as file:
+        return file.read(2) == b"#!"
 
 
 def _of_scripts(pattern: str, script: Path) -> FoundSuite:

@@ -209,9 +209,7 @@ class Subject:
         has_main = any(ref.name == "main" for ref in self.program.functions)
         return runtime_objects(with_main=has_main)
 
-    def runner(
-        self, kind: Variant | None = None, executable: Path | None = None, *, confined: bool = False
-    ) -> Runner:
+    def runner(self, kind: Variant | None = None, executable: Path | None = None, *, confined: bool = False) -> Runner:
         """A runner of the plain program, or of a variant (linked as ``executable``); close it after use.
 
         What it runs is ``confined`` where nobody asked for it by itself: altered runs, inputs that were made.

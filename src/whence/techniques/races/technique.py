@@ -113,9 +113,7 @@ class _Case:
         sites = np.packbits(wanted, bitorder="little").tobytes()
         length = max(1, int(np.count_nonzero(wanted[executed])))
         for seed in range(1, self._options.orders):
-            yield Schedule(
-                way=Way.PRIORITIES, seed=seed, changes=seed % (MOST_CHANGES + 1), length=length, sites=sites
-            )
+            yield Schedule(way=Way.PRIORITIES, seed=seed, changes=seed % (MOST_CHANGES + 1), length=length, sites=sites)
 
     def _check(self, case: Case) -> tuple[Recording, Checked]:
         """Record one run and add its races; the other order of each is run as well."""
