@@ -61,6 +61,36 @@ def test_a_run_that_forks_nothing_gets_one_line():
     assert (told.status, "no forked process" in told.err, "leave --follow out" in told.err) == (2, True, True)
 
 
+QUIET = (
+    JOBS.replace("bad += !WIFEXITED(status);", "")
+    .replace("if (child == 0) {", "if (child == 0) {\n            sum[*argv[i] == 'x' ? 4 : 0]++; /* beyond */")
+    .replace("struct job job = {i, &cell};", 'struct job job = {i, &cell};\n        char sum[4] = "";')
+)
+
+
+def test_the_crash_of_a_followed_process_is_a_failure_though_its_parent_takes_no_notice():
+    folder = subject_folder("quiet-jobs", quiet_c=QUIET)
+    words = ("quiet.c", "--fails", "ab c-d", "--passes", "ab cd")
+    found = whence(folder, "slice", *words, "--follow", "child", "--json").json
+    assert (found["symptom"]["kind"], found["symptom"]["line"]) == ("crash", CRASHES)
+    assert "ran 2 cases (1 passed, 1 failed)" in found["summary"][0]
+    assert "no case fails" in whence(folder, "slice", *words).err
+
+
+def test_of_several_followed_processes_the_one_with_memory_errors_is_checked():
+    folder = subject_folder("quiet-jobs", quiet_c=QUIET)
+    found = whence(folder, "memory", "quiet.c", "--passes", "ab xb cd", "--follow", "child", "--json")
+    assert found.status == 0 and found.json["ranking"][0]["line"] == QUIET[: QUIET.index("/* beyond")].count("\n") + 1
+    assert "the process ./quiet ab xb cd (one of 4 that ran)" in found.json["memory"][0]["remarks"]
+    assert whence(folder, "memory", "quiet.c", "--passes", "ab cd", "--follow", "child").status == 1
+
+
+def test_suppression_says_that_it_follows_no_forked_process():
+    folder = subject_folder("jobs", jobs_c=JOBS)
+    told = whence(folder, "suppress", "jobs.c", "--fails", "ab c-d", "--follow", "child")
+    assert told.status == 2 and "forked processes are followed, are not run here" in told.err
+
+
 SERVER = """\
 #include <pthread.h>
 #include <stdio.h>

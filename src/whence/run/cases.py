@@ -81,6 +81,11 @@ class Case:
     schedule: Schedule | None = None
     place: Place | None = None
 
+    @property
+    def follows_children(self) -> bool:
+        """Whether only processes count that the program forks."""
+        return self.suite is not None and self.suite.forked
+
 
 # ---- From the command line -------------------------------------------------------------------------------------------
 

@@ -1,4 +1,5 @@
-"""What a run's memory errors make of its verdict: a silent one is a failure where `[compare] memory` asks for that.
+"""What goes wrong silently in a run, and makes its verdict another one: a memory error where `[compare] memory` asks
+for that, the crash of a forked process where these are followed.
 
 Checking takes a recording, so what came of it is kept on disk, under a hash of all that the run depends on.
 """
@@ -24,6 +25,7 @@ from whence.run.outcome import Kind, Outcome
 from whence.subject.memory_check import Checker
 from whence.subject.memory_check import Kind as Deed
 from whence.subject.memory_words import FoundErrors
+from whence.subject.processes import NothingForked
 
 if TYPE_CHECKING:
     from whence.run.cases import Case
@@ -35,20 +37,24 @@ CODE = ("trace", "probe", "subject", "run")  # folders whose code decides what a
 
 
 class MemoryOutcomes:
-    """The outcomes of cases that pass in all else, each recorded and checked once."""
+    """The outcomes of cases that pass in all else, each recorded, and checked for memory errors once."""
 
     def __init__(self, subject: Subject, recorder: Recorder) -> None:
         self._subject, self._recorder = subject, recorder
 
     def of(self, case: Case) -> Outcome | None:
-        """The outcome that the case's memory errors make; None: it has none. Raises what ``Recorder.record`` raises."""
+        """The outcome that the case has silently; None: it passes. Raises what ``Recorder.record`` raises."""
         path = self._path(case)
         content = unsealed(path.read_bytes()) if path is not None and path.is_file() else None
         if content is not None:
             kept = json.loads(content)
             return Outcome(Kind.MEMORY, kept["text"], events=tuple(kept["events"])) if kept else None
-        outcome = self._recorder.record(case).outcome
-        found = outcome if outcome.kind is Kind.MEMORY else None
+        try:
+            outcome = self._recorder.record(case).outcome
+        except NothingForked:
+            return None
+        crashes = case.follows_children and outcome.kind in (Kind.CRASH, Kind.ASSERTION)
+        found = outcome if crashes or outcome.kind is Kind.MEMORY else None
         if path is not None and outcome.kind in (Kind.MEMORY, Kind.PASS):
             _write(path, {"text": found.text, "events": found.events} if found else {})
         return found
@@ -92,18 +98,19 @@ def _write(path: Path, known: dict[str, object]) -> None:
 def judged_by_memory(
     subject: Subject, recorder: Recorder, cases: Iterable[tuple[int, Case]], deadline: float
 ) -> tuple[dict[int, Outcome], dict[int, str]]:
-    """Of cases by their rows: the outcomes of those with memory errors, and why others could not be checked."""
+    """Of cases by their rows: the outcomes of those that fail silently, and why others could not be checked."""
     failing: dict[int, Outcome] = {}
     unchecked: dict[int, str] = {}
     outcomes = MemoryOutcomes(subject, recorder)
     for row, case in cases:
+        what = "crashes of what it forks" if case.follows_children else "memory errors"
         if time.monotonic() >= deadline:
-            unchecked[row] = "not checked for memory errors, since the time was over"
+            unchecked[row] = f"not checked for {what}, since the time was over"
             continue
         try:
             outcome = outcomes.of(case)
         except WhenceError as error:
-            unchecked[row] = f"not checked for memory errors: {error}"
+            unchecked[row] = f"not checked for {what}: {error}"
             continue
         if outcome is not None:
             failing[row] = outcome

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whence.errors import SubjectError, TraceError
+from whence.run.oracle import find_assertion, signal_name
+from whence.run.outcome import Kind, Outcome
 from whence.trace.trace import FORKED, Header, Trace, open_units, read_header
 
 MOST = 16  # processes that are looked at
@@ -21,6 +23,10 @@ SHOWN = 80  # characters of a command line
 CRASHES = frozenset(
     {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGSYS, signal.SIGTRAP}
 )
+
+
+class NothingForked(SubjectError):
+    """A run of which only forked processes count, and that has none."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -52,6 +58,13 @@ def has_crashed(header: Header) -> bool:
     return header.end == "signal" and header.code in CRASHES
 
 
+def crash_of(header: Header, stderr: bytes) -> Outcome:
+    """The outcome of a process whose trace ends with a fault or an abort."""
+    assertion = find_assertion(stderr) if header.code == signal.SIGABRT else None
+    text = f"the program was killed by {signal_name(header.code)}"
+    return Outcome(Kind.ASSERTION if assertion else Kind.CRASH, text, assertion=assertion)
+
+
 def processes_in(folder: Path) -> list[Process]:
     """The recorded processes of a command, in order of time; raises SubjectError where there is none."""
     found: list[Process] = []
@@ -68,12 +81,13 @@ def processes_in(folder: Path) -> list[Process]:
 def candidates(processes: list[Process], name: str | None = None, forked: bool = False) -> list[Process]:
     """Those of some processes to choose from, of one name if that is given: those that crashed, else the last ones.
 
-    ``forked``: only those that another one forked. Raises SubjectError where there is none, or none has the name.
+    ``forked``: only those that another one forked. Raises NothingForked where there is none, SubjectError where none
+    has the name.
     """
     if forked:
         processes = [p for p in processes if p.header.flags & FORKED]
         if not processes:
-            raise SubjectError("the run has no forked process whose recording could be followed", LEAVE_OUT)
+            raise NothingForked("the run has no forked process whose recording could be followed", LEAVE_OUT)
     named = [p for p in processes if name is None or name in p.names]
     if not named:
         ran = sorted({n for p in processes for n in p.names})

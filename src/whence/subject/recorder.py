@@ -21,7 +21,7 @@ from whence.run.result import RunResult
 from whence.run.runner import Runner, TraceRequest
 from whence.subject.memory_check import Checker
 from whence.subject.memory_words import memory_outcome
-from whence.subject.processes import candidates, open_best, processes_in
+from whence.subject.processes import candidates, crash_of, has_crashed, open_best, processes_in
 from whence.subject.subject import Subject
 from whence.trace.trace import FULL, LIMIT_REACHED, Header, Trace, open_units, read_header
 
@@ -135,12 +135,12 @@ class Recorder:
             _copy(recording.trace, keep)
         return recording
 
-    def record_or_beginning(self, case: Case) -> Recording:
+    def record_or_beginning(self, case: Case, worth: Worth | None = None) -> Recording:
         """A case's run; of one that does not end, or that takes more room than there is, the beginning."""
-        recording = self.record(case, may_be_cut=True)
+        recording = self.record(case, worth=worth, may_be_cut=True)
         if recording.is_cut and recording.outcome.kind is not Kind.TIMEOUT:
             with suppress(TraceError, SubjectError):
-                return self.record(case)
+                return self.record(case, worth=worth)
         return recording
 
     def _record_endless(self, case: Case, expected: Outcome, session: bytes) -> Recording:
@@ -193,26 +193,32 @@ class Recorder:
         try:
             open_trace = partial(self._open, limit=request.limit, endless=endless)
             outcome = expected if expected and _was_full(request, result) else judge(case, result)
-            by_memory = outcome.passed and case.comparison.memory
-            if expected is not None and outcome.kind is not expected.kind and not by_memory:
+            may_be_silent = outcome.passed and (case.comparison.memory or case.follows_children)
+            if expected is not None and outcome.kind is not expected.kind and not may_be_silent:
                 raise ChangedOutcome(case, expected, outcome)
             is_command = path.is_dir()
             process, trace = self._of_command(case, path, open_trace, worth) if is_command else ("", open_trace(path))
         finally:
             _remove(path)
-        if by_memory:
-            outcome = memory_outcome(self.subject, self._checker.check(trace)) or outcome
+        if may_be_silent:
+            outcome = self._silent_failure(case, result, trace) or outcome
             if expected is not None and outcome.kind is not expected.kind:
                 raise ChangedOutcome(case, expected, outcome)
         return Recording(case, result, outcome, trace, bool(trace.header.flags & LIMIT_REACHED), process)
+
+    def _silent_failure(self, case: Case, result: RunResult, trace: Trace) -> Outcome | None:
+        """What fails in a run that passes in all else: a process that it forked crashed, or memory is misused."""
+        if case.follows_children and has_crashed(trace.header):
+            return crash_of(trace.header, result.stderr)
+        return memory_outcome(self.subject, self._checker.check(trace)) if case.comparison.memory else None
 
     def _of_command(
         self, case: Case, folder: Path, open_trace: Callable[[Path], Trace], worth: Worth | None
     ) -> tuple[str, Trace]:
         """The trace of one of a command's processes, and words for that process."""
         ran = processes_in(folder)
-        name, forked = (case.suite.process, case.suite.forked) if case.suite else (None, False)
-        process, trace = open_best(candidates(ran, name, forked), open_trace, worth)
+        name = case.suite.process if case.suite else None
+        process, trace = open_best(candidates(ran, name, case.follows_children), open_trace, worth)
         return process.text + (f" (one of {len(ran)} that ran)" if len(ran) > 1 else ""), trace
 
     def record_altered(self, case: Case, sessions: Sequence[bytes], room: int = 0) -> list[Recording | None]:

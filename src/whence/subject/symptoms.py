@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from signal import SIGABRT
 
 from whence.errors import SubjectError
 from whence.findings import Symptom
 from whence.run.context import errors_of, stack_at
 from whence.run.evidence import Evidence
-from whence.run.oracle import find_assertion, signal_name
+from whence.run.oracle import signal_name
 from whence.run.outcome import Kind, Outcome
 from whence.run.point import statement_of
 from whence.run.result import RunResult
 from whence.run.symptom import find_symptom
-from whence.subject.processes import has_crashed
+from whence.subject.processes import crash_of, has_crashed
 from whence.subject.recorder import Recording
 from whence.trace.columns import N_OUT
 from whence.trace.trace import Trace
@@ -65,11 +64,8 @@ def _find(recording: Recording, folder: Path) -> Symptom:
     if recording.case.command is None or outcome.kind is Kind.TIMEOUT:
         return find_symptom(trace, result, outcome, folder)
     if has_crashed(trace.header):
-        number = trace.header.code
-        assertion = find_assertion(result.stderr) if number == SIGABRT else None
-        kind = Kind.ASSERTION if assertion else Kind.CRASH
-        outcome = Outcome(kind, f"the program was killed by {signal_name(number)}", assertion=assertion)
-        return find_symptom(trace, replace(result, status=None, signal=number), outcome, folder)
+        outcome = crash_of(trace.header, result.stderr)
+        return find_symptom(trace, replace(result, status=None, signal=trace.header.code), outcome, folder)
     return _of_test(recording, folder)
 
 

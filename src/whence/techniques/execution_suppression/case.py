@@ -25,6 +25,7 @@ FEW = 4  # cases of which they are
 CHANCES = (8_192, 1_024)  # of 65,536, that another thread has the turn at a step
 CHANGES = 1_000  # of the thread in one run, about, at most
 SILENT = "corruption that nothing shows is looked for with --reorder, and by `whence memory`"
+OTHERS = "`whence memory` checks the recorded process, `whence slice` follows its failure back"
 SCHEDULES = "`whence schedules` looks for an order of the threads in which one does"
 
 Ran = tuple["Case", "RunResult"]
@@ -38,6 +39,8 @@ def chosen(investigation: Investigation, reorder: bool) -> Ran:
     """
     subject, name = investigation.subject, investigation.setup.case
     cases = [case for case in subject.cases if case.command is None and name in (None, case.name)]
+    if not cases and subject.cases and name is None:
+        raise SubjectError("cases that are commands, or whose forked processes are followed, are not run here", OTHERS)
     if not cases:
         names = ", ".join(case.name for case in subject.cases[:NAMED])
         what = f"no case is named '{name}'" if name is not None else "no case to run"

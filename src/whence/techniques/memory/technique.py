@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.run.cases import Case
     from whence.subject.recorder import Recording
+    from whence.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,11 @@ class MemoryErrors:
 
 def _checked(investigation: Investigation, checker: Checker, case: Case, leaks: bool) -> dict[str, Any]:
     """One case recorded and checked, as results hold it."""
-    recording = investigation.recorder.record_or_beginning(case)
+
+    def errors(trace: Trace) -> float:
+        return len(checker.check(trace, leaks).errors)
+
+    recording = investigation.recorder.record_or_beginning(case, errors)
     checked = checker.check(recording.trace, leaks)
     words = FoundErrors(investigation.subject, checked)
     return run_part(recording, checked, [words.json(error) for error in checked.errors])
@@ -54,12 +59,13 @@ def _checked(investigation: Investigation, checker: Checker, case: Case, leaks: 
 
 def run_part(recording: Recording, checked: Checked, errors: list[dict[str, Any]]) -> dict[str, Any]:
     """A checked run as results hold it, with its errors as these do."""
-    cut = ["only the beginning of the run was recorded"] if recording.is_cut else []
+    limits = ["only the beginning of the run was recorded"] if recording.is_cut else []
+    limits += [f"the process {recording.process}"] if recording.process else []
     return {
         "case": recording.case.name,
         "verdict": str(recording.outcome.kind),
         "errors": errors,
-        "remarks": [*checked.remarks, *cut],
+        "remarks": [*checked.remarks, *limits],
     }
 
 

@@ -72,6 +72,8 @@ class _Case:
         begun = time.monotonic()
         recording, checked = self._check(self._case)
         self._remarks += checked.remarks
+        if recording.process:
+            self._remarks.append(f"the process {recording.process}")
         if recording.is_cut:
             self._remarks.append("only the beginning of the run was recorded")
         if recording.result.followed is not None and recording.result.followed.end is End.FULL:
@@ -119,7 +121,7 @@ class _Case:
         """Record one run and add its races; the other order of each is run as well."""
         checker, objects = self._checkers
         subject, recorder = self._investigation.subject, self._investigation.recorder
-        recording = recorder.record_or_beginning(case)
+        recording = recorder.record_or_beginning(case, lambda trace: len(checker.check(trace).races))
         checked = checker.check(recording.trace)
         if not checked.races:
             return recording, checked
