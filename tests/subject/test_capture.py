@@ -123,6 +123,19 @@ def test_a_crash_fails_in_a_failing_test_and_not_in_a_passing_one() -> None:
     assert run(subject, named(captured, "tests/good.sh:1"))
 
 
+def test_an_error_status_at_which_its_test_stops_is_wrong() -> None:
+    """The program fails where a file is not there; `expected` wants that, and fails of something else."""
+    bad = "set -e; echo 1 | ./tool largest; ./tool largest none; ./tool largest none; echo 2 | ./tool largest"
+    expected = "./tool largest none; test $? = 2 && echo 3 | ./tool largest | grep -q 4"
+    subject, config = suite("status", bad=bad, expected=expected, good="echo 1 | ./tool largest")
+    captured = captured_cases(subject, config)
+    assert captured.failing == 1
+    case = named(captured, "tests/bad.sh:2")
+    assert case.expected is not None and (case.expected.stdout, case.expected.status) == (None, 0)
+    assert not run(subject, case)
+    assert "expected.sh` fails, but which of its 2 invocations is wrong cannot be told" in "\n".join(captured.remarks)
+
+
 def test_what_cannot_be_told_leaves_the_tests_as_cases_and_is_said() -> None:
     bad = 'echo -3 | ./tool largest >out; echo 4 | ./tool largest; test "$(cat out)" = -3'
     subject, config = suite("untold", bad=bad, good="echo 4 | ./tool largest")
@@ -174,7 +187,7 @@ def test_a_suite_that_cannot_be_captured_keeps_its_tests_as_cases(monkeypatch: p
     def fail(*_: object) -> None:
         raise BuildError("no linker")
 
-    monkeypatch.setattr("whence.subject.capture.place_shim", fail)
+    monkeypatch.setattr("whence.subject.suite_runner.place_shim", fail)
     found = with_captured_cases(subject, config)
     assert found.cases == subject.cases
     assert "cannot be captured: no linker" in found.remarks[0]

@@ -2,7 +2,8 @@
 
 A test that passes vouches for all that its invocations gave. In one that fails an invocation is judged by what shows
 it: that it crashed; that the test compared its output with a file, by ``cmp`` or ``diff``, which then holds what is
-right; that the same was done in a test that passes. Of the others nothing is said.
+right; that the same was done in a test that passes; that the test goes on where it is told status 0 instead of the
+invocation's. Of the others nothing is said.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ JUDGES = ("cmp", "diff")  # programs whose verdict is known: 0 equal, 1 differen
 
 @dataclass(frozen=True)
 class TestRun:
-    """One test with its outcome: the invocations of the program in it, and those of ``JUDGES``, in order."""
+    """One test with its outcome: the invocations of the program in it, and those of ``JUDGES``, in order.
+
+    ``required`` is the order of an invocation that gave an error status where the test needs status 0.
+    """
 
     __test__ = False  # pytest takes it for tests of its own
 
@@ -28,6 +32,7 @@ class TestRun:
     outcome: Outcome
     invocations: Sequence[Invocation]
     judges: Sequence[Invocation] = ()
+    required: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,8 @@ def _judged(test: TestRun, number: int, one: Invocation, right: Expected | None)
         return Judged(name, test.name, one, None, why="its test is skipped")
     if one.signal and right is None:
         return Judged(name, test.name, one, Expected(), failed=True)
+    if one.order == test.required:
+        return Judged(name, test.name, one, Expected(right.stdout if right else None), failed=True)
     if right is None:
         return Judged(name, test.name, one, None, why=UNTOLD, open=True)
     return Judged(name, test.name, one, right, failed=right != one.observed)

@@ -10,31 +10,27 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from whence.build.shim import place_shim, shim
+from whence.build.shim import shim
 from whence.build.toolchain import whence_home
 from whence.errors import WhenceError
 from whence.run.cases import Case, Place
 from whence.run.config import FILE_NAME, SubjectConfig
-from whence.run.invocations import read_invocations
 from whence.run.oracle import judge
 from whence.run.outcome import Expected
 from whence.run.result import RunResult
 from whence.run.runner import RunLost, Runner
-from whence.run.sandbox import PINNED, Limits
-from whence.run.taken_apart import JUDGES, Judged, TestRun, take_apart
+from whence.run.taken_apart import Judged, TestRun, take_apart
 from whence.subject.captured_cases import CapturedCases, Keeper, manifest_of
 from whence.subject.subject import Subject, with_cases
+from whence.subject.suite_runner import SuiteRunner, with_required_status
 
-SLOWER = 3  # a test may take this many times as long with the shim as without
-MOST, TOGETHER = 16 << 20, 64 << 20  # bytes of a file, and of all files of an invocation
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 1  # of what is kept, and of how it was chosen
+VERSION = 2  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -81,56 +77,6 @@ def _key(subject: Subject, config: SubjectConfig) -> str:
     return digest.hexdigest()[:32]
 
 
-# ---- The suite -------------------------------------------------------------------------------------------------------
-
-
-class SuiteRunner:
-    """Runs tests (``commands``) once each, with shims in the place of the program and of ``JUDGES``. Close it."""
-
-    def __init__(self, executable: Path, limits: Limits, name: str) -> None:
-        self._runner = Runner(executable, replace(limits, time=limits.time * SLOWER), name=name)
-        self._count = 0
-        self.work = self._runner.sandbox.work
-        self._root = self._runner.sandbox.root
-        for judge_name in JUDGES:
-            if (program := shutil.which(judge_name, path=PINNED["PATH"])) is not None:
-                self._place(self._root / "judges" / judge_name, Path(program), "judged")
-        shim_place = self._root / "shim" / executable.name
-        self._place(shim_place, executable.resolve(), "kept")
-        self._runner.executable = shim_place
-
-    def __enter__(self) -> SuiteRunner:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._runner.close()
-
-    def _place(self, place: Path, program: Path, kept: str) -> None:
-        place_shim(place, program, self._root / kept, self.work, MOST, TOGETHER)
-
-    def run(self, case: Case) -> TestRun:
-        """One test; what was kept of its invocations is there until the runner is closed."""
-        names = ("kept", "judged")
-        for name in names:
-            (self._root / name).mkdir()
-        path = f"{self._root / 'judges'}:{case.environment.get('PATH', PINNED['PATH'])}"
-        self._count += 1
-        try:
-            result = self._runner.run_case(replace(case, environment={**case.environment, "PATH": path}))
-        finally:
-            for name in names:
-                (self._root / name).rename(self._root / f"{name}.{self._count}")
-        found = [read_invocations(self._root / f"{name}.{self._count}") for name in names]
-        return TestRun(case.name, judge(case, result), *found)
-
-    def own(self, variables: dict[str, str]) -> dict[str, str]:
-        """The variables of an invocation without what every run is given, and without what finds the judges."""
-        own = dict(variables)
-        own["PATH"] = own.get("PATH", PINNED["PATH"]).replace(f"{self._root / 'judges'}:", "")
-        given = {**PINNED, "HOME": str(self.work), "PWD": str(self.work), "TMPDIR": str(self.work)}
-        return {name: value for name, value in own.items() if given.get(name) != value}
-
-
 class _Capture:
     """Captures the cases of one suite."""
 
@@ -149,6 +95,7 @@ class _Capture:
                     lost.append(f"a test was left out: {error}")
                 if progress:
                     progress(number, len(subject.cases))
+            tests = with_required_status(suite, tests, subject.cases)
             chosen = self._chosen(take_apart(tests))
             cases = [self._case(one, suite) for one in chosen]
         faithful = self._faithful(chosen, cases)
