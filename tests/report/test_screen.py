@@ -11,7 +11,7 @@ import pytest
 from whence.findings import Entry, Findings, Statement
 from whence.report.screen import SHOW_CURSOR, Screen, TerminalScreen, restore, screen_on
 
-TWICE = 0.4  # seconds in which a screen is drawn more than once
+PATIENCE = 10.0  # seconds
 
 
 class Terminal(io.StringIO):
@@ -37,6 +37,13 @@ def source(file: str, line: int) -> str | None:
     return f"\treturn value_{line}; /* {'long ' * 20}*/\n" if line < 90 else None
 
 
+def wait_for(terminal: Terminal, text: str) -> None:
+    """Until it was drawn: another thread draws, when it gets a processor."""
+    end = time.monotonic() + PATIENCE
+    while text not in shown(terminal) and time.monotonic() < end:
+        time.sleep(0.04)
+
+
 def shown(terminal: Terminal) -> str:
     """What was drawn, without colours and movements of the cursor."""
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.getvalue()).replace("\r", "\n")
@@ -48,9 +55,9 @@ def test_the_first_statements_stand_over_what_is_being_done(terminal: Terminal) 
     screen.best(findings(7, 99, 12, 13), source)
     with screen.bar("switching \x1b branches", None) as report:
         report(10, 100)
-        time.sleep(TWICE)
+        wait_for(terminal, "10/100")
         report(200, 200)
-        time.sleep(TWICE)
+        wait_for(terminal, "200/200")
     screen.clear()
     lines = [line.rstrip() for line in shown(terminal).split("\n")]
     assert "first so far, by locate:" in lines
@@ -66,7 +73,7 @@ def test_the_first_statements_stand_over_what_is_being_done(terminal: Terminal) 
 def test_it_goes_and_the_cursor_comes_back(terminal: Terminal) -> None:
     screen = screen_on(terminal)
     screen.best(findings(7), source)
-    time.sleep(TWICE)
+    wait_for(terminal, "first so far")
     screen.clear()
     drawn = terminal.getvalue()
     assert drawn.rindex("\x1b[2K") > drawn.rindex("first so far")
