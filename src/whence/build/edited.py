@@ -12,7 +12,7 @@ import io
 import json
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from threading import Lock
 
@@ -57,14 +57,36 @@ class Rebuild:
         something else of the program cannot be built any more, TimeoutError where it is not compiled by ``deadline``
         (of ``time.monotonic``).
         """
-        changed = [module for module in self._capture.modules if Path(module.source) == source]
+        changed = {module.hash for module in self._capture.modules if Path(module.source) == source}
         if not changed:
             raise BuildError(f"{source.name} is not compiled by itself")
-        overlay = self._overlay(source, text, name)
+        return self._linked(self._overlay({source: text}, name), changed, name, deadline, flags, chooses)
+
+    def version(self, texts: Mapping[Path, bytes], name: str, deadline: float = float("inf")) -> Path:
+        """The executable with these texts in place of what the files hold, of which some may be headers.
+
+        Where one is a header, or another file that is no module of its own, all modules are compiled again. Raises what
+        ``build`` raises.
+        """
+        changed = {module.hash for module in self._capture.modules if Path(module.source) in texts}
+        if texts.keys() - {Path(module.source) for module in self._capture.modules}:
+            changed = {module.hash for module in self._capture.modules}
+        return self._linked(self._overlay(texts, name), changed, name, deadline)
+
+    def _linked(
+        self,
+        overlay: Path,
+        changed: Set[str],
+        name: str,
+        deadline: float,
+        flags: Sequence[str] = (),
+        chooses: bool = False,
+    ) -> Path:
+        """The executable of the modules, those of which are ``changed`` (by their hash) compiled with an overlay."""
         plain = self._plain_objects(deadline)
         objects = []
         for number, module in enumerate(self._capture.modules):
-            if module in changed:
+            if module.hash in changed:
                 out = self._scratch / f"{name}-{number}.o"
                 self._compile(module, out, deadline, overlay, flags)
                 objects.append(out)
@@ -86,15 +108,17 @@ class Rebuild:
         if module is None:
             raise BuildError(f"{source.name} is not compiled by itself")
         out = self._scratch / f"{name}.o"
-        self._compile(module, out, deadline, self._overlay(source, text, name), last=_OPTIMISED)
+        self._compile(module, out, deadline, self._overlay({source: text}, name), last=_OPTIMISED)
         return out.read_bytes()
 
-    def _overlay(self, source: Path, text: bytes, name: str) -> Path:
-        """The file that tells the compiler of the new text."""
-        content, overlay = self._scratch / f"{name}.c", self._scratch / f"{name}.json"
-        content.write_bytes(text)
-        root = {"name": str(source), "type": "file", "external-contents": str(content)}
-        view = {"version": 0, "case-sensitive": "true", "use-external-names": False, "roots": [root]}
+    def _overlay(self, texts: Mapping[Path, bytes], name: str) -> Path:
+        """The file that tells the compiler of the new texts."""
+        overlay, roots = self._scratch / f"{name}.json", []
+        for number, (source, text) in enumerate(texts.items()):
+            content = self._scratch / f"{name}-{number}{source.suffix}"
+            content.write_bytes(text)
+            roots.append({"name": str(source), "type": "file", "external-contents": str(content)})
+        view = {"version": 0, "case-sensitive": "true", "use-external-names": False, "roots": roots}
         overlay.write_text(json.dumps(view))
         return overlay
 

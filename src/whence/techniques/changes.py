@@ -14,18 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from whence.build.edited import Rebuild
 from whence.build.scratch import scratch
-from whence.errors import SubjectError, UsageError, WhenceError
+from whence.errors import SubjectError, WhenceError
 from whence.findings import Findings, Statement, plural, rank
 from whence.inputs.delta_debugging import minimised
 from whence.investigation.account import summary
 from whence.investigation.investigation import Investigation
-from whence.run.config import FILE_NAME, read_config
 from whence.run.oracle import judge
 from whence.run.runner import Runner
-from whence.run.suite_copy import SuiteCopy
 from whence.subject.runs import Tested
-from whence.subject.subject import built_from_config
+from whence.subject.subject import Subject
 
 FAILS, PASSES, UNKNOWN = "fails", "passes", "unknown"
 
@@ -59,17 +58,14 @@ class FailureInducingChanges:
     def run(self, investigation: Investigation) -> Findings:
         """The part ``changes``, and the statements that the needed ones changed as the ranking.
 
-        Raises SubjectError where the case does not pass without the changes, or not fail with them in a copy of the
-        folder; UsageError where the program is not that of a ``whence.toml``.
+        Raises SubjectError where the case does not pass without the changes, or not fail with them.
         """
         folder, began = investigation.subject.folder, time.monotonic()
-        if not (folder / FILE_NAME).exists():
-            raise UsageError(f"changes are undone in a copy of the folder of a {FILE_NAME}, and there is none")
         tested = investigation.runs.tested[investigation.failing_rows()[0]]
         texts = {name: (text, (folder / name).read_bytes()) for name, text in self.before}
         changes = [change for name, (before, after) in texts.items() for change in changes_of(name, before, after)]
         with scratch("versions") as place:
-            versions = _Versions(folder, Path(place) / "copy", texts, tested, investigation.clock.deadline)
+            versions = _Versions(investigation.subject, Path(place), texts, tested, investigation.clock.deadline)
             versions.check(changes, self.since)
             needed = minimised(changes, versions.fails)
             undone = versions.passes([change for change in changes if change not in needed])
@@ -92,6 +88,7 @@ class FailureInducingChanges:
         others = plural(len(needed) - 1, "other change")
         makes = "this change alone makes" if len(needed) == 1 else f"it and {others} make"
         text = f"changed since {self.since}: {makes} `{part['case']}` fail"
+        text += ", not each of which may be needed" if part["incomplete"] and len(needed) > 1 else ""
         text += ", and it passes without" if part["undone"] else ""
         found = {at: {"text": text, "reasons": [{"technique": "changes", "text": text}]} for at in lines if at in known}
         late = ", then the time was up: not each of them may be needed" if part["incomplete"] else ""
@@ -126,22 +123,21 @@ def with_changes(before: bytes, after: bytes, changes: Sequence[Change]) -> byte
 
 
 class _Versions:
-    """Versions of the program between then and now, in a copy of its folder; each built and run at most once."""
+    """Versions of the program between then and now, each built and run at most once."""
 
     def __init__(
-        self, folder: Path, copy: Path, texts: dict[str, tuple[bytes, bytes]], tested: Tested, deadline: float
+        self, subject: Subject, scratch: Path, texts: dict[str, tuple[bytes, bytes]], tested: Tested, deadline: float
     ) -> None:
-        self._texts, self._tested, self._deadline, self._copy = texts, tested, deadline, copy
-        self._written = {name: after for name, (_, after) in texts.items()}
+        self._subject, self._texts, self._tested, self._deadline = subject, texts, tested, deadline
+        self._rebuild = Rebuild(subject.capture, scratch)
         self._known: dict[frozenset[Change], str] = {}
         self.count, self.is_late, self._trouble = 0, False, ""
-        SuiteCopy(folder).make(copy, copy)
 
     def check(self, changes: Sequence[Change], since: str) -> None:
         """Raise SubjectError unless the case fails with all changes, and passes without them."""
         name = self._tested.case.name
         if not self.fails(changes):
-            raise SubjectError(f"in a copy of the folder `{name}` does not fail as it does here{self._trouble}")
+            raise SubjectError(f"built anew `{name}` does not fail as it does in your build{self._trouble}")
         if self.fails([]):
             raise SubjectError(f"`{name}` fails in {since}, too: no change since then makes it fail")
         if not self.passes([]):
@@ -158,32 +154,32 @@ class _Versions:
     def _verdict(self, changes: Sequence[Change]) -> str:
         key = frozenset(changes)
         if key not in self._known:
-            if len(self._known) > 1 and time.monotonic() >= self._deadline:
+            if time.monotonic() >= self._deadline:
                 self.is_late = True
                 return UNKNOWN
             self._known[key] = self._tried(changes)
         return self._known[key]
 
     def _tried(self, changes: Sequence[Change]) -> str:
-        self.count += 1
         self._trouble = ""
+        texts = {}
         for name, (before, after) in self._texts.items():
-            self._write(name, with_changes(before, after, [change for change in changes if change.file == name]))
+            text = with_changes(before, after, [change for change in changes if change.file == name])
+            if text != after:
+                texts[self._subject.folder / name] = text
         try:
-            subject = built_from_config(read_config(self._copy))
-            with Runner(subject.executable, subject.limits, name=subject.name) as runner:
+            executable = self._rebuild.version(texts, f"version-{self.count}", self._deadline)
+            self.count += 1
+            with Runner(executable, self._subject.limits, name=self._subject.name) as runner:
                 result = runner.run_case(self._tested.case)
         except WhenceError as error:
             self._trouble = f": {error}"
             return UNKNOWN
+        except TimeoutError:
+            self.is_late = True
+            return UNKNOWN
         outcome = judge(self._tested.case, result)
         return PASSES if outcome.passed else FAILS if outcome.kind is self._tested.outcome.kind else UNKNOWN
-
-    def _write(self, name: str, text: bytes) -> None:
-        """Write a file where it holds something else; what was built of others stays as it is."""
-        if self._written[name] != text:
-            (self._copy / name).write_bytes(text)
-            self._written[name] = text
 
 
 def _part(change: Change) -> dict[str, Any]:
