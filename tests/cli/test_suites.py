@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -123,6 +124,27 @@ def test_ctest_by_absolute_paths() -> None:
     subprocess.run(["cmake", "-S", ".", "-B", "build"], cwd=folder, check=True, capture_output=True)
     check(captured(folder))
     assert not (folder / "build" / "out").exists()
+
+
+# Writes what a test framework would: a report of all tests, whichever is asked for.
+FRAMEWORK = """
+say() { if (eval "$2"); then echo "<testcase name='$1'/>"; else echo "<testcase name='$1'><failure/></testcase>"; fi; }
+{ echo "<testsuite>"; say sum {sum}; say negative {negative}; echo "</testsuite>"; } >"$1"
+"""
+
+
+def test_junit() -> None:
+    script = FRAMEWORK.replace("{sum}", shlex.quote(SUM.format(tool="./tool")))
+    script = script.replace("{negative}", shlex.quote(NEGATIVE.format(tool="./tool")))
+    folder = suite("junit", **{"all.sh": script})
+    cases = ["command = 'sh all.sh out.xml'", "verdict = 'junit'", "report = 'out.xml'", "capture = true"]
+    cases.append("names_from = 'sh all.sh /dev/stderr 2>&1'")
+    write(folder / "whence.toml", "\n".join(["[program]", "path = 'tool'", "[cases]", *cases]))
+    config = read_config(folder)
+    subject = built_from_config(config)
+    assert [case.name for case in subject.cases] == ["sum", "negative"]
+    found = captured_cases(subject, config)
+    assert found.failing == 1
 
 
 @pytest.mark.skipif(shutil.which("ninja") is None, reason="Meson needs ninja")

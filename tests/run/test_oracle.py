@@ -93,6 +93,12 @@ def test_rules_of_reports():
     assert outcome_of(rule=Rule.AUTOMAKE, stdout=b"SKIP: c\n").kind is Kind.SKIPPED
 
 
+def test_output_that_tells_of_a_failure():
+    outcome = outcome_of(rule=Rule.STATUS, stdout=b"sums: FAIL\n", failing_output="FAIL$")
+    assert (outcome.kind, outcome.text) == (Kind.WRONG_STATUS, "its output says `FAIL`")
+    assert outcome_of(rule=Rule.STATUS, stdout=b"FAILURES: 0\n", failing_output="FAIL$").passed
+
+
 @pytest.mark.parametrize(
     "stream, status, verdict",
     [

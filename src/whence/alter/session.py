@@ -484,7 +484,7 @@ def open_session(subject: Subject, case: Case, way: Way, plain: FailureSignature
 def expectation_of(case: Case) -> Expectation:
     """What of the case's oracle the runtime can decide; the rest keeps outputs for Python."""
     how, expected = case.comparison, case.expected
-    if expected is None or case.rule not in (Rule.OUTPUT, Rule.STATUS) or case.skip_statuses:
+    if expected is None or case.rule not in (Rule.OUTPUT, Rule.STATUS) or case.skip_statuses or case.failing_output:
         return Expectation(Judge.KEEP)
     flags = Judge(0)
     if expected.status is not None:

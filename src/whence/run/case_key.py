@@ -19,7 +19,8 @@ def case_key(variant: str, code: str, case: Case, limits: Limits, name: str) -> 
     """
     digest = hashlib.sha256()
     environment = sorted(case.environment.items())
-    settings = (environment, case.expected, case.comparison, case.rule, case.skip_statuses, limits, case.place)
+    judged_by = (case.expected, case.comparison, case.rule, case.skip_statuses, case.failing_output)
+    settings = (environment, *judged_by, limits, case.place)
     for text in (variant, code, name, repr(case.arguments), repr(settings)):
         add_content(digest, os.fsencode(text))
     add_content(digest, case.stdin.read_bytes() if isinstance(case.stdin, Path) else case.stdin or b"")

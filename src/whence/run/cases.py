@@ -18,6 +18,7 @@ from pathlib import Path
 from whence.errors import SubjectError, UsageError
 from whence.run.compare import EXACT, Comparison
 from whence.run.config import SOURCES_OF_CASES, CasesConfig, SubjectConfig
+from whence.run.junit_reports import junit_names, printing_reports
 from whence.run.outcome import Expected, Rule
 from whence.run.schedule import Schedule
 from whence.run.verdicts import tap_names
@@ -63,8 +64,8 @@ class Case:
 
     ``files`` are put into the working folder: (relative name, source file or folder). A case with a
     ``command`` runs that with the shell in a copy of its suite's folder. ``expected`` of None is to be
-    learned. With a ``schedule`` its threads take turns as that says. With a ``place`` it is an invocation that a
-    test suite made.
+    learned. A command whose output matches ``failing_output`` has failed. With a ``schedule`` its threads take turns
+    as that says. With a ``place`` it is an invocation that a test suite made.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Case:
     command: str | None = None
     suite: Suite | None = None
     skip_statuses: tuple[int, ...] = ()
+    failing_output: str | None = None
     schedule: Schedule | None = None
     place: Place | None = None
 
@@ -307,7 +309,7 @@ def _outputs_in(folder: Path, count: int) -> list[Expected | None]:
     return [Expected(path.read_bytes(), status=None) for path in paths]
 
 
-RULES = {"status": Rule.STATUS, "tap": Rule.TAP, "automake": Rule.AUTOMAKE}
+RULES = {"status": Rule.STATUS, "tap": Rule.TAP, "automake": Rule.AUTOMAKE, "junit": Rule.JUNIT}
 
 
 def _cases_of_command(settings: CasesConfig, config: SubjectConfig) -> list[Case]:
@@ -320,14 +322,16 @@ def _cases_of_command(settings: CasesConfig, config: SubjectConfig) -> list[Case
         settings.copy == "each",
         settings.process,
     )
+    command = printing_reports(settings.command, settings.report) if settings.report else settings.command
     return [
         Case(
             name,
             expected=Expected(),
             rule=RULES[settings.verdict],
-            command=settings.command.replace("{name}", shlex.quote(name)),
+            command=command.replace("{name}", shlex.quote(name)),
             suite=suite,
             skip_statuses=settings.skip,
+            failing_output=settings.failing_output,
         )
         for name in _names_of_tests(settings, config)
     ]
@@ -343,12 +347,17 @@ def _names_of_tests(settings: CasesConfig, config: SubjectConfig) -> list[str]:
 
 
 def _names_printed(command: str, config: SubjectConfig) -> list[str]:
-    """Names that a command prints, one a line, or as the test points of a TAP stream. It runs in the user's
-    folder.
+    """Names that a command prints, one a line, as the test points of a TAP stream, or as the tests of JUnit reports.
+
+    It runs in the user's folder.
     """
     run = subprocess.run(command, shell=True, cwd=config.folder, capture_output=True, stdin=subprocess.DEVNULL)
     if run.returncode:
         words = run.stderr.decode(errors="replace").strip().splitlines()
         raise SubjectError(f"names_from: `{command}` ended with status {run.returncode}", words[-1] if words else "")
-    names = tap_names(run.stdout) or run.stdout.decode(errors="surrogateescape").split("\n")
+    try:
+        names = tap_names(run.stdout) or junit_names(run.stdout)
+    except SyntaxError as error:
+        raise SubjectError(f"names_from: the JUnit report that `{command}` prints cannot be read: {error}") from error
+    names = names or run.stdout.decode(errors="surrogateescape").split("\n")
     return list(dict.fromkeys(name.strip() for name in names if name.strip()))

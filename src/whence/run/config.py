@@ -50,6 +50,8 @@ class CasesConfig:
     scripts: str | None = None
     names_from: str | None = None
     verdict: str = "status"
+    report: str | None = None
+    failing_output: str | None = None
     skip: tuple[int, ...] = (77,)
     copy: str = "each"
     process: str | None = None
@@ -164,6 +166,10 @@ def _variables(value: Any) -> dict[str, str]:
     return value
 
 
+def _one_pattern(value: Any) -> str:
+    return _patterns(_string(value))[0]
+
+
 def _patterns(value: Any) -> tuple[str, ...]:
     patterns = _strings(value)
     for pattern in patterns:
@@ -202,7 +208,9 @@ KEYS: dict[str, dict[str, Callable[[Any], Any]]] = {
         "names": _strings,
         "scripts": _string,
         "names_from": _string,
-        "verdict": _one_of("status", "tap", "automake"),
+        "verdict": _one_of("status", "tap", "automake", "junit"),
+        "report": _string,
+        "failing_output": _one_pattern,
         "skip": _statuses,
         "copy": _one_of("each", "once"),
         "process": _string,
@@ -238,6 +246,8 @@ BELONGS = {
     "scripts": "command",
     "names_from": "command",
     "verdict": "command",
+    "report": "command",
+    "failing_output": "command",
     "skip": "command",
     "copy": "command",
     "process": "command",
@@ -317,6 +327,9 @@ class _Reader:
             raise self._error(("cases", "reference"), message)
         if "file" in cases and ("reference" in cases) == ("outputs" in cases):
             raise self._error(("cases", "file"), "file needs either reference or outputs, to know what is right")
+        if (cases.get("verdict") == "junit") != ("report" in cases):
+            keys = ("cases", "report" if "report" in cases else "verdict")
+            raise self._error(keys, 'verdict = "junit" and report, the file that the tests write, belong together')
         if len(lists := [key for key in ("names", "scripts", "names_from") if key in cases]) > 1:
             raise self._error(("cases", lists[1]), f"only one of {' and '.join(lists)} can be used")
         for key in ("folder", "file", "outputs"):  # a reference may be made by the build

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from whence.run.cases import Case
 from whence.run.compare import Comparison, first_difference
+from whence.run.junit_reports import junit_verdict
 from whence.run.outcome import PASSED, Assertion, Expected, Kind, Outcome, Rule
 from whence.run.result import RunResult
 from whence.run.verdicts import Verdict, automake_verdict, tap_verdict
@@ -28,7 +29,9 @@ def judge(case: Case, result: RunResult) -> Outcome:
         return Outcome(Kind.TIMEOUT, f"still running after {result.wall:.1f} s")
     if result.too_many_processes:
         return Outcome(Kind.CRASH, "made more processes than the limit allows")
-    if case.rule in (Rule.TAP, Rule.AUTOMAKE):
+    if case.failing_output and (found := re.search(case.failing_output.encode(), result.stdout + result.stderr, re.M)):
+        return Outcome(Kind.WRONG_STATUS, f"its output says `{found[0].decode(errors='replace')}`")
+    if case.rule in (Rule.TAP, Rule.AUTOMAKE, Rule.JUNIT):
         return _judge_report(case, result)
     if case.skip_statuses and result.code in case.skip_statuses:
         return Outcome(Kind.SKIPPED, f"exit status {result.code}")
@@ -87,6 +90,8 @@ def _judge_report(case: Case, result: RunResult) -> Outcome:
     """The verdict of a test suite that reports on its output; a run that breaks off has failed."""
     if case.rule is Rule.TAP:
         verdict, text = tap_verdict(result.stdout, result.code)
+    elif case.rule is Rule.JUNIT:
+        verdict, text = junit_verdict(result.stdout, case.name, result.code)
     else:
         verdict, text = automake_verdict(result.stdout, case.name, result.code)
     kinds = {Verdict.PASS: Kind.PASS, Verdict.SKIP: Kind.SKIPPED, Verdict.FAIL: Kind.WRONG_STATUS}

@@ -30,6 +30,7 @@ class Rule(StrEnum):
     STATUS = "status"
     TAP = "tap"
     AUTOMAKE = "automake"
+    JUNIT = "junit"
 
 
 @dataclass(slots=True, frozen=True)

@@ -1,15 +1,15 @@
 """Tests taken apart: what the verdict of a test says about the invocations of the program in it.
 
-A test that passes vouches for all that its invocations gave. In one that fails an invocation is judged by what shows
-it: that it crashed; that the test compared its output with a file, by ``cmp`` or ``diff``, which then holds what is
-right; that the same was done in a test that passes; that the test goes on where it is told status 0 instead of the
-invocation's. Of the others nothing is said.
+A test that passes vouches for all that its invocations gave, unless another one shows that to be wrong. In one that
+fails an invocation is judged by what shows it: that it crashed; that the test compared its output with a file, by
+``cmp`` or ``diff``, which then holds what is right; that the same was done in a test that passes; that the test goes on
+where it is told status 0 instead of the invocation's. Of the others nothing is said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whence.run.compared_outputs import right_outputs
 from whence.run.invocations import Invocation
@@ -59,7 +59,22 @@ def take_apart(tests: Sequence[TestRun]) -> list[Judged]:
         compared = _compared(test) if test.outcome.failed else {}
         for number, one in enumerate(test.invocations, 1):
             judged.append(_judged(test, number, one, compared.get(one.order) or vouched.get(one.identity)))
-    return judged
+    return _without_false_vouching(judged)
+
+
+def _without_false_vouching(judged: Sequence[Judged]) -> list[Judged]:
+    """The same, where what another test has shown to be wrong fails in the tests that pass with it, too."""
+    shown = {
+        (one.invocation.identity, one.invocation.observed): one.expected
+        for one in judged
+        if one.failed and one.expected and (one.expected.stdout is not None or not one.invocation.signal)
+    }
+    return [
+        replace(one, expected=right, failed=True)
+        if one.expected and not one.failed and (right := shown.get((one.invocation.identity, one.invocation.observed)))
+        else one
+        for one in judged
+    ]
 
 
 def _vouched(tests: Iterable[TestRun]) -> dict[tuple[object, ...], Expected]:
