@@ -7,7 +7,7 @@ from pathlib import Path
 from bench.soak.subjects import Laid
 from whence.cli import COMMANDS
 
-ALONE = ("init", "doctor")  # commands without a subject's cases, and without a budget
+ALONE = ("init", "doctor", "build", "env", "ci")  # commands without cases of the command line, and without a budget
 VARIATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
     "locate": ((), ("--html", "{scratch}/page.html"), ("--fresh", "--workers", "1"), ("--no-alter",)),
     "slice": ((), ("--implicit",), ("--data-only",), ("--window", "1M")),
@@ -25,10 +25,14 @@ VARIATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
 
 def words_for(command: str, laid: Laid, budget: str, scratch: Path) -> list[str]:
     """The words of a call, without the program's own name; ``scratch`` is for what it writes where it is told to."""
-    if command == "doctor":
-        return [command]
-    if command == "init":
-        return [command, str(scratch / "fresh")]
+    if command in ALONE:
+        folder = laid.words if "-C" in laid.words else []
+        words = {
+            "init": [str(scratch / "fresh")],
+            "build": ["true"],
+            "ci": ["--failures", "1", "--budget", budget, "--sarif", str(scratch / "found.sarif"), *folder],
+        }
+        return [command, *words.get(command, [])]
     seed = laid.generated.seed
     choices = VARIATIONS.get(command, ((),))
     places = {"scratch": str(scratch), "reference": str(laid.reference)}
@@ -46,4 +50,4 @@ def is_text(command: str, seed: int) -> bool:
 
 def budget_of(words: list[str], budget: float) -> float | None:
     """The budget in seconds that a call was given, or None."""
-    return budget if "--budget" in words else None
+    return budget if "--budget" in words and words[0] not in ALONE else None

@@ -160,17 +160,16 @@ def _system_builds_c(machine: str) -> bool:
 
 
 def own_compiler() -> str | None:
-    """The path of the compiler that the user has beside ``whence-cc``: ``cc`` or ``gcc``, or None."""
-    ours = os.path.realpath(sys.argv[0])
-    found = (_which(name) for name in ("cc", "gcc"))
-    return next((path for path in found if path and os.path.realpath(path) != ours), None)
+    """The path of the compiler that the user has beside ``whence-cc``, by whatever name that is called; or None."""
+    return _which("cc", os.path.realpath(sys.argv[0])) or _which("gcc", os.path.realpath(sys.argv[0]))
 
 
-def _which(name: str) -> str | None:
+def _which(name: str, other_than: str | None = None) -> str | None:
+    """The path of a program that is to be another one."""
     folders = [""] if os.sep in name else os.environ.get("PATH", os.defpath).split(os.pathsep)
     for folder in folders:
         path = os.path.abspath(os.path.join(folder, name))
-        if os.path.isfile(path) and os.access(path, os.X_OK):
+        if os.path.isfile(path) and os.access(path, os.X_OK) and os.path.realpath(path) != other_than:
             return path
     return None
 

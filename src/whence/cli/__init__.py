@@ -33,6 +33,8 @@ COMMANDS = {
     "reduce": "Reduce a failing input to what the failure needs.",
     "ci": "Run all cases, locate what fails, and write what CI services take.",
     "record": "Record one run and say what the trace holds.",
+    "build": "Run a build so that all that it compiles is captured: whence build -- make.",
+    "env": "Print what makes builds call whence-cc, for a shell, CMake and Meson.",
     "init": "Write a commented whence.toml from what a folder holds.",
     "doctor": "Check the set-up and say what is missing.",
 }
