@@ -22,19 +22,27 @@ NATIVE, MUSL = "native", "x86_64-linux-musl"
 STUB = r"""
 #define _GNU_SOURCE
 #include "record/record.h"
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <getopt.h>
 #include <math.h>
 #include <regex.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
+int __xpg_strerror_r(int, char *, size_t);
 
 static int records, recording = 1;
 
@@ -453,6 +461,104 @@ CASES = [
         "printf: READ ? 3, OUT 1 0 1, PIECE 1 0 1\ngetchar: IN 0 0 1",
         output="1",
         stdin="x",
+    ),
+    # sockets
+    Case(
+        "what_goes_through_a_socket",
+        "int ends[2]; char to[8], *s = strdup(\"hello\"); PLACE(ends); PLACE(to); TEXT(s);"
+        "if (__whence_lib_socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return 1;"
+        "__whence_lib_send(ends[0], s, 5, 0); __whence_lib_recv(ends[1], to, 8, MSG_PEEK);"
+        "if (__whence_lib_recv(ends[1], to, 3, 0) != 3) return 2;"
+        "socklen_t size = sizeof(int); int kind; PLACE(size); PLACE(kind);"
+        "__whence_lib_getsockopt(ends[0], SOL_SOCKET, SO_TYPE, &kind, &size);",
+        """
+        socketpair: WRITE ends 8
+        send: OUT 9 0 5, STATE 3 file, PIECE 1 0 5, READ s 5
+        recv: STATE 1 file, WRITE to 5
+        recv: IN 9 0 3, STATE 1 file, WRITE to 3
+        getsockopt: READ size 4, WRITE kind 4, WRITE size 4
+        """,
+    ),
+    Case(
+        "messages_in_parts",
+        "int ends[2]; char a[2] = \"a\", b[4] = \"bcd\", to[2], more[4]; PLACE(a); PLACE(b); PLACE(to); PLACE(more);"
+        "if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return 1;"
+        "struct iovec out[] = {{a, 1}, {b, 3}}, in[] = {{to, 2}, {more, 4}}; PLACE(out); PLACE(in);"
+        "struct msghdr message = {.msg_iov = out, .msg_iovlen = 2}; PLACE(message);"
+        "if (__whence_lib_sendmsg(ends[0], &message, 0) != 4) return 2;"
+        "if (__whence_lib_readv(ends[1], in, 2) != 4 || memcmp(to, \"ab\", 2)) return 3;",
+        """
+        sendmsg: READ message 56, OUT 9 0 4, STATE 3 file, READ out 32, PIECE 1 0 1, READ a 1, PIECE 1 1 3, READ b 3
+        readv: READ in 32, IN 9 0 4, STATE 1 file, WRITE to 2, WRITE more 2
+        """,
+    ),
+    Case(
+        "addresses_as_text",
+        'char to[16], *s = strdup("10.0.0.7"); struct in_addr four; PLACE(to); PLACE(four); TEXT(s);'
+        "if (__whence_lib_inet_pton(AF_INET, s, &four) != 1) return 1;"
+        "__whence_lib_inet_ntop(AF_INET, &four, to, sizeof to); if (strcmp(to, s)) return 2;",
+        """
+        inet_pton: READ s 9, WRITE four 4
+        inet_ntop: READ four 4, WRITE to 9
+        """,
+    ),
+    # files by position, wide text, sets of signals, answers of the system
+    Case(
+        "pwrite_writes_at_a_place",
+        'char *s = strdup("ab"); TEXT(s); int file = open("f", O_RDWR | O_CREAT, 0600);'
+        "__whence_lib_pwrite(file, s, 2, 5); struct flock lock = {.l_type = F_WRLCK}; PLACE(lock);"
+        "if (__whence_lib_fcntl(file, F_GETLK, &lock) || __whence_lib_fcntl(file, F_GETFL) < 0) return 1;",
+        """
+        pwrite: STATE 3 file, OUT 9 5 2, PIECE 1 0 2, READ s 2
+        fcntl: READ lock 32, WRITE lock 32
+        fcntl:
+        """,
+    ),
+    Case(
+        "wide_text",
+        'wchar_t *s = wcsdup(L"12 x"), to[8] = L"a", *end, *next;'
+        'place("s", s, 20); PLACE(to); PLACE(end); PLACE(next);'
+        "if (__whence_lib_wcstol(s, &end, 10) != 12 || __whence_lib_wcsnlen(s, 3) != 3) return 1;"
+        "__whence_lib_wcsncat(to, s, 1);"
+        'if (wcscmp(__whence_lib_wcstok(s, L" ", &next), L"12")) return 2;',
+        """
+        wcstol: READ s 12, WRITE end 8
+        wcsnlen: READ s 12
+        wcsncat: READ to 8, COPY to+4 s 4, WRITE to+8 4
+        wcstok: READ ? 8, READ s 12, WRITE s+8 4, WRITE next 8
+        """,
+    ),
+    Case(
+        "wide_conversions_go_on_where_they_stopped",
+        'const char *text = "abc"; wchar_t to[4]; mbstate_t shift = {0}; PLACE(to); PLACE(text); place("abc", text, 4);'
+        "if (__whence_lib_mbsrtowcs(to, &text, 2, &shift) != 2) return 1;"
+        "if (__whence_lib_mbsrtowcs(to, &text, 4, &shift) != 1 || text) return 2;",
+        """
+        mbsrtowcs: READ text 8, READ abc 2, WRITE to 8, WRITE text 8
+        mbsrtowcs: READ text 8, READ abc+2 2, WRITE to 8, WRITE text 8
+        """,
+    ),
+    Case(
+        "sets_of_signals",
+        "sigset_t set; PLACE(set); __whence_lib_sigfillset(&set); __whence_lib_sigdelset(&set, SIGINT);"
+        "if (__whence_lib_sigismember(&set, SIGINT)) return 1;",
+        """
+        sigfillset: WRITE set 128
+        sigdelset: READ set 128, WRITE set 128
+        sigismember: READ set 128
+        """,
+    ),
+    Case(
+        "the_system_answers_in_a_structure",
+        "struct utsname system; struct rlimit limit; PLACE(system); PLACE(limit); char text[64]; PLACE(text);"
+        "__whence_lib_uname(&system); __whence_lib_getrlimit(RLIMIT_CORE, &limit);"
+        '__whence_lib___xpg_strerror_r(0, text, sizeof text); if (__whence_lib_fnmatch("a*", "abc", 0)) return 1;',
+        """
+        uname: WRITE system 390
+        getrlimit: WRITE limit 16
+        __xpg_strerror_r: WRITE text {8|21}
+        fnmatch: READ ? 3, READ ? 4
+        """,
     ),
 ]
 

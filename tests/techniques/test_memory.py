@@ -376,3 +376,53 @@ def test_every_operation_of_the_runtime_is_known_to_formulas() -> None:
     from whence.trace.effects import OPERANDS
 
     assert [int(opcode) for opcode in Opcode] == list(range(1, len(OPERANDS)))
+
+
+CALLS = """\
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <wchar.h>
+int main(int argc, char **argv)
+{
+    int ends[2];
+    char room[8], fresh[4], *block = malloc(16), *twelve = strdup("twelve bytes");
+    wchar_t wide[4], *unended = malloc(8);
+    socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+    wcscpy(wide, L"ab");
+    unended[0] = unended[1] = L'x';
+    switch (*argv[1]) {
+    case 'r': send(ends[0], twelve, 12, 0); recv(ends[1], room, 12, 0); break;
+    case 's': send(ends[0], block, 16, 0); break;
+    case 'w': write(ends[0], fresh, 4); break;
+    case 'n': wcsncat(wide, L"cdef", 3); break;
+    case 'l': return wcslen(unended) == 99;
+    case 'a': inet_ntop(AF_INET, "\\177\\0\\0\\1", room, sizeof room + 8); break;
+    case 'R': send(ends[0], twelve, 12, 0); recv(ends[1], block, 16, 0); return block[0] != 't';
+    case 'N': wcsncat(wide, L"cdef", 1); return wide[2] != L'c';
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "kind"),
+    [
+        ("r", Kind.BOUNDS),
+        ("s", Kind.UNDEFINED),
+        ("w", Kind.UNDEFINED),
+        ("n", Kind.BOUNDS),
+        ("l", Kind.BOUNDS),
+        ("a", Kind.BOUNDS),
+        ("R", None),
+        ("N", None),
+    ],
+)
+def test_what_goes_through_sockets_and_wide_text_counts(how: str, kind: Kind | None) -> None:
+    subject = subject_of(CALLS)
+    found = Checker(subject).check(record(subject, how).trace)
+    line = next((n for n, text in enumerate(CALLS.splitlines(), 1) if f"case '{how}'" in text))
+    assert [(place(found, error), error.kind) for error in found.errors] == ([(line, kind)] if kind else [])

@@ -51,10 +51,12 @@ class Trait(IntEnum):
 
 
 _TRAITS = {
-    Trait.SEPARATE: "memcpy mempcpy strcpy stpcpy strcat strncpy stpncpy strncat wcscpy wcscat wmemcpy",
+    Trait.SEPARATE: "memcpy mempcpy strcpy stpcpy strcat strncpy stpncpy strncat wcscpy wcpcpy wcscat "
+    "wcsncpy wcpncpy wcsncat wmemcpy wmempcpy",
     Trait.TEXT: "strlen strcmp strcasecmp puts fputs printf fprintf sprintf snprintf atoi atol atoll atof strtol "
-    "strtoul strtoll strtoull strtod strchr strrchr strstr strspn strcspn strpbrk open fopen getenv",
-    Trait.OUTPUT: "write pwrite send sendto fwrite fwrite_unlocked memcmp bcmp",
+    "strtoul strtoll strtoull strtod strchr strrchr strstr strspn strcspn strpbrk open fopen getenv "
+    "wcslen wcscmp wcschr wcsrchr wcsstr wcstol wcstoul wcstoll wcstoull wcstod inet_pton inet_addr inet_aton fnmatch",
+    Trait.OUTPUT: "write pwrite send sendto fwrite fwrite_unlocked memcmp bcmp wmemcmp",
     Trait.FRESH: "malloc realloc reallocarray aligned_alloc memalign posix_memalign",
     Trait.MOVES: "realloc reallocarray",
     Trait.FREES: "free realloc reallocarray",

@@ -38,7 +38,7 @@ _WRITTEN: dict[str, tuple[int, int | None]] = {
     **dict.fromkeys(("strcpy", "stpcpy", "strcat", "strncat", "sprintf", "vsprintf", "realpath"), (0, None)),
     **dict.fromkeys(("memcpy", "memmove", "mempcpy", "memset", "strncpy", "stpncpy", "strlcpy"), (0, 2)),
     **dict.fromkeys(("fgets", "snprintf", "vsnprintf", "bzero"), (0, 1)),
-    **dict.fromkeys(("read", "pread", "recv"), (1, 2)),
+    **dict.fromkeys(("read", "pread", "recv", "recvfrom"), (1, 2)),
 }
 # Functions that look at text which their arguments point to, before they do anything else.
 _TEXT: dict[str, tuple[int, ...]] = {

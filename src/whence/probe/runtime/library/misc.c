@@ -1,14 +1,14 @@
-/* Wrappers of time.h, sys/time.h, getopt.h, locale.h, regex.h, iconv.h, signal.h and libgen.h, and of the functions
+/* Wrappers of time.h, sys/time.h, getopt.h, locale.h, regex.h, fnmatch.h, iconv.h and libgen.h, and of the functions
    of math.h that write through a pointer. */
 #include "library/library.h"
 
+#include <fnmatch.h>
 #include <getopt.h>
 #include <iconv.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <math.h>
 #include <regex.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/time.h>
@@ -96,6 +96,22 @@ FROM_PARTS(timegm)
 
 TIME_AS_TEXT(ctime, time_t)
 TIME_AS_TEXT(asctime, struct tm)
+
+#define TIME_AS_TEXT_TO(name, from) \
+    LIBRARY(char *, name, const from *time, char *to) \
+    { \
+        int before = errno; \
+        char *text = name(time, to); \
+        EFFECTS_ERRNO(name, before) \
+        { \
+            read_bytes(time, sizeof *time); \
+            write_bytes(to, text ? strlen(text) + 1 : 0); \
+        } \
+        return text; \
+    }
+
+TIME_AS_TEXT_TO(ctime_r, time_t)
+TIME_AS_TEXT_TO(asctime_r, struct tm)
 
 LIBRARY(size_t, strftime, char *to, size_t size, const char *format, const struct tm *parts)
 {
@@ -322,51 +338,18 @@ LIBRARY(void, regfree, regex_t *compiled)
     EFFECTS(regfree) { write_bytes(compiled, sizeof *compiled); }
 }
 
-/* Signals. */
-
-LIBRARY(int, sigaction, int number, const struct sigaction *new, struct sigaction *old)
-{
-    int before = errno;
-    int result = sigaction(number, new, old);
-    EFFECTS_ERRNO(sigaction, before)
-    {
-        read_bytes(new, new ? sizeof *new : 0);
-        write_bytes(old, old && !result ? sizeof *old : 0);
-    }
-    return result;
-}
-
-LIBRARY(int, sigprocmask, int how, const sigset_t *new, sigset_t *old)
-{
-    int before = errno;
-    int result = sigprocmask(how, new, old);
-    EFFECTS_ERRNO(sigprocmask, before)
-    {
-        read_bytes(new, new ? sizeof *new : 0);
-        write_bytes(old, old && !result ? sizeof *old : 0);
-    }
-    return result;
-}
-
-LIBRARY(int, sigemptyset, sigset_t *set)
-{
-    int result = sigemptyset(set);
-    EFFECTS(sigemptyset) { write_bytes(set, sizeof *set); }
-    return result;
-}
-
-LIBRARY(int, sigaddset, sigset_t *set, int number)
-{
-    int result = sigaddset(set, number);
-    EFFECTS(sigaddset)
-    {
-        read_bytes(set, sizeof *set);
-        write_bytes(set, sizeof *set);
-    }
-    return result;
-}
-
 /* Others. */
+
+LIBRARY(int, fnmatch, const char *pattern, const char *text, int flags)
+{
+    int result = fnmatch(pattern, text, flags);
+    EFFECTS(fnmatch)
+    {
+        read_string(pattern);
+        read_string(text);
+    }
+    return result;
+}
 
 LIBRARY(ssize_t, getrandom, void *to, size_t size, unsigned flags)
 {

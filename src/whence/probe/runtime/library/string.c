@@ -463,3 +463,31 @@ LIBRARY(char *, strsep, char **text, const char *set)
     }
     return token;
 }
+
+/* Texts of errors: in the buffer, or (GNU) text of the library's own. */
+#ifdef __GLIBC__
+LIBRARY(char *, strerror_r, int number, char *to, size_t size)
+{
+    int before = errno;
+    char *text = strerror_r(number, to, size);
+    EFFECTS_ERRNO(strerror_r, before) { write_bytes(to, text == to && size ? strlen(to) + 1 : 0); }
+    return text;
+}
+#else
+LIBRARY(int, strerror_r, int number, char *to, size_t size)
+{
+    int before = errno;
+    int result = strerror_r(number, to, size);
+    EFFECTS_ERRNO(strerror_r, before) { write_bytes(to, size ? strlen(to) + 1 : 0); }
+    return result;
+}
+#endif
+
+REAL(int, __xpg_strerror_r, int, char *, size_t);
+LIBRARY(int, __xpg_strerror_r, int number, char *to, size_t size)
+{
+    int before = errno;
+    int result = real___xpg_strerror_r(number, to, size);
+    EFFECTS_ERRNO(__xpg_strerror_r, before) { write_bytes(to, size ? strlen(to) + 1 : 0); }
+    return result;
+}

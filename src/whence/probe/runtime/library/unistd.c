@@ -1,10 +1,9 @@
-/* Wrappers of unistd.h, fcntl.h, sys/stat.h, dirent.h and sys/wait.h: descriptors, files, directories, processes.
+/* Wrappers of unistd.h, fcntl.h, sys/stat.h and sys/wait.h: descriptors, files, processes.
    What stands in the file system is one hidden state: changes of names and attributes write it, questions read it. */
 #include "library/library.h"
 #include "alter/mappings.h"
 #include "record/schedule.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -80,6 +79,65 @@ LIBRARY(ssize_t, writev, int descriptor, const struct iovec *parts, int count)
     }
     return length;
 }
+
+LIBRARY(ssize_t, pwrite, int descriptor, const void *from, size_t size, off_t offset)
+{
+    int before = errno;
+    ssize_t length = pwrite(descriptor, from, size, offset);
+    EFFECTS_ERRNO(pwrite, before)
+    {
+        if (length > 0) {
+            whence_descriptor_moved(descriptor);
+            whence_effect(WHENCE_OUT, (unsigned)descriptor & 0xFF, 2, (uint64_t)offset, (size_t)length, 0);
+            piece(1, 0, (size_t)length);
+            read_bytes(from, (size_t)length);
+        }
+    }
+    return length;
+}
+LIBRARY_SAME(pwrite64, pwrite);
+
+LIBRARY(ssize_t, readv, int descriptor, const struct iovec *parts, int count)
+{
+    int before = errno;
+    if (whence_scheduling)
+        whence_await_descriptor(descriptor, POLLIN);
+    ssize_t length = readv(descriptor, parts, count);
+    EFFECTS_ERRNO(readv, before)
+    {
+        read_bytes(parts, count > 0 ? (size_t)count * sizeof *parts : 0);
+        whence_descriptor_in(descriptor, positive(length));
+        size_t left = positive(length);
+        for (int i = 0; i < count && left; i++) {
+            size_t part = parts[i].iov_len < left ? parts[i].iov_len : left;
+            write_bytes(parts[i].iov_base, part);
+            left -= part;
+        }
+    }
+    return length;
+}
+
+/* The third argument is a number, a lock, or not there at all; taking it then reads an undefined register, no more. */
+LIBRARY(int, fcntl, int descriptor, int command, ...)
+{
+    int before = errno;
+    va_list list;
+    va_start(list, command);
+    void *argument = va_arg(list, void *);
+    va_end(list);
+    int result = fcntl(descriptor, command, argument);
+    EFFECTS_ERRNO(fcntl, before)
+    {
+        if (command == F_GETLK || command == F_SETLK || command == F_SETLKW)
+            read_bytes(argument, sizeof(struct flock));
+        if (command == F_GETLK)
+            write_bytes(argument, result ? 0 : sizeof(struct flock));
+        if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
+            whence_descriptor_opened(result);
+    }
+    return result;
+}
+LIBRARY_SAME(fcntl64, fcntl);
 
 LIBRARY(off_t, lseek, int descriptor, off_t offset, int whence)
 {
@@ -187,20 +245,32 @@ LIBRARY(int, dup2, int descriptor, int wanted)
     return copy;
 }
 
-LIBRARY(int, pipe, int ends[2])
+LIBRARY(int, dup3, int descriptor, int wanted, int flags)
 {
     int before = errno;
-    int result = pipe(ends);
-    EFFECTS_ERRNO(pipe, before)
-    {
-        if (!result) {
-            write_bytes(ends, 2 * sizeof *ends);
-            whence_descriptor_opened(ends[0]);
-            whence_descriptor_opened(ends[1]);
-        }
-    }
-    return result;
+    int copy = dup3(descriptor, wanted, flags);
+    EFFECTS_ERRNO(dup3, before) { whence_descriptor_opened(copy); }
+    return copy;
 }
+
+#define PIPE(name, call, ...) \
+    LIBRARY(int, name, __VA_ARGS__) \
+    { \
+        int before = errno; \
+        int result = call; \
+        EFFECTS_ERRNO(name, before) \
+        { \
+            if (!result) { \
+                write_bytes(ends, 2 * sizeof *ends); \
+                whence_descriptor_opened(ends[0]); \
+                whence_descriptor_opened(ends[1]); \
+            } \
+        } \
+        return result; \
+    }
+
+PIPE(pipe, pipe(ends), int ends[2])
+PIPE(pipe2, pipe2(ends, flags), int ends[2], int flags)
 
 LIBRARY(int, select, int count, fd_set *in, fd_set *out, fd_set *other, struct timeval *timeout)
 {
@@ -306,6 +376,53 @@ BY_PATH(chown, STATE_BOTH, chown(path, user, group), const char *path, uid_t use
 BY_PATH(truncate, STATE_BOTH, truncate(path, length), const char *path, off_t length)
 LIBRARY_SAME(truncate64, truncate);
 
+BY_PATH(lchown, STATE_BOTH, lchown(path, user, group), const char *path, uid_t user, gid_t group)
+BY_PATH(unlinkat, STATE_BOTH, unlinkat(folder, path, flags), int folder, const char *path, int flags)
+BY_PATH(mkdirat, STATE_BOTH, mkdirat(folder, path, mode), int folder, const char *path, mode_t mode)
+BY_PATH(faccessat, STATE_READ, faccessat(folder, path, mode, flags), int folder, const char *path, int mode, int flags)
+
+#define BY_TWO_PATHS(name) \
+    LIBRARY(int, name, const char *from, const char *to) \
+    { \
+        int before = errno; \
+        int result = name(from, to); \
+        EFFECTS_ERRNO(name, before) \
+        { \
+            read_string(from); \
+            read_string(to); \
+            state(STATE_BOTH, FILE_SYSTEM_STATE); \
+        } \
+        return result; \
+    }
+
+BY_TWO_PATHS(symlink)
+BY_TWO_PATHS(link)
+
+LIBRARY(int, utimensat, int folder, const char *path, const struct timespec times[2], int flags)
+{
+    int before = errno;
+    int result = utimensat(folder, path, times, flags);
+    EFFECTS_ERRNO(utimensat, before)
+    {
+        read_string(path);
+        read_bytes(times, times ? 2 * sizeof *times : 0);
+        state(STATE_BOTH, FILE_SYSTEM_STATE);
+    }
+    return result;
+}
+
+LIBRARY(int, futimens, int descriptor, const struct timespec times[2])
+{
+    int before = errno;
+    int result = futimens(descriptor, times);
+    EFFECTS_ERRNO(futimens, before)
+    {
+        read_bytes(times, times ? 2 * sizeof *times : 0);
+        state(STATE_BOTH, FILE_SYSTEM_STATE);
+    }
+    return result;
+}
+
 LIBRARY(int, ftruncate, int descriptor, off_t length)
 {
     int before = errno;
@@ -315,16 +432,26 @@ LIBRARY(int, ftruncate, int descriptor, off_t length)
 }
 LIBRARY_SAME(ftruncate64, ftruncate);
 
+static void link_read(const char *path, const char *to, ssize_t length)
+{
+    read_string(path);
+    state(STATE_READ, FILE_SYSTEM_STATE);
+    write_bytes(to, positive(length));
+}
+
 LIBRARY(ssize_t, readlink, const char *path, char *to, size_t size)
 {
     int before = errno;
     ssize_t length = readlink(path, to, size);
-    EFFECTS_ERRNO(readlink, before)
-    {
-        read_string(path);
-        state(STATE_READ, FILE_SYSTEM_STATE);
-        write_bytes(to, positive(length));
-    }
+    EFFECTS_ERRNO(readlink, before) { link_read(path, to, length); }
+    return length;
+}
+
+LIBRARY(ssize_t, readlinkat, int folder, const char *path, char *to, size_t size)
+{
+    int before = errno;
+    ssize_t length = readlinkat(folder, path, to, size);
+    EFFECTS_ERRNO(readlinkat, before) { link_read(path, to, length); }
     return length;
 }
 
@@ -348,49 +475,6 @@ LIBRARY(int, gethostname, char *to, size_t size)
     int result = gethostname(to, size);
     EFFECTS_ERRNO(gethostname, before) { write_bytes(to, result ? 0 : strnlen(to, size)); }
     return result;
-}
-
-/* Directories. */
-
-LIBRARY(DIR *, opendir, const char *path)
-{
-    int before = errno;
-    DIR *folder = opendir(path);
-    EFFECTS_ERRNO(opendir, before)
-    {
-        read_string(path);
-        state(STATE_READ, FILE_SYSTEM_STATE);
-        state(STATE_WRITE, (uintptr_t)folder);
-    }
-    return folder;
-}
-
-LIBRARY(struct dirent *, readdir, DIR *folder)
-{
-    int before = errno;
-    struct dirent *entry = readdir(folder);
-    EFFECTS_ERRNO(readdir, before)
-    {
-        state(STATE_BOTH, (uintptr_t)folder);
-        if (entry)
-            write_bytes(entry, offsetof(struct dirent, d_name) + strlen(entry->d_name) + 1);
-    }
-    return entry;
-}
-LIBRARY_SAME(readdir64, readdir);
-
-LIBRARY(int, closedir, DIR *folder)
-{
-    int before = errno;
-    int result = closedir(folder);
-    EFFECTS_ERRNO(closedir, before) { state(STATE_WRITE, (uintptr_t)folder); }
-    return result;
-}
-
-LIBRARY(void, rewinddir, DIR *folder)
-{
-    rewinddir(folder);
-    EFFECTS(rewinddir) { state(STATE_WRITE, (uintptr_t)folder); }
 }
 
 /* Children. */

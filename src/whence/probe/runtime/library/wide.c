@@ -14,6 +14,13 @@ LIBRARY(size_t, wcslen, const wchar_t *text)
     return length;
 }
 
+LIBRARY(size_t, wcsnlen, const wchar_t *text, size_t limit)
+{
+    size_t length = wcsnlen(text, limit);
+    EFFECTS(wcsnlen) { read_bytes(text, (length + (length < limit)) * WIDE); }
+    return length;
+}
+
 LIBRARY(int, wcscmp, const wchar_t *a, const wchar_t *b)
 {
     int result = wcscmp(a, b);
@@ -21,6 +28,32 @@ LIBRARY(int, wcscmp, const wchar_t *a, const wchar_t *b)
     {
         read_bytes(a, whole(a));
         read_bytes(b, whole(b));
+    }
+    return result;
+}
+
+#define WIDE_COMPARISON(name) \
+    LIBRARY(int, name, const wchar_t *a, const wchar_t *b) \
+    { \
+        int result = name(a, b); \
+        EFFECTS(name) \
+        { \
+            read_bytes(a, whole(a)); \
+            read_bytes(b, whole(b)); \
+        } \
+        return result; \
+    }
+
+WIDE_COMPARISON(wcscasecmp)
+WIDE_COMPARISON(wcscoll)
+
+LIBRARY(int, wcsncasecmp, const wchar_t *a, const wchar_t *b, size_t limit)
+{
+    int result = wcsncasecmp(a, b, limit);
+    EFFECTS(wcsncasecmp)
+    {
+        read_bytes(a, wcsnlen(a, limit) * WIDE);
+        read_bytes(b, wcsnlen(b, limit) * WIDE);
     }
     return result;
 }
@@ -61,6 +94,60 @@ LIBRARY(wchar_t *, wcsstr, const wchar_t *text, const wchar_t *part)
     return found;
 }
 
+/* What stands in `text` and in `set` decides, up to their ends. */
+static void looked_at(const wchar_t *text, const wchar_t *set)
+{
+    read_bytes(text, whole(text));
+    read_bytes(set, whole(set));
+}
+
+LIBRARY(size_t, wcsspn, const wchar_t *text, const wchar_t *set)
+{
+    size_t length = wcsspn(text, set);
+    EFFECTS(wcsspn) { looked_at(text, set); }
+    return length;
+}
+
+LIBRARY(size_t, wcscspn, const wchar_t *text, const wchar_t *set)
+{
+    size_t length = wcscspn(text, set);
+    EFFECTS(wcscspn) { looked_at(text, set); }
+    return length;
+}
+
+LIBRARY(wchar_t *, wcspbrk, const wchar_t *text, const wchar_t *set)
+{
+    wchar_t *found = (wcspbrk)(text, set);
+    EFFECTS(wcspbrk) { looked_at(text, set); }
+    return found;
+}
+
+/* As strtok_r (string.c): looks no further than the token's end, whose character it overwrites. */
+LIBRARY(wchar_t *, wcstok, wchar_t *text, const wchar_t *set, wchar_t **next)
+{
+    const wchar_t *start = text ? text : *next;
+    wchar_t *token = wcstok(text, set, next);
+    EFFECTS(wcstok)
+    {
+        if (!text)
+            read_bytes(next, sizeof *next);
+        read_bytes(set, whole(set));
+        const wchar_t *end = token ? token + wcslen(token) : start ? start + wcslen(start) : NULL;
+        read_bytes(start, end ? (size_t)(end - start + 1) * WIDE : 0);
+        if (token && *next == end + 1)
+            write_bytes(end, WIDE);
+        write_bytes(next, sizeof *next);
+    }
+    return token;
+}
+
+LIBRARY(wchar_t *, wcpcpy, wchar_t *to, const wchar_t *from)
+{
+    wchar_t *end = wcpcpy(to, from);
+    EFFECTS(wcpcpy) { copy_bytes(to, from, whole(to)); }
+    return end;
+}
+
 LIBRARY(wchar_t *, wcscpy, wchar_t *to, const wchar_t *from)
 {
     wchar_t *result = wcscpy(to, from);
@@ -80,16 +167,39 @@ LIBRARY(wchar_t *, wcscat, wchar_t *to, const wchar_t *from)
     return result;
 }
 
+LIBRARY(wchar_t *, wcsncat, wchar_t *to, const wchar_t *from, size_t limit)
+{
+    size_t length = whence_recording() ? wcslen(to) : 0;
+    wchar_t *result = wcsncat(to, from, limit);
+    EFFECTS(wcsncat)
+    {
+        size_t added = wcslen(to + length);
+        read_bytes(to, (length + 1) * WIDE);
+        copy_bytes(to + length, from, added * WIDE);
+        write_bytes(to + length + added, WIDE);
+    }
+    return result;
+}
+
+static void copied_and_filled(wchar_t *to, const wchar_t *from, size_t size)
+{
+    size_t copied = wcsnlen(to, size) * WIDE;
+    copy_bytes(to, from, copied);
+    write_bytes((char *)to + copied, size * WIDE - copied);
+}
+
 LIBRARY(wchar_t *, wcsncpy, wchar_t *to, const wchar_t *from, size_t size)
 {
     wchar_t *result = wcsncpy(to, from, size);
-    EFFECTS(wcsncpy)
-    {
-        size_t copied = wcsnlen(to, size) * WIDE;
-        copy_bytes(to, from, copied);
-        write_bytes((char *)to + copied, size * WIDE - copied);
-    }
+    EFFECTS(wcsncpy) { copied_and_filled(to, from, size); }
     return result;
+}
+
+LIBRARY(wchar_t *, wcpncpy, wchar_t *to, const wchar_t *from, size_t size)
+{
+    wchar_t *end = wcpncpy(to, from, size);
+    EFFECTS(wcpncpy) { copied_and_filled(to, from, size); }
+    return end;
 }
 
 #define WIDE_COPY(name) \
@@ -102,6 +212,80 @@ LIBRARY(wchar_t *, wcsncpy, wchar_t *to, const wchar_t *from, size_t size)
 
 WIDE_COPY(wmemcpy)
 WIDE_COPY(wmemmove)
+#ifdef __GLIBC__
+WIDE_COPY(wmempcpy)
+#endif
+
+LIBRARY(wchar_t *, wmemchr, const wchar_t *from, wchar_t c, size_t count)
+{
+    wchar_t *found = (wmemchr)(from, c, count);
+    EFFECTS(wmemchr) { read_bytes(from, (found ? (size_t)(found - from + 1) : count) * WIDE); }
+    return found;
+}
+
+/* Numbers: what was looked at ends behind the number. */
+#define NUMBER_FROM_WIDE(type, name, call, ...) \
+    LIBRARY(type, name, const wchar_t *text, __VA_ARGS__) \
+    { \
+        int before = errno; \
+        wchar_t *end; \
+        type result = call; \
+        if (end_out) \
+            *end_out = end; \
+        EFFECTS_ERRNO(name, before) \
+        { \
+            read_bytes(text, (size_t)(end - text + 1) * WIDE); \
+            write_bytes(end_out, end_out ? sizeof *end_out : 0); \
+        } \
+        return result; \
+    }
+
+NUMBER_FROM_WIDE(long, wcstol, wcstol(text, &end, base), wchar_t **end_out, int base)
+NUMBER_FROM_WIDE(unsigned long, wcstoul, wcstoul(text, &end, base), wchar_t **end_out, int base)
+NUMBER_FROM_WIDE(long long, wcstoll, wcstoll(text, &end, base), wchar_t **end_out, int base)
+NUMBER_FROM_WIDE(unsigned long long, wcstoull, wcstoull(text, &end, base), wchar_t **end_out, int base)
+LIBRARY_SAME(__isoc23_wcstol, wcstol);
+LIBRARY_SAME(__isoc23_wcstoul, wcstoul);
+LIBRARY_SAME(__isoc23_wcstoll, wcstoll);
+LIBRARY_SAME(__isoc23_wcstoull, wcstoull);
+NUMBER_FROM_WIDE(double, wcstod, wcstod(text, &end), wchar_t **end_out)
+NUMBER_FROM_WIDE(float, wcstof, wcstof(text, &end), wchar_t **end_out)
+NUMBER_FROM_WIDE(long double, wcstold, wcstold(text, &end), wchar_t **end_out)
+
+/* Conversions that go on where they stopped: `from` then points behind what was read, or is null at the end. */
+LIBRARY(size_t, mbsrtowcs, wchar_t *to, const char **from, size_t limit, mbstate_t *shift)
+{
+    int before = errno;
+    const char *start = *from;
+    size_t made = mbsrtowcs(to, from, limit, shift);
+    EFFECTS_ERRNO(mbsrtowcs, before)
+    {
+        read_bytes(from, sizeof *from);
+        read_bytes(start, to && *from ? (size_t)(*from - start) : strlen(start) + 1);
+        if (to) {
+            write_bytes(to, made == (size_t)-1 ? 0 : (made + !*from) * WIDE);
+            write_bytes(from, sizeof *from);
+        }
+    }
+    return made;
+}
+
+LIBRARY(size_t, wcsrtombs, char *to, const wchar_t **from, size_t limit, mbstate_t *shift)
+{
+    int before = errno;
+    const wchar_t *start = *from;
+    size_t made = wcsrtombs(to, from, limit, shift);
+    EFFECTS_ERRNO(wcsrtombs, before)
+    {
+        read_bytes(from, sizeof *from);
+        read_bytes(start, to && *from ? (size_t)(*from - start) * WIDE : whole(start));
+        if (to) {
+            write_bytes(to, made == (size_t)-1 ? 0 : made + !*from);
+            write_bytes(from, sizeof *from);
+        }
+    }
+    return made;
+}
 
 LIBRARY(wchar_t *, wmemset, wchar_t *to, wchar_t c, size_t count)
 {
@@ -163,3 +347,38 @@ LIBRARY(wint_t, fputwc, wchar_t character, FILE *stream)
 LIBRARY_SAME(putwc, fputwc);
 
 LIBRARY(wint_t, putwchar, wchar_t character) { return __whence_lib_fputwc(character, stdout); }
+
+static size_t encoded_text(const wchar_t *text)
+{
+    size_t length = 0;
+    for (; *text; text++)
+        length += encoded(*text);
+    return length;
+}
+
+LIBRARY(wchar_t *, fgetws, wchar_t *to, int size, FILE *stream)
+{
+    int before = errno;
+    wchar_t *line = fgetws(to, size, stream);
+    EFFECTS_ERRNO(fgetws, before)
+    {
+        whence_stream_in(stream, line ? encoded_text(line) : 0);
+        write_bytes(to, line ? whole(line) : 0);
+    }
+    return line;
+}
+
+LIBRARY(int, fputws, const wchar_t *text, FILE *stream)
+{
+    int before = errno;
+    int result = fputws(text, stream);
+    EFFECTS_ERRNO(fputws, before)
+    {
+        if (result >= 0) {
+            whence_stream_out(stream, encoded_text(text));
+            piece(0, 0, encoded_text(text));
+        }
+        read_bytes(text, whole(text));
+    }
+    return result;
+}
