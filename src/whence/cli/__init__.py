@@ -32,6 +32,7 @@ COMMANDS = {
     "spectrum": "Rank statements by which cases executed them.",
     "reduce": "Reduce a failing input to what the failure needs.",
     "ci": "Run all cases, locate what fails, and write what CI services take.",
+    "cases": "Write the cases, such as those captured from a test suite, as a folder to keep.",
     "record": "Record one run and say what the trace holds.",
     "build": "Run a build so that all that it compiles is captured: whence build -- make.",
     "env": "Print what makes builds call whence-cc, for a shell, CMake and Meson.",
