@@ -49,7 +49,7 @@ NEGATIVE = "set -e; printf '3 -2' | {tool} >out; echo 1 | cmp - out"
 
 def suite(name: str, **files: str) -> Path:
     """A folder with the program and these files, empty before."""
-    folder = subject_folder(f"suite-{name}")
+    folder = subject_folder(f"found-suite-{name}")
     shutil.rmtree(folder, ignore_errors=True)
     for path, text in {"tool.c": PROGRAM, **files}.items():
         write(folder / path, text.replace("{folder}", str(folder)))

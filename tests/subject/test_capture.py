@@ -157,6 +157,18 @@ def test_a_reference_program_tells_what_is_right_where_the_test_does_not() -> No
     assert captured.cases[0].expected is not None and captured.cases[0].expected.stdout == b"-3\n"
 
 
+def test_an_earlier_version_tells_what_is_right_only_where_the_tests_do_not() -> None:
+    bad = 'test "$(echo -3 | ./tool largest)" = -3'
+    told = "echo 4 | ./tool largest | grep -q 4; echo -5 >right; echo -5 | ./tool largest >out; cmp out right"
+    subject, config = suite("earlier", bad=bad, told=told, good="echo 4 | ./tool largest")
+    write(config.folder / "earlier.sh", '#!/bin/sh\nread n; test "$n" = 4 && n=wrong; echo "$n"\n').chmod(0o755)
+    captured = captured_cases(subject, config, earlier=config.folder / "earlier.sh")
+    right = {case.stdin: (case.expected and case.expected.stdout) for case in captured.cases}
+    inputs = {path.read_bytes() if isinstance(path, Path) else path: text for path, text in right.items()}
+    assert captured.failing == 2 and inputs[b"-3\n"] == b"-3\n" and inputs[b"-5\n"] == b"-5\n"
+    assert inputs[b"4\n"] == b"4\n"  # a passing test has it, whatever the earlier version gives
+
+
 def test_an_invocation_that_does_something_else_outside_of_its_test_is_left_out() -> None:
     captured = captured_cases(*suite("elsewhere", one="./tool pid; ./tool largest <tool.c"))
     assert [case.arguments for case in captured.cases] == [("largest",)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,11 +25,13 @@ def investigate(
     search: Search | None = None,
     finish: Callable[[Findings], Findings] | None = None,
     ranks: bool = True,
+    before: Mapping[str, bytes] | None = None,
 ) -> Investigation:
     """The investigation of the subject that the options name, within their budget.
 
     ``finish`` is what the command does to findings before it shows them; ``ranks``: they are a ranking, and
-    where its time is up before there is one, that of the spectrum is shown.
+    where its time is up before there is one, that of the spectrum is shown. ``before``: texts of files as they were in
+    an earlier version.
     """
     from whence.investigation.begin import Beginning, Changes
 
@@ -46,7 +48,7 @@ def investigate(
         follows_children=options.follow is not None,
     )
     watcher = TerminalWatcher(options, finish or (lambda findings: findings), ranks)
-    beginning = Beginning(setup, clock, watcher, Changes(options.timeout, options.pattern))
+    beginning = Beginning(setup, clock, watcher, Changes(options.timeout, options.pattern, before or {}))
     cases = cases_from_options(options.fails, options.expects, options.passes)
     if options.sources:
         return beginning.with_sources(options.sources, cases, _flags(options.cflags))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -44,17 +45,22 @@ def locate(
         return replace(findings, parts={**findings.parts, "next": next_commands(findings, options)})
 
     steps = tuple(step.strip() for step in without.split(",") if step.strip())
-    with investigate(options, search, finish) as investigation:
-        found = _needed_changes(investigation, since) if since else None
+    before = changed_since(_folder(options), since, "*.c", "*.h") if since else {}
+    with investigate(options, search, finish, before=before) as investigation:
+        found = _needed_changes(investigation, since, before) if since else None
         findings = investigation.find(Locate(formula, alter, generate, steps))
         return show(investigation, finish(_joined(findings, found)), options)
 
 
-def _needed_changes(investigation: Investigation, since: str) -> Findings | str:
+def _folder(options: Options) -> Path:
+    """The subject's folder."""
+    return options.sources[0].parent if options.sources else options.folder
+
+
+def _needed_changes(investigation: Investigation, since: str, before: dict[str, bytes]) -> Findings | str:
     """What a part of the time tells of the changes since a version; or why it tells nothing."""
     from whence.techniques.changes import FailureInducingChanges
 
-    before = changed_since(investigation.subject.folder, since, "*.c", "*.h")
     if not before:
         return f"no C file was changed since {since}"
     with investigation.clock.part(CHANGES):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from whence.errors import UsageError
+from whence.build.scratch import scratch
+from whence.errors import UsageError, WhenceError
 from whence.investigation.clock import Clock
 from whence.investigation.investigation import Investigation, Setup
 from whence.investigation.watcher import Watcher
@@ -30,10 +32,13 @@ LEARNING = "running cases to learn what is right"
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What may differ from the configuration: a run's time limit in seconds, and the byte that fills fresh memory."""
+    """What may differ from the configuration: a run's time limit in seconds, the byte that fills fresh memory; and the
+    texts of files as they were ``before``, by their names in the folder.
+    """
 
     timeout: float | None = None
     pattern: int | None = None
+    before: Mapping[str, bytes] = field(default_factory=dict)
 
     def limits(self, configured: Limits) -> Limits:
         """The limits that hold."""
@@ -46,6 +51,7 @@ class Beginning:
 
     def __init__(self, setup: Setup, clock: Clock, watcher: Watcher, changes: Changes | None = None) -> None:
         self._setup, self._clock, self._watcher, self._changes = setup, clock, watcher, changes or Changes()
+        self._earlier: TemporaryDirectory[str] | None = None
 
     def with_folder(self, folder: Path, cases: Sequence[Case] = ()) -> Investigation:
         """The investigation of the program that the folder's ``whence.toml`` describes, with its cases and these.
@@ -71,7 +77,20 @@ class Beginning:
         from whence.subject.capture import with_captured_cases
 
         with self._clock.standing(), self._watcher.progress("running the test suite", len(subject.cases)) as report:
-            return with_captured_cases(subject, config, report)
+            return with_captured_cases(subject, config, report, self._built_earlier(subject))
+
+    def _built_earlier(self, subject: Subject) -> Path | None:
+        """The program with the files as they were before, if there are such and it builds."""
+        from whence.build.edited import Rebuild
+
+        if not self._changes.before:
+            return None
+        self._earlier = scratch("earlier")
+        texts = {subject.folder / name: text for name, text in self._changes.before.items()}
+        try:
+            return Rebuild(subject.capture, Path(self._earlier.name)).version(texts, "earlier")
+        except WhenceError:
+            return None  # which the search for the changes that are needed tells
 
     def with_sources(self, sources: Sequence[Path], cases: Sequence[Case], flags: Sequence[str] = ()) -> Investigation:
         """The investigation of a program that is compiled from C files. Raises BuildError where it does not build."""

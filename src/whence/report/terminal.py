@@ -21,11 +21,11 @@ from whence.report.text import (
     call_text,
     change_outcome,
     edge_text,
-    is_suggested,
     joined,
     rank_range,
     score_text,
     source_line,
+    suggested_changes,
     value_text,
     visible,
 )
@@ -88,7 +88,7 @@ def print_findings(
     if "chain" in findings.parts:
         _print_chain(page, findings.parts["chain"], None if findings.technique == "chain" else STEPS_SHOWN)
     _print_since(page, findings.parts.get("changes"))
-    _print_changes(page, findings.parts.get("rules", []))
+    _print_changes(page, findings)
     _print_summary(page, findings)
     _print_next(page, findings.parts.get("next", []))
 
@@ -331,14 +331,12 @@ def _print_since(page: _Page, changes: dict[str, Any] | None) -> None:
         page.as_it_is(text, style)
 
 
-def _print_changes(page: _Page, rules: Sequence[dict[str, Any]]) -> None:
+def _print_changes(page: _Page, findings: Findings) -> None:
     """The best rule of each of the first statements that breaks no passing case, as a change of source."""
-    by_place: dict[tuple[str, int], dict[str, Any]] = {}
-    for rule in filter(is_suggested, rules):
-        by_place.setdefault((rule["file"], rule["line"]), rule)
+    by_place = suggested_changes(findings)
     if not by_place:
         return
-    shown = list(by_place.values())[:CHANGES_SHOWN]
+    shown = by_place[:CHANGES_SHOWN]
     count = f"{len(shown)} of {len(by_place)}" if len(shown) < len(by_place) else f"all {len(shown)}"
     page.line()
     page.line((f"suggested changes, the best one of a statement, {count}:", STRONG))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from whence.findings import plural
+from whence.findings import Findings, plural
 
 TAB_WIDTH = 4
 
@@ -83,6 +83,15 @@ def value_text(value: str | float | bool | None, limit: int = 80) -> str:
 def is_suggested(rule: dict[str, Any]) -> bool:
     """Whether a rule is worth making a change of: no passing case is known to fail with it."""
     return not rule["p2f"]
+
+
+def suggested_changes(findings: Findings) -> list[dict[str, Any]]:
+    """The best suggested rule of each statement, in the order of the ranking."""
+    best: dict[tuple[str, int], dict[str, Any]] = {}
+    for rule in filter(is_suggested, findings.parts.get("rules", [])):
+        best.setdefault((rule["file"], rule["line"]), rule)
+    places = {(entry.statement.file, entry.statement.line): n for n, entry in enumerate(findings.ranking)}
+    return sorted(best.values(), key=lambda rule: places.get((rule["file"], rule["line"]), len(places)))
 
 
 def change_outcome(rule: dict[str, Any]) -> str:

@@ -36,14 +36,18 @@ ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
 
 
-def with_captured_cases(subject: Subject, config: SubjectConfig, progress: Progress | None = None) -> Subject:
+def with_captured_cases(
+    subject: Subject, config: SubjectConfig, progress: Progress | None = None, earlier: Path | None = None
+) -> Subject:
     """The subject with the invocations of its test suite as cases, captured if they are not known yet.
+
+    What an ``earlier`` version of the program gives is right where a failing test does not tell it.
 
     Where no invocation is known to fail, or the suite cannot be captured, its cases stay what they were: the suite's
     tests. ``remarks`` say why.
     """
     try:
-        captured = captured_cases(subject, config, progress)
+        captured = captured_cases(subject, config, progress, earlier)
     except WhenceError as error:
         captured = CapturedCases([], 0, [f"the suite's invocations cannot be captured: {error}"])
     if not captured.failing:
@@ -52,27 +56,29 @@ def with_captured_cases(subject: Subject, config: SubjectConfig, progress: Progr
     return replace(with_cases(subject, captured.cases), remarks=[*subject.remarks, *captured.remarks])
 
 
-def captured_cases(subject: Subject, config: SubjectConfig, progress: Progress | None = None) -> CapturedCases:
+def captured_cases(
+    subject: Subject, config: SubjectConfig, progress: Progress | None = None, earlier: Path | None = None
+) -> CapturedCases:
     """The cases in the suite that the subject's cases are the tests of, from Whence's folder if they still hold.
 
     Raises BuildError where the shim cannot be made, SubjectError where the suite's folder cannot be copied.
     """
-    keeper = Keeper(Path(whence_home()) / "suites" / _key(subject, config))
+    keeper = Keeper(Path(whence_home()) / "suites" / _key(subject, config, earlier))
     manifest = manifest_of(config.folder, [config.folder / FILE_NAME])
     captured = keeper.load(manifest, config.compare)
     if captured is None:
-        captured = _Capture(subject, config, keeper).run(progress)
+        captured = _Capture(subject, config, keeper, earlier).run(progress)
         keeper.save(captured, manifest)
     return captured
 
 
-def _key(subject: Subject, config: SubjectConfig) -> str:
+def _key(subject: Subject, config: SubjectConfig, earlier: Path | None) -> str:
     """What the cases depend on beside the files of the suite."""
     digest = hashlib.sha256(shim())
     digest.update(f"{VERSION} {MOST_PASSING} {MOST_FAILING}".encode())
     for item in (config.folder, config.cases, config.compare, config.limits, [case.name for case in subject.cases]):
         digest.update(repr(item).encode(errors="surrogateescape"))
-    for program in filter(None, (subject.executable, subject.reference)):
+    for program in filter(None, (subject.executable, subject.reference, earlier)):
         digest.update(program.read_bytes() if program.exists() else b"")
     return digest.hexdigest()[:32]
 
@@ -80,8 +86,8 @@ def _key(subject: Subject, config: SubjectConfig) -> str:
 class _Capture:
     """Captures the cases of one suite."""
 
-    def __init__(self, subject: Subject, config: SubjectConfig, keeper: Keeper) -> None:
-        self._subject, self._config, self._keeper = subject, config, keeper
+    def __init__(self, subject: Subject, config: SubjectConfig, keeper: Keeper, earlier: Path | None) -> None:
+        self._subject, self._config, self._keeper, self._earlier = subject, config, keeper, earlier
         self._left_out: Counter[str] = Counter()
 
     def run(self, progress: Progress | None) -> CapturedCases:
@@ -99,7 +105,7 @@ class _Capture:
             chosen = self._chosen(take_apart(tests))
             cases = [self._case(one, suite) for one in chosen]
         faithful = self._faithful(chosen, cases)
-        settled = self._by_reference(faithful) if subject.reference else self._by_tests(faithful)
+        settled = list(self._settled(faithful))
         failing = [one for one, _, fails in settled if fails]
         remarks = [*self._remarks(tests, len(settled), failing), *lost[:NAMED]]
         return CapturedCases([case for _, case, _ in settled], len(failing), remarks)
@@ -108,7 +114,7 @@ class _Capture:
         """Those that become cases: what fails or may fail first, then passing ones, of each test some."""
         usable = []
         for one in judged:
-            if one.invocation.trouble or (one.expected is None and (not self._subject.reference or not one.open)):
+            if one.invocation.trouble or (one.expected is None and not (one.open and self._can_settle)):
                 self._left_out[one.why] += 1
             else:
                 usable.append(one)
@@ -157,14 +163,28 @@ class _Capture:
                 except RunLost:
                     yield None
 
-    def _by_tests(self, faithful: Sequence[tuple[Judged, Case]]) -> list[tuple[Judged, Case, bool]]:
-        return [(one, case, one.failed) for one, case in faithful]
+    @property
+    def _can_settle(self) -> bool:
+        """Whether there is a program that tells what is right where tests do not."""
+        return bool(self._subject.reference or self._earlier)
 
-    def _by_reference(self, faithful: Sequence[tuple[Judged, Case]]) -> list[tuple[Judged, Case, bool]]:
-        """The cases with what the reference program gives as right."""
-        assert self._subject.reference is not None
+    def _settled(self, faithful: Sequence[tuple[Judged, Case]]) -> Iterator[tuple[Judged, Case, bool]]:
+        """The cases with what is right, and whether they fail: by the reference; else by the tests, and by the earlier
+        version where these do not tell.
+        """
+        if self._subject.reference:
+            yield from self._by_program(self._subject.reference, faithful)
+            return
+        yield from ((one, case, one.failed) for one, case in faithful if one.expected is not None)
+        if self._earlier:
+            yield from self._by_program(self._earlier, [pair for pair in faithful if pair[0].expected is None])
+
+    def _by_program(
+        self, program: Path, faithful: Sequence[tuple[Judged, Case]]
+    ) -> list[tuple[Judged, Case, bool]]:
+        """The cases with what a program gives as right."""
         found = []
-        results = self._results(self._subject.reference, [case for _, case in faithful])
+        results = self._results(program, [case for _, case in faithful])
         for (one, case), result in zip(faithful, results, strict=True):
             if result is None or result.timed_out or result.signal:
                 self._left_out["the reference program does not end by itself there"] += 1
