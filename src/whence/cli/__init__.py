@@ -70,8 +70,28 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _versions(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the versions of Whence and of what a result may depend on."""
+    if not wanted or ctx.resilient_parsing:
+        return
+    from importlib.metadata import version
+
+    from whence.build.toolchain import find_toolchain
+
+    click.echo(f"whence {version('whence')}")
+    try:
+        toolchain = find_toolchain()
+        click.echo(f"clang {toolchain.version} ({' '.join(toolchain.command[:1])})")
+    except WhenceError as error:
+        click.echo(f"no compiler: {error}")
+    for name in ("llvmlite", "numba", "z3-solver", "bitwuzla"):
+        click.echo(f"{name} {version(name)}")
+    click.echo(f"Python {sys.version.split()[0]} ({sys.executable})")
+    ctx.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="whence", message="whence %(version)s")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_versions, help="Show versions.")
 def whence() -> None:
     """Whence tells a C programmer where a failure comes from.
 
