@@ -43,7 +43,6 @@ def test_each_command_has_help(tmp_path, name):
     assert all(len(line) <= 80 for line in done.out.splitlines())
 
 
-
 def test_no_command_shows_help(tmp_path):
     done = whence(tmp_path)
     assert "Commands:" in done.out + done.err
