@@ -58,8 +58,8 @@ def test_makefile_executable_and_pairs(make):
         ({"Makefile": "all: tool\n"}, "tool", "make CC=whence-cc"),
         ({"Makefile": "x:\n"}, "calc", "make CC=whence-cc"),
         ({"configure": ""}, "calc", "./configure CC=whence-cc && make"),
-        ({"meson.build": ""}, "calc", "CC=whence-cc meson setup build && ninja -C build"),
-        ({"CMakeLists.txt": ""}, "calc", "cmake -B build -DCMAKE_C_COMPILER=whence-cc && cmake --build build"),
+        ({"meson.build": ""}, "build/calc", "CC=whence-cc meson setup build && ninja -C build"),
+        ({"CMakeLists.txt": ""}, "build/calc", "cmake -B build -DCMAKE_C_COMPILER=whence-cc && cmake --build build"),
     ],
 )
 def test_program_of_a_build(make, files, path, build):
@@ -74,6 +74,10 @@ def test_program_of_a_build(make, files, path, build):
         ({"cases.txt": "a\n"}, {"file": "cases.txt", "reference": "./good"}),
         ({"suite.txt": "a\n", "outputs/1": "x"}, {"file": "suite.txt", "outputs": "outputs"}),
         ({"tests/a.sh": ""}, {"command": "sh {name}", "scripts": "tests/*.sh", "capture": True}),
+        (
+            {"tests/a.test": "echo not ok 1\n"},
+            {"command": "sh {name}", "scripts": "tests/*.test", "verdict": "tap", "capture": True},
+        ),
         ({"test/a.bats": ""}, {"command": "bats {name}", "scripts": "test/*.bats", "capture": True}),
         ({"t/a.t": ""}, {"command": "sh {name}", "scripts": "t/*.t", "verdict": "tap", "capture": True}),
         ({"Makefile": "all: x\ncheck: all\n"}, {"command": "make check", "capture": True}),

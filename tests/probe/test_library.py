@@ -465,7 +465,7 @@ CASES = [
     # sockets
     Case(
         "what_goes_through_a_socket",
-        "int ends[2]; char to[8], *s = strdup(\"hello\"); PLACE(ends); PLACE(to); TEXT(s);"
+        'int ends[2]; char to[8], *s = strdup("hello"); PLACE(ends); PLACE(to); TEXT(s);'
         "if (__whence_lib_socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return 1;"
         "__whence_lib_send(ends[0], s, 5, 0); __whence_lib_recv(ends[1], to, 8, MSG_PEEK);"
         "if (__whence_lib_recv(ends[1], to, 3, 0) != 3) return 2;"
@@ -481,12 +481,12 @@ CASES = [
     ),
     Case(
         "messages_in_parts",
-        "int ends[2]; char a[2] = \"a\", b[4] = \"bcd\", to[2], more[4]; PLACE(a); PLACE(b); PLACE(to); PLACE(more);"
+        'int ends[2]; char a[2] = "a", b[4] = "bcd", to[2], more[4]; PLACE(a); PLACE(b); PLACE(to); PLACE(more);'
         "if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return 1;"
         "struct iovec out[] = {{a, 1}, {b, 3}}, in[] = {{to, 2}, {more, 4}}; PLACE(out); PLACE(in);"
         "struct msghdr message = {.msg_iov = out, .msg_iovlen = 2}; PLACE(message);"
         "if (__whence_lib_sendmsg(ends[0], &message, 0) != 4) return 2;"
-        "if (__whence_lib_readv(ends[1], in, 2) != 4 || memcmp(to, \"ab\", 2)) return 3;",
+        'if (__whence_lib_readv(ends[1], in, 2) != 4 || memcmp(to, "ab", 2)) return 3;',
         """
         sendmsg: READ message 56, OUT 9 0 4, STATE 3 file, READ out 32, PIECE 1 0 1, READ a 1, PIECE 1 1 3, READ b 3
         readv: READ in 32, IN 9 0 4, STATE 1 file, WRITE to 2, WRITE more 2

@@ -115,6 +115,14 @@ def test_the_file_that_a_failing_test_compares_with_is_what_is_right() -> None:
         assert case.expected is not None and case.expected.stdout == b"-2\n"
 
 
+def test_outputs_are_compared_wherever_a_test_puts_them() -> None:
+    script = "out=$(mktemp /tmp/whence-test.XXXXXX); echo -4 -2 | ./tool largest >$out; echo -2 >right; "
+    captured = captured_cases(*suite("outside", one=script + "diff $out right; status=$?; rm $out; exit $status"))
+    assert captured.failing == 1
+    case = named(captured, "tests/one.sh:1")
+    assert case.expected is not None and case.expected.stdout == b"-2\n"
+
+
 def test_a_crash_fails_in_a_failing_test_and_not_in_a_passing_one() -> None:
     subject, config = suite("crashes", bad="./tool crash tool.c", good="./tool crash; test $? = 134")
     captured = captured_cases(subject, config)

@@ -44,6 +44,12 @@ class Survey:
     suite: FoundSuite | None
 
     @property
+    def guess(self) -> str:
+        """The program that a build makes which does not name it."""
+        name = VERSION.sub("", self.name)
+        return f"build/{name}" if self.build and "build" in self.build.split() else name
+
+    @property
     def has_sure_suite(self) -> bool:
         """Whether a test runner's own files describe the tests, so that folders are not taken for cases."""
         return self.suite is not None and self.suite.sure
@@ -197,7 +203,7 @@ def _program_value(found: Survey) -> str:
     if found.executables:
         return found.executables[0]
     if found.build:
-        return found.made or found.name
+        return found.made or found.guess
     return ", ".join(found.sources)
 
 

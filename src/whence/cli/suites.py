@@ -134,7 +134,7 @@ def _of_scripts(pattern: str, script: Path) -> FoundSuite:
     if pattern.endswith(".bats"):
         return FoundSuite("bats", "bats {name}", ("scripts", pattern))
     command = "./{name}" if os.access(script, os.X_OK) else "sh {name}"
-    if pattern.endswith(".t"):
+    if pattern.endswith(".t") or "not ok" in script.read_text(errors="replace"):
         return FoundSuite("TAP", command, ("scripts", pattern), "tap")
     return FoundSuite("scripts", command, ("scripts", pattern))
 

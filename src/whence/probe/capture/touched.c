@@ -240,8 +240,11 @@ static void touch(const char *path, int writes, int lists, int links)
     if (is_below(full, (const char *)settings.work))
         take(full, writes, lists, links);
     else if (!is_of_system(full) && strcmp(full, (const char *)settings.program) && is_file(full) && number_of(full) < 0) {
-        if (count < MOST_FILES)
-            touched[count++].path = strdup(full);
+        struct stat is;
+        if (count < MOST_FILES && !stat(full, &is)) { /* copied, since a program that compares files is asked for them */
+            touched[count].path = strdup(full);
+            copy_file("file", count++, full, &is);
+        }
         note("outside", 0, full);
     }
 }
