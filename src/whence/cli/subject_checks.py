@@ -113,10 +113,12 @@ class SubjectChecks:
 
     def failure(self) -> str:
         """Whether there is something to explain, and something to compare it with."""
+        from whence.investigation.account import how_to_fail
+
         runs = self._investigation.runs
         found = f"{len(runs.failing)} fail, {len(runs.passing)} pass"
         if not runs.failing:
-            raise SubjectError(f"{found}: there is nothing to explain", "add a failing case, or give one with --fails")
+            raise SubjectError(f"{found}: there is nothing to explain", how_to_fail(runs))
         if not runs.passing:
             raise Weakness(found, "with a few passing cases much more is found; locate makes some where it can")
         return f"{found}; `{runs.tested[runs.failing[0]].case.name}` is one that fails"

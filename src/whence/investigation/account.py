@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from whence.errors import SubjectError
 from whence.investigation.stale import changed_files
+from whence.run.outcome import Rule
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
     from whence.subject.recorder import Recording
-    from whence.subject.runs import Runs
+    from whence.subject.runs import Runs, Tested
     from whence.subject.subject import Subject
 
 ALONE = "no passing case"  # how the line starts that says so; where inputs are made it is no loss
+FAILING = re.compile(rb"\b(?:FAIL|FAILED|not ok)\b(?!:? *0\b)")  # as suites tell it; but "FAIL: 0" is none
 NAMED = 5  # reasons, cases or files that are named; of the others only the number is told
 
 
@@ -24,7 +27,7 @@ def none_fails(runs: Runs, changed: Sequence[str]) -> SubjectError:
     ``changed`` are the source files that are not what was compiled: the fault may be in what was not built yet.
     """
     stale = [f"{changed_files(changed)} since the program was built: build it again"] if changed else []
-    hint = [*stale, _how_to_fail(runs), *named("left out: ", runs.left_out)]
+    hint = [*stale, how_to_fail(runs), *named("left out: ", runs.left_out)]
     return SubjectError(_none_fails(runs), "\n".join(hint))
 
 
@@ -40,11 +43,25 @@ def _none_fails(runs: Runs) -> str:
     return f"no case that counts fails: of {total} cases {out} {verb} left out, and of the others {which}"
 
 
-def _how_to_fail(runs: Runs) -> str:
+def how_to_fail(runs: Runs) -> str:
+    """What helps where no case fails."""
+    if told := next(filter(None, map(_failed_silently, runs.tested)), ""):
+        return told
     cases = [tested.case for tested in runs.tested if tested.case.command is None]
     if any(case.expected is None or case.expected.stdout is None for case in cases):
         return "say with --expect what is right: without it only a crash or a non-zero status counts as a failure"
     return "give a failing case with --fails and --expect, or add one to whence.toml"
+
+
+def _failed_silently(tested: Tested) -> str:
+    """What helps where a test that passes by its status prints that something failed; empty: it does not."""
+    case, output = tested.case, tested.result.stdout + tested.result.stderr
+    if case.rule is not Rule.STATUS or not (found := FAILING.search(output)):
+        return ""
+    line = output[output.rfind(b"\n", 0, found.start()) + 1 :].partition(b"\n")[0]
+    printed = " ".join(line.decode(errors="replace").split())
+    setting = f'failing_output = "{found[0].decode()}"'
+    return f"`{case.name}` ends with status 0, but prints `{printed}`: if that is a failure, {setting} says so"
 
 
 def search_summary(work: Work) -> list[str]:

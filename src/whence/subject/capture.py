@@ -179,9 +179,7 @@ class _Capture:
         if self._earlier:
             yield from self._by_program(self._earlier, [pair for pair in faithful if pair[0].expected is None])
 
-    def _by_program(
-        self, program: Path, faithful: Sequence[tuple[Judged, Case]]
-    ) -> list[tuple[Judged, Case, bool]]:
+    def _by_program(self, program: Path, faithful: Sequence[tuple[Judged, Case]]) -> list[tuple[Judged, Case, bool]]:
         """The cases with what a program gives as right."""
         found = []
         results = self._results(program, [case for _, case in faithful])
