@@ -140,6 +140,8 @@ def test_executed_scripts_are_tests_and_what_they_read_is_not(make):
     (folder / "tests/sums").chmod(0o755)
     write_configuration(folder)
     assert [case.name for case in load_cases(read_config(folder))] == ["tests/sums"]
+    cases = tomllib.loads(configuration(survey(make(Makefile="check:\n"))))["cases"]
+    assert cases["command"] == "make check"  # which may go to another folder, or set variables
 
 
 def test_the_program_that_bears_the_folders_name_comes_first_and_tests_last(make):

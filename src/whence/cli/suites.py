@@ -55,7 +55,7 @@ def find_suite(folder: Path) -> FoundSuite | None:
     runners = (_ctest, _meson, _automake, _autotest)
     if sure := next((found for find in runners for found in find(folder)), None):
         return replace(sure, sure=True)
-    return next((found for find in (_scripts, _pytest, _check) for found in find(folder)), None)
+    return next((found for find in (_scripts, _pytest, _check, _executed) for found in find(folder)), None)
 
 
 def makefile_of(folder: Path) -> Path | None:
@@ -113,14 +113,23 @@ def _autotest(folder: Path) -> Iterator[FoundSuite]:
 def _scripts(folder: Path) -> Iterator[FoundSuite]:
     """Scripts that are named as tests are; where others can be executed and these cannot, they are what those read."""
     for place in TEST_FOLDERS:
-        executed = {path for path in (folder / place).glob("*") if _is_executable_script(path)}
+        executed = _executable_scripts(folder / place)
         for pattern in SCRIPTS:
             found = set((folder / place).glob(pattern))
             if found and (found & executed or not executed):
                 yield _of_scripts(f"{place}/{pattern}", min(found))
-        if executed:
+
+
+def _executed(folder: Path) -> Iterator[FoundSuite]:
+    """Scripts of any name; a makefile's target knows better what they need."""
+    for place in TEST_FOLDERS:
+        if _executable_scripts(folder / place):
             names = f"find {place} -maxdepth 1 -type f -perm -100 -exec grep -l '^#!' {{}} +"
             yield FoundSuite("scripts", "./{name}", ("names_from", names))
+
+
+def _executable_scripts(folder: Path) -> set[Path]:
+    return {path for path in folder.glob("*") if _is_executable_script(path)}
 
 
 def _is_executable_script(path: Path) -> bool:
