@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -93,6 +96,22 @@ def test_what_was_changed_since_a_version_and_is_needed_comes_first() -> None:
     done = whence(folder, "ci", "--since", "HEAD", "--summary", "summary.md")
     assert "1. total.c:8" in done.out and "changed since HEAD: this change alone makes `8` fail" in done.out
     assert "Needed for the failure, 1 of 2 changes since <code>HEAD</code>:" in (folder / "summary.md").read_text()
+
+
+def test_an_interrupt_leaves_what_was_found() -> None:
+    folder = project("interrupted")
+    whence(folder, "ci", "--failures", "0")  # built
+    words = [Path(sys.executable).with_name("whence"), "ci", "--sarif", "found.sarif"]
+    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("failure 1"):
+            break
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1 and "not located: -1" in out
+    assert json.loads((folder / "found.sarif").read_text())["version"] == "2.1.0"
 
 
 def git(folder: Path, *words: str) -> None:

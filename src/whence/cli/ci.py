@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,9 +24,10 @@ from whence.cli.present import files_of, source_texts, writing
 from whence.cli.supervisor import clock, line
 from whence.findings import plural
 from whence.investigation.clock import BUDGET
+from whence.report.diagnosed import Diagnosed
 
 if TYPE_CHECKING:
-    from whence.report.diagnosed import Diagnosed, Verdict
+    from whence.report.diagnosed import Verdict
 
 FAILURES = 3  # that are located
 STATEMENTS, NAMED = 3, 5  # of a failure that are printed; cases that are named in a line
@@ -69,14 +72,17 @@ def ci(
     suite = _run(folder)
     failing = sum(bool(verdict.kind) for verdict in suite.verdicts)
     click.echo(f"{suite.subject}: {plural(len(suite.verdicts), 'case')}, {failing or 'none'} failing")
-    diagnosed = []
-    for number, cases in enumerate(suite.failures[:most], 1):
-        click.echo(f"\nfailure {number} of {len(suite.failures)}: {_names(cases)}")
-        words = ["--budget", f"{budget or BUDGET:g}s", *(["--since", since] if since else [])]
-        words += ["--case", cases[0]] if len(suite.failures) > 1 else []
-        diagnosed.append(_located(folder, cases, words))
-        _tell(diagnosed[-1])
-    suite.notes += [f"not located: {_names(cases)}" for cases in suite.failures[most:]]
+    words = ["--budget", f"{budget or BUDGET:g}s", *(["--since", since] if since else [])]
+    diagnosed = list[Diagnosed]()
+    with suppress(KeyboardInterrupt):  # what is known then is written
+        for number, cases in enumerate(suite.failures[:most], 1):
+            click.echo(f"\nfailure {number} of {len(suite.failures)}: {_names(cases)}")
+            chosen = ["--case", cases[0]] if len(suite.failures) > 1 else []
+            diagnosed.append(_located(folder, cases, [*words, *chosen]))
+            _tell(diagnosed[-1])
+            if diagnosed[-1].interrupted:
+                break
+    suite.notes += [f"not located: {_names(cases)}" for cases in suite.failures[len(diagnosed) :]]
     for note in suite.notes:
         click.echo(note)
     line.showing()
@@ -113,16 +119,23 @@ def _run(folder: Path) -> Suite:
 
 def _located(folder: Path, cases: Sequence[str], options: Sequence[str]) -> Diagnosed:
     """What ``whence locate`` with these options finds out about the failure of some cases."""
-    from whence.report.diagnosed import Diagnosed
-
     words = [sys.executable, "-m", "whence", "locate", "-C", str(folder), "--json", *options]
-    done = subprocess.run(words, capture_output=True, check=False)
+    pipe = subprocess.PIPE
+    is_stopped = False
+    with subprocess.Popen(words, stdout=pipe, stderr=pipe, start_new_session=True) as process:
+        try:
+            out, err = process.communicate()
+        except KeyboardInterrupt:  # it shows what it has when it is told to stop
+            is_stopped = True
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate()
     try:
-        result: dict[str, Any] = json.loads(done.stdout)
+        result: dict[str, Any] = json.loads(out)
     except ValueError:
-        said = done.stderr.decode(errors="replace").strip().partition("\n")[0]
-        return Diagnosed(tuple(cases), None, trouble=said or f"whence locate ended with status {done.returncode}")
-    return Diagnosed(tuple(cases), result, source_texts(folder, files_of(result)))
+        said = err.decode(errors="replace").strip().partition("\n")[0]
+        said = said or f"whence locate ended with status {process.returncode}"
+        return Diagnosed(tuple(cases), None, trouble=said, interrupted=is_stopped)
+    return Diagnosed(tuple(cases), result, source_texts(folder, files_of(result)), interrupted=is_stopped)
 
 
 def _tell(one: Diagnosed) -> None:

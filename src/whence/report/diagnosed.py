@@ -22,13 +22,14 @@ class Diagnosed:
     """What was found out about one failure, of one or several cases.
 
     ``result``: the findings as JSON (docs/json.md), with the ``texts`` of the files that they mention; None: there are
-    none, and ``trouble`` says why.
+    none, and ``trouble`` says why. ``interrupted``: it was stopped before its time.
     """
 
     cases: tuple[str, ...]
     result: Mapping[str, Any] | None
     texts: Mapping[str, str] = field(default_factory=dict)
     trouble: str = ""
+    interrupted: bool = False
 
     def line(self, file: str, number: int) -> str:
         """The text of a line; empty where it is not known."""
