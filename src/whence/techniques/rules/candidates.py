@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import CHANGE, EVERY, Flag, Op
+from whence.alter.changes import CHANGE, EVERY, Batch, Flag, Op
 from whence.alter.profile import Profile
 from whence.probe.sites import Form, Operation, Role
 from whence.techniques.rules.logic import Exchange, Logic
@@ -29,6 +29,7 @@ from whence.techniques.rules.scope import Scopes
 
 if TYPE_CHECKING:
     from whence.program.model import Instruction, Location
+    from whence.program.program import FunctionRef
     from whence.subject.subject import Subject
 
 CONSTANTS = 12  # of the same function that are tried in a constant's place, the nearest ones
@@ -68,6 +69,7 @@ class Rule:
     """One change of a site at every instance; ``value`` and ``guard`` (None: no guard) are bits, zero-extended.
 
     ``operation``: the new one of OPERATOR; of an operand that is changed the site's own; EXCHANGE: what decides.
+    ``swapped``: two arguments of a call are exchanged; the site that loads the other one, and the variable it gets.
     """
 
     site: int
@@ -78,6 +80,7 @@ class Rule:
     variable: int = 0  # of VARIABLE: its number among the function's
     operation: int = 0
     right: int = 0  # of EXCHANGE: the site of the right operand
+    swapped: tuple[int, int] | None = None
 
     @property
     def tier(self) -> int:
@@ -90,8 +93,22 @@ class Rule:
 Pair = tuple[int, int, int]  # a site, the bits that its value had, and the bits with which the output is right
 
 
+def batch_of(rules: Sequence[Rule], sites: NDArray[np.void]) -> Batch:
+    """A continuation for each rule: one change, or the two of arguments that are exchanged."""
+    firsts = change_records(rules, sites)
+    swapped = {at: rule.swapped for at, rule in enumerate(rules) if rule.swapped is not None}
+    if not swapped:
+        return Batch.single(firsts)
+    others = [replace(rules[at], site=site, variable=variable) for at, (site, variable) in swapped.items()]
+    seconds = dict(zip(swapped, change_records(others, sites), strict=True))
+    lists = [firsts[at : at + 1] for at in range(len(rules))]
+    for at, second in seconds.items():
+        lists[at] = np.concatenate([lists[at], np.array([second], CHANGE)])
+    return Batch.of(lists)
+
+
 def change_records(rules: Sequence[Rule], sites: NDArray[np.void]) -> NDArray[np.void]:
-    """The rules as CHANGE records, one a rule; ``sites`` is that of the AlterPlan."""
+    """The rules as CHANGE records, one a rule (its first); ``sites`` is that of the AlterPlan."""
     records = np.zeros(len(rules), CHANGE)
     records["site"] = [rule.site for rule in rules]
     for name in ("block", "width", "form"):
@@ -156,7 +173,29 @@ class Candidates:
             variables=self._alternatives(row, instruction.location),
             members=[other.distance for other in self._members.beside(ref, instruction)],
             exchange=self._logic.exchange(number),
+            swaps=self._swaps(row, ref, instruction),
         )
+
+    def _swaps(self, row: NDArray[np.void], ref: FunctionRef, instruction: Instruction) -> list[tuple[int, int, int]]:
+        """The later arguments of a call that a variable, the argument at the site, can be exchanged with.
+
+        Of each the variable, the site that loads it, and the variable of the argument at the site.
+        """
+        operands, plan = self._operands[ref.id], self._subject.alter_plan
+        if row["role"] != Role.LOAD or row["slot"] < 0:
+            return []
+        call, found = operands.only_call(instruction), []
+        own = next((at for at, o in enumerate(call.operands) if o.text == instruction.result), 0) if call else 0
+        for operand in call.operands[own + 1 :] if call else ():
+            maker = operands.maker(operand)
+            if maker is None or maker.opcode != "load" or maker.type != instruction.type:
+                continue
+            site = self._logic.site(ref, maker, Role.LOAD)
+            slot = int(plan.sites["slot"][site]) if site is not None else -1
+            is_alike = row["form"] != Form.POINTER or self._scopes.are_alike(ref, slot, int(row["slot"]))
+            if site is not None and 0 <= slot != row["slot"] and is_alike:
+                found.append((slot, site, int(row["slot"])))
+        return found
 
     def _alternatives(self, row: NDArray[np.void], location: Location | None) -> list[int]:
         """The variables that can stand in a site's place: seen from there, of the same form and width.
@@ -192,6 +231,7 @@ class _Site:
     variables: list[int]  # that can stand in its place
     members: list[int]  # of the same structure, by their distance in bytes
     exchange: Exchange | None  # of a branch on the left operand of && or ||
+    swaps: list[tuple[int, int, int]]  # of an argument: another's variable, the site that loads it, its own variable
 
     # ---- By role -------------------------------------------------------------------------------------------------
 
@@ -229,12 +269,14 @@ class _Site:
         yield from self._operators()
 
     def load(self) -> Iterator[Rule]:
-        """Another value, another variable, another member."""
+        """Another value, another variable, another member; arguments exchanged."""
         yield from self._near()
         yield from self._fixed([*SMALL, *self._extremes()])
         yield from self._other_variables()
         for distance in self.members:
             yield Rule(self.number, Family.VARIABLE, Op.MEMBER, distance & (1 << 64) - 1)
+        for variable, site, own in self.swaps:
+            yield Rule(self.number, Family.VARIABLE, Op.VARIABLE, variable=variable, swapped=(site, own))
 
     def store(self) -> Iterator[Rule]:
         """Left out; another constant, or another value where no site makes it."""

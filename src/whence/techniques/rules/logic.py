@@ -65,7 +65,7 @@ class Logic:
         if end.opcode != "br":
             return None
         if len(end.labels) == 2:
-            site = self._site(ref, end, Role.BRANCH) if skip in end.labels else None
+            site = self.site(ref, end, Role.BRANCH) if skip in end.labels else None
             return None if site is None else (site, int(end.labels[0] == skip))
         phi = self._named(ref)[skip].instructions[0]
         if end.labels[0] != skip or phi.opcode != "phi" or phi.type != "i1":
@@ -75,10 +75,10 @@ class Logic:
         maker = next((one for one in right.instructions if one.result == register), None)
         if decides is None or maker is None:
             return None
-        site = self._site(ref, maker, Role.COMPARE, Role.BINARY)
+        site = self.site(ref, maker, Role.COMPARE, Role.BINARY)
         return None if site is None else (site, decides)
 
-    def _site(self, ref: FunctionRef, instruction: Instruction, *roles: Role) -> int | None:
+    def site(self, ref: FunctionRef, instruction: Instruction, *roles: Role) -> int | None:
         """The site of an instruction with one of these roles."""
         sites, number = self._subject.alter_plan.sites, ref.first_instruction + instruction.index
         at = int(np.searchsorted(sites["instruction"], number))

@@ -47,6 +47,11 @@ class Operands:
         users = self._users.get(instruction.result or "", [])
         return len(users) == 1 and users[0].opcode == "br"
 
+    def only_call(self, instruction: Instruction) -> Instruction | None:
+        """The call that takes an instruction's result as an argument, where nothing else uses that."""
+        users = self._users.get(instruction.result or "", [])
+        return users[0] if len(users) == 1 and users[0].opcode == "call" else None
+
     def maker(self, operand: Operand) -> Instruction | None:
         """The instruction with a site that makes an operand for this one use, where there is one.
 

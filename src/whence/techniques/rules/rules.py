@@ -22,7 +22,7 @@ from whence.findings import Entry, Findings, Statement, rank
 from whence.probe.sites import Role
 from whence.subject.runs import coverage
 from whence.subject.suspiciousness import rank_by_coverage
-from whence.techniques.rules.candidates import Candidates, Pair, Rule, change_records, guarded
+from whence.techniques.rules.candidates import Candidates, Pair, Rule, batch_of, guarded
 from whence.techniques.rules.suggestions import Suggestions
 from whence.techniques.rules.trials import Search, Settings, Suite, Trial
 
@@ -38,7 +38,7 @@ SCALE = 1 + TIE + TIE**2  # by which scores are divided, so that they end at 1
 
 
 class Repair(NamedTuple):
-    """A rule that repairs a run: its change (CHANGE, of length 1), words to follow "with", and where it stands."""
+    """A rule that repairs a run: its changes (CHANGE, one or two), words to follow "with", and where it stands."""
 
     changes: NDArray[np.void]
     words: str
@@ -87,7 +87,7 @@ def best_repairs(subject: Subject, runs: Runs, work: Work, row: int, least: floa
             break
         if (statement := describer.statement(trial.rule.site)) not in found:
             words = suggestions.of(trial.rule).words
-            found[statement] = Repair(change_records([trial.rule], describer.sites), words, statement)
+            found[statement] = Repair(batch_of([trial.rule], describer.sites).changes, words, statement)
     return list(found.values())
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _UNSIGNED = range(Operation.ULT, Operation.UGE + 1), (Operation.UDIV, Operation.UREM, Operation.LSHR)
+_ALONE = r"(?<![\w.>]){}(?![\w(\[.-])"  # a variable by itself, no member and no part of another name
 _IN_TEXT = re.compile(r"'([^\\]|\\[\\'0nrt])'")  # characters that texts have; others are numbers that a char holds
 _PLACES = {Role.STORE: "in `{}`", Role.RETURN: "as what {} returns", Role.ARGUMENT: "as an argument of `{}`"}
 
@@ -52,9 +53,20 @@ class Suggestions:
         location = self._describer.static(rule.site).instruction.location
         text = self._text(location)
         target = self._target(rule, text or "", location.column if location else 0)
-        after = edited(target) if text is not None else None
+        after = None if text is None else self._swapped(rule, target) if rule.swapped else edited(target)
         shown = [None if line is None else _decoded(line).strip() for line in (text, after)]
         return Suggestion(self._describer.statement(rule.site), self._words(rule, target), *shown)
+
+    def _swapped(self, rule: Rule, target: Target) -> str | None:
+        """The line with two arguments exchanged; None where it does not show both, once each."""
+        assert rule.swapped is not None
+        text = target.line.text
+        names = (target.name, self._describer.static(rule.swapped[0]).words[1])
+        first, second = (list(re.finditer(_ALONE.format(re.escape(name)), text)) for name in names)
+        if len(first) != 1 or len(second) != 1 or first[0].end() > second[0].start():
+            return None
+        one, other = first[0], second[0]
+        return text[: one.start()] + other[0] + text[one.end() : other.start()] + one[0] + text[other.end() :]
 
     def _text(self, location: Location | None) -> str | None:
         """The source line of a place, one character a byte; None where it cannot be read."""
@@ -166,6 +178,8 @@ class Suggestions:
 
     def _other_value(self, rule: Rule, target: Target) -> str:
         name = self._call(rule.site) if target.role is Role.RESULT else target.name
+        if rule.swapped is not None:
+            return f"`{name}` and `{self._describer.static(rule.swapped[0]).words[1]}` exchanged as arguments"
         if rule.op is Op.OPERATOR:
             return self._other_operator(rule, target)
         if rule.op in (Op.LEFT_SET, Op.RIGHT_SET):

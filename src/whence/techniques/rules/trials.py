@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import Batch, Verdict
+from whence.alter.changes import Verdict
 from whence.alter.faithful import HELP
 from whence.alter.streams import Request
 from whence.errors import SubjectError
 from whence.run.cases import TAKE_APART
 from whence.subject.runs import blocks_executed, counters
-from whence.techniques.rules.candidates import Family, Rule, change_records
+from whence.techniques.rules.candidates import Family, Rule, batch_of, change_records
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
@@ -145,10 +145,10 @@ class Search:
         """Run rules on the failing cases, and those that repair one on the passing cases."""
         records = change_records(rules, self._sites)
         failing, passing = self._suite.failing, self._suite.passing
-        first = self._verdicts(failing, records, np.ones((len(failing), len(rules)), np.bool_))
+        first = self._verdicts(failing, rules, np.ones((len(failing), len(rules)), np.bool_))
         repaired = first == Verdict.PASS
         checked = self._suite.checks(records["block"].astype(np.int64)) & repaired.any(axis=0)
-        second = self._verdicts(passing, records, checked)
+        second = self._verdicts(passing, rules, checked)
         checked[[self._suite.runs.tested[row].case.name in self._work.unusable for row in passing]] = False
         broken = checked & ~np.isin(second, UNAFFECTED)
         unknown = (first == Verdict.NOT_RUN).sum(axis=0) + (checked & (second == Verdict.NOT_RUN)).sum(axis=0)
@@ -164,12 +164,13 @@ class Search:
             for at, rule in enumerate(rules)
         ]
 
-    def _verdicts(self, rows: list[int], records: NDArray[np.void], chosen: Bools) -> NDArray[np.uint8]:
+    def _verdicts(self, rows: list[int], rules: Sequence[Rule], chosen: Bools) -> NDArray[np.uint8]:
         """The verdicts (cases by rules) of the chosen runs; the others are NOT_RUN."""
         cases = [self._suite.runs.tested[row].case for row in rows]
         wanted = [n for n in range(len(rows)) if chosen[n].any()]
         verdicts = np.full(chosen.shape, Verdict.NOT_RUN, np.uint8)
-        requests = [Request(cases[n], Batch.single(records[chosen[n]])) for n in wanted]
+        mine = {n: [rules[at] for at in np.flatnonzero(chosen[n]).tolist()] for n in wanted}
+        requests = [Request(cases[n], batch_of(mine[n], self._sites)) for n in wanted]
         for n, results in zip(wanted, self._work.run(requests) if requests else [], strict=True):
             verdicts[n, chosen[n]] = results.records["verdict"]
         return verdicts
