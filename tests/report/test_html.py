@@ -214,3 +214,14 @@ def test_reasons_are_told_one_by_one_warnings_first_and_what_was_done_last() -> 
     assert text.index("src/deck.c was changed") < text.index('class="symptom"') < text.index("a remark")
     entry = json.loads(re.search(r'id="data"[^>]*>(.*?)</script>', text, re.S)[1])["entries"][0]
     assert entry["reasons"] == ["`<=` instead of `<`", "was 3"]
+
+
+def test_changes_since_a_version_stand_before_what_was_done() -> None:
+    found = sample()
+    needed = [{"file": "<b>.c", "line": 3, "before": "\x1b[1m<i>\n", "after": "now\n"}]
+    found.parts["changes"] = {"since": "<u>v1", "case": "one", "changes": 4, "needed": needed, "undone": True}
+    found.parts["changes"] |= {"incomplete": False}
+    assert build_page(found, sources()).since[0] == "1 of 4 changes since <u>v1 makes `one` fail:"
+    text = render_html(found, sources())
+    assert r"    - \x1b[1m&lt;i&gt;" in text and "&lt;b&gt;.c:3" in text and "the case passes" in text
+    assert set(Elements(text).tags) == set(Elements(render_html(sample(), sources())).tags)

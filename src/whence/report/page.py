@@ -13,6 +13,7 @@ from typing import Any
 from whence.findings import Findings, Statement, plural
 from whence.report.excerpt import Stretch, excerpt
 from whence.report.heat import heats
+from whence.report.since import since_lines
 from whence.report.text import (
     call_text,
     change_outcome,
@@ -74,6 +75,7 @@ class Page:
     stack: list[tuple[str, str]] = field(default_factory=list)  # text and place ("": none) of each open call
     errors: list[str] = field(default_factory=list)
     process: str = ""
+    since: list[str] = field(default_factory=list)  # the changes since a version that are needed; the first is a title
     left_out: list[str] = field(default_factory=list)
     tree: list[dict[str, Any]] = field(default_factory=list)
     chain: list[dict[str, Any]] = field(default_factory=list)  # the steps, grouped by calls that only this run makes
@@ -93,6 +95,8 @@ def build_page(findings: Findings, sources: dict[str, str]) -> Page:
     )
     if findings.symptom:
         _add_context(page, findings.symptom.details)
+    if "changes" in findings.parts:
+        page.since = [text for text, _ in since_lines(findings.parts["changes"])]
     page.data["slice"] = _slice(page, findings)
     page.data["entries"] = _entries(page, findings)
     page.tree = _tree(page, findings, {name: text.split("\n") for name, text in sources.items()})

@@ -19,7 +19,7 @@ def since_lines(part: dict[str, Any]) -> Iterator[Line]:
     together = " together" if len(needed) > 1 else ""
     made = plural(part["changes"], "change")
     verb = "makes" if len(needed) == 1 else "make"
-    yield f"of {made} since {part['since']} {len(needed)} {verb} `{part['case']}` fail{together}{late}:", STRONG
+    yield f"{len(needed)} of {made} since {part['since']} {verb} `{part['case']}` fail{together}{late}:", STRONG
     for change in needed:
         yield "", ""
         yield f"  {change['file']}:{change['line']}", PLACE
