@@ -92,6 +92,13 @@ def test_probes_are_refused_as_they_ask_for(project: Project) -> None:
     project.cc("-Werror=implicit-function-declaration -c conftest.c", status=1)
 
 
+def test_what_needs_the_runtime_of_openmp_gets_one_line(project: Project) -> None:
+    project.write(omp_c="int main(void) {\n#pragma omp parallel\n    ;\n    return 0;\n}\n")
+    assert "OpenMP" not in project.cc("-c -fopenmp omp.c").stderr
+    (told,) = [text for text in project.cc("-fopenmp omp.c -o omp", status=1).stderr.splitlines() if "OpenMP" in text]
+    assert "leave -fopenmp out" in told
+
+
 NESTED = "int twice(int x) { int add(int y) { return x + y; } return add(x); }\n"  # gcc's own C
 
 

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cli_tool import subject_folder, whence
+from trace_readers import subject_of
 
 from bench.threads.programs import PROGRAMS, Program
-from whence.run.schedule import Followed, Point, Schedule, Way
+from whence.findings import Findings
+from whence.investigation.watcher import Watcher
+from whence.project import open_sources
+from whence.run.cases import Case
+from whence.run.outcome import Expected
+from whence.run.schedule import DEFAULT, End, Followed, Point, Schedule, Way
+from whence.subject.recorder import Recorder
+from whence.techniques.schedules.guide import BETWEEN, CONFLICTS, ELSE, Guide
 from whence.techniques.schedules.strategies import NAMES, strategies
+from whence.techniques.schedules.technique import Schedules, _ordering
+from whence.trace.accesses import Accesses
 
 BY_NAME = {program.name: program for program in PROGRAMS}
+MOMENT = np.dtype([("thread", "<u4"), ("next", "<u4"), ("at", "<u8"), ("ready", "<u8"), ("segment", "<u4")])
 KINDS = {
     "two_locks": "deadlock",
     "round_table": "deadlock",
@@ -137,3 +149,62 @@ def test_all_strategies_have_their_way() -> None:
     ways = {search.name: search.next() for search in strategies(NAMES, Schedule(sites=b"\1"))}
     assert all(schedule is not None and schedule.sites == b"\1" for schedule in ways.values())
     assert [s.way for s in ways.values() if s] == [Way.POINTS, Way.POINTS, Way.PRIORITIES, Way.CHANCE]
+
+
+CONFLICT = """\
+#include <pthread.h>
+static int shared, own;
+static void *work(void *unused)
+{
+    own = shared;
+    shared = own + 1;
+    return unused;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return shared != 2;
+}
+"""
+
+
+def test_points_between_accesses_that_conflict_are_tried_first() -> None:
+    subject = subject_of(CONFLICT)
+    with Recorder(subject) as recorder:
+        recording = recorder.record(Case("case", (), expected=Expected(), schedule=DEFAULT))
+    accesses = Accesses(recording.trace, _ordering())
+    guide = Guide(accesses)
+    own = accesses.table[(accesses.table["thread"] == 1) & ~accesses.table["orders"]]
+    first, again = int(own["step"].min()), int(own["step"].max())
+    assert guide.rank(Point(1, again, 2)) == BETWEEN  # it writes what it has read before
+    assert guide.rank(Point(1, first, 2)) == CONFLICTS
+    assert guide.rank(Point(1, again + 1, 2)) == guide.rank(Point(1, again, 7)) == ELSE
+    (tried,) = strategies(("preemptions",), DEFAULT, guide.rank)
+    moments = np.array([(1, 1, step << 1, 0b111, 0) for step in range(1, again + 3)], MOMENT)
+    tried.learn(tried.next(), Followed((), 0, 3, End.NONE, moments=moments))
+    assert guide.rank(tried.next().points[0]) == BETWEEN
+
+
+class Kept(Watcher):
+    """Keeps the best findings that it was told of."""
+
+    def __init__(self) -> None:
+        self.told: list[Findings] = []
+
+    def best(self, findings: Findings, folder: Path) -> None:
+        self.told.append(findings)
+
+
+def test_a_schedule_is_known_before_its_run_is_explained(tmp_path: Path) -> None:
+    folder, watcher = subject_folder("conflict", conflict_c=CONFLICT), Kept()
+    path = tmp_path / "schedule.json"
+    shown = {"fails": [("", None)], "flags": ["-pthread"], "watcher": watcher}
+    with open_sources([folder / "conflict.c"], **shown) as project:
+        found = project.find(Schedules(output=path), budget=60)
+    first = watcher.told[0].parts["schedules"][0]["found"]
+    assert first["schedule"] and "kind" not in first and "kind" in found.parts["schedules"][0]["found"]
+    assert path.exists()

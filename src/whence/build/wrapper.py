@@ -42,6 +42,7 @@ _PROBES = ("conftest.", "CMakeCCompilerId.")
 _PROBE_FOLDERS = ("/CMakeScratch/", "/CMakeTmp", "/CompilerIdC", "/meson-private/")
 _MACHINES = {"x86_64": 62, "aarch64": 183}  # e_machine of a link record's object
 _FALLEN_BACK = "WHENCE_FALLEN_BACK"  # set for the user's own compiler, which may be a script that calls us
+WITHOUT_OPENMP = "the bundled clang has no OpenMP runtime: leave -fopenmp out, or name one that has it in WHENCE_CLANG"
 _ENVIRONMENT = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "LD_RUN_PATH", "COMPILER_PATH")
 
 
@@ -100,7 +101,10 @@ class Call:
         """Do what was asked; returns the exit status."""
         captures = [SourceCapture(self, i) for i in self.line.sources if i.kind == "c"]
         try:
-            return self._compile(captures) if self.line.step == "compile" else self._link(captures)
+            status = self._compile(captures) if self.line.step == "compile" else self._link(captures)
+            if status and "-fopenmp" in self.arguments and self.toolchain.command[0].endswith("/zig"):
+                _note(WITHOUT_OPENMP)
+            return status
         finally:
             for capture in captures:
                 capture.discard()

@@ -35,14 +35,14 @@ def schedules(options: Options, names: tuple[str, ...], runs: int, every: bool, 
 
     if options.schedule is not None:
         raise UsageError("--schedule names the schedule of one run; whence schedules searches for another one")
-    with investigate(options, ranks=False) as investigation:
+    with investigate(options, finish=lambda findings: _with_next(findings, options)) as investigation:
         findings = investigation.find(Schedules(names or STRATEGIES, runs, every, output))
         return show(investigation, _with_next(findings, options), options)
 
 
 def _with_next(findings: Findings, options: Options) -> Findings:
     """The findings with what can be done next."""
-    found = next((case["found"] for case in findings.parts["schedules"] if case["found"]), None)
+    found = next((case["found"] for case in findings.parts.get("schedules", []) if case["found"]), None)
     if found is None:
         return findings
     words = f"--schedule {quoted(found['file'])} {options.subject_words()}".rstrip()

@@ -58,22 +58,27 @@ def signature(outcome: Outcome) -> tuple[str, str]:
 
 
 class Search:
-    """Runs of one case under schedules, on the runner of its program's cover variant."""
+    """Runs of one case under schedules, on the runner of its program's cover variant.
+
+    ``left`` are the seconds that are left for looking at new schedules, ``rest`` those for what comes of one that
+    fails.
+    """
 
     def __init__(self, runner: Runner, case: Case, left: Left, report: Report = lambda _: None) -> None:
         self._runner, self._case = runner, case
-        self.left, self.report = left, report
+        self.left, self.rest, self.report = left, left, report
         self.tally = Tally()
 
-    def run(self, schedules: Sequence[Schedule]) -> list[RunResult]:
-        """The runs under some schedules, as many as there is time for."""
+    def run(self, schedules: Sequence[Schedule], left: Left | None = None) -> list[RunResult]:
+        """The runs under some schedules, as many as there is time for (``left``, else that for new ones)."""
+        left = left or self.left
         cases = [replace(self._case, schedule=schedule) for schedule in schedules]
         results: list[RunResult] = []
-        while len(results) < len(cases) and self.left() > 0:
+        while len(results) < len(cases) and left() > 0:
             try:
                 for result in self._runner.iterate(cases[len(results) :]):
                     results.append(result)
-                    if self.left() <= 0:
+                    if left() <= 0:
                         break
                 else:
                     break
@@ -115,7 +120,7 @@ class Search:
         for found in sorted(failing, key=lambda f: len(_points(f.result))):
             if again := self.again(found):
                 return again
-            self.tally.unrepeatable += 1
+            self.tally.unrepeatable += self.rest() > 0
         return None
 
     def _note(self, followed: Followed) -> None:
@@ -127,7 +132,7 @@ class Search:
         """The same failure from its points alone; None where it does not come again each time."""
         points = _points(found.result)
         schedule = Schedule(points, slice=found.schedule.slice)
-        runs = self.run([schedule] * SAME)
+        runs = self.run([schedule] * SAME, self.rest)
         same = [run for run in runs if signature(self.outcome(run)) == signature(found.outcome)]
         return replace(found, schedule=schedule, result=same[0]) if len(same) == SAME else None
 

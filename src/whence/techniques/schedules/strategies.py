@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -21,6 +22,9 @@ WAITING = 200_000  # schedules that a systematic search keeps for later
 DEPTHS = (1, 2, 1, 3, 2, 4)  # falls of priorities, in turn
 CHANGES = 1_000  # of the thread in one run, about, at most
 CHANCES = (8_192, 1_024, 24_576, 256)  # of 65,536
+
+
+Rank = Callable[[Point], int]
 
 
 class Strategy(Protocol):
@@ -41,24 +45,27 @@ class Strategy(Protocol):
 class Bounded:
     """All schedules in the order of how many points they have; with ``delays`` only the next thread may go on.
 
-    Among those of equally many points the order is random, so that a search that is cut off has seen some of all.
+    Among those of equally many points the order is that of how well their points are spoken for (``rank``, the lower
+    the better), else random, so that a search that is cut off has seen some of all.
     """
 
     base: Schedule
     name: str
     delays: bool = False
+    rank: Rank = field(default=lambda _: 0)
     _random: random.Random = field(default_factory=lambda: random.Random(1))
-    _queue: list[tuple[int, float, tuple[Point, ...]]] = field(default_factory=lambda: [(0, 0.0, ())])
+    _queue: list[tuple[int, int, float, tuple[Point, ...]]] = field(default_factory=lambda: [(0, 0, 0.0, ())])
 
     def next(self) -> Schedule | None:
         """The schedule of the fewest points that has not been tried."""
         if not self._queue:
             return None
-        return replace(self.base, points=heapq.heappop(self._queue)[2], moments=MOMENTS)
+        return replace(self.base, points=heapq.heappop(self._queue)[-1], moments=MOMENTS)
 
     def learn(self, schedule: Schedule, followed: Followed) -> None:
         """Branch at each moment behind the schedule's last point."""
         points = schedule.points
+        before = sum(map(self.rank, points))
         moments = followed.moments.tolist() if followed.moments is not None else []
         keys = {(p.thread, p.at) for p in points}
         behind = max((n for n, m in enumerate(moments) if (m[0], m[2]) in keys), default=-1) + 1
@@ -66,7 +73,8 @@ class Bounded:
             for other in self._others(chosen, ready):
                 point = Point(thread, at >> 1, other, bool(at & 1))
                 if len(self._queue) < WAITING:
-                    heapq.heappush(self._queue, (len(points) + 1, self._random.random(), (*points, point)))
+                    key = (len(points) + 1, before + self.rank(point), self._random.random())
+                    heapq.heappush(self._queue, (*key, (*points, point)))
 
     def _others(self, chosen: int, ready: int) -> list[int]:
         others = [n for n in range(64) if ready >> n & 1 and n != chosen]
@@ -118,11 +126,11 @@ class Walk:
 NAMES = ("preemptions", "delays", "priorities", "walk")
 
 
-def strategies(names: tuple[str, ...], base: Schedule) -> list[Strategy]:
-    """New searches of these names; all runs take their other settings from ``base``."""
+def strategies(names: tuple[str, ...], base: Schedule, rank: Rank = lambda _: 0) -> list[Strategy]:
+    """New searches of these names; all runs take their other settings from ``base``, points are tried by ``rank``."""
     made: dict[str, Strategy] = {
-        "preemptions": Bounded(base, "preemptions"),
-        "delays": Bounded(base, "delays", delays=True),
+        "preemptions": Bounded(base, "preemptions", rank=rank),
+        "delays": Bounded(base, "delays", delays=True, rank=rank),
         "priorities": Priorities(base),
         "walk": Walk(base),
     }

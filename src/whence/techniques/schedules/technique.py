@@ -14,8 +14,9 @@ from whence.findings import Entry, Findings, Symptom, plural
 from whence.probe.instrument import Variant
 from whence.probe.library import FUNCTIONS
 from whence.run.schedule import DEFAULT, Point, Schedule, ScheduleFile
+from whence.techniques.schedules.guide import Guide
 from whence.techniques.schedules.search import Failing, Search
-from whence.techniques.schedules.strategies import NAMES, strategies
+from whence.techniques.schedules.strategies import NAMES, Rank, strategies
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
@@ -109,6 +110,7 @@ class _Searched:
         self._subject = investigation.subject
         self._ends = investigation.clock.within(share)
         self._remarks: list[str] = []
+        self._rank: Rank = lambda _: 0
 
     def result(self) -> _Case:
         """The first failing schedule, made short and told; or how far the search came."""
@@ -127,8 +129,13 @@ class _Searched:
             else:
                 found = self._find(search, sites)
                 if found is not None:
+                    self._publish(self._told(search, found, False))
                     found, is_minimal = search.fewest(found)
-            return self._tell(search, found, is_minimal, base)
+            searched = self._told(search, found, is_minimal)
+            if found is not None:
+                self._publish(searched)
+                self._explain(search, found, searched, base)
+            return searched
 
     def _search(self, runner: Runner) -> Search:
         clock = self._investigation.clock
@@ -147,6 +154,7 @@ class _Searched:
             self._remarks.append(f"not recorded: {error}; threads are changed at every step")
             return None, (b"", b""), self._subject.limits.time
         accesses = self._accesses(recording)
+        self._rank = Guide(accesses).rank
         return recording.outcome, (_shared(accesses, OFTEN), _shared(accesses)), recording.result.wall
 
     def _find(self, search: Search, sites: tuple[bytes, bytes]) -> Failing | None:
@@ -159,7 +167,7 @@ class _Searched:
             for part, own in zip((*PHASES, 1.0), (*sites, b""), strict=True):
                 ends = begun * (1 - part * (1 - ANALYSIS))
                 search.left = lambda ends=ends: whole() - ends  # type: ignore[misc]
-                found = search.find(strategies(names, Schedule(sites=own)), int(most * part))
+                found = search.find(strategies(names, Schedule(sites=own), self._rank), int(most * part))
                 if found is not None:
                     break
         search.left = whole
@@ -179,44 +187,44 @@ class _Searched:
 
     # ---- Telling -----------------------------------------------------------------------------------------------------
 
-    def _tell(self, search: Search, found: Failing | None, is_minimal: bool, base: Schedule) -> _Case:
+    def _told(self, search: Search, found: Failing | None, is_minimal: bool) -> _Case:
+        """What the search did and found, as results hold it."""
+        remarks = list(self._remarks)
         part: dict[str, Any] = {
             "case": self._case.name,
-            "runs": search.tally.runs,
+            "runs": dict(search.tally.runs),
             "threads": search.tally.threads,
             "steps": search.tally.considered,
             "outcome": str(found.outcome.kind) if found else "pass",
             "found": None,
-            "remarks": self._remarks,
+            "remarks": remarks,
         }
-        searched = _Case(self._case, part, found)
         if search.tally.unrepeatable:
             times = plural(search.tally.unrepeatable, "schedule")
-            self._remarks.append(f"{times} failed once, but not when it was made again: something else varies")
+            remarks.append(f"{times} failed once, but not when it was made again: something else varies")
         if search.tally.full:
-            self._remarks.append("a run wanted more threads than can be held (4,096)")
+            remarks.append("a run wanted more threads than can be held (4,096)")
         if found is not None:
-            self._explain(search, found, is_minimal, searched, base)
-        return searched
+            part["found"] = {
+                "failure": found.outcome.text or str(found.outcome.kind),
+                "strategy": found.strategy,
+                "run": found.number,
+                "minimal": is_minimal,
+                "schedule": [_plain(point) for point in found.schedule.points],
+            }
+        return _Case(self._case, part, found)
 
-    def _explain(self, search: Search, found: Failing, is_minimal: bool, searched: _Case, base: Schedule) -> None:
+    def _explain(self, search: Search, found: Failing, searched: _Case, base: Schedule) -> None:
         from whence.subject.symptoms import symptom_of
         from whence.techniques.schedules.explanation import Explanation
 
-        part: dict[str, Any] = {
-            "failure": found.outcome.text or str(found.outcome.kind),
-            "strategy": found.strategy,
-            "run": found.number,
-            "minimal": is_minimal,
-            "schedule": [_plain(point) for point in found.schedule.points],
-        }
-        searched.part["found"] = part
+        part, remarks = searched.part["found"], searched.part["remarks"]
         try:
             recording = self._record(found.schedule, found.outcome)
             failing = self._accesses(recording)
             searched.symptom = symptom_of(recording, self._subject.folder)
         except (SubjectError, TraceError) as error:
-            self._remarks.append(f"the failing run was not recorded: {error}")
+            remarks.append(f"the failing run was not recorded: {error}")
             return
         explanation = Explanation(self._subject, found.outcome, found.schedule.points, failing)
         passing = self._nearest_passing(search, found, failing, base)
@@ -224,11 +232,18 @@ class _Searched:
             explanation.beside(passing[1])
             part["passing"] = [_plain(point) for point in passing[0].points]
         else:
-            self._remarks.append("no schedule was found under which the case passes: its outcome may not depend on one")
+            remarks.append("no schedule was found under which the case passes: its outcome may not depend on one")
         searched.explanation = explanation
         if explanation.label and searched.symptom is not None:
             searched.symptom.details["label"] = explanation.label
         part |= explanation.json()
+
+    def _publish(self, searched: _Case) -> None:
+        """Make the schedule known, and write it, before its run is recorded and compared, which may take too long."""
+        found = _Found(self._investigation)
+        found.add(searched)
+        best = self._investigation.current(found.findings(self._options))
+        self._investigation.watcher.best(best, self._subject.folder)
 
     def _nearest_passing(
         self, search: Search, found: Failing, failing: Accesses, base: Schedule
