@@ -118,7 +118,8 @@ def run_all(subject: Subject, progress: Progress | None = None, deadline: float 
 def _look_at_memory(subject: Subject, runs: Runs, deadline: float) -> None:
     """Let silent failures count where that is asked for, and say what verdicts hang on that memory decides."""
     passing = [(row, runs.tested[row].case) for row in runs.passing]
-    asked = [(row, case) for row, case in passing if case.comparison.memory or case.follows_children]
+    follows = not runs.failing  # forked processes: where something fails without them, that is enough
+    asked = [(r, case) for r, case in passing if case.comparison.memory or (follows and case.follows_children)]
     if not asked and not runs.depending:
         return
     from whence.subject.memory_outcome import judged_by_memory, what_it_hangs_on
