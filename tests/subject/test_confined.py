@@ -48,4 +48,4 @@ def test_a_program_that_needs_more_is_told(process, trouble):
     if trouble:
         assert tried.trouble == f"not run: {trouble}" and tried.ran == 0
     else:
-        assert tried.repaired and tried.broken  # an edited program's signal to all is refused
+        assert not tried.repaired and tried.broken  # an edited program that signals all is ended

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -35,6 +36,7 @@ AGAIN, LEAST = 1.5, 6.0  # times that the first passing edit took, and seconds, 
 ALONE = 48  # edits that no joint build can hold, such as other types, that are tried
 FOREIGN = 2  # tokens that a name counts for which the function does not use elsewhere
 _NAME = re.compile(rb"[A-Za-z_]\w*")
+NOT_HELD = "compiled by itself it mends no failing case"
 CHECKS = (
     "-fsanitize=array-bounds,bool,integer-divide-by-zero,null,pointer-overflow,shift,vla-bound",
     "-fsanitize-trap=all",
@@ -63,12 +65,16 @@ class Mending:
 
 @dataclass(slots=True)
 class Found:
-    """What a search came to: the best edits first; ``passing`` counts those that passed the sieve."""
+    """What a search came to: the best edits first; ``passing`` counts those that passed the sieve.
+
+    ``unconfirmed`` are those of them that were to be compiled by themselves, by why they are not among the best.
+    """
 
     mendings: list[Mending] = field(default_factory=list)
     count: Count = field(default_factory=Count)
     candidates: int = 0
     passing: int = 0
+    unconfirmed: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)
     files: dict[str, CSource] = field(default_factory=dict)
@@ -100,7 +106,8 @@ class EditSearch:
         found.passing = sum(one.passes(len(rows)) for one in sieved)
         with Editing(self._subject, self._runs, self._deadline) as editing:
             most = CONFIRMED if found.passing else NEAREST
-            self._confirm(editing, [one.edit for one in best[: min(most, found.passing or most)]], order)
+            tried = self._confirm(editing, [one.edit for one in best[: min(most, found.passing or most)]], order)
+            found.unconfirmed.update(one.trouble or NOT_HELD for one in tried if not one.repaired)
             if not any(m.passes(len(rows)) for m in found.mendings):
                 self._alone(editing, [edit for edit in edits if not edit.is_choice][:ALONE], order)
             self._join(editing, len(rows))
@@ -152,15 +159,18 @@ class EditSearch:
 
     # ---- What holds --------------------------------------------------------------------------------------------------
 
-    def _confirm(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[int, int]) -> None:
+    def _confirm(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[int, int]) -> list[Tried]:
+        """Compile edits by themselves, and keep those with which a failing case passes; what came of each."""
         texts = [(edit.file, edited(self.found.files[edit.file], edit)) for edit in edits]
         seen = {mending.diff for mending in self.found.mendings}
-        for edit, (file, text), tried in zip(edits, texts, editing.texts(texts), strict=True):
+        found = editing.texts(texts)
+        for edit, (file, text), tried in zip(edits, texts, found, strict=True):
             old = self.found.files[file].text
             diff = unified_diff(file, old, text)
             if tried.repaired and diff not in seen:
                 seen.add(diff)
                 self.found.mendings.append(Mending(edit, tried, diff, self._described(edit), order[id(edit)]))
+        return found
 
     def _alone(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[int, int]) -> None:
         """Edits that need a build each."""

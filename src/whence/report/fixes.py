@@ -25,6 +25,8 @@ def edit_lines(parts: dict[str, Any]) -> Iterator[Line]:
         yield f"all cases pass with each of these edits, the smallest first, {len(chosen)} of {count}:", STRONG
     elif edits:
         yield "no edit was found with which all cases pass; these come nearest:", STRONG
+    elif tried := int(parts.get("trials", {}).get("passing", 0)):
+        yield f"all cases passed with {plural(tried, 'edit')}, but none was confirmed by a build of its own", STRONG
     else:
         yield "no edit was found with which a failing case passes", STRONG
     for number, edit in enumerate(chosen, 1):

@@ -23,7 +23,8 @@ static int filter_calls(struct sock_filter *steps, unsigned short count)
 }
 
 /* An altered number of a process must not end the user's programs: signals go to the run's own processes, which are
-   younger than itself, and to its parent, never to all and never to older processes. */
+   younger than itself, and to its parent, never to all and never to older processes. A run that tries is ended: what
+   would come of it is nothing that a change may be praised for. */
 static int refuse_foreign_signals(void)
 {
     struct sock_filter steps[] = {
@@ -36,7 +37,7 @@ static int refuse_foreign_signals(void)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)getppid(), 2, 0),
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (uint32_t)getpid(), 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     return filter_calls(steps, sizeof steps / sizeof *steps);
