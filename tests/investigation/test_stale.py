@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from whence.findings import Findings, Statement, rank
 from whence.investigation.account import none_fails
 from whence.investigation.stale import without_changed
+from whence.run.outcome import Rule
 
 A, B, C = Statement("a.c", 1), Statement("b.c", 2), Statement("b.c", 3)
 
@@ -33,8 +34,9 @@ def test_many_files_are_counted() -> None:
 
 
 def test_where_no_case_fails_the_fault_may_be_in_what_was_not_built_yet() -> None:
-    case = SimpleNamespace(command=None, expected=None)
-    runs = SimpleNamespace(tested=[SimpleNamespace(case=case)], left_out=[])
+    case = SimpleNamespace(command=None, expected=None, rule=Rule.OUTPUT)
+    result = SimpleNamespace(stdout=b"", stderr=b"")
+    runs = SimpleNamespace(tested=[SimpleNamespace(case=case, result=result)], left_out=[])
     stale, *more = none_fails(runs, ["a.c", "b.c"]).hint.splitlines()  # type: ignore[arg-type]
     assert stale == "a.c, b.c were changed since the program was built: build it again"
     assert none_fails(runs, []).hint.splitlines() == more  # type: ignore[arg-type]
