@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -170,8 +171,11 @@ def test_no_process_is_left(nasty):
 
     with Session(made.subject, case_of(expected=b"right\n")) as session:
         session.run(Batch.of([change(made.subject, site, Op.SET, number) for number in (2, 4, 12)]))
-        assert running()
-    assert not running()
+        assert (seen := running())
+    end = time.monotonic() + 10  # those of another worker that runs a test of this program go, too
+    while (left := seen & running()) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not left
 
 
 def test_an_instance_that_the_run_never_reaches_is_told(nasty):

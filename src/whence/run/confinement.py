@@ -79,7 +79,8 @@ def _sockets() -> list[bytes]:
 def _foreign_signals() -> list[bytes]:
     """Steps that allow signals to the process' parent, and to processes that are not older than itself.
 
-    A run that sends others is ended: what would come of it is nothing that a change may be praised for.
+    Older are those with lower numbers, as far as numbers have not begun anew. A run that sends others is ended: no edit
+    is praised for what would come of it.
     """
     return [
         _step(LOAD, NUMBER),

@@ -121,7 +121,7 @@ void whence_run_child(const struct whence_server *server)
     uint64_t suppression = *texts[SESSION] ? whence_suppression_open(texts[SESSION]) : 0;
     int is_session = *texts[SESSION] && !suppression;
     set_limits(job, OWN_MEMORY + (is_session ? open_session(texts[SESSION]) : suppression));
-    if ((job->flags & JOB_CONFINED) && whence_confine(texts[WORK]))
+    if ((job->flags & JOB_CONFINED) && whence_confine(texts[WORK], !is_session))
         fail(AT_LIMITS);
     close_failure();
     restore_signals(&server->unblocked);

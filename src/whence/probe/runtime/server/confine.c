@@ -23,10 +23,11 @@ static int filter_calls(struct sock_filter *steps, unsigned short count)
 }
 
 /* An altered number of a process must not end the user's programs: signals go to the run's own processes, which are
-   younger than itself, and to its parent, never to all and never to older processes. A run that tries is ended: what
-   would come of it is nothing that a change may be praised for. */
-static int refuse_foreign_signals(void)
+   younger than itself, and to its parent, never to all and never to older processes (those with lower numbers). In an
+   altered run that fails; where it `ends` the run, no edit is praised for what would come of it. */
+static int refuse_foreign_signals(int ends)
 {
+    uint32_t refusal = ends ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EPERM;
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_kill, 0, 8),
@@ -37,7 +38,7 @@ static int refuse_foreign_signals(void)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)getppid(), 2, 0),
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (uint32_t)getpid(), 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, refusal),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     return filter_calls(steps, sizeof steps / sizeof *steps);
@@ -96,4 +97,7 @@ static int refuse_foreign_files(const char *work)
     return failed;
 }
 
-int whence_confine(const char *work) { return refuse_foreign_files(work) || refuse_sockets() || refuse_foreign_signals(); }
+int whence_confine(const char *work, int ends)
+{
+    return refuse_foreign_files(work) || refuse_sockets() || refuse_foreign_signals(ends);
+}

@@ -59,8 +59,9 @@ struct whence_server {
 /* child.c: runs the program as the job says, in a process that has been forked for it. Does not return. */
 void whence_run_child(const struct whence_server *server) __attribute__((noreturn));
 
-/* confine.c: refuses what this process, which runs in `work`, must not do to others; 0, or nonzero where it cannot. */
-int whence_confine(const char *work);
+/* confine.c: refuses what this process, which runs in `work`, must not do to others, or ends it there; 0, or nonzero where
+   it cannot. */
+int whence_confine(const char *work, int ends);
 
 /* processes.c */
 
