@@ -171,7 +171,8 @@ def test_no_process_is_left(nasty):
 
     with Session(made.subject, case_of(expected=b"right\n")) as session:
         session.run(Batch.of([change(made.subject, site, Op.SET, number) for number in (2, 4, 12)]))
-        assert (seen := running())
+        seen = running()
+        assert seen
     end = time.monotonic() + 10  # those of another worker that runs a test of this program go, too
     while (left := seen & running()) and time.monotonic() < end:
         time.sleep(0.05)
