@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types check bench clean
+.PHONY: setup demo test lint types check man bench clean
 
 setup: $(VENV)/.ready
 
@@ -28,6 +28,9 @@ types: setup
 	$(BIN)/mypy
 
 check: lint types test
+
+man: setup
+	$(BIN)/python docs/man_pages.py
 
 clean:
 	rm -rf $(VENV) whence-report .cache .pytest_cache .mypy_cache .ruff_cache

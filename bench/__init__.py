@@ -6,8 +6,8 @@ what joins their findings.
 """
 
 PARTS = (
-    *("alter", "alter_ways", "batches", "encoding", "incremental", "cvc5_terms", "inputs", "overhead", "slicing"),
-    *("sqlite", "workers", "wrapper", "common", "soak", "memory.cost", "memory.large"),
+    *("alter", "alter_ways", "batches", "encoding", "incremental", "cvc5_terms", "debugger", "inputs", "overhead"),
+    *("slicing", "sqlite", "workers", "wrapper", "common", "soak", "memory.cost", "memory.large"),
     *("real.cases", "real.check", "real.modules", "real.overflows", "real.repeat", "real.sessions", "real.switched"),
 )
 INSIDE = {

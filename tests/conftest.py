@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,3 +63,11 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
         seconds[Path(report.nodeid.partition("::")[0]).parent.name] += report.duration
     if shown := ", ".join(f"{folder} {total:.0f}" for folder, total in seconds.most_common() if total >= 1):
         terminalreporter.write_line(f"seconds by folder: {shown}")
+
+
+@pytest.fixture
+def ctrl_c_works() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt, also in the background of a script, where it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

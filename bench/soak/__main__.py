@@ -19,12 +19,11 @@ from statistics import median
 from typing import Any
 
 from bench.common import markdown, options, work_folder
-from bench.soak.commands import budget_of, is_text, words_for
+from bench.soak.commands import CALLED, budget_of, is_text, words_for
 from bench.soak.generate import generate
 from bench.soak.judge import Ran, violations
 from bench.soak.subjects import Laid, lay
 from whence.build.toolchain import whence_home
-from whence.cli import COMMANDS
 from whence.cli.options import duration
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
@@ -179,7 +178,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     """For each command the runs, exit statuses, violations and times."""
     header = "command, runs, found (0), nothing (1), refused (2), violations, seconds (median), (most), most of budget"
     lines = []
-    for command in [*COMMANDS, "all"]:
+    for command in [*CALLED, "all"]:
         own = [row for row in rows if command in (row["command"], "all")]
         if not own:
             continue
@@ -225,7 +224,7 @@ def main() -> int:
     parser = options(__doc__)
     parser.add_argument("--seeds", default="0-199", type=seeds_of, help="subjects: 0-199, or 3,7")
     parser.add_argument("--budget", default="3s", help="of each command that has one")
-    parser.add_argument("--commands", default=",".join(COMMANDS), help="only these")
+    parser.add_argument("--commands", default=",".join(CALLED), help="only these")
     parser.add_argument("--busy", action="store_true", help="keep two cores busy with other work")
     parser.add_argument(
         "--turns", type=int, metavar="N", default=1, help="of each subject's commands only each N-th, in turn"
@@ -235,7 +234,7 @@ def main() -> int:
     arguments = parser.parse_args()
     soak = Soak(work_folder(arguments.work), arguments.budget)
     commands = [name for name in re.split("[, ]+", arguments.commands) if name]
-    if unknown := set(commands) - set(COMMANDS):
+    if unknown := set(commands) - set(CALLED):
         parser.error(f"no such command: {', '.join(sorted(unknown))}")
     until = time.monotonic() + (arguments.lasting or float("inf"))
     with ExitStack() as stack:

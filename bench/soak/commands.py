@@ -7,6 +7,8 @@ from pathlib import Path
 from bench.soak.subjects import Laid
 from whence.cli import COMMANDS
 
+SERVERS = ("mcp", "dap")  # commands that do what they are asked on standard input
+CALLED = tuple(command for command in COMMANDS if command not in SERVERS)
 ALONE = ("init", "doctor", "build", "env", "ci")  # commands without cases of the command line, and without a budget
 VARIATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
     "locate": ((), ("--html", "{scratch}/page.html"), ("--fresh", "--workers", "1"), ("--no-alter",)),
@@ -29,7 +31,7 @@ def words_for(command: str, laid: Laid, budget: str, scratch: Path) -> list[str]
         folder = laid.words if "-C" in laid.words else []
         words = {
             "init": [str(scratch / "fresh")],
-            "build": ["true"],
+            "build": ["echo", "built"],
             "ci": ["--failures", "1", "--budget", budget, "--sarif", str(scratch / "found.sarif"), *folder],
         }
         return [command, *words.get(command, [])]
@@ -39,13 +41,14 @@ def words_for(command: str, laid: Laid, budget: str, scratch: Path) -> list[str]
     words = [command, *(word.format(**places) for word in choices[seed // 7 % len(choices)])]
     words += ["--budget", budget]
     words += ["--state", str(scratch / "state.json")] if command == "faults" else []
+    words += ["--into", str(scratch / "cases")] if command == "cases" else []
     words += [] if is_text(command, seed) else ["--json"]
     return [*words, *laid.words]
 
 
 def is_text(command: str, seed: int) -> bool:
     """Whether a call prints text; the others print JSON."""
-    return command in ALONE or (seed + list(COMMANDS).index(command)) % 3 == 0
+    return command in (*ALONE, "cases") or (seed + CALLED.index(command)) % 3 == 0
 
 
 def budget_of(words: list[str], budget: float) -> float | None:

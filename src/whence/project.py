@@ -58,12 +58,15 @@ class Project:
         return self.find(Locate(alter=alter), budget)
 
 
-def open_folder(folder: str | Path, setup: Setup | None = None, watcher: Watcher | None = None) -> Project:
+def open_folder(
+    folder: str | Path, setup: Setup | None = None, watcher: Watcher | None = None, clock: Clock | None = None
+) -> Project:
     """The program and the cases that the folder's ``whence.toml`` describes, built if it says how.
 
-    Raises UsageError where there is none, ConfigError where it is wrong, BuildError where the program does not build.
+    ``clock`` is one that somebody else looks at, too. Raises UsageError where there is none, ConfigError where it is
+    wrong, BuildError where the program does not build.
     """
-    beginning = Beginning(setup or Setup(), Clock(), watcher or Watcher())
+    beginning = Beginning(setup or Setup(), clock or Clock(), watcher or Watcher())
     return Project(beginning.with_folder(Path(folder)))
 
 

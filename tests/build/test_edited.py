@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,8 @@ from build_project import MAIN, Project
 
 from whence.build.capture import read_executable
 from whence.build.edited import Rebuild
+from whence.build.memory import read_memory
+from whence.build.toolchain import Toolchain, find_toolchain
 from whence.errors import BuildError
 
 TWICE = """
@@ -84,3 +89,30 @@ def test_what_does_not_compile_says_why(project: Project) -> None:
         Rebuild(capture, scratch).build(project.folder / "factor.h", b"#define FACTOR 3\n", "edit")
     with pytest.raises(TimeoutError):
         Rebuild(capture, scratch).build(project.folder / "twice.c", TWICE.encode(), "edit", time.monotonic() - 1)
+
+
+def test_a_link_ends_with_the_time(project: Project) -> None:
+    project.write(main_c=MAIN, twice_c=TWICE, factor_h="#define FACTOR 2\n")
+    project.cc("main.c twice.c -o prog")
+    capture, real = read_executable(project.folder / "prog"), find_toolchain()
+    slow = project.folder / "slow"
+    slow.write_text(f'#!/bin/sh\ncase " $* " in *" -c "*) exec {shlex.join(real.command)} "$@";; esac\nexec sleep 60\n')
+    slow.chmod(0o755)
+    capture.link = replace(capture.link, toolchain=Toolchain(real.kind, (os.fspath(slow),)))
+    began = time.monotonic()
+    with pytest.raises(TimeoutError):
+        Rebuild(capture, project.folder.parent).build(project.folder / "twice.c", TWICE.encode(), "edit", began + 3)
+    assert 2.9 < time.monotonic() - began < 30
+
+
+def test_the_ir_of_an_edit_is_that_of_its_text(project: Project) -> None:
+    project.write(main_c=MAIN, twice_c=TWICE, factor_h="#define FACTOR 2\n")
+    project.cc("-O2 main.c twice.c -o prog")
+    capture = read_executable(project.folder / "prog")
+    new = TWICE.replace("* x", "* x + 1").encode()
+    found = Rebuild(capture, project.folder.parent).capture(project.folder / "twice.c", new, "edit")
+    assert [old.hash == module.hash for old, module in zip(capture.modules, found.modules, strict=True)] == [
+        True,
+        False,
+    ]
+    assert read_memory(found)[1].variables is not None  # it can be compiled again, for where its variables lie

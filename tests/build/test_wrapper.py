@@ -88,8 +88,10 @@ def test_warnings_that_only_clang_has_are_no_errors(project: Project) -> None:
 
 def test_probes_are_refused_as_they_ask_for(project: Project) -> None:
     project.write(conftest_c="int main(void) { return not_declared(); }\n")
-    project.cc("-c conftest.c")
-    project.cc("-Werror=implicit-function-declaration -c conftest.c", status=1)
+    assert "not_declared" in project.cc("-c conftest.c").stderr
+    (project.folder / "conftest.o").unlink()
+    assert "not_declared" in project.cc("-Werror=implicit-function-declaration -c conftest.c", status=1).stderr
+    assert project.files() == {"conftest.c"}
 
 
 def test_what_needs_the_runtime_of_openmp_gets_one_line(project: Project) -> None:
@@ -121,7 +123,8 @@ def test_two_compilers_that_call_each_other_end(project: Project, monkeypatch: p
     script.write_text(f'#!/bin/sh\nexec {shlex.join(WRAPPER)} "$@"\n')
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
-    project.cc("-c bad.c", status=1)
+    assert "error:" in project.cc("-c bad.c", status=1).stderr
+    assert "bad.o" not in project.files()
 
 
 def test_link_error_is_the_linkers(project: Project) -> None:

@@ -93,3 +93,43 @@ def test_files_for_cmake_and_meson_name_the_compiler() -> None:
 def test_asked_for_twice_it_is_the_same() -> None:
     once = BuildEnvironment().variables({"PATH": "/bin"})
     assert BuildEnvironment().variables(once) == once
+
+
+CPLUSPLUS = """\
+#include <cstdlib>
+#include <iostream>
+extern "C" int twice(int n);
+int main(int argc, char **argv)
+{
+    std::cout << twice(argc > 1 ? std::atoi(argv[1]) : 0) << std::endl;
+    return 0;
+}
+"""
+MIXED = "g++ -c main.cpp && gcc -g -c twice.c && c++ -o prog main.o twice.o\n"
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_the_c_parts_of_a_mixed_program_are_analysed(folder: Path) -> None:
+    write(folder / "main.cpp", CPLUSPLUS)
+    write(folder / "twice.c", "int twice(int n)\n{\n    if (n > 9)\n        return 2 * n + 1;\n    return 2 * n;\n}\n")
+    done = called(folder, "build", "sh", "-c", MIXED)
+    note, captured = done.stderr.splitlines()
+    assert note.startswith("whence-cc: note: main.cpp: C++, which is not analysed, compiled by /")
+    assert (done.returncode, captured) == (0, "whence: captured prog: 1 module")
+    write(folder / "whence.toml", '[program]\npath = "prog"\n[cases]\nfolder = "cases"\n')
+    for given, right in ((3, 6), (12, 24)):
+        write(folder / "cases" / f"{given}.args", str(given))
+        write(folder / "cases" / f"{given}.out", f"{right}\n")
+    ranked = whence(folder, "spectrum", "--json").json
+    assert [(entry["file"], entry["line"]) for entry in ranked["ranking"] if entry["rank"] == 1] == [("twice.c", 4)]
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_cplusplus_is_left_to_the_users_own_compiler(folder: Path) -> None:
+    write(folder / "main.cpp", CPLUSPLUS)
+    compiler = [Path(sys.executable).with_name("whence-cc")]
+    done = subprocess.run([*compiler, "-c", "main.cpp"], cwd=folder, capture_output=True, text=True, check=True)
+    assert done.stderr.count("\n") == 1 and "main.cpp: C++, which is not analysed, compiled by /" in done.stderr
+    write(folder / "main.cpp", "int main() { return nothing; }\n")
+    done = subprocess.run([*compiler, "-c", "main.cpp"], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "nothing" in done.stderr

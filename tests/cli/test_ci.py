@@ -121,9 +121,12 @@ def git(folder: Path, *words: str) -> None:
 
 def test_a_revision_that_there_is_not_is_refused() -> None:
     folder = project("norev")
-    for words in (("locate", "--since", "v9", "--case", "8"), ("ci", "--since", "v9")):
-        done = whence(folder, *words)
-        assert done.status == 2 and "git cannot tell what was changed" in done.err
+    git(folder, "init", "-q")
+    for since in ("v9", "--output=written", "v8..v9"):
+        for words in (("locate", "--case", "8"), ("ci",)):
+            done = whence(folder, *words, "--since", since)
+            assert done.status == 2 and "git cannot tell what was changed" in done.err
+    assert not (folder / "written").exists()
 
 
 @pytest.mark.parametrize(

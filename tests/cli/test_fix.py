@@ -11,6 +11,7 @@ from cli_programs import line_of
 from cli_tool import Done, subject_folder, whence, write
 
 from whence.run.cases import TAKE_APART
+from whence.subject.edited_memory import EditedMemory
 
 # From 10 on a piece is cheaper.
 PRICE = """\
@@ -43,7 +44,13 @@ def fixed(name: str, *words: str, text: str = PRICE) -> Done:
 
 
 @pytest.fixture(scope="module")
-def found() -> Done:
+def checker() -> None:
+    """From here on the memory checker is compiled."""
+    whence(folder_of("price"), "memory", "price.c", *CASES)
+
+
+@pytest.fixture(scope="module")
+def found(checker: None) -> Done:
     return fixed("price", "--json")
 
 
@@ -52,6 +59,8 @@ def test_the_wrong_operator_is_mended_by_the_first_edit(found: Done) -> None:
     first = found.json["edits"][0]
     assert first["line"] == line_of(PRICE, "FAULT") and first["passes"] and first["size"] == 1
     assert first["clean"] is True
+    clean = {"runs": 4, "cases": 4, "found": "", "trouble": "", "before": ""}
+    assert first["checks"] == {"traps": clean, "memory": clean}
     assert "change > into >=" in first["descriptions"]
     assert "-\tif (count > 10) /* FAULT */\n+\tif (count >= 10) /* FAULT */\n" in first["diff"]
     assert found.json["ranking"][0]["line"] == first["line"]
@@ -59,24 +68,27 @@ def test_the_wrong_operator_is_mended_by_the_first_edit(found: Done) -> None:
 
 def test_the_others_that_pass_are_counted(found: Done) -> None:
     trials = found.json["trials"]
-    assert 1 < trials["passing"] <= trials["tried"] <= trials["candidates"]
+    assert 1 < trials["passing"] <= trials["tried"] <= trials["made"]
     assert any("the cases do not tell which" in line for line in found.json["summary"])
     assert any(edit["alike"] for edit in found.json["edits"])  # `10 <= count`, `count > 9`
 
 
-def test_git_takes_the_diff() -> None:
+def test_git_takes_the_diff(checker: None) -> None:
     done = fixed("git", "--diff")
     folder = folder_of("git")
     (folder / "fix.patch").write_text(done.out)
     subprocess.run(["git", "apply", "fix.patch"], cwd=folder, check=True)
     assert (folder / "price.c").read_text() == PRICE.replace("> 10", ">= 10")
+    assert "checked" not in done.err  # which it would say of what is not clean
 
 
-def test_line_ends_of_the_file_are_kept() -> None:
+def test_line_ends_of_the_file_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EditedMemory, "is_compiled", staticmethod(lambda: False))
     text = PRICE.replace("\n", "\r\n")
     folder = folder_of("crlf", text)
     done = whence(folder, "fix", "price.c", *CASES, "--apply")
     assert done.status == 0 and "written: edit 1" in done.err
+    assert "not checked: memory (the checker is not compiled yet, which `whence doctor` does)" in done.err
     assert (folder / "price.c").read_bytes() == text.replace("> 10", ">= 10").encode()
 
 
@@ -90,6 +102,9 @@ def test_what_cannot_be_mended_is_said() -> None:
     text = PRICE.replace("int count = atoi(argv[1]);", "int count = 3;")
     done = whence(folder_of("none", text), "fix", "price.c", "--fails", "10", "--expect", "no number", "--json")
     assert done.status == 1 and not done.json["edits"] and not done.json["ranking"]
+    made = done.json["trials"]["made"]
+    assert done.json["trials"]["all_made"]
+    assert any(f" edits of all {made:,} that there are in " in line for line in done.json["summary"])
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,19 @@ def test_a_signal_gives_the_best_so_far(tmp_path, number):
     assert "crash: it crashed" in output and f"interrupted ({number.name}) while it was solving" in flat(output)
 
 
+def test_a_signal_that_comes_before_there_are_handlers_waits_for_them(tmp_path):
+    body = "    found(600)\n    try:\n        say('begun')\n        time.sleep(600)\n"
+    body += "    except KeyboardInterrupt:\n        stubborn(60)\n"
+    body += "from whence.cli import supervisor\nhandlers = supervisor._Watch._signals\n"
+    body += "supervisor._Watch._signals = lambda self: (time.sleep(1), handlers(self))[1]\n"
+    with started(tmp_path, body) as process:
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, errors) == (0, "")
+    assert "interrupted (SIGINT) while it was solving" in flat(output)
+
+
 def test_the_second_signal_ends_it_at_once(tmp_path):
     body = "    found(600)\n    try:\n        say('begun')\n        stubborn(600)\n"
     with started(tmp_path, body + "    except KeyboardInterrupt:\n        stubborn(600)") as process:

@@ -13,6 +13,7 @@ from rule_programs import Program
 from whence.diagnosis.combined_ranking import fuse
 from whence.diagnosis.confirmation import confirm
 from whence.findings import Findings, Statement, rank
+from whence.subject.memory_check import Checker
 from whence.subject.runs import Runs
 from whence.subject.subject import Subject
 
@@ -38,12 +39,15 @@ int main(int argc, char **argv)
     ("8", "40", "39"),
 )
 FILE = "p.c"
+CLEAN = "nothing wrong with arithmetic and bounds in 5 runs and memory in 5 runs"
 TRUE, PRINT, BOUND, CALL = 5, 12, 10, 11  # lines
 
 
 @pytest.fixture(scope="module")
 def pay() -> tuple[Subject, Runs]:
-    return PAY.run()
+    subject, runs = PAY.run()
+    Checker(subject).compile()
+    return subject, runs
 
 
 def rule(line: int, old: str, new: str | None, **other: Any) -> dict[str, Any]:
@@ -93,9 +97,8 @@ def test_what_holds_is_said_and_what_does_not_is_dropped_with_its_effect_on_the_
     assert before.ranking[0].statement.line == BOUND
     found = confirmed(pay, before)
     assert found.ranking[0].statement.line == TRUE
-    assert (
-        found.ranking[0].evidence["reasons"][0]["text"] == f"{right['rule']}: compiled and run on all 5 cases: all pass"
-    )
+    told = f"{right['rule']}: compiled and run on all 5 cases: all pass; {CLEAN}"
+    assert found.ranking[0].evidence["reasons"][0]["text"] == told
     assert [(r["line"], r["confirmed"], r["score"]) for r in found.parts["rules"]] == [(TRUE, True, 1.0)]
     (dropped,) = found.parts["refuted"]
     assert dropped["confirmation"] == "compiled and run on all 5 cases: `45` still fails, and 1 more"
@@ -136,6 +139,16 @@ def test_what_could_not_be_compiled_stays_and_says_so(pay: tuple[Subject, Runs])
     assert found.summary[-1] == "not compiled, or not run on all cases: 3 suggested changes"
 
 
+def test_a_change_that_misuses_memory_is_doubtful_though_all_cases_pass(pay: tuple[Subject, Runs]) -> None:
+    clean, wrong = rule(CALL, "extra(hours)", "extra(hours) + hours - 40"), rule(TRUE, "* 9", "* 10 + 0 * (&hours)[3]")
+    found = confirmed(pay, combined(wrong, clean))
+    assert [(r["line"], r["clean"]) for r in found.parts["rules"]] == [(CALL, True), (TRUE, False)]
+    assert found.ranking[0].statement.line == CALL
+    doubtful = found.parts["rules"][1]
+    assert doubtful["doubt"].startswith("`45` has a read beyond `hours` at p.c:5")
+    assert f"all pass; but {doubtful['doubt']}; nothing wrong with arithmetic" in doubtful["confirmation"]
+
+
 def test_without_time_nothing_is_compiled(pay: tuple[Subject, Runs]) -> None:
     found = confirmed(pay, combined(rule(TRUE, "* 9", "* 10")), seconds=0.0)
     assert found.parts["rules"][0]["confirmation"] == "there was no time to compile it"
@@ -146,7 +159,8 @@ def test_the_figures_of_all_cases_take_the_place_of_those_of_altered_runs(pay: t
     found = confirmed(pay, combined(some))
     (row,) = found.parts["rules"]
     assert (row["f2p"], row["failing"], row["checked"], row["score"]) == (1, 2, 3, 1.0)
-    assert row["confirmation"] == "compiled and run on all 5 cases: 1 of 2 failing ones still fail"
+    told = "compiled and run on all 5 cases: 1 of 2 failing ones still fail; "
+    assert row["confirmation"] == told + CLEAN.replace("memory in 5", "memory in 4")
     assert found.ranking[0].evidence["rules"] == row["score"]
 
 

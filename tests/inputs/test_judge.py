@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -57,7 +56,7 @@ def test_candidates_that_do_not_end_cost_little_time():
     with judge(brackets(), failing(b")")) as judging:
         began = time.monotonic()
         assert judging.judge([b"@", b"@@"]) == [OTHER, OTHER]
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < judging.subject.limits.time  # which one run may take
 
 
 def test_a_reference_tells_what_is_right():
@@ -201,14 +200,6 @@ def test_an_interrupt_keeps_what_was_found(ctrl_c_works):
         assert judging.stopped == "interrupted" and verdicts[-1] is Verdict.UNKNOWN
         assert judging.settle(b"x").verdict is GOOD
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-@pytest.fixture
-def ctrl_c_works() -> Iterator[None]:
-    """Also in the background of a script, where it is ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def test_a_case_that_does_not_fail():

@@ -1,12 +1,15 @@
-"""What is told where no case fails."""
+"""What is told where no case fails, and where all fail for one reason."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from whence.investigation.account import how_to_fail
+from whence.investigation.account import how_to_fail, summary
 from whence.run.cases import Case
+from whence.run.oracle import judge
 from whence.run.outcome import PASSED, Expected, Rule
 from whence.run.result import RunResult
 from whence.subject.runs import Runs, Tested
@@ -32,6 +35,31 @@ def test_a_suite_that_prints_failures_and_ends_with_status_0(output: bytes, word
 @pytest.mark.parametrize("output", [b"# FAIL:  0\n", b"# XFAIL: 3\n", b"FAILED 0\n", b"fails\n"])
 def test_what_tells_of_no_failure(output: bytes) -> None:
     assert "failing_output" not in how_to_fail(runs_of(output))
+
+
+def of_statuses(*statuses: int, right: int = 0) -> Runs:
+    """Cases with the expected output that end with these exit statuses."""
+    tested = []
+    for number, status in enumerate(statuses):
+        case = Case(str(number), expected=Expected(b"yes\n", status=right))
+        result = RunResult(case, status, 0, False, False, b"yes\n", b"", 0.0, 0)
+        tested.append(Tested(case, result, judge(case, result)))
+    return Runs(tested, np.zeros((len(tested), 1), np.uint32), [])
+
+
+def told_of(runs: Runs) -> list[str]:
+    subject = SimpleNamespace(capture=SimpleNamespace(modules=[], uncaptured=[]), remarks=[])
+    return [line for line in summary(subject, runs) if "expected output" in line]  # type: ignore[arg-type]
+
+
+def test_cases_that_are_right_but_for_the_same_status() -> None:
+    (line,) = told_of(of_statuses(1, 1, 1))
+    assert line.startswith("3 of 3 cases give the expected output, and exit status 1: if that is right, say so")
+
+
+@pytest.mark.parametrize("runs", [of_statuses(1), of_statuses(1, 2), of_statuses(1, 1, 0), of_statuses(1, 1, right=1)])
+def test_a_status_that_is_wrong_in_some_cases_is_just_wrong(runs: Runs) -> None:
+    assert told_of(runs) == []
 
 
 def test_a_report_is_believed() -> None:

@@ -53,6 +53,23 @@ def test_what_a_killed_session_left_is_cleared():
             box.close()
 
 
+def test_a_lock_goes_though_what_was_being_started_holds_it_for_a_moment():
+    """A forked process that has not come to its exec has all descriptors of the one that was killed."""
+    code = """if True:
+        import os, signal, subprocess
+        from whence.run.sandbox import Sandbox
+        box = Sandbox()
+        subprocess.Popen(["sleep", "0.2"], pass_fds=[box._lock])
+        print(box.root, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=False)
+    lock = Path(f"{done.stdout.strip()}.lock")
+    assert lock.exists()
+    sandbox.sweep()
+    assert not lock.exists() and not lock.with_suffix("").exists()
+
+
 def test_a_sandbox_goes_at_exit():
     """The next process that wants a folder gets one of the same name, which is another one then."""
     code = "from whence.run.sandbox import Sandbox; r = Sandbox().root; print(r, r.stat().st_ino); raise SystemExit(3)"

@@ -131,6 +131,18 @@ def test_each_edit_of_one_build_does_what_the_edited_source_does(places: Subject
                 assert (one.stdout, one.code) == (other.stdout, other.code), edited(source, edit).decode()
 
 
+def test_an_edit_that_cannot_be_linked_does_not_cost_the_others() -> None:
+    subject = subject_of("unlinked", DISCOUNT, {"10": "50\n"}, ["3", "11"])  # with -w, as older C is compiled
+    source, edits = candidates(DISCOUNT)
+    right = next(edit for edit in edits if edit.parts[0].text == b"count >= 10")
+    units = [replace(right.parts[0], text=text) for text in (b"bulk(count) || absent(count)", b"count > 10 && missing")]
+    wrong = [SourceEdit("p.c", 6, (unit,), ((b"count > 10", unit.text),)) for unit in units]
+    with CandidateRuns(subject, run_all(subject), time.monotonic() + 200) as tried:
+        (found,) = (one for batch in tried.sieve({"p.c": source}, [*wrong, right], [0]) for one in batch)
+    assert found.edit == right and found.passes(1)
+    assert (tried.count.tried, tried.count.refused, tried.count.troubles) == (1, 2, {})
+
+
 def test_an_edit_that_never_ends_is_ended_by_its_processor_time(places: Subject) -> None:
     source, edits = candidates(PLACES)
     endless = next(

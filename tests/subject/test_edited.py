@@ -11,7 +11,7 @@ from cli_tool import subject_folder
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.run.sandbox import DEFAULT_LIMITS
-from whence.subject.edited import NO_TIME, Edit, Editing
+from whence.subject.edited import NO_TIME, Check, Checks, Edit, Editing
 from whence.subject.runs import Runs, run_all
 from whence.subject.subject import Subject, subject_from_sources
 
@@ -20,7 +20,7 @@ COUNT = """\
 #include <stdlib.h>
 int main(int argc, char **argv)
 {
-    int sum = 0;
+    int sum = 0 * (1 << (atoi(argv[1]) + 20));
     for (int i = 0; i < atoi(argv[1]); i++)
         sum += 2;
     printf("%d\\n", sum);
@@ -57,6 +57,45 @@ def test_endless_edits_end_with_the_time(counted):
         (tried,) = editing.all([Edit("count.c", 6, LOOP, LOOP.replace("i++", "i += 0"))])
     assert tried.trouble == NO_TIME
     assert time.monotonic() - began < 2 * SECONDS + 2
+
+
+def test_what_traps_end_is_told_but_not_what_they_end_without_the_edit(counted):
+    subject, runs = counted
+    texts = [("count.c", text.encode()) for text in (COUNT.replace("+= 2", "+= 3"), COUNT.replace("+ 20", "+ 22"))]
+    with Editing(subject, runs, time.monotonic() + 60) as editing:
+        plain = editing.texts(texts)
+        same, wrong = editing.trapped(texts, plain)
+    assert same == Check(11, 11, before="`12` fails where arithmetic and bounds are checked")
+    assert wrong.found == "`10` fails where arithmetic and bounds are checked"
+
+
+CLEAN, WRONG = Check(4, 4), Check(1, 4, "`one` has a write beyond `name` at a.c:3")
+
+
+def test_what_is_wrong_without_an_edit_as_well_is_said_and_counts_for_nothing():
+    checks = Checks(CLEAN, replace(CLEAN, before="`two` has a read of `x` at a.c:4"))
+    assert checks.is_clean and checks.words == (
+        "nothing wrong with arithmetic and bounds in 4 runs; "
+        "with memory in 4 runs nothing but what is wrong without it, too: `two` has a read of `x` at a.c:4"
+    )
+
+
+@pytest.mark.parametrize(
+    ("memory", "is_clean", "words"),
+    [
+        (CLEAN, True, "nothing wrong with arithmetic and bounds in 4 runs and memory in 4 runs"),
+        (WRONG, False, f"but {WRONG.found}; nothing wrong with arithmetic and bounds in 4 runs"),
+        (
+            Check(2, 4, "", "no time"),
+            None,
+            "nothing wrong with arithmetic and bounds in 4 runs; not checked: memory (2 of 4 runs are clean; no time)",
+        ),
+    ],
+)
+def test_what_was_checked_and_what_was_not_is_told_apart(memory: Check, is_clean: bool | None, words: str):
+    checks = Checks(CLEAN, memory)
+    assert checks.is_clean is is_clean and checks.words == words
+    assert checks.doubt >= Checks(CLEAN, CLEAN).doubt and Checks(CLEAN, WRONG).doubt >= checks.doubt
 
 
 def test_texts_that_do_the_same_have_the_same_code(counted):

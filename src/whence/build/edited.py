@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
-import time
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 
 from whence.build.archive import is_archive, members
 from whence.build.capture import Capture, CapturedModule
+from whence.build.compilers import Compilers, first_message
 from whence.build.flags import CommandLine
 from whence.build.records import names_whole_module, read_records
-from whence.build.variant import choosing_objects, first_message, link
+from whence.build.store import sha256
+from whence.build.variant import choosing_objects, link
 from whence.errors import BuildError
 
 _OPTIMISED = ("-O2", "-g0")
@@ -54,7 +55,7 @@ class Rebuild:
         ``flags``: further ones for this file. ``chooses``: the text holds many edits (``program/schemata.py``), of
         which the environment of a run chooses one; the executable has a fork server. Raises DoesNotCompile with the
         compiler's message (all of them in the hint), BuildError where no module was made from this file (a header) or
-        something else of the program cannot be built any more, TimeoutError where it is not compiled by ``deadline``
+        something else of the program cannot be built any more, TimeoutError where it is not linked by ``deadline``
         (of ``time.monotonic``).
         """
         changed = {module.hash for module in self._capture.modules if Path(module.source) == source}
@@ -94,9 +95,9 @@ class Rebuild:
                 objects.append(plain[module.hash])
         out = self._scratch / name
         if chooses:
-            link(self._capture, "edited", [*objects, *choosing_objects()], out, WRAPS_MAIN)
+            link(self._capture, "edited", [*objects, *choosing_objects()], out, WRAPS_MAIN, deadline)
         else:
-            link(self._capture, "edited", objects, out)
+            link(self._capture, "edited", objects, out, deadline=deadline)
         return out
 
     def code(self, source: Path, text: bytes, name: str, deadline: float = float("inf")) -> bytes:
@@ -110,6 +111,21 @@ class Rebuild:
         out = self._scratch / f"{name}.o"
         self._compile(module, out, deadline, self._overlay({source: text}, name), last=_OPTIMISED)
         return out.read_bytes()
+
+    def capture(self, source: Path, text: bytes, name: str, deadline: float = float("inf")) -> Capture:
+        """The captured program with this text in place of what the file ``source`` holds, as variants are made of it.
+
+        The new IR lies in the scratch folder. Raises what ``build`` raises.
+        """
+        overlay = self._overlay({source: text}, name)
+        modules = list(self._capture.modules)
+        for number, module in enumerate(modules):
+            if Path(module.source) == source:
+                out = self._scratch / f"{name}-{number}.bc"
+                self._compile(module, out, deadline, overlay, to_ir=True)
+                arguments = [*_seeing(overlay), *module.arguments]
+                modules[number] = replace(module, hash=sha256(out.read_bytes()), bitcode=out, arguments=arguments)
+        return replace(self._capture, modules=modules)
 
     def _overlay(self, texts: Mapping[Path, bytes], name: str) -> Path:
         """The file that tells the compiler of the new texts."""
@@ -160,34 +176,25 @@ class Rebuild:
         overlay: Path | None = None,
         flags: Sequence[str] = (),
         last: Sequence[str] = (),
+        to_ir: bool = False,
     ) -> None:
         """Compile a module by its recorded call, with further flags in front of its own and behind them."""
         line = CommandLine(module.arguments)
         source = next((i for i in line.sources if i.absolute(module.directory) == module.source), None)
         if source is None or not Path(module.directory).is_dir() or not Path(module.source).is_file():
             raise BuildError(_GONE, "build the program again")
-        toolchain = self._capture.toolchain
-        arguments = [*flags, *line.object_arguments(source, str(out)), *last]
-        if overlay is not None:
-            arguments = ["-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), *arguments]
-        left = deadline - time.monotonic()
-        try:
-            done = subprocess.run(
-                toolchain.call(arguments),
-                cwd=module.directory,
-                env=toolchain.environment() | self._capture.link.environment,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-                timeout=None if left == float("inf") else max(left, 0.0),
-            )
-        except subprocess.TimeoutExpired as error:
-            raise TimeoutError("compiling took too long") from error
+        own = line.ir_arguments(source, str(out)) if to_ir else line.object_arguments(source, str(out))
+        arguments = [*_seeing(overlay), *flags, *own, *last]
+        compilers = Compilers(self._capture.toolchain)
+        done = compilers.call(arguments, Path(module.directory), self._capture.link.environment, deadline)
         if done.returncode:
             kind = DoesNotCompile if overlay else BuildError
             raise kind(first_message(done.stderr), done.stderr.strip())
+
+
+def _seeing(overlay: Path | None) -> list[str]:
+    """The words that let the compiler see an overlay."""
+    return ["-Xclang", "-ivfsoverlay", "-Xclang", str(overlay)] if overlay is not None else []
 
 
 def _hashed(content: bytes, path: Path) -> Iterator[tuple[str, Path]]:

@@ -7,15 +7,19 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from whence.build.toolchain import whence_home
+from whence.build.toolchain import own_compiler, whence_home
 from whence.errors import BuildError
 
 CMAKE, MESON = "whence.cmake", "whence.ini"
 
 
-def compiler_names() -> tuple[str, ...]:
-    """The names by which builds call a C compiler."""
-    return ("cc", "gcc", "clang", f"{os.uname().machine}-linux-gnu-gcc")
+def compiler_names(but: Path) -> tuple[str, ...]:
+    """The names by which builds call a C compiler; and a C++ compiler, which links programs that have C parts, as far
+    as there is one of that name, ``but`` for our own.
+    """
+    machine = f"{os.uname().machine}-linux-gnu"
+    cplusplus = ("c++", "g++", "clang++", f"{machine}-g++")
+    return "cc", "gcc", "clang", f"{machine}-gcc", *(name for name in cplusplus if own_compiler((name,), str(but)))
 
 
 class BuildEnvironment:
@@ -36,7 +40,7 @@ class BuildEnvironment:
 
     @property
     def programs(self) -> Path:
-        """The folder in which every name of a C compiler is ``whence-cc``."""
+        """The folder in which every name of a C or C++ compiler is ``whence-cc``."""
         return self.folder / "bin"
 
     @property
@@ -56,7 +60,7 @@ class BuildEnvironment:
 
     def _make(self) -> None:
         self.programs.mkdir(parents=True, exist_ok=True)
-        for name in compiler_names():
+        for name in compiler_names(self.compiler):
             place = self.programs / name
             if not place.is_symlink() or place.readlink() != self.compiler:
                 place.unlink(missing_ok=True)

@@ -28,11 +28,13 @@ _NOT_A_BUILD_WORDS = (
 )
 _NOT_A_BUILD = frozenset(_NOT_A_BUILD_WORDS.split())
 
+CPLUSPLUS = (".C", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".CPP", ".CC", ".ii")
+
 _LANGUAGES = {
     **dict.fromkeys((".c", ".i"), "c"),
     **dict.fromkeys((".s", ".S", ".sx", ".asm"), "assembly"),
     **dict.fromkeys((".h", ".H", ".hh", ".hpp", ".hxx", ".pch", ".gch"), "header"),
-    **dict.fromkeys((".C", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".CPP", ".CC", ".ii", ".m", ".mm", ".M"), "foreign"),
+    **dict.fromkeys((*CPLUSPLUS, ".m", ".mm", ".M"), "foreign"),
     **dict.fromkeys((".ll", ".bc", ".zig", ".cu", ".f", ".F", ".f90", ".F90", ".d"), "foreign"),
 }
 _X_LANGUAGES = {"c": "c", "cpp-output": "c", "assembler": "assembly", "assembler-with-cpp": "assembly"}
@@ -56,6 +58,13 @@ class Input:
     def absolute(self, directory: str) -> str:
         """The absolute path, for a compiler that ran in ``directory``; ``<stdin>`` for standard input."""
         return "<stdin>" if self.path == "-" else os.path.normpath(os.path.join(directory, self.path))
+
+    @property
+    def is_cplusplus(self) -> bool:
+        """Whether it is a source in C++."""
+        if self.language != "none":
+            return self.language.startswith("c++")
+        return self.path.endswith(CPLUSPLUS)
 
     def object_name(self) -> str:
         """The object that ``-c`` without ``-o`` writes for this source."""

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from whence.build.capture import Capture, CapturedModule
+from whence.build.compilers import run
 from whence.build.flags import CommandLine, is_optimised
 from whence.build.store import Store, sha256
 from whence.build.toolchain import find_toolchain
-from whence.build.variant import run
 from whence.errors import BuildError
 
 _MIR = ("-w", "-Qunused-arguments", "-S", "-mllvm", "-stop-after=prologepilog")

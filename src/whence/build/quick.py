@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from whence.build.compilers import first_message
 from whence.build.scratch import scratch
-from whence.build.variant import first_message
 from whence.errors import BuildError
 
 

@@ -9,9 +9,10 @@ import os
 import struct
 from pathlib import Path
 
+from whence.build.compilers import run
 from whence.build.store import Store, is_sealed, seal, sha256
 from whence.build.toolchain import find_toolchain
-from whence.build.variant import compile_c, run
+from whence.build.variant import compile_c
 
 SOURCES = Path(__file__).parent.parent / "probe" / "capture"
 MARK = b"##WHENCE-CAPTURE-SHIM##"

@@ -159,17 +159,21 @@ def _system_builds_c(machine: str) -> bool:
     )
 
 
-def own_compiler() -> str | None:
-    """The path of the compiler that the user has beside ``whence-cc``, by whatever name that is called; or None."""
-    return _which("cc", os.path.realpath(sys.argv[0])) or _which("gcc", os.path.realpath(sys.argv[0]))
+def own_compiler(names: tuple[str, ...] = ("cc", "gcc"), but: str = "") -> str | None:
+    """The path of the compiler that the user has beside ``whence-cc``, by whatever name that is called; or None.
+
+    It is the first one found of ``names``, and another one than ``but``.
+    """
+    others = (os.path.realpath(sys.argv[0]), os.path.realpath(but))
+    return next(filter(None, (_which(name, others) for name in names)), None)
 
 
-def _which(name: str, other_than: str | None = None) -> str | None:
-    """The path of a program that is to be another one."""
+def _which(name: str, others: tuple[str, ...] = ()) -> str | None:
+    """The path of a program that is none of the ``others``."""
     folders = [""] if os.sep in name else os.environ.get("PATH", os.defpath).split(os.pathsep)
     for folder in folders:
         path = os.path.abspath(os.path.join(folder, name))
-        if os.path.isfile(path) and os.access(path, os.X_OK) and os.path.realpath(path) != other_than:
+        if os.path.isfile(path) and os.access(path, os.X_OK) and os.path.realpath(path) not in others:
             return path
     return None
 

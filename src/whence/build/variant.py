@@ -8,23 +8,27 @@ that linked the program.
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
+from signal import SIGKILL
 
 from whence.build.capture import Capture
+from whence.build.compilers import Compilers, check, run
 from whence.build.ir import verify
 from whence.build.relink import link_arguments
 from whence.build.scratch import scratch
 from whence.build.store import Store, is_sealed, seal, sha256
 from whence.build.toolchain import Toolchain, find_toolchain
-from whence.errors import BuildError, ProgramError
+from whence.errors import ProgramError
 
 Progress = Callable[[int, int], None]
 
 # The IR has said already what the program means; unused flags of the driver are nobody's concern here.
-_IR_FLAGS = ("-fPIC", "-w", "-Qunused-arguments")
+_IR_FLAGS = ("-O1", "-fPIC", "-w", "-Qunused-arguments")
+# What optimising may take: seconds of the processor, and bytes of text for each second more. Of functions with
+# thousands of jumps, such as generators of scanners write, it takes minutes.
+LEAST, USUAL = 4.0, 400_000
 _RUNTIME_FLAGS = ("-O2", "-g0", "-fPIC", "-std=gnu17", "-include", "base/sections.h")
 # What is linked from elsewhere may have debug information, and valgrind gives up on clang's. (Zig would take the
 # symbols too.)
@@ -40,8 +44,6 @@ def build_variant(
     texts: Sequence[str],
     runtime_objects: Sequence[Path],
     out: Path,
-    *,
-    optimise: str = "-O1",
     progress: Progress | None = None,
 ) -> Path:
     """Compile and link a variant of the captured program; returns ``out``.
@@ -53,31 +55,31 @@ def build_variant(
     if len(texts) != len(capture.modules):
         raise ValueError(f"{len(texts)} texts for {len(capture.modules)} modules")
     names = [module.name for module in capture.modules]
-    objects = compile_texts(texts, names, optimise=optimise, progress=progress)
+    objects = compile_texts(texts, names, progress)
     link(capture, kind, [*objects, *runtime_objects], out)
     return out
 
 
-def compile_texts(
-    texts: Sequence[str], names: Sequence[str], *, optimise: str = "-O1", progress: Progress | None = None
-) -> list[Path]:
+def compile_texts(texts: Sequence[str], names: Sequence[str], progress: Progress | None = None) -> list[Path]:
     """Objects made from the texts of modules, in their order, on all processors; errors say the module's
     name.
     """
-    toolchain = find_toolchain("bundled")
+    compilers, jobs = Compilers(find_toolchain("bundled")), dict[int, Future[Path]]()
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        jobs = [pool.submit(_compile_text, toolchain, t, n, optimise) for t, n in zip(texts, names, strict=True)]
+        for number in sorted(range(len(texts)), key=lambda n: -len(texts[n])):  # what takes long begins first
+            jobs[number] = pool.submit(_compile_text, compilers, texts[number], names[number])
         try:
-            for done, job in enumerate(as_completed(jobs), 1):
+            for done, job in enumerate(as_completed(jobs.values()), 1):
                 job.result()
                 if progress:
                     progress(done, len(jobs))
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-    return [job.result() for job in jobs]
+            pool.shutdown(wait=False, cancel_futures=True)
+            compilers.end()
+    return [jobs[number].result() for number in range(len(texts))]
 
 
-def _compile_text(toolchain: Toolchain, text: str, name: str, optimise: str) -> Path:
+def _compile_text(compilers: Compilers, text: str, name: str) -> Path:
     def write(source: Path) -> None:
         try:
             verify(text)
@@ -85,7 +87,8 @@ def _compile_text(toolchain: Toolchain, text: str, name: str, optimise: str) -> 
             raise ProgramError(f"{name}: {error}") from error
         source.write_text(text, errors="surrogateescape")
 
-    return _object(toolchain, (optimise, *_IR_FLAGS), text.encode(errors="surrogateescape"), ".ll", write)
+    content = text.encode(errors="surrogateescape")
+    return _object(compilers, _IR_FLAGS, content, ".ll", write, LEAST + len(content) / USUAL)
 
 
 def compile_c(
@@ -103,7 +106,7 @@ def compile_c(
     def write(copy: Path) -> None:
         copy.write_bytes(f'#include "{name}"\n'.encode())
 
-    found = _object(toolchain, (*flags, f"-I{root}"), b"\0".join(parts), ".c", write)
+    found = _object(Compilers(toolchain), (*flags, f"-I{root}"), b"\0".join(parts), ".c", write)
     if out is not None:
         out.write_bytes(found.read_bytes())
         return out
@@ -141,10 +144,18 @@ def choosing_objects() -> list[Path]:
 
 
 def _object(
-    toolchain: Toolchain, flags: tuple[str, ...], content: bytes, suffix: str, write: Callable[[Path], None]
+    compilers: Compilers,
+    flags: tuple[str, ...],
+    content: bytes,
+    suffix: str,
+    write: Callable[[Path], None],
+    processor: float | None = None,
 ) -> Path:
-    """The stored object for this content, compiled if there is none; ``write`` makes the file to compile."""
-    store = Store()
+    """The stored object for this content, compiled if there is none; ``write`` makes the file to compile.
+
+    It is not optimised where that takes more than so many seconds of the ``processor``.
+    """
+    store, toolchain = Store(), compilers.toolchain
     key = sha256(b"\0".join([content, *(f.encode() for f in toolchain.call([*flags, toolchain.version]))]))
     path = Path(store.path("objects", key, ".o"))
     if is_sealed(str(path)):
@@ -152,7 +163,11 @@ def _object(
     source, target = Path(store.temporary(suffix)), Path(store.temporary(".o"))
     try:
         write(source)
-        run(toolchain, [*flags, "-c", str(source), "-o", str(target)], Path.cwd(), "compile a variant")
+        arguments, folder = [*flags, "-c", str(source), "-o", str(target)], Path.cwd()
+        done = compilers.call(arguments, folder, processor=processor)
+        if processor is not None and done.returncode == -SIGKILL:
+            done = compilers.call([*arguments, "-O0"], folder)
+        check(done, "compile a variant")
         seal(str(target))
         store.adopt(str(target), str(path))
     finally:
@@ -161,10 +176,17 @@ def _object(
     return path
 
 
-def link(capture: Capture, kind: str, objects: Sequence[Path], out: Path, options: Sequence[str] = ()) -> None:
+def link(
+    capture: Capture,
+    kind: str,
+    objects: Sequence[Path],
+    out: Path,
+    options: Sequence[str] = (),
+    deadline: float = float("inf"),
+) -> None:
     """Link objects in place of the program's captured modules; ``out`` (sealed) appears only when that is done.
 
-    ``options`` are added to the recorded ones.
+    ``options`` are added to the recorded ones. Raises what ``run`` raises.
     """
     record = capture.link
     out = out.absolute()
@@ -174,41 +196,8 @@ def link(capture: Capture, kind: str, objects: Sequence[Path], out: Path, option
         arguments, folder = link_arguments(capture, objects, part, Path(place))
         arguments += [*options, *_RUNTIME_LIBRARIES, *_WITHOUT_DEBUG[record.toolchain.kind]]
         try:
-            run(record.toolchain, arguments, folder, f"link the {kind} variant", record.environment)
+            run(record.toolchain, arguments, folder, f"link the {kind} variant", record.environment, deadline)
             seal(str(part))
             part.replace(out)
         finally:
             part.unlink(missing_ok=True)
-
-
-def run(
-    toolchain: Toolchain,
-    arguments: list[str],
-    folder: Path,
-    purpose: str,
-    environment: dict[str, str] | None = None,
-) -> None:
-    """Run the compiler; raise ``BuildError`` with its first message, and all of them as the hint, if it
-    fails.
-    """
-    done = subprocess.run(
-        toolchain.call(arguments),
-        cwd=folder,
-        env=toolchain.environment() | (environment or {}),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if done.returncode:
-        raise BuildError(f"cannot {purpose}: {first_message(done.stderr)}", done.stderr.strip())
-
-
-def first_message(diagnostics: str) -> str:
-    """The first error in what a compiler or linker said, else its first line."""
-    lines = [line.strip() for line in diagnostics.splitlines() if line.strip()]
-    return next(
-        (line for line in lines if "error:" in line or "undefined" in line),
-        lines[0] if lines else "no message",
-    )

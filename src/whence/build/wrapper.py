@@ -13,6 +13,8 @@ Key ideas:
 - Capturing can fail, the build cannot: what went wrong is recorded in the object and told by
   ``read_executable``. What the user's own compiler takes is built: under -Werror clang's warnings are no errors
   then, and what clang does not compile that compiler does, without being captured.
+- C++ is compiled by the user's own compiler, which is said. Called by the name of a C++ compiler (``whence build``
+  gives it those) it leaves all to that one, but records links, so that the C parts of a mixed program are captured.
 
 Start-up time is paid hundreds of times by a configure script, hence no dataclass, no ``pathlib``, no
 ``subprocess``.
@@ -31,7 +33,7 @@ from whence.build.linked import keep_files, source_object
 from whence.build.records import Record, append_section, relocatable
 from whence.build.store import Store, encode, read, sha256
 from whence.build.toolchain import Toolchain, find_toolchain, own_compiler
-from whence.errors import WhenceError
+from whence.errors import BuildError, WhenceError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +43,9 @@ if TYPE_CHECKING:
 _PROBES = ("conftest.", "CMakeCCompilerId.")
 _PROBE_FOLDERS = ("/CMakeScratch/", "/CMakeTmp", "/CompilerIdC", "/meson-private/")
 _MACHINES = {"x86_64": 62, "aarch64": 183}  # e_machine of a link record's object
-_FALLEN_BACK = "WHENCE_FALLEN_BACK"  # set for the user's own compiler, which may be a script that calls us
+_FALLEN_BACK = "WHENCE_FALLEN_BACK"  # the user's own compiler, set for it, which may be a script that calls us
+_CPLUSPLUS = ("c++", "g++", "clang++")
+_CPLUSPLUS_LIBRARIES = ("-lstdc++", "-lm")  # that a C++ compiler links by itself
 WITHOUT_OPENMP = "the bundled clang has no OpenMP runtime: leave -fopenmp out, or name one that has it in WHENCE_CLANG"
 _ENVIRONMENT = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "LD_RUN_PATH", "COMPILER_PATH")
 
@@ -51,14 +55,32 @@ def main() -> int:
     arguments = sys.argv[1:]
     try:
         toolchain = find_toolchain()
+        own = _own_cplusplus()
     except WhenceError as error:
         print(f"whence-cc: error: {error}", file=sys.stderr)
         return 1
-    line = CommandLine(arguments)
+    line = CommandLine([*arguments, *(_CPLUSPLUS_LIBRARIES if own else ())])
     if not worth_capturing(line):
-        os.execve(toolchain.command[0], toolchain.call(arguments), toolchain.environment())
+        command = [own, *arguments] if own else toolchain.call(arguments)
+        os.execve(command[0], command, _environment_of(toolchain, own))
     with _children_end_with_us():
-        return Call(toolchain, line, arguments).run()
+        return Call(toolchain, line, arguments, own).run()
+
+
+def _own_cplusplus() -> str:
+    """The user's own C++ compiler, where we are called by the name of one; else empty."""
+    name = os.path.basename(sys.argv[0])
+    if not name.endswith("++"):
+        return ""
+    own = own_compiler((name, *_CPLUSPLUS), os.environ.get(_FALLEN_BACK, ""))
+    if own is None:
+        raise BuildError("there is no C++ compiler in the path; Whence brings one for C alone")
+    return own
+
+
+def _environment_of(toolchain: Toolchain, own: str) -> dict[str, str]:
+    """The environment of clang, or of the user's own compiler."""
+    return toolchain.environment() | ({_FALLEN_BACK: own} if own else {})
 
 
 def worth_capturing(line: CommandLine) -> bool:
@@ -87,19 +109,26 @@ def _is_cross(line: CommandLine) -> bool:
 
 
 class Call:
-    """One compiler call that is captured."""
+    """One compiler call that is captured. ``own``: the user's compiler that does it in the place of clang."""
 
-    def __init__(self, toolchain: Toolchain, line: CommandLine, arguments: list[str]) -> None:
+    def __init__(self, toolchain: Toolchain, line: CommandLine, arguments: list[str], own: str = "") -> None:
         self.toolchain = toolchain
         self.line = line
         self.arguments = arguments
+        self.own = own
         self.store = Store()
         self.environment = toolchain.environment()
         self.stdin = _standard_input() if any(i.path == "-" for i in line.sources) else None
 
     def run(self) -> int:
         """Do what was asked; returns the exit status."""
-        captures = [SourceCapture(self, i) for i in self.line.sources if i.kind == "c"]
+        captures = [] if self.own else [SourceCapture(self, i) for i in self.line.sources if i.kind == "c"]
+        cplusplus = [i for i in self.line.sources if self.own or i.is_cplusplus]
+        if self.line.step == "compile" and not captures and cplusplus:
+            self.own = self.own or own_compiler(but=os.environ.get(_FALLEN_BACK, "")) or ""
+        if cplusplus:
+            by = f", compiled by {self.own}" if self.own else ""
+            _note(f"{', '.join(i.path for i in cplusplus)}: C++, which is not analysed{by}")
         try:
             status = self._compile(captures) if self.line.step == "compile" else self._link(captures)
             if status and "-fopenmp" in self.arguments and self.toolchain.command[0].endswith("/zig"):
@@ -114,7 +143,7 @@ class Call:
         for capture in captures[:limit]:
             capture.start()
         status = self._plain(self.arguments)
-        if status and not self._fall_back(captures):
+        if status and (self.own or not self._fall_back(captures)):
             return status
         records = _finish(captures, limit)
         for source in self.line.sources:
@@ -135,7 +164,7 @@ class Call:
         compiler = own_compiler()
         if compiler is None or _FALLEN_BACK in os.environ:
             return None
-        environment = {**self.environment, _FALLEN_BACK: "1"}
+        environment = _environment_of(self.toolchain, compiler)
         refused = _wait(self.spawn([compiler, *self.arguments], os.memfd_create("whence-cc"), environment))
         return None if refused else compiler
 
@@ -158,6 +187,8 @@ class Call:
 
     def _plain(self, arguments: list[str]) -> int:
         """Run clang as it was asked, and again where it failed of warnings that the user's own compiler has not."""
+        if self.own:
+            return _wait(self.spawn([self.own, *arguments], None, _environment_of(self.toolchain, self.own)))
         status = _wait(self.spawn(self.toolchain.call(arguments)))
         lenient = without_werror(arguments)
         if status and lenient != arguments and (compiler := self._taken_by()):

@@ -7,6 +7,8 @@ import importlib
 import os
 import signal
 import sys
+from collections.abc import Callable
+from functools import partial
 
 import click
 
@@ -32,7 +34,9 @@ COMMANDS = {
     "spectrum": "Rank statements by which cases executed them.",
     "reduce": "Reduce a failing input to what the failure needs.",
     "ci": "Run all cases, locate what fails, and write what CI services take.",
+    "mcp": "Offer all of that to agents, over the Model Context Protocol.",
     "cases": "Write the cases, such as those captured from a test suite, as a folder to keep.",
+    "dap": "Debug a recorded run in an editor, forwards and backwards (docs/debugger.md).",
     "record": "Record one run and say what the trace holds.",
     "build": "Run a build so that all that it compiles is captured: whence build -- make.",
     "env": "Print what makes builds call whence-cc, for a shell, CMake and Meson.",
@@ -107,10 +111,15 @@ def main() -> None:
 
 def run() -> int:
     """Do what the command line asks for: 0 found, 1 nothing found, 2 wrong use or input, 3 internal error."""
+    return guarded(partial(whence.main, prog_name="whence", standalone_mode=False))
+
+
+def guarded(command: Callable[[], object]) -> int:
+    """The exit status of a command (an integer, else 0); whatever it raises is shown as a user can understand it."""
     _exit_on_signals()
     line.forget()
     try:
-        status = whence.main(prog_name="whence", standalone_mode=False)
+        status = command()
     except WhenceError as error:
         status = _complain(error)
     except click.exceptions.Exit as done:

@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -17,6 +18,8 @@ import click
 from whence.cli.checks import Report, Weakness, run_check
 from whence.cli.subject_checks import examine_subject
 from whence.errors import BuildError, SubjectError
+from whence.investigation.first_use import begin_compiling, is_incomplete
+from whence.report.screen import screen_on
 from whence.run.config import FILE_NAME
 
 OLDEST_PYTHON = (3, 11)
@@ -76,9 +79,21 @@ def examine(folder: Path) -> Iterator[Report]:
     Where the folder holds a ``whence.toml``, its program and cases are checked last.
     """
     for name, check in CHECKS.items():
-        yield run_check(name, check)
+        with _shown(name):
+            report = run_check(name, check)
+        yield report
     if (folder / FILE_NAME).exists():
         yield from examine_subject(folder)
+
+
+@contextmanager
+def _shown(name: str) -> Iterator[None]:
+    """Inside, a terminal shows what is being checked."""
+    screen = screen_on(sys.stderr)
+    text = "compiling the analysis, at its first use only" if name == "analysis" and is_incomplete() else name
+    with screen.bar(text, None):
+        yield
+    screen.clear()
 
 
 def check_python() -> str:
@@ -196,8 +211,8 @@ def check_analysis() -> str:
 
 
 def _compile(folder: Path, name: str, more: list[str]) -> Path:
+    from whence.build.compilers import run
     from whence.build.toolchain import find_toolchain
-    from whence.build.variant import run
 
     (folder / "hello.c").write_text(HELLO)
     run(find_toolchain(), ["hello.c", *more, "-o", name], folder, "compile a test program")
@@ -205,7 +220,7 @@ def _compile(folder: Path, name: str, more: list[str]) -> Path:
 
 
 def check_kernels() -> str:
-    """Whether compiled analysis code can be kept between sessions."""
+    """Whether compiled analysis code can be kept between sessions; what is not there yet is begun with."""
     import numba
 
     from whence.trace.compiled import CACHE
@@ -216,6 +231,7 @@ def check_kernels() -> str:
     except OSError as error:
         hint = "the analyses compile at every start; name a folder in WHENCE_HOME"
         raise Weakness(f"numba {numba.__version__}: cannot write in {CACHE}: {error.strerror}", hint) from error
+    begin_compiling()
     return f"numba {numba.__version__}, cache in {CACHE}"
 
 
@@ -224,10 +240,10 @@ CHECKS: dict[str, Callable[[], str]] = {
     "compiler": check_compiler,
     "IR library": check_llvm,
     "store": check_store,
+    "kernels": check_kernels,
     "room": check_room,
     "addresses": check_addresses,
     "confinement": check_confinement,
     "running": check_running,
-    "kernels": check_kernels,
     "analysis": check_analysis,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -94,7 +94,7 @@ def edits(
     return status
 
 
-def _passing(found: Findings) -> list[dict[str, str]]:
+def _passing(found: Findings) -> list[dict[str, Any]]:
     return [edit for edit in found.parts["edits"] if edit["passes"]]
 
 
@@ -105,6 +105,7 @@ def _print_diff(found: Findings) -> int:
     if not passing:
         click.echo("whence: no edit was found with which all cases pass", err=True)
         return 1
+    _warn(passing[0])
     diff = passing[0]["diff"]
     binary = getattr(sys.stdout, "buffer", None)  # where output is bytes, the source's own
     if binary is None:
@@ -113,6 +114,12 @@ def _print_diff(found: Findings) -> int:
         binary.write(os.fsencode(diff))
         binary.flush()
     return 0
+
+
+def _warn(edit: dict[str, Any]) -> None:
+    """Say what is not known to be clean with an edit."""
+    if edit["clean"] is not True:
+        click.echo(f"whence: all cases pass with it, {edit['checked']}", err=True)
 
 
 def _apply(folder: Path, found: Findings, wanted: int) -> None:
@@ -132,6 +139,7 @@ def _apply(folder: Path, found: Findings, wanted: int) -> None:
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error
     click.echo(f"\nwritten: edit {wanted} into {path}; build again and run your tests", err=True)
+    _warn(edit)
 
 
 # ---- Learning --------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ def changed_since(folder: Path, since: str, *patterns: str) -> dict[str, bytes]:
 
     Files that were added or removed since then are not among them. Raises UsageError where git cannot tell.
     """
+    short_revision(folder, since)  # which is no option
     words = ("diff", "--name-only", "-z", "--relative", "--diff-filter=M", since, "--", *patterns)
     names = [name for name in git(folder, *words).decode(errors="surrogateescape").split("\0") if name]
     return {name: git(folder, "show", f"{since}:./{name}") for name in names}
@@ -20,7 +21,7 @@ def changed_since(folder: Path, since: str, *patterns: str) -> dict[str, bytes]:
 
 def short_revision(folder: Path, since: str) -> str:
     """The short hash of a version. Raises UsageError where there is none."""
-    return git(folder, "rev-parse", "--short", since).decode().strip()
+    return git(folder, "rev-parse", "--verify", "--short", "--end-of-options", since).decode().strip()
 
 
 def git(folder: Path, *words: str) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from whence.build.flags import CPLUSPLUS
 from whence.cli.options import Options, Search
 from whence.cli.supervisor import clock
 from whence.cli.watcher import TerminalWatcher
@@ -16,8 +17,7 @@ from whence.run.cases import cases_from_options
 
 if TYPE_CHECKING:
     from whence.findings import Findings
-
-CPLUSPLUS = {".cc", ".cp", ".cpp", ".cxx", ".c++", ".C", ".hpp", ".hh"}
+    from whence.investigation.watcher import Watcher
 
 
 def investigate(
@@ -26,12 +26,13 @@ def investigate(
     finish: Callable[[Findings], Findings] | None = None,
     ranks: bool = True,
     before: Mapping[str, bytes] | None = None,
+    watcher: Watcher | None = None,
 ) -> Investigation:
     """The investigation of the subject that the options name, within their budget.
 
     ``finish`` is what the command does to findings before it shows them; ``ranks``: they are a ranking, and
     where its time is up before there is one, that of the spectrum is shown. ``before``: texts of files as they were in
-    an earlier version.
+    an earlier version. ``watcher`` is told of the work; None: the terminal.
     """
     from whence.investigation.begin import Beginning, Changes
 
@@ -47,7 +48,7 @@ def investigate(
         options.schedule,
         follows_children=options.follow is not None,
     )
-    watcher = TerminalWatcher(options, finish or (lambda findings: findings), ranks)
+    watcher = watcher or TerminalWatcher(options, finish or (lambda findings: findings), ranks)
     beginning = Beginning(setup, clock, watcher, Changes(options.timeout, options.pattern, before or {}))
     cases = cases_from_options(options.fails, options.expects, options.passes)
     if options.sources:
@@ -64,7 +65,7 @@ def _check(options: Options) -> None:
     for path in options.sources:
         if path.is_dir():
             raise UsageError(f"{path} is a folder", f"for the program of a whence.toml there: -C {path}")
-        if path.suffix in CPLUSPLUS:
+        if path.suffix in (*CPLUSPLUS, ".hpp", ".hh"):
             hint = "its C parts can be analysed, built with CC=whence-cc: `whence init`, then the command without files"
             raise UsageError(f"{path} is C++, which Whence does not analyse yet", hint)
         if path.suffix != ".c" and path.exists():

@@ -195,6 +195,13 @@ def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
+def parsed(words: list[str], use: Callable[[Options], Any]) -> Any:
+    """What ``use`` gives for the shared options of a command line; no time begins. Raises ClickException."""
+    params = [param for option in _SHARED for param in option(lambda: None).__click_params__]
+    command = CaseCommand("options", params=params, callback=lambda **values: use(Options(**values)))
+    return command.main(words, standalone_mode=False)
+
+
 # ---- A search --------------------------------------------------------------------------------------------------------
 
 

@@ -36,7 +36,7 @@ def record(options: Options, output: Path | None, executable: Path | None) -> in
             shutil.copy2(variant, executable)
             click.echo(f"record variant: {executable}")
             return 0
-        case = _chosen(investigation.subject, options.case)
+        case = chosen(investigation.subject, options.case)
         with investigation.subject.runner() as runner:
             endless = runner.run_case(case).timed_out
         with investigation.watcher.first_use():
@@ -51,7 +51,7 @@ def record(options: Options, output: Path | None, executable: Path | None) -> in
     return 0
 
 
-def _chosen(subject: Subject, name: str | None) -> Case:
+def chosen(subject: Subject, name: str | None) -> Case:
     """The case to record."""
     from whence.errors import SubjectError
 

@@ -16,7 +16,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from whence.build.scratch import remove_scratch
@@ -119,25 +119,30 @@ def supervise(command: Callable[[], int]) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     parent, (readable, writable) = os.getpid(), os.pipe()
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)  # until both have their handlers
     child = os.fork()
     if child == 0:
         os.close(readable)
-        _become_child(parent)
+        _become_child(parent, mask)
         line.open(writable)
         Waiting.told = line.compiling
         _leave(command())
     os.close(writable)
     with contextlib.suppress(OSError):  # both set it, so that it is set whoever comes first
         os.setpgid(child, child)
-    return _Watch(child, readable).status()
+    return _Watch(child, readable).status(mask)
 
 
-def _become_child(parent: int) -> None:
+def _become_child(parent: int, mask: Iterable[int]) -> None:
     """A process group of its own, which Ctrl-C does not reach: the parent passes it on. It dies with its parent."""
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # in a background job it is ignored
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # progress is shown from a group in the background
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    except KeyboardInterrupt:  # it came before anything had begun
+        os._exit(INTERRUPTED)
     if os.getppid() != parent:
         os._exit(INTERRUPTED)
 
@@ -165,9 +170,10 @@ class _Watch:
         self._stop: signal.Signals | None = None  # what the user has sent
         self._ended = ""  # why the child was ended
 
-    def status(self) -> int:
-        """Wait for the child and end it when it is time; the command's exit status."""
+    def status(self, mask: Iterable[int]) -> int:
+        """Wait for the child and end it when it is time; the command's exit status. ``mask``: signals to be blocked."""
         with self._signals():
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             while self._receive():
                 if self._is_late() and not self._is_heard():
                     self._kill("its time was up" if self._stop is None else "it did not react")

@@ -63,14 +63,14 @@ class TerminalWatcher(Watcher):
     @contextmanager
     def first_use(self) -> Iterator[None]:
         """Say on a terminal why the analysis takes long where its compiled code is not in the cache yet."""
-        if _is_compiled():
+        if is_compiled():
             yield
             return
         with self._screen.bar("compiling the analysis, at its first use only (about a minute)", None):
             yield
 
 
-def _is_compiled() -> bool:
+def is_compiled() -> bool:
     """Whether the kernel that decodes traces has been compiled and kept before."""
     from whence.trace.decode import decode
     from whence.trace.kernels import is_kept

@@ -19,7 +19,8 @@ def changed_first(findings: Findings, changes: Findings) -> Findings:
     others = [entry for entry in findings.ranking if entry.statement not in needed]
     first = [_told(entry, needed[entry.statement]) for entry in changed]
     first += [replace(entry, score=first[-1].score if first else 1.0) for entry in added]
-    ranking = [*_placed(first, 0), *(_moved(entry, len(added), changed) for entry in others)]
+    first = [replace(entry, rank=place, rank_worst=place) for place, entry in enumerate(first, 1)]
+    ranking = [*first, *(_moved(entry, len(added), changed) for entry in others)]
     summary = [*findings.summary, changes.summary[-1]]
     return replace(findings, ranking=ranking, summary=summary, parts={**findings.parts, **changes.parts})
 
@@ -30,11 +31,6 @@ def _told(entry: Entry, change: Entry) -> Entry:
     text = "; ".join(filter(None, (said["text"], evidence.get("text", ""))))
     reasons = [*said["reasons"], *evidence.get("reasons", [])]
     return replace(entry, evidence={**evidence, "text": text, "reasons": reasons})
-
-
-def _placed(entries: list[Entry], before: int) -> list[Entry]:
-    """The entries at places of their own, from ``before`` on."""
-    return [replace(entry, rank=n, rank_worst=n) for n, entry in enumerate(entries, before + 1)]
 
 
 def _moved(entry: Entry, added: int, changed: list[Entry]) -> Entry:

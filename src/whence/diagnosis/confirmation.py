@@ -4,19 +4,23 @@ What a rule did in altered runs is believed only so far: a variant is not the pr
 first statements of a ranking is compiled, and run on every case. One that does not do there what it did in altered
 runs is dropped, with its effect on the ranking; so other statements come up, whose changes are compiled next, until
 those of all first statements are settled or the time is over. A change that no line of source is known for, or that
-had no time, stays and says so.
+had no time, stays and says so. What holds is run with traps on arithmetic and bounds as well, and the first changes in
+recorded runs whose memory is checked; one that misuses memory is doubtful, and comes behind the others.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from whence.diagnosis.combined_ranking import in_order, joined_reasons, ordered
+from whence.diagnosis.recorded_edits import NOT_RECORDED, RECORDED, memory_of
 from whence.findings import Entry, Findings, Statement, plural, rank
-from whence.subject.edited import Edit, Editing, Tried
+from whence.subject.edited import Check, Checks, Edit, Editing, Tried
+from whence.subject.edited_memory import EditedMemory
 from whence.techniques.rules.rules import SCALE, sentence
 
 if TYPE_CHECKING:
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 FIRST = 10  # statements of the ranking whose changes are confirmed
 SUGGESTED = 5  # statements whose changes reports suggest, by their rules alone
 ROUNDS = 10  # of compiling what has come up
+RECORDING = 0.75  # of the time, for recorded runs
+NOT_TRAPPED = Check(trouble="not run with traps")
 UNKNOWN_LINE = "no edited line of source is known for it, so it was not compiled"
 Rule = dict[str, Any]  # an entry of the part ``rules``
 
@@ -47,18 +53,29 @@ def confirm(
     if not findings.parts.get("rules") or any(tested.case.command is not None for tested in runs.tested):
         return findings
     confirmation = _Confirmation(runs, findings, again)
-    with Editing(subject, runs, deadline) as editing:
+    recording = time.monotonic() + RECORDING * (deadline - time.monotonic())
+    with Editing(subject, runs, deadline) as editing, EditedMemory(subject, runs, recording) as memory:
         for _ in range(ROUNDS):
-            wanted = confirmation.wanted(first)
-            if not wanted:
+            if wanted := confirmation.wanted(first):
+                confirmation.compile(wanted, editing)
+            elif held := confirmation.unrecorded():
+                held.checks.memory = memory_of(memory, _statement(held.rule), held.text, held.tried, recording)
+                confirmation.check(held)
+            else:
                 break
-            edits = [Edit(r["file"], r["line"], r["before"], r["after"]) for r in wanted if r["after"] is not None]
-            results = iter(editing.all(edits))
-            for rule in wanted:
-                confirmation.settle(rule, None if rule["after"] is None else next(results))
             confirmation.order()
     found = confirmation.findings
     return replace(found, summary=[*found.summary, *confirmation.summary()])
+
+
+@dataclass(slots=True)
+class _Held:
+    """A rule that does in the source what it did in altered runs, with what came of it and the file's new text."""
+
+    rule: Rule
+    tried: Tried
+    text: bytes
+    checks: Checks
 
 
 class _Confirmation:
@@ -70,6 +87,7 @@ class _Confirmation:
         self._failing, self._passing = len(runs.failing), len(runs.passing)
         self._rules: list[Rule] = [dict(rule) for rule in findings.parts["rules"]]
         self._settled: list[Rule] = []
+        self._held: list[_Held] = []
         self._changeable = {_statement(rule) for rule in self._rules}
         self.findings = findings
 
@@ -88,6 +106,39 @@ class _Confirmation:
         for rule in in_order(self._rules, self.findings.ranking):
             found.setdefault(_statement(rule), []).append(rule)
         return found
+
+    def compile(self, wanted: Sequence[Rule], editing: Editing) -> None:
+        """Settle rules by compiling them, and what holds by running it with traps, too."""
+        written = [rule for rule in wanted if rule["after"] is not None]
+        edits = [Edit(rule["file"], rule["line"], rule["before"], rule["after"]) for rule in written]
+        results = editing.all(edits)
+        outcomes = {id(rule): tried for rule, tried in zip(written, results, strict=True)}
+        for rule in wanted:
+            self.settle(rule, outcomes.get(id(rule)))
+        held = [
+            _Held(rule, tried, editing.text(edit), Checks(NOT_TRAPPED, NOT_RECORDED))
+            for rule, edit, tried in zip(written, edits, results, strict=True)
+            if rule["confirmed"]
+        ]
+        texts = [(one.rule["file"], one.text) for one in held]
+        for one, check in zip(held, editing.trapped(texts, [one.tried for one in held]), strict=True):
+            one.checks.traps = check
+            self._held.append(one)
+            self.check(one)
+
+    def unrecorded(self) -> _Held | None:
+        """What holds of the first suggested changes and was not looked at in recorded runs; None: nothing any more."""
+        best = [rules[0] for rules in self._by_statement().values()]
+        suggested = [one for rule in best if not rule["p2f"] for one in self._held if one.rule is rule]
+        return next((one for one in suggested[:RECORDED] if one.checks.memory is NOT_RECORDED), None)
+
+    def check(self, held: _Held) -> None:
+        """Enter what further checks say of a rule."""
+        rule, checks = held.rule, held.checks
+        outcome = self._words(held.tried, [])
+        rule |= checks.json() | {"confirmation": f"{outcome}; {checks.words}"}
+        if checks.is_clean is False:
+            rule["doubt"] = checks.traps.found or checks.memory.found
 
     def settle(self, rule: Rule, tried: Tried | None) -> None:
         """Enter what came of a rule, and drop it if it does not hold; None: it has no edited line."""

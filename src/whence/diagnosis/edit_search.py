@@ -1,7 +1,8 @@
 """Edits that mend a program: candidates of the first statements, sieved in joint builds, the best ones confirmed.
 
-What passes the sieve is compiled by itself, as the user builds the program, and run on all cases; and once more with
-checks that trap where memory or arithmetic is misused. Only what holds there is told as passing.
+What passes the sieve is compiled by itself, as the user builds the program, and run on all cases. Only what holds there
+is told as passing. The first ones are checked further: with traps where memory or arithmetic is misused, and in
+recorded runs whose memory is checked. What misuses memory comes behind what is clean, or not checked.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from whence.diagnosis.proposed_edits import proposed
+from whence.diagnosis.recorded_edits import NOT_RECORDED, RECORDED, memory_of
 from whence.findings import Entry, Statement
 from whence.program.c_source import CSource, own_headers
 from whence.program.source_edits import SourceEdit, edited, unified_diff
 from whence.run.outcome import Kind
 from whence.subject.candidate_edits import CandidateRuns, Count, Sieved
-from whence.subject.edited import Editing, Tried
+from whence.subject.edited import Checks, Editing, Tried
+from whence.subject.edited_memory import EditedMemory
 from whence.techniques.bugfix.candidates import FileCandidates, ordered
 from whence.techniques.bugfix.descriptions import describe
 
@@ -30,22 +34,18 @@ Favoured = Mapping[Statement, Sequence[str]]  # descriptions of fixes of stateme
 SIEVING = 0.85  # of the time, for joint builds; the rest is for what passed
 CONFIRMED = 12  # edits that are compiled by themselves, the best ones
 NEAREST = 4  # ... where none passes
-CHECKED = 3  # of these, with checks of memory
 ENOUGH = 40  # passing edits that end a search
 AGAIN, LEAST = 1.5, 6.0  # times that the first passing edit took, and seconds, that the search goes on for more
 ALONE = 48  # edits that no joint build can hold, such as other types, that are tried
+FIRST_OF_ALL = -1  # the place of edits that rules stand for
 FOREIGN = 2  # tokens that a name counts for which the function does not use elsewhere
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 NOT_HELD = "compiled by itself it mends no failing case"
-CHECKS = (
-    "-fsanitize=array-bounds,bool,integer-divide-by-zero,null,pointer-overflow,shift,vla-bound",
-    "-fsanitize-trap=all",
-)
 
 
 @dataclass(slots=True)
 class Mending:
-    """An edit that was compiled by itself and run on all cases; ``is_clean`` None: not checked.
+    """An edit that was compiled by itself and run on all cases; what further ``checks`` say of it.
 
     ``alike`` others are the same to an optimising compiler.
     """
@@ -55,7 +55,7 @@ class Mending:
     diff: str
     descriptions: list[str]
     place: int  # in the order in which it was tried
-    is_clean: bool | None = None
+    checks: Checks = field(default_factory=lambda: Checks(NOT_RECORDED, NOT_RECORDED))
     alike: int = 0
 
     def passes(self, failing: int) -> bool:
@@ -67,12 +67,16 @@ class Mending:
 class Found:
     """What a search came to: the best edits first; ``passing`` counts those that passed the sieve.
 
+    ``made`` counts the edits that were made until the search ended, with ``all_made`` all that there are; ``proposed``
+    those that rules stand for.
     ``unconfirmed`` are those of them that were to be compiled by themselves, by why they are not among the best.
     """
 
     mendings: list[Mending] = field(default_factory=list)
     count: Count = field(default_factory=Count)
-    candidates: int = 0
+    made: int = 0
+    all_made: bool = False
+    proposed: int = 0
     passing: int = 0
     unconfirmed: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
@@ -84,8 +88,9 @@ class EditSearch:
     """A search for edits of a program that mend its failing cases, until ``deadline`` (of ``time.monotonic``)."""
 
     def __init__(self, subject: Subject, runs: Runs, deadline: float) -> None:
-        self._subject, self._runs, self._deadline = subject, runs, deadline
+        self._subject, self._runs, self.deadline = subject, runs, deadline
         self._began = time.monotonic()
+        self._favoured: Favoured = {}
         self.found = Found()
 
     def run(self, ranking: Sequence[Entry], favoured: Favoured | None = None) -> Found:
@@ -93,28 +98,49 @@ class EditSearch:
 
         Of edits of one size those come first whose descriptions are ``favoured``.
         """
-        found = self.found
+        found, self._favoured = self.found, favoured or {}
         statements = [(entry.statement.file, entry.statement.line) for entry in ranking]
         files = self._files([file for file, _ in statements])
-        found.files = {name: file.source for name, file in files.items()}
+        found.files |= {name: file.source for name, file in files.items()}
         edits = list[SourceEdit]()  # those that were asked for
-        rows = [row for row in self._runs.failing if self._runs.tested[row].outcome.kind is not Kind.MEMORY]
-        sieved = self._sieved(_kept(ordered(files, statements), edits), rows)
+        rows = self._failing
+        sieved = self._sieved(self._kept(ordered(files, statements), edits), rows)
         order = {id(edit): place for place, edit in enumerate(edits)}
-        found.candidates = len(edits)
-        best = sorted(sieved, key=lambda one: self._promise(one, len(rows), order[id(one.edit)], favoured or {}))
-        found.passing = sum(one.passes(len(rows)) for one in sieved)
-        with Editing(self._subject, self._runs, self._deadline) as editing:
+        found.made = len(edits)
+        best = sorted(sieved, key=lambda one: self._promise(one, len(rows), order[id(one.edit)]))
+        known = [self._text(mending.edit) for mending in self._passing]
+        found.passing += sum(one.passes(len(rows)) and self._text(one.edit) not in known for one in sieved)
+        with Editing(self._subject, self._runs, self.deadline) as editing:
             most = CONFIRMED if found.passing else NEAREST
             tried = self._confirm(editing, [one.edit for one in best[: min(most, found.passing or most)]], order)
             found.unconfirmed.update(one.trouble or NOT_HELD for one in tried if not one.repaired)
-            if not any(m.passes(len(rows)) for m in found.mendings):
+            if not self._passing:
                 self._alone(editing, [edit for edit in edits if not edit.is_choice][:ALONE], order)
-            self._join(editing, len(rows))
-            self._check(editing, len(rows))
-        found.mendings.sort(key=lambda m: self._worth(m, len(rows), favoured or {}))
+            self._join(editing)
+        self._order()
         found.seconds = time.monotonic() - self._began
         return found
+
+    def propose(self, rules: Sequence[Mapping[str, Any]], deadline: float) -> None:
+        """Try the edits of the best ``rules`` (of that part), each in a build of its own, until ``deadline``."""
+        found, names = self.found, {rule["file"] for rule in rules}
+        files = self._files([name for name in names if name not in found.files])
+        found.files |= {name: file.source for name, file in files.items()}
+        edits = proposed(rules, found.files)
+        with Editing(self._subject, self._runs, deadline) as editing:
+            self._by_themselves(editing, edits, dict.fromkeys(map(id, edits), FIRST_OF_ALL))
+            self._join(editing)
+        found.proposed += len(edits)
+        self._order()
+
+    @property
+    def _passing(self) -> list[Mending]:
+        return [mending for mending in self.found.mendings if mending.passes(len(self._failing))]
+
+    @property
+    def _failing(self) -> list[int]:
+        """The rows of the cases to be mended: not those that fail by a memory error, which no plain run shows."""
+        return [row for row in self._runs.failing if self._runs.tested[row].outcome.kind is not Kind.MEMORY]
 
     def _files(self, names: Sequence[str]) -> dict[str, FileCandidates]:
         """The files of statements that can be edited; of the others is said why not."""
@@ -124,44 +150,53 @@ class EditSearch:
         for name in dict.fromkeys(names):
             path = self._subject.folder / name
             if name in changed:
-                self.found.notes.append(f"{name} was changed since the program was built: no edit of it was tried")
+                self._note(f"{name} was changed since the program was built: no edit of it was tried")
             elif str(path) not in compiled:
-                self.found.notes.append(f"{name} is not compiled by itself: no edit of it was tried")
+                self._note(f"{name} is not compiled by itself: no edit of it was tried")
             else:
                 source = CSource(path.read_bytes())
                 found[name] = FileCandidates(source, name, own_headers(source, path))
         return found
+
+    def _note(self, text: str) -> None:
+        if text not in self.found.notes:
+            self.found.notes.append(text)
 
     # ---- The sieve ---------------------------------------------------------------------------------------------------
 
     def _sieved(self, edits: Iterable[SourceEdit], rows: Sequence[int]) -> list[Sieved]:
         """The edits that repair a failing case, until there are enough or the time for it is over."""
         sieved: list[Sieved] = []
-        end = self._began + SIEVING * (self._deadline - self._began)
+        end = self._began + SIEVING * (self.deadline - self._began)
         first = 0.0
         with CandidateRuns(self._subject, self._runs, end) as runs:
             for batch in runs.sieve(self.found.files, edits, rows):
                 sieved += batch
                 took = time.monotonic() - self._began
                 passing = sum(one.passes(len(rows)) for one in sieved)
-                first = first or (took if passing else 0.0)
+                first = first or (took if passing or self._passing else 0.0)
                 if passing >= ENOUGH or (first and took > first + max(LEAST, AGAIN * first)):
                     break
             self.found.count = runs.count
         return sieved
 
-    def _promise(
-        self, one: Sieved, failing: int, place: int, favoured: Favoured
-    ) -> tuple[bool, bool, int, int, int, int]:
+    def _promise(self, one: Sieved, failing: int, place: int) -> tuple[bool, bool, int, int, int, int]:
         """The order in which edits are compiled by themselves."""
-        own = self._favour(one.edit, favoured)
+        own = self._favour(one.edit)
         return not one.passes(failing), bool(one.broken), -len(one.repaired), self._cost(one.edit), own, place
+
+    def _kept(self, edits: Iterable[SourceEdit], made: list[SourceEdit]) -> Iterator[SourceEdit]:
+        """The edits, each of which is also put into ``made`` when it is asked for."""
+        for edit in edits:
+            made.append(edit)
+            yield edit
+        self.found.all_made = True
 
     # ---- What holds --------------------------------------------------------------------------------------------------
 
     def _confirm(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[int, int]) -> list[Tried]:
         """Compile edits by themselves, and keep those with which a failing case passes; what came of each."""
-        texts = [(edit.file, edited(self.found.files[edit.file], edit)) for edit in edits]
+        texts = [self._text(edit) for edit in edits]
         seen = {mending.diff for mending in self.found.mendings}
         found = editing.texts(texts)
         for edit, (file, text), tried in zip(edits, texts, found, strict=True):
@@ -174,19 +209,22 @@ class EditSearch:
 
     def _alone(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[int, int]) -> None:
         """Edits that need a build each."""
-        before = len(self.found.mendings)
         for start in range(0, len(edits), 8):
-            self._confirm(editing, edits[start : start + 8], order)
-            self.found.count.tried += len(edits[start : start + 8])
-            if time.monotonic() >= self._deadline:
+            self._by_themselves(editing, edits[start : start + 8], order)
+            if time.monotonic() >= self.deadline:
                 break
-        self.found.passing += len(self.found.mendings) - before
 
-    def _join(self, editing: Editing, failing: int) -> None:
+    def _by_themselves(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[int, int]) -> None:
+        """Edits that no sieve has seen, compiled and counted."""
+        before = len(self._passing)
+        self._confirm(editing, edits, order)
+        self.found.count.tried += len(edits)
+        self.found.passing += len(self._passing) - before
+
+    def _join(self, editing: Editing) -> None:
         """Of passing edits of a function that an optimising compiler makes the same code of, keep the smallest."""
-        found = sorted(self.found.mendings, key=lambda m: (self._cost(m.edit), m.place))
-        passing = [mending for mending in found if mending.passes(failing)]
-        texts = [(m.edit.file, edited(self.found.files[m.edit.file], m.edit)) for m in passing]
+        passing = sorted(self._passing, key=lambda m: (self._cost(m.edit), m.place))
+        texts = [self._text(m.edit) for m in passing]
         first: dict[tuple[str, int, bytes], Mending] = {}
         for mending, code in zip(passing, editing.codes(texts), strict=True):
             function = self.found.files[mending.edit.file].function_at(mending.edit.parts[0].start)
@@ -196,20 +234,39 @@ class EditSearch:
                 kept.alike += 1
                 self.found.mendings.remove(mending)
 
-    def _check(self, editing: Editing, failing: int) -> None:
-        """Run the passing edits with checks of memory and arithmetic, in which nothing may end that passes without."""
-        passing = [m for m in self.found.mendings if m.passes(failing)]
-        passing = sorted(passing, key=lambda m: (self._cost(m.edit), m.place))[:CHECKED]
-        texts = [(m.edit.file, edited(self.found.files[m.edit.file], m.edit)) for m in passing]
-        for mending, tried in zip(passing, editing.texts(texts, CHECKS), strict=True):
-            mending.is_clean = None if tried.trouble else len(tried.repaired) == failing and not tried.broken
+    def check(self, deadline: float) -> None:
+        """Check the first edits until ``deadline``, and put them in order again.
 
-    def _worth(self, mending: Mending, failing: int, favoured: Favoured) -> tuple[object, ...]:
+        They are run with traps, and runs of them are recorded, whose memory is checked. In place of one that misuses
+        memory the next one comes first, and is checked.
+        """
+        checked = list[Mending]()
+        with (
+            Editing(self._subject, self._runs, deadline) as editing,
+            EditedMemory(self._subject, self._runs, deadline) as memory,
+        ):
+            while waiting := [m for m in self.found.mendings[:RECORDED] if m not in checked]:
+                texts = [self._text(mending.edit) for mending in waiting]
+                traps = editing.trapped(texts, [mending.tried for mending in waiting])
+                for mending, (file, text), trapped in zip(waiting, texts, traps, strict=True):
+                    at = Statement(file, mending.edit.line)
+                    mending.checks = Checks(trapped, memory_of(memory, at, text, mending.tried, deadline))
+                checked += waiting
+                self._order()
+
+    def _text(self, edit: SourceEdit) -> tuple[str, bytes]:
+        """The file that an edit changes, with its new text."""
+        return edit.file, edited(self.found.files[edit.file], edit)
+
+    def _order(self) -> None:
+        """Put the best edits first."""
+        self.found.mendings.sort(key=self._worth)
+
+    def _worth(self, mending: Mending) -> tuple[object, ...]:
         tried, cost = mending.tried, self._cost(mending.edit)
-        own = self._favour(mending.edit, favoured)
-        is_unclean = mending.is_clean is False
         gain = len(tried.repaired) - len(tried.broken)
-        return not mending.passes(failing), -gain, is_unclean, cost, own, mending.place
+        own = self._favour(mending.edit)
+        return not mending.passes(len(self._failing)), -gain, mending.checks.doubt, cost, own, mending.place
 
     def _cost(self, edit: SourceEdit) -> int:
         """The size of an edit; names that its function does not use elsewhere count more."""
@@ -227,17 +284,10 @@ class EditSearch:
         old, new = source.text, edited(source, edit)
         return describe(*changed_range(old, new))
 
-    def _favour(self, edit: SourceEdit, favoured: Favoured) -> int:
-        liked = favoured.get(Statement(edit.file, edit.line), ())
+    def _favour(self, edit: SourceEdit) -> int:
+        liked = self._favoured.get(Statement(edit.file, edit.line), ())
         mine = self._described(edit) if liked else ()
         return min((liked.index(text) for text in mine if text in liked), default=len(liked))
-
-
-def _kept(edits: Iterable[SourceEdit], made: list[SourceEdit]) -> Iterator[SourceEdit]:
-    """The edits, each of which is also put into ``made`` when it is asked for."""
-    for edit in edits:
-        made.append(edit)
-        yield edit
 
 
 def changed_range(old: bytes, new: bytes) -> tuple[bytes, bytes]:

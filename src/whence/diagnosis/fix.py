@@ -15,6 +15,7 @@ from typing import Any
 
 from whence.diagnosis.edit_search import EditSearch, Found, Mending
 from whence.diagnosis.locate import Locate
+from whence.diagnosis.rules import Rules
 from whence.diagnosis.situations import Situations
 from whence.diagnosis.telling_apart import TellingApart
 from whence.errors import SubjectError, UsageError, WhenceError
@@ -37,10 +38,12 @@ QUICK = Locate(alter=False, generate=False, without=("memory", "races", "invaria
 SHORT = Locate(generate=False, without=("memory", "races", "invariants", "causes", "formula", "confirmation", "chain"))
 LARGE, RANKING = 400, 0.4  # executed statements from which on SHORT ranks them, and of the time, for that
 SEARCHING = 0.8  # of the time, for edits
+RULES = 0.6  # of what is left, for rules, where no edit passes
 LOOKING = 0.6  # of what is left, for the values of statements without one
 APART, APART_MOST = 0.5, 8.0  # of what is left, and seconds, for an input that tells two edits apart
-COMPARED = 3  # edits that the first one is told apart from
 LISTED = 10  # edits, and suggestions of a statement
+COMPARED = 3  # edits that the first one is told apart from
+CHECKING = 0.6  # of what is left, for further checks of the first edits
 OWN = "whence-fixes.jsonl"  # what the user's team has learned, in the subject's folder
 
 
@@ -68,10 +71,14 @@ class Fix:
         if any(investigation.runs.tested[row].case.command is not None for row in rows):
             raise SubjectError("the cases are commands of a test suite, which no edit can be tried on", TAKE_APART)
         base = _quick(investigation)
-        ranking = [self._entry(investigation)] if self.at else _ranked(investigation, base)[: self.statements]
-        fixing = _Fixing(investigation, base, ranking, scenarios)
+        first = Findings("fix", investigation.subject.name, [self._entry(investigation)]) if self.at else None
+        ranked = first or _ranked(investigation, base)
+        fixing = _Fixing(investigation, base, ranked.ranking[: self.statements], scenarios)
         fixing.suggest_by_structure()
-        fixing.search()
+        fixing.search(ranked.parts.get("rules", []))
+        if not self.at and not fixing.has_passing:
+            fixing.search_rules()
+        fixing.check()
         fixing.tell_apart()
         if self.at or not fixing.has_passing:
             fixing.suggest_by_values()
@@ -105,15 +112,17 @@ def _quick(investigation: Investigation) -> Findings:
     return replace(found, symptom=symptom, summary=summary(investigation.subject, investigation.runs))
 
 
-def _ranked(investigation: Investigation, base: Findings) -> list[Entry]:
+def _ranked(investigation: Investigation, base: Findings) -> Findings:
     """The statements in the order in which they are changed: of a large program the first ones need altered runs.
+
+    The rules that these find are edits, too.
 
     Of small programs edits of all statements that matter can be tried in the time that altered runs take.
     """
     if len(base.ranking) < LARGE or not is_kept(decode):
-        return base.ranking
+        return base
     with investigation.clock.part(RANKING):
-        return SHORT.run(investigation).ranking
+        return SHORT.run(investigation)
 
 
 @dataclass(slots=True)
@@ -124,10 +133,20 @@ class _Fixing:
     base: Findings
     ranking: list[Entry]
     scenarios: list[Scenario]
-    found: Found = field(default_factory=Found)
+    edits: EditSearch = field(init=False)
     suggestions: dict[Statement, list[Suggestion]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     apart: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        investigation = self.investigation
+        end = investigation.clock.within(SEARCHING)
+        self.edits = EditSearch(investigation.subject, investigation.runs, end)
+
+    @property
+    def found(self) -> Found:
+        """What edits do."""
+        return self.edits.found
 
     @property
     def has_passing(self) -> bool:
@@ -178,15 +197,37 @@ class _Fixing:
 
     # ---- Edits -------------------------------------------------------------------------------------------------------
 
-    def search(self) -> None:
-        """Try edits."""
+    def search(self, rules: Sequence[Mapping[str, Any]]) -> None:
+        """Try edits, those first that ``rules`` stand for, which altered runs have found."""
         investigation = self.investigation
         investigation.watcher.busy("trying edits")
-        end = investigation.clock.within(SEARCHING)
-        search = EditSearch(investigation.subject, investigation.runs, end)
+        if rules:
+            self.edits.propose(rules, self.edits.deadline)
         favoured = {s: [suggestion.fix for suggestion in own] for s, own in self.suggestions.items()}
-        self.found = search.run(self.ranking, favoured)
-        investigation.watcher.best(self.findings(), investigation.subject.folder)
+        self.edits.run(self.ranking, favoured)
+        self._publish()
+
+    def search_rules(self) -> None:
+        """Try the edits that rules stand for, which are searched now."""
+        clock = self.investigation.clock
+        if not clock.left or not is_kept(decode):
+            return
+        try:
+            with clock.part(RULES):
+                rules = Rules(confirm=False).run(self.investigation).parts["rules"]
+            self.edits.propose(rules, clock.within(SEARCHING))
+        except WhenceError as error:
+            self.notes.append(f"no rules were tried: {error}")
+        self._publish()
+
+    def check(self) -> None:
+        """Check the edits that are told."""
+        self.investigation.watcher.busy("checking edits")
+        self.edits.check(self.investigation.clock.within(CHECKING))
+        self._publish()
+
+    def _publish(self) -> None:
+        self.investigation.watcher.best(self.findings(), self.investigation.subject.folder)
 
     def tell_apart(self) -> None:
         """Look for an input on which the first edit and one of the next differ."""
@@ -282,16 +323,19 @@ def _row(mending: Mending, failing: int, names: Sequence[str]) -> dict[str, Any]
         "broken": [names[row] for row in tried.broken],
         "failing": failing,
         "ran": tried.ran,
-        "clean": mending.is_clean,
         "alike": mending.alike,
         "trouble": tried.trouble,
+        **mending.checks.json(),
+        "checked": mending.checks.words,
     }
 
 
 def _counts(found: Found) -> dict[str, Any]:
     count = found.count
     return {
-        "candidates": found.candidates,
+        "made": found.made,
+        "all_made": found.all_made,
+        "proposed": found.proposed,
         "tried": count.tried,
         "refused": count.refused,
         "passing": found.passing,
@@ -303,9 +347,12 @@ def _counts(found: Found) -> dict[str, Any]:
 def _summary(found: Found, failing: int) -> list[str]:
     """What was tried, in sentences."""
     count = found.count
-    text = f"tried {plural(count.tried, 'edit')} of {found.candidates:,} in {found.seconds:.1f} s"
+    made = f"all {found.made:,} that there are" if found.all_made else f"{found.made:,} made until the search ended"
+    text = f"tried {plural(count.tried, 'edit')} of {made} in {found.seconds:.1f} s"
     text += f" ({plural(count.runs, 'run')}; {count.refused:,} more do not compile)"
-    lines = [f"{text}: with {found.passing or 'none'} of them all cases pass"]
+    if found.proposed:
+        text += f", {found.proposed} of them proposed by rules"
+    lines = [f"{text}: with {found.passing or 'none'} of those tried all cases pass"]
     if found.passing > 1:
         holds = sum(mending.passes(failing) for mending in found.mendings)
         more = f"; {holds} of them were compiled by themselves and hold" if holds < found.passing else ""

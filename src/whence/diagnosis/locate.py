@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from whence.diagnosis.chosen_steps import STEPS, ChosenSteps
 from whence.errors import UsageError
 from whence.findings import Findings
+from whence.investigation.first_use import begin_compiling
+from whence.trace.compiling import is_first_use
 
 if TYPE_CHECKING:
     from whence.diagnosis.locate_steps import Diagnosis
@@ -33,6 +35,8 @@ class Locate(ChosenSteps):
         for step in self.without:
             if step not in STEPS:
                 raise UsageError(f"there is no step '{step}' to leave out", f"steps: {', '.join(STEPS)}")
+        if is_first_use():
+            begin_compiling()  # while the program's variants are built and its cases run
         investigation.failing_rows()  # which makes a first ranking known, before what all the steps need is loaded
         investigation.watcher.busy("loading the analysis")
         from whence.diagnosis.locate_steps import Diagnosis

@@ -77,7 +77,7 @@ class Constants:
         if text[0] == "@":
             return self._address(index, text[1:])
         if text[0] in "-0123456789":
-            return self._terms.constant(_float_bits(operand, width), width)
+            return self._terms.constant(float_bits(operand, width), width)
         if text[0] in "{[<c":
             whole = self._terms.constant(0, width)
             for offset, leaf in flatten(operand.type, text, module):
@@ -119,7 +119,7 @@ class Constants:
     def _define(self, symbol: Term, name: str, index: int, own: bool) -> None:
         modules = [self._program.modules[index]] if own else self._program.modules
         for module in modules:
-            found = _definition(name, module)
+            found = definition(name, module)
             if found and found.initialiser is not None:
                 self._globals[symbol] = found
                 return
@@ -171,7 +171,7 @@ class Constants:
         return self._terms.extract(self._terms.resize(term, 8 * size), 8 * within, 8)
 
 
-def _definition(name: str, module: Module) -> Global | None:
+def definition(name: str, module: Module) -> Global | None:
     """The global of a name as a module defines or declares it."""
     match = _DEFINITION.match(module.globals.get(name, ""))
     if match is None:
@@ -214,7 +214,7 @@ def _string(text: str) -> bytes:
     return bytes(data)
 
 
-def _float_bits(operand: Operand, width: int) -> int:
+def float_bits(operand: Operand, width: int) -> int:
     """The bits of a floating-point constant: decimal, or ``0x``, a format's letter, and bits; floats as doubles."""
     text = operand.text
     if not text.startswith("0x"):

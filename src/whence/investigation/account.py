@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from whence.errors import SubjectError
 from whence.investigation.stale import changed_files
-from whence.run.outcome import Rule
+from whence.run.outcome import Kind, Rule
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
@@ -95,7 +95,7 @@ def summary(subject: Subject, runs: Runs, recording: Recording | None = None) ->
     ]
     if not runs.passing and runs.failing:
         lines.append(f"{ALONE}: what failing and passing runs have in common tells nothing; add --passes")
-    lines += [*named("left out: ", runs.left_out), *named("", runs.cut_short)]
+    lines += [*_right_but_for_the_status(runs), *named("left out: ", runs.left_out), *named("", runs.cut_short)]
     if runs.unlike:
         lines.append(
             "no failing case fails in the instrumented program: what those executed there is taken for what they do; "
@@ -106,6 +106,18 @@ def summary(subject: Subject, runs: Runs, recording: Recording | None = None) ->
         kind = "failing" if recording.outcome.failed else "passing"
         lines.append(f"recorded the {kind} case `{recording.case.name}`" + _cut(recording))
     return lines
+
+
+def _right_but_for_the_status(runs: Runs) -> Iterator[str]:
+    """A line where no case with an expected output passes, and several have that output and the same other status."""
+    outputs = [one for one in runs.tested if one.case.expected is not None and one.case.expected.stdout is not None]
+    only = [one for one in outputs if one.outcome.kind is Kind.WRONG_STATUS and one.case.rule is Rule.OUTPUT]
+    statuses = {one.result.code for one in only}
+    if len(only) > 1 and len(statuses) == 1 and not any(one.outcome.passed for one in outputs):
+        yield (
+            f"{len(only)} of {count(len(outputs), 'case')} give the expected output, and exit status {statuses.pop()}: "
+            "if that is right, say so (`status` of a case, docs/configuration.md), since else they fail"
+        )
 
 
 def _cut(recording: Recording) -> str:

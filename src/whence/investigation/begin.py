@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from whence.build.scratch import scratch
 from whence.errors import UsageError, WhenceError
@@ -51,7 +50,6 @@ class Beginning:
 
     def __init__(self, setup: Setup, clock: Clock, watcher: Watcher, changes: Changes | None = None) -> None:
         self._setup, self._clock, self._watcher, self._changes = setup, clock, watcher, changes or Changes()
-        self._earlier: TemporaryDirectory[str] | None = None
 
     def with_folder(self, folder: Path, cases: Sequence[Case] = ()) -> Investigation:
         """The investigation of the program that the folder's ``whence.toml`` describes, with its cases and these.
@@ -76,19 +74,19 @@ class Beginning:
         """The subject with the invocations of its test suite as cases; to capture them takes no time of the budget."""
         from whence.subject.capture import with_captured_cases
 
-        with self._clock.standing(), self._watcher.progress("running the test suite", len(subject.cases)) as report:
-            return with_captured_cases(subject, config, report, self._built_earlier(subject))
+        told = self._watcher.progress("running the test suite", len(subject.cases))
+        with self._clock.standing(), scratch("earlier") as place, told as report:
+            return with_captured_cases(subject, config, report, self._built_earlier(subject, Path(place)))
 
-    def _built_earlier(self, subject: Subject) -> Path | None:
-        """The program with the files as they were before, if there are such and it builds."""
+    def _built_earlier(self, subject: Subject, place: Path) -> Path | None:
+        """The program with the files as they were before, built in ``place``, if there are such and it builds."""
         from whence.build.edited import Rebuild
 
         if not self._changes.before:
             return None
-        self._earlier = scratch("earlier")
         texts = {subject.folder / name: text for name, text in self._changes.before.items()}
         try:
-            return Rebuild(subject.capture, Path(self._earlier.name)).version(texts, "earlier")
+            return Rebuild(subject.capture, place).version(texts, "earlier")
         except WhenceError:
             return None  # which the search for the changes that are needed tells
 

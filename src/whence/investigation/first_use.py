@@ -38,6 +38,21 @@ def compile_in_time(part: Compiled) -> None:
         raise WhenceError(late, "`whence doctor` does it ahead of time") from None
 
 
+def begin_compiling() -> None:
+    """Have what every diagnosis needs compiled meanwhile, as far as that has not been done."""
+    from whence.subject.run_of_nothing import what_reads_runs
+
+    for part in what_reads_runs():
+        compile_ahead(part)
+
+
+def is_incomplete() -> bool:
+    """Whether something that every diagnosis needs has to be compiled yet."""
+    from whence.subject.run_of_nothing import what_reads_runs
+
+    return not all(part.is_compiled() for part in what_reads_runs())
+
+
 def compile_ahead(part: Compiled) -> None:
     """Have a part that will be needed compiled meanwhile, where that has not been done and a processor has time."""
     if not part.is_compiled() and len(os.sched_getaffinity(0)) > 1:

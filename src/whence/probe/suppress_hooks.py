@@ -21,8 +21,8 @@ POINTS_ELSEWHERE = "@__whence_points = external hidden global [0 x i8]"
 
 _HEAD = f"""
 {NOWHERE} = external hidden global [4096 x i8]
-@__whence_argument_taint = external hidden thread_local(initialexec) global [64 x i8]
-@__whence_result_taint = external hidden thread_local(initialexec) global i8
+@__whence_argument_taint = external thread_local(initialexec) global [64 x i8]
+@__whence_result_taint = external thread_local(initialexec) global i8
 declare hidden i64 @whence_suppression_at(i32, i32) cold
 declare hidden void @whence_nothing()
 declare hidden i32 @whence_tainted(ptr, i64)

@@ -12,7 +12,7 @@ SUGGESTED = 5  # suggestions of a statement
 STYLES = {"+": "green", "-": "red", "@": "cyan"}  # of a diff's lines
 Line = tuple[str, str]  # text and style
 
-STRONG, PLACE, DIM = "bold", "cyan", "dim"
+STRONG, PLACE, DIM, WARNING = "bold", "cyan", "dim", "yellow"
 
 
 def edit_lines(parts: dict[str, Any]) -> Iterator[Line]:
@@ -33,6 +33,7 @@ def edit_lines(parts: dict[str, Any]) -> Iterator[Line]:
         yield "", ""
         yield f"{number}. {edit['file']}:{edit['line']}  {', '.join(edit['descriptions'])}", PLACE
         yield f"   {_outcome(edit)}", DIM
+        yield f"   {edit['checked']}", DIM if edit["clean"] else WARNING
         for line in edit["diff"].rstrip("\n").split("\n"):
             yield line, STYLES.get(line[:1], "")
 
@@ -46,8 +47,6 @@ def _outcome(edit: dict[str, Any]) -> str:
         text += (
             f"; {plural(edit['alike'], 'other edit')} that passed {'is' if edit['alike'] == 1 else 'are'} the same code"
         )
-    if edit["clean"] is False:
-        text += "; but a check of memory or arithmetic ends a run with it"
     return f"{text}; {edit['trouble']}" if edit["trouble"] else text
 
 

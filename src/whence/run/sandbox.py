@@ -234,6 +234,8 @@ def _claim_root() -> tuple[Path, int]:
         if lock is None:
             continue
         try:
+            os.truncate(lock, 0)
+            os.write(lock, b"%d" % os.getpid())
             remove_tree(root)
             root.mkdir(0o700)
         except OSError as error:
@@ -260,7 +262,7 @@ def _try_lock(path: Path) -> int | None:
 def sweep() -> None:
     """Remove the folders that processes which have been killed had no time to remove."""
     for place in choose_base().glob(f"whence-{os.getuid()}-*.lock"):
-        lock = _try_lock(place)
+        lock = _lock_of_killed(place)
         if lock is None:
             continue
         for _ in range(SWEEPS):  # the last runs in it may be ending at this moment
@@ -270,6 +272,27 @@ def sweep() -> None:
                 break
             time.sleep(SWEEP)
         os.close(lock)
+
+
+def _lock_of_killed(path: Path) -> int | None:
+    """Return a descriptor that holds the lock of a process that is gone, or None where another one holds it.
+
+    What a process was about to start when it was killed holds its lock for a moment more.
+    """
+    for _ in range(SWEEPS):
+        lock = _try_lock(path)
+        if lock is not None or _is_owned(path):
+            return lock
+        time.sleep(SWEEP)
+    return None
+
+
+def _is_owned(path: Path) -> bool:
+    """Whether the process that has written its number into a lock is there."""
+    try:
+        return Path(f"/proc/{int(path.read_text())}").exists()
+    except (OSError, ValueError):
+        return False
 
 
 def remove_tree(path: Path) -> None:

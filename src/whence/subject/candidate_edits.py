@@ -23,7 +23,7 @@ from pathlib import Path
 
 from whence.build.edited import DoesNotCompile, Rebuild
 from whence.build.scratch import scratch
-from whence.errors import WhenceError
+from whence.errors import BuildError, WhenceError
 from whence.program.c_source import CSource, lines_of
 from whence.program.schemata import Schemata, can_be_chosen, schemata
 from whence.program.source_edits import SourceEdit
@@ -47,6 +47,8 @@ SLOWER, LEAST = 5.0, 0.1  # times the longest run that passes, and seconds, that
 AGAIN = 3  # runs without an edit by which the time of the first case is taken
 LEAST_BUSY = 0.02  # seconds of processor time that it may take at least
 _ERROR = re.compile(r"^.*?:(\d+):(\d+): (?:fatal )?error:", re.MULTILINE)
+_NAME = re.compile(rb"[A-Za-z_]\w*")
+_UNDEFINED = re.compile(r"undefined (?:reference to [`']|symbol: )(\w+)")
 _ALL_ERRORS = ("-ferror-limit=0", "-fno-caret-diagnostics", "-fno-color-diagnostics", "-fbracket-depth=4096")
 
 
@@ -136,7 +138,7 @@ class CandidateRuns:
     # ---- Builds ------------------------------------------------------------------------------------------------------
 
     def build(self, source: CSource, edits: Sequence[SourceEdit]) -> tuple[Path, dict[int, SourceEdit]]:
-        """An executable with those of the edits (of one file) that compile, by their numbers.
+        """An executable with those of the edits (of one file) that compile and can be linked, by their numbers.
 
         Raises BuildError where none can be built with this file, TimeoutError where there is no time.
         """
@@ -146,14 +148,17 @@ class CandidateRuns:
             with self._lock:
                 self._builds += 1
                 name = f"build-{self._builds}"
+            failure: BuildError
             try:
                 return self._rebuild.build(path, text.text, name, self._deadline, _ALL_ERRORS, chooses=True), left
             except DoesNotCompile as error:
-                refused = _refused(error.hint, text) & left.keys()
-                if not refused:
-                    raise
-                self._add(refused=len(refused))
-                left = {number: edit for number, edit in left.items() if number not in refused}
+                refused, failure = _refused(error.hint, text) & left.keys(), error
+            except BuildError as error:
+                refused, failure = _unlinked(error.hint, left), error
+            if not refused:
+                raise failure
+            self._add(refused=len(refused))
+            left = {number: edit for number, edit in left.items() if number not in refused}
         raise DoesNotCompile(f"the edits of {path.name} together do not compile")
 
     def _batch(self, source: CSource, edits: Sequence[SourceEdit], rows: Sequence[int]) -> list[Sieved]:
@@ -347,3 +352,12 @@ def _refused(diagnostics: str, text: Schemata) -> set[int]:
     """The numbers of the edits in whose text the compiler found an error."""
     places = ((int(found[1]), int(found[2])) for found in _ERROR.finditer(diagnostics))
     return {owner for line, column in places if (owner := text.owner(line, column))}
+
+
+def _unlinked(diagnostics: str, edits: Mapping[int, SourceEdit]) -> set[int]:
+    """The numbers of the edits that name what the linker did not find: an undeclared function compiles in older C."""
+    names = {name.encode() for name in _UNDEFINED.findall(diagnostics)}
+    called = {
+        number: {name for _, new in edit.changes for name in _NAME.findall(new)} for number, edit in edits.items()
+    }
+    return {number for number, own in called.items() if own & names}

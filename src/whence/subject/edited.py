@@ -12,14 +12,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from os import cpu_count
 from pathlib import Path
+from typing import Any
 
 from whence.build.edited import DoesNotCompile, Rebuild
 from whence.build.scratch import scratch
 from whence.errors import WhenceError
+from whence.findings import plural
 from whence.run.oracle import judge
 from whence.run.outcome import Kind
 from whence.run.runner import Cancelled, Runner
@@ -30,7 +32,11 @@ from whence.subject.subject import Subject
 
 SCHEDULED = "not run: the schedule is one of this build, and says nothing of the changed program"
 NO_TIME = "there was no time to run it on all cases"
-NewText = Callable[[], tuple[Path, bytes]]  # a file and its text
+TRAPS = (
+    "-fsanitize=array-bounds,bool,integer-divide-by-zero,null,pointer-overflow,shift,vla-bound",
+    "-fsanitize-trap=all",
+)
+NewText = Callable[[], bytes]  # of a file
 PORTION = 64  # cases that are run at a time; the clock is looked at in between
 
 
@@ -60,6 +66,71 @@ class Tried:
     compiles: bool = True
 
 
+@dataclass(slots=True, frozen=True)
+class Check:
+    """What a check of an edited program came to: on ``runs`` of the ``cases`` that it can be made on.
+
+    ``found`` says what it found wrong (empty: nothing), ``trouble`` why it was not made on all, ``before`` what it
+    found that passing cases do without the edit, too.
+    """
+
+    runs: int = 0
+    cases: int = 0
+    found: str = ""
+    trouble: str = ""
+    before: str = ""
+
+    @property
+    def why_not(self) -> str:
+        """Why it was not made on all, with how many of the runs are clean."""
+        return f"{self.runs} of {self.cases} runs are clean; {self.trouble}" if self.runs else self.trouble
+
+    @property
+    def is_clean(self) -> bool | None:
+        """Whether nothing is wrong; None: not known, since it was not made on all."""
+        return False if self.found else None if self.trouble else True
+
+
+@dataclass(slots=True)
+class Checks:
+    """What further checks say of an edited program: ``traps`` on arithmetic and bounds, ``memory`` in recorded runs."""
+
+    traps: Check
+    memory: Check
+
+    @property
+    def is_clean(self) -> bool | None:
+        """Whether both were made and found nothing; False: one found something; None: one was not made."""
+        verdicts = {self.traps.is_clean, self.memory.is_clean}
+        return False if False in verdicts else None if None in verdicts else True
+
+    @property
+    def doubt(self) -> tuple[bool, int]:
+        """What is clean has the least: whether a check found something, and how many were not made."""
+        return self.is_clean is False, sum(check.is_clean is None for check in (self.traps, self.memory))
+
+    @property
+    def words(self) -> str:
+        """What they found, what they did not, and what was not checked."""
+        made = (("arithmetic and bounds", self.traps), ("memory", self.memory))
+        found = [check.found for _, check in made if check.found]
+        clean = [f"{what} in {plural(c.runs, 'run')}" for what, c in made if c.is_clean and not c.before]
+        missing = [f"{what} ({check.why_not})" for what, check in made if check.is_clean is None]
+        before = [
+            f"with {what} in {plural(check.runs, 'run')} nothing but what is wrong without it, too: {check.before}"
+            for what, check in made
+            if check.is_clean and check.before
+        ]
+        parts = [f"but {' and '.join(found)}"] if found else []
+        parts += [f"nothing wrong with {' and '.join(clean)}"] if clean else []
+        parts += [f"not checked: {' and '.join(missing)}"] if missing else []
+        return "; ".join([*parts, *before])
+
+    def json(self) -> dict[str, Any]:
+        """Both, as results hold them (docs/json.md)."""
+        return {"clean": self.is_clean, "checks": asdict(self)}
+
+
 class Editing:
     """Tries edits on the cases of ``runs``, on all processors; use it in a ``with`` statement.
 
@@ -74,6 +145,7 @@ class Editing:
         self._ground = Ground(subject, runs)
         self._stop = threading.Event()
         self._numbers = 0
+        self._trapping: dict[str, Tried] = {}  # of files as they are: what comes of their traps
 
     def __enter__(self) -> Editing:
         return self
@@ -83,11 +155,38 @@ class Editing:
 
     def all(self, edits: Sequence[Edit]) -> list[Tried]:
         """What comes of each edit."""
-        return self._each([(edit.file, partial(self._text, edit)) for edit in edits])
+        return self._each([(edit.file, partial(self.text, edit)) for edit in edits])
 
     def texts(self, texts: Sequence[tuple[str, bytes]], flags: Sequence[str] = ()) -> list[Tried]:
         """What comes of each new text of a file (as statements name it), compiled with further flags."""
-        return self._each([(file, partial(self._whole, file, text)) for file, text in texts], flags)
+        return self._each([(file, partial(bytes, text)) for file, text in texts], flags)
+
+    def trapped(self, texts: Sequence[tuple[str, bytes]], plain: Sequence[Tried]) -> list[Check]:
+        """Each new text of a file on all cases with traps on bounds, null, overflowing pointers, shifts and division.
+
+        ``plain`` is what came of each without. Cases that traps end in the unedited program, though they pass, count
+        for nothing.
+        """
+        for file in dict.fromkeys(file for file, _ in texts):
+            if file not in self._trapping:
+                text = (self._subject.folder / file).read_bytes()
+                (self._trapping[file],) = self.texts([(file, text)], TRAPS)
+        found = self.texts(texts, TRAPS)
+        return [self._trap(*row) for row in zip((self._trapping[file] for file, _ in texts), plain, found, strict=True)]
+
+    def _trap(self, unedited: Tried, plain: Tried, tried: Tried) -> Check:
+        cases = plain.ran - len(unedited.broken)
+        if trouble := unedited.trouble or tried.trouble:
+            return Check(tried.ran, cases, "", trouble)
+        ended = [*sorted(set(plain.repaired) - set(tried.repaired)), *tried.broken]
+        new = [row for row in ended if row not in {*plain.broken, *unedited.broken}]
+        old = [row for row in ended if row in unedited.broken]
+        return Check(cases, cases, self._ends(new), before=self._ends(old))
+
+    def _ends(self, rows: Sequence[int]) -> str:
+        """The first of the cases that traps end, in words."""
+        name = self._runs.tested[rows[0]].case.name if rows else ""
+        return f"`{name}` fails where arithmetic and bounds are checked" if rows else ""
 
     def codes(self, texts: Sequence[tuple[str, bytes]]) -> list[bytes | None]:
         """What an optimising compiler makes of each new text of a file; None: it did not."""
@@ -122,10 +221,10 @@ class Editing:
         if file in self._changed:
             return Tried(trouble=f"{file} was changed since the program was built")
         try:
-            source, text = changed()
+            text = changed()
             if self._ground.trouble:
                 return Tried(trouble=f"not run: {self._ground.trouble}")
-            return self._run(self._rebuild.build(source, text, name, self._deadline, flags))
+            return self._run(self._rebuild.build(self._subject.folder / file, text, name, self._deadline, flags))
         except TimeoutError:
             return Tried(trouble="there was no time to compile it")
         except DoesNotCompile as error:
@@ -133,8 +232,8 @@ class Editing:
         except (WhenceError, OSError) as error:
             return Tried(trouble=f"not compiled: {error}")
 
-    def _text(self, edit: Edit) -> tuple[Path, bytes]:
-        """The file of an edit, and its new text; raises OSError where the file cannot be read, or is not as it says."""
+    def text(self, edit: Edit) -> bytes:
+        """The new text of an edit's file; raises OSError where the file cannot be read, or is not as it says."""
         source = self._subject.folder / edit.file
         lines = source.read_bytes().split(b"\n")
         old = lines[edit.line - 1] if 0 < edit.line <= len(lines) else b""
@@ -143,10 +242,7 @@ class Editing:
             raise OSError(f"line {edit.line} of {edit.file} is not the text that was shown")
         start = old.index(core)
         lines[edit.line - 1] = old[:start] + edit.after.encode() + old[start + len(core) :]
-        return source, b"\n".join(lines)
-
-    def _whole(self, file: str, text: bytes) -> tuple[Path, bytes]:
-        return self._subject.folder / file, text
+        return b"\n".join(lines)
 
     # ---- Runs --------------------------------------------------------------------------------------------------------
 

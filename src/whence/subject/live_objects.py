@@ -7,6 +7,7 @@ no pointer goes to, whose addresses are those of their accesses, and what the sy
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -84,7 +85,8 @@ class LiveObject:
     """An object that lives at a point: its bytes, the variable that it is (None: it has no name), its declared type.
 
     ``birth`` is the event that made it: of a block the call, of a local its function's beginning, -1 of what was there
-    from the start. ``module`` is that of a variable (-1: none). ``in_scope``: its name means it there.
+    from the start; ``death`` the one that ends it, as far as that is known, else -1. ``module`` is that of a variable
+    (-1: none). ``in_scope``: its name means it there.
     """
 
     kind: Kind
@@ -95,6 +97,7 @@ class LiveObject:
     variable: Variable | None = None
     frame: Frame | None = None
     birth: int = -1
+    death: int = -1
     module: int = -1
     in_scope: bool = True
     text: str = ""  # of what has neither a name nor a place: what it is
@@ -113,6 +116,7 @@ class RunObjects:
     ) -> None:
         self.subject, self.trace = subject, trace
         self._variant, self._checked = variant, checked
+        self.most_frames = sys.maxsize
         self.types = BlockTypes(subject, trace)
         self._scopes: dict[tuple[int, int], frozenset[int]] = {}
         self._plain: dict[int, _PlainLocals] = {}  # by function
@@ -123,10 +127,10 @@ class RunObjects:
         return self._checked or Checker(self.subject, variant=self._variant).check(self.trace)
 
     def frames(self, event: int) -> list[Frame]:
-        """The calls that are open at an event, the outermost first."""
-        columns, chain = self.trace.columns, []
+        """The calls that are open at an event, the outermost first; of many the innermost ones (``most_frames``)."""
+        columns, chain = self.trace.columns, list[tuple[int, int]]()
         segment = int(columns.events[event]["segment"])
-        while segment >= 0:
+        while segment >= 0 and len(chain) < self.most_frames:
             number = int(columns.segments[segment]["frame"])
             call = int(columns.frames[number]["call"])
             chain.append((number, call))
@@ -163,7 +167,8 @@ class RunObjects:
         variable, words = declared_variable(self.subject, declarations, int(row["kind"]), number)
         found = self._named(item.module, item.register, variable, frame, point)
         kind, birth = (Kind.STATIC, -1) if frame is None else (Kind.LOCAL, int(row["birth"]))
-        return replace(found, kind=kind, base=int(row["base"]), size=int(row["size"]), birth=birth, text=words)
+        base, size, death = (int(row[name]) for name in ("base", "size", "death"))
+        return replace(found, kind=kind, base=base, size=size, birth=birth, death=death - 1, text=words)
 
     def _named(
         self, module: int, register: str, variable: Variable | None, frame: Frame | None, point: int
@@ -201,19 +206,32 @@ class RunObjects:
         """The locals and parameters of the calls open at an event, those of the outermost call first."""
         frames = self.frames(event)
         points = [frame.call for frame in frames[1:]] + [event]
-        rows = self.checked.table
-        is_local = ((rows["kind"] == objects.LOCAL) | (rows["kind"] == objects.COPIED)) & (rows["parent"] == 0)
-        known = is_local & (rows["birth"] <= event) & (rows["size"] > 0) & (rows["base"] != 0)
-        numbers = np.flatnonzero(known & np.isin(rows["frame"], [frame.number for frame in frames]))
-        of_frame: dict[int, list[int]] = {}
-        for number in numbers.tolist():
-            of_frame.setdefault(int(rows[number]["frame"]), []).append(number)
         found: list[LiveObject] = []
         for frame, point in zip(frames, points, strict=True):
-            mine = [self._declared(rows[number], frame, point) for number in of_frame.get(frame.number, ())]
-            mine += self._plain_locals(frame, point)
-            found += sorted(mine, key=_in_order_of_the_text)
+            found += self.locals_of(frame, point)
         return found
+
+    def locals_of(self, frame: Frame, point: int) -> list[LiveObject]:
+        """The locals and parameters of one open call, which is at the event ``point``, in the order of the text."""
+        rows = self.checked.table
+        frames, numbers = self._placed_locals
+        first, end = np.searchsorted(frames, [frame.number, frame.number + 1])
+        mine = [
+            self._declared(rows[number], frame, point)
+            for number in numbers[first:end].tolist()
+            if rows[number]["birth"] <= point
+        ]
+        return sorted([*mine, *self._plain_locals(frame, point)], key=_in_order_of_the_text)
+
+    @cached_property
+    def _placed_locals(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows in the table of objects of the locals that the pass knows: their frames in order, and the rows."""
+        rows = self.checked.table
+        is_local = ((rows["kind"] == objects.LOCAL) | (rows["kind"] == objects.COPIED)) & (rows["parent"] == 0)
+        numbers = np.flatnonzero(is_local & (rows["size"] > 0) & (rows["base"] != 0))
+        frames = rows["frame"][numbers].astype(np.int64)
+        order = np.argsort(frames, kind="stable")
+        return frames[order], numbers[order]
 
     def _plain_locals(self, frame: Frame, point: int) -> Iterator[LiveObject]:
         """The locals of a call whose addresses are known from their accesses alone."""
@@ -278,22 +296,28 @@ class RunObjects:
 
     def blocks(self, event: int) -> NDArray[np.int64]:
         """The rows in the table of objects of the blocks that live behind an event."""
-        rows = self.checked.table
+        numbers, rows = self._heap
         lives = (rows["death"] == 0) | (rows["death"] - 1 > event)
-        is_block = (rows["kind"] == objects.HEAP) & (rows["parent"] == 0) & (rows["size"] > 0)
-        return np.flatnonzero(is_block & lives & (rows["birth"] <= event))
+        return np.asarray(numbers[lives & (rows["birth"] <= event) & (rows["size"] > 0)], np.int64)
+
+    @cached_property
+    def _heap(self) -> tuple[NDArray[np.int64], Any]:
+        """The rows in the table of objects of all blocks: their numbers, and the rows."""
+        rows = self.checked.table
+        numbers = np.flatnonzero((rows["kind"] == objects.HEAP) & (rows["parent"] == 0))
+        return numbers, rows[numbers]
 
     def block(self, number: int) -> LiveObject:
         """The block of a row of the table of objects."""
         row = self.checked.table[number]
-        made = int(row["declared"])
-        size = int(row["size"])
-        return LiveObject(Kind.BLOCK, int(row["base"]), size, type=self.types.made_as(made, size), birth=made)
+        made, size, death = int(row["declared"]), int(row["size"]), int(row["death"]) - 1
+        made_as = self.types.made_as(made, size)
+        return LiveObject(Kind.BLOCK, int(row["base"]), size, type=made_as, birth=made, death=death)
 
     def gone(self, address: int, event: int) -> str:
         """Words for the block that had an address last, and was given back until an event; empty: there was none."""
-        rows = self.checked.table
-        is_dead = (rows["kind"] == objects.HEAP) & (rows["death"] > 0) & (rows["death"] - 1 <= event)
+        _, rows = self._heap
+        is_dead = (rows["death"] > 0) & (rows["death"] - 1 <= event)
         holds = (rows["base"] <= address) & (address < rows["base"] + np.maximum(rows["size"], 1))
         numbers = np.flatnonzero(is_dead & holds & (rows["birth"] <= event))
         if not len(numbers):

@@ -135,10 +135,11 @@ _Candidate = tuple[int, int, int, int, _Found]  # rank, depth, order, number of 
 
 
 class NamedMemory:
-    """The memory at one point of a run, ``read`` as it is then. See ``RunVariables.at``."""
+    """The memory at one point of a run, ``read`` as it is then; at most so many blocks are told by pointers."""
 
-    def __init__(self, run: RunObjects, event: int, read: Reader) -> None:
+    def __init__(self, run: RunObjects, event: int, read: Reader, most_leads: int = MOST_LEADS) -> None:
         self.run, self.event, self.read = run, event, read
+        self._most_leads = most_leads
         self._views: dict[int, _View] = {}  # of the blocks that were found, by their numbers
         self._queue: list[_Candidate] = []
         self._best: dict[int, _Candidate] = {}  # of each block that a pointer was found to
@@ -329,11 +330,11 @@ class NamedMemory:
 
     def _step(self) -> bool:
         """Follow the next pointer to a block; False: there is none left, or enough has been looked at."""
-        if not self._has_begun:
+        if not self._has_begun and self._most_leads:
             self._has_begun = True
             for number in self._roots:
                 self._look(number, self._name(number), 0)
-        if not self._queue or len(self._views) >= MOST_LEADS:
+        if not self._queue or len(self._views) >= self._most_leads:
             return False
         *_, number, pointer = heapq.heappop(self._queue)
         if number not in self._views:

@@ -57,8 +57,8 @@ def _of_static(made: LiveObject, subject: Subject) -> Iterator[str]:
     """The names of a static variable: one of a function is qualified by it, another by its file."""
     yield made.name
     assert made.variable is not None
-    if owner := _owner(made, subject):
-        yield from _longer(f"{owner}.{made.name}", made)
+    if function := owner(made, subject):
+        yield from _longer(f"{function}.{made.name}", made)
         return
     yield f"::{made.name}"
     yield from _longer(f"{Path(made.variable.file).name}::{made.name}", made)
@@ -74,7 +74,7 @@ def _longer(name: str, made: LiveObject) -> Iterator[str]:
         yield f"{name}({number})"
 
 
-def _owner(made: LiveObject, subject: Subject) -> str:
+def owner(made: LiveObject, subject: Subject) -> str:
     """The function that a static variable is declared in; empty: none."""
     assert made.variable is not None
     debug, scope = subject.expressions[made.module].debug, made.variable.scope

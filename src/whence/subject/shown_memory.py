@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from whence.program.debug import CType
 
 LONGEST_TEXT = 64  # bytes of a text that are looked at
+NOT_KNOWN = "?"
 MOST_SHOWN = 8  # parts of a structure or an array that a value shows
 
 
@@ -62,8 +63,8 @@ class Values:
                 more = ", ..."
                 break
             inner = Place(part.path.text, place.address + part.offset, part.size, part.path.type, place.object)
-            value = self.of(replace(inner, path=part.path))
-            shown.append(f"{inner.text} = {value}" if inner.text.startswith(".") else str(value))
+            value = self.of(replace(inner, path=part.path)) or NOT_KNOWN
+            shown.append(f"{inner.text} = {value}" if inner.text.startswith(".") else value)
         return f"{{{', '.join(shown)}{more}}}" if shown else None
 
     def pointed(self, value: int, target: CType | None = None) -> str:

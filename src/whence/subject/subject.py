@@ -151,8 +151,12 @@ class Subject:
         with _BUILDING:
             if not is_sealed(str(out)):
                 out.parent.mkdir(parents=True, exist_ok=True)
-                build_variant(self.capture, kind, list(self._texts(kind)), self._runtime, out, progress=self.progress)
+                self.build(kind, out)
         return out
+
+    def build(self, kind: Variant, out: Path) -> Path:
+        """The executable of a variant, built as ``out``."""
+        return build_variant(self.capture, kind, list(self._texts(kind)), self._runtime, out, progress=self.progress)
 
     @cached_property
     def movable(self) -> Movable:
@@ -364,6 +368,13 @@ def _ends_a_line(case: Case, runner: Runner) -> bool:
 def with_cases(subject: Subject, cases: list[Case]) -> Subject:
     """The same program with other cases."""
     return replace(subject, cases=cases)
+
+
+def of_capture(subject: Subject, capture: Capture) -> Subject:
+    """The same cases for another capture of the program: one of its modules has another source."""
+    found = replace(subject)
+    found.capture = capture
+    return found
 
 
 def following(subject: Subject) -> Subject:

@@ -23,7 +23,8 @@ from whence.investigation.account import summary
 from whence.investigation.investigation import Investigation
 from whence.run.oracle import judge
 from whence.run.runner import Runner
-from whence.subject.runs import Tested
+from whence.subject.confined import Ground
+from whence.subject.runs import Runs, Tested
 from whence.subject.subject import Subject
 
 FAILS, PASSES, UNKNOWN = "fails", "passes", "unknown"
@@ -62,6 +63,7 @@ class FailureInducingChanges:
         """
         folder, began = investigation.subject.folder, time.monotonic()
         tested = investigation.runs.tested[investigation.failing_rows()[0]]
+        _check_ground(investigation.subject, investigation.runs)
         texts = {name: (text, (folder / name).read_bytes()) for name, text in self.before}
         changes = [change for name, (before, after) in texts.items() for change in changes_of(name, before, after)]
         with scratch("versions") as place:
@@ -122,6 +124,14 @@ def with_changes(before: bytes, after: bytes, changes: Sequence[Change]) -> byte
     return b"".join([*text, *lines[at - 1 :]])
 
 
+def _check_ground(subject: Subject, runs: Runs) -> None:
+    """Raise SubjectError where versions cannot be run: nobody wrote those with a part of the changes, so all of them
+    are confined.
+    """
+    if trouble := Ground(subject, runs).trouble:
+        raise SubjectError(f"no version was run: {trouble}")
+
+
 class _Versions:
     """Versions of the program between then and now, each built and run at most once."""
 
@@ -170,7 +180,7 @@ class _Versions:
         try:
             executable = self._rebuild.version(texts, f"version-{self.count}", self._deadline)
             self.count += 1
-            with Runner(executable, self._subject.limits, name=self._subject.name) as runner:
+            with Runner(executable, self._subject.limits, name=self._subject.name, confined=True) as runner:
                 result = runner.run_case(self._tested.case)
         except WhenceError as error:
             self._trouble = f": {error}"

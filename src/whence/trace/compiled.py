@@ -26,6 +26,7 @@ from numba.core.dispatcher import Dispatcher
 from whence.build.store import is_sealed, sealed
 from whence.build.toolchain import whence_home
 from whence.probe import layout, plan, pointers, steps, synchronisation
+from whence.trace.compiling import KEPT
 from whence.trace.undisturbed import signals_deferred
 
 
@@ -38,7 +39,7 @@ def _sources_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-CACHE = Path(whence_home()) / "kernels" / _sources_hash()
+CACHE = Path(whence_home()) / KEPT / _sources_hash()
 numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
 
 

@@ -7,6 +7,7 @@ its time is kept, it can be stopped, and its next steps or the next command find
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import signal
 import time
@@ -14,6 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from whence.build.toolchain import whence_home
+
+KEPT = "kernels"  # the folder for what has been compiled, in Whence's own
 LOOK = 0.02  # seconds between two looks whether it has been done
 MOST = 900  # seconds after which a process that compiles is ended: who waits for its lock must not wait for ever
 
@@ -24,6 +28,11 @@ class Waiting:
     """Who is told that the analysis is being compiled."""
 
     told: Told = staticmethod(lambda begins: None)
+
+
+def is_first_use() -> bool:
+    """Whether nothing has ever been compiled for this user; asked for without loading numba."""
+    return not Path(whence_home(), KEPT).exists()
 
 
 def compile_apart(kernel: Any, given: tuple[Any, ...], is_done: Callable[[], bool]) -> None:
@@ -63,6 +72,7 @@ def leave_to_another_process(work: Callable[[], object]) -> int:
             os.dup2(null, standard)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
         Waiting.told = staticmethod(lambda begins: None)  # who was told is told by the process that it is
+        gc.disable()  # it keeps nearly all that it makes until it ends: looking for garbage is a seventh of its time
         work()
     finally:
         os._exit(0)

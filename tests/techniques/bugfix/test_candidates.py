@@ -130,6 +130,25 @@ def test_an_edit_is_made_of_what_the_program_has(place: str, new: str) -> None:
     assert is_made(QUEUE, place, new)
 
 
+def test_a_string_is_asked_to_end_where_its_comparison_does() -> None:
+    text = "int has(const char *name, const char *key, int n)\n{\n    return strncmp(name, key, n) == 0;\n}\n"
+    for string in ("name", "key"):
+        assert is_made(text, "== 0", f"== 0 && {string}[n] == '\\0'")
+
+
+def test_what_a_statement_sets_true_is_set_false_elsewhere() -> None:
+    text = "void f(bool *seen, int n)\n{\n    for (int i = 0; i < n; i++)\n        use(i);\n    seen[n] = true;\n}\n"
+    assert is_made(text, "        use(i);", "{ seen[n] = false; use(i); }")
+    assert not any("seen[n]=true=false" in new for new in made_of(text, "use(i);"))
+
+
+def test_a_pointer_to_a_function_is_called_only_where_it_is_known() -> None:
+    text = "static void each(void (*visit)(int), int n)\n{\n    visit(n);\n    puts(name);\n}\n"
+    text += "static int other(int n)\n{\n    n++;\n    return n;\n}\n"
+    assert not any(new.count("visit(n)") > 1 for new in made_of(text, "    n++;"))
+    assert is_made(text.replace("puts(name)", 'puts("name")'), "    n++;", 'puts("name"); n++;')
+
+
 def test_a_statement_is_moved_over_others() -> None:
     moved = QUEUE.replace("    queue.head = victim->next;\n", "").replace(
         "removed;\n}", "removed;\n    queue.head = victim->next;\n}"

@@ -111,6 +111,7 @@ class Conditions:
         strings = [term for term in terms if term.type == "char *" and term.near <= Near.FUNCTION][:MOST_STRINGS]
         for one, other in combinations(strings, 2):
             yield from ((text, max(one.near, other.near) + 0.2) for text in self._pair(one, other))
+        yield from self._string_ends(near)
         pointers = [term for term in terms if is_pointer(term.type)]
         for one, other in product([t for t in pointers if t.near is Near.STATEMENT][:MOST_PAIRED], pointers):
             if other.near > Near.AROUND:
@@ -135,6 +136,14 @@ class Conditions:
             constants["'\\0'"] = None
         for constant in list(constants)[:MOST_CONSTANTS]:
             yield from (f"{text} == {constant}", f"{text} != {constant}")
+
+    def _string_ends(self, near: list[Term]) -> Iterator[tuple[str, float]]:
+        """Whether a string ends where a number says, as what was compared in its first characters alone leaves open."""
+        strings = [term for term in near if term.type == "char *"][:MOST_STRINGS]
+        lengths = [term for term in near if is_integer(term.type) and term.type not in CHARACTERS][:MOST_STRINGS]
+        for string, length in product(strings, lengths):
+            text, cost = f"{string.text}[{length.text}]", max(string.near, length.near) + 0.5
+            yield from ((f"{text} {operator} '\\0'", cost) for operator in ("==", "!="))
 
     def _pair(self, one: Term, other: Term) -> Iterator[str]:
         """Comparisons of two terms."""

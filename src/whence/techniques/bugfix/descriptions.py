@@ -41,6 +41,8 @@ _TYPES = frozenset(
 )
 _NAME, _NUMBER = re.compile(r"[A-Za-z_]\w*"), re.compile(r"\.?\d.*|'.*'")
 _NAMED_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")
+_WHOLE = re.compile(r"(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9]\d*)[uUlL]*")
+_FRACTION = re.compile(r"((?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?)[fFlL]?")
 _LEAVING = frozenset(("return", "break", "continue", "goto"))
 _BRACES = frozenset("{}")
 
@@ -145,14 +147,12 @@ def _constant(old: str, new: str) -> Iterator[str]:
 
 
 def _number(text: str) -> float | None:
-    try:
-        return float(int(text.rstrip("uUlL"), 0))
-    except ValueError:
-        pass
-    try:
-        return float(text.rstrip("fFlL"))
-    except ValueError:
-        return None
+    """The value of a number as C spells it; None: it is none."""
+    if whole := _WHOLE.fullmatch(text):
+        is_octal = whole[1].isdigit() and whole[1].startswith("0")
+        return float(int(whole[1], 8 if is_octal else 0))
+    fraction = _FRACTION.fullmatch(text)
+    return float(fraction[1]) if fraction else None
 
 
 # ---- Added and dropped -----------------------------------------------------------------------------------------------

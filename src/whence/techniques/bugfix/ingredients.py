@@ -6,6 +6,7 @@ exist?, 2014), often about another variable of the same type. The simple ones se
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST_COPIES, MOST_RENAMED, MOST_LIMITS = 60, 40, 30
 RENAMINGS, SAME_TYPE = 4, 2  # of a statement, and variables that one can become
+_TRUTH = re.compile(r"(?<= = )(true|false)(?=;$)")
 _CHANGING = frozenset(("+", "-", "*", "/", "%", "&", "|", "^"))
 
 Tiered = tuple[str, int]
@@ -50,6 +52,8 @@ class Ingredients:
         found: dict[str, int] = {}
         for text, tier in (*self._copies(statement), *self._simple(statement), *self._renamed(statement)):
             found[text] = min(tier, found.get(text, tier))
+        for text, tier in list(found.items()):
+            found.setdefault(_TRUTH.sub(_opposite, text), max(tier, 1))
         return sorted(found.items(), key=lambda item: item[1])
 
     def calls_at(self, statement: Node) -> list[str]:
@@ -67,9 +71,8 @@ class Ingredients:
             for leaf in self._leaves
             if leaf.names <= usable and not leaf.called & later
         ]
-        for number, text in enumerate(dict.fromkeys(text for _, _, text in sorted(fitting))):
-            if number < MOST_COPIES:
-                yield text, 0 if number < MOST_COPIES // 3 else 1
+        copies = list(dict.fromkeys(text for _, _, text in sorted(fitting)))[:MOST_COPIES]
+        yield from ((text, 0 if number < MOST_COPIES // 3 else 1) for number, text in enumerate(copies))
 
     def _renamed(self, statement: Node) -> Iterator[Tiered]:
         """Statements of the file that mean something once their variables are called what the place's are."""
@@ -128,9 +131,11 @@ class Ingredients:
         return frozenset(self._source.name(function) for function in calls if function is not None)
 
     def names(self, node: Node) -> frozenset[str]:
-        """The names that a statement uses, but for those of functions that it calls."""
+        """The names that a statement uses, but for those of functions that it calls; a pointer to one is a variable."""
+        pointers = self._scope.function_pointers(node)
         called = {n.child_by_field_name("function") for n in walk(node) if n.type == "call_expression"}
-        places = {n.start_byte for n in called if n is not None}
+        functions = (n for n in called if n is not None and n.type == "identifier")
+        places = {n.start_byte for n in functions if self._source.name(n) not in pointers}
         used = (n for n in walk(node) if n.type == "identifier")
         return frozenset(self._source.name(n) for n in used if n.start_byte not in places)
 
@@ -193,3 +198,7 @@ class Ingredients:
             text = f"{self._source.name(left)} {operator.type}= {self._source.name(right)};"
             if operator.type in _CHANGING and self._source.name(left) in places and self.names(right) <= usable:
                 yield text, 1
+
+
+def _opposite(truth: re.Match[str]) -> str:
+    return "false" if truth[0] == "true" else "true"

@@ -58,6 +58,7 @@ class Scope:
         self.source = source
         self.texts = (source, *headers)
         self._declared: dict[int, list[tuple[str, str, int]]] = {}  # by where a declaration begins
+        self._pointers: dict[int, set[str]] = {}  # to functions, by where a function begins
 
     def variables(self, node: Node, before: int | None = None) -> dict[str, str]:
         """The variables that a node can name, the innermost first, each with its type.
@@ -91,6 +92,19 @@ class Scope:
         if start not in self._declared:
             self._declared[start] = list(_declarators(self.source, declaration))
         yield from ((name, type_) for name, type_, end in self._declared[start] if end <= before)
+
+    def function_pointers(self, node: Node) -> set[str]:
+        """The pointers to functions that the function around a node declares."""
+        function = self.source.function_at(node.start_byte)
+        if function is None:
+            return set()
+        if function.start_byte not in self._pointers:
+            declarators = (
+                n.child_by_field_name("declarator") for n in walk(function) if n.type == "function_declarator"
+            )
+            bracketed = (n for n in declarators if n is not None and n.type == "parenthesized_declarator")
+            self._pointers[function.start_byte] = {declared_name(self.source, n) for n in bracketed}
+        return self._pointers[function.start_byte]
 
     @cached_property
     def compares_strings(self) -> bool:

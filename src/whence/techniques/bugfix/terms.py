@@ -118,9 +118,9 @@ class Terms:
         """Operators and constants with which the file compares what has a name, or that it assigns to it."""
         return self._compared[key][:MOST_CONSTANTS]
 
-    def like(self, statement: Node, type_: str, *, exact: bool = False) -> list[Term]:
+    def like(self, statement: Node, type_: str) -> list[Term]:
         """The terms at a statement that may stand for one of a type."""
-        return [t for t in self.at(statement) if t.type and (t.type == type_ if exact else are_alike(t.type, type_))]
+        return [term for term in self.at(statement) if are_alike(term.type, type_)]
 
     # ---- The file ----------------------------------------------------------------------------------------------------
 

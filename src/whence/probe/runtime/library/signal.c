@@ -3,52 +3,26 @@
 
 #include <signal.h>
 
-LIBRARY(int, sigaction, int number, const struct sigaction *new, struct sigaction *old)
+static void exchanged(const void *new, const void *old, size_t size, int failed)
 {
-    int before = errno;
-    int result = sigaction(number, new, old);
-    EFFECTS_ERRNO(sigaction, before)
-    {
-        read_bytes(new, new ? sizeof *new : 0);
-        write_bytes(old, old && !result ? sizeof *old : 0);
-    }
-    return result;
+    read_bytes(new, new ? size : 0);
+    write_bytes(old, old && !failed ? size : 0);
 }
 
-LIBRARY(int, sigprocmask, int how, const sigset_t *new, sigset_t *old)
-{
-    int before = errno;
-    int result = sigprocmask(how, new, old);
-    EFFECTS_ERRNO(sigprocmask, before)
-    {
-        read_bytes(new, new ? sizeof *new : 0);
-        write_bytes(old, old && !result ? sizeof *old : 0);
+/* Functions that set something anew, and give what was set before. */
+#define EXCHANGES(name, call, ...) \
+    LIBRARY(int, name, __VA_ARGS__) \
+    { \
+        int before = errno; \
+        int result = call; \
+        EFFECTS_ERRNO(name, before) { exchanged(new, old, sizeof *new, result); } \
+        return result; \
     }
-    return result;
-}
 
-LIBRARY(int, pthread_sigmask, int how, const sigset_t *new, sigset_t *old)
-{
-    int result = pthread_sigmask(how, new, old);
-    EFFECTS(pthread_sigmask)
-    {
-        read_bytes(new, new ? sizeof *new : 0);
-        write_bytes(old, old && !result ? sizeof *old : 0);
-    }
-    return result;
-}
-
-LIBRARY(int, sigaltstack, const stack_t *new, stack_t *old)
-{
-    int before = errno;
-    int result = sigaltstack(new, old);
-    EFFECTS_ERRNO(sigaltstack, before)
-    {
-        read_bytes(new, new ? sizeof *new : 0);
-        write_bytes(old, old && !result ? sizeof *old : 0);
-    }
-    return result;
-}
+EXCHANGES(sigaction, sigaction(number, new, old), int number, const struct sigaction *new, struct sigaction *old)
+EXCHANGES(sigprocmask, sigprocmask(how, new, old), int how, const sigset_t *new, sigset_t *old)
+EXCHANGES(pthread_sigmask, pthread_sigmask(how, new, old), int how, const sigset_t *new, sigset_t *old)
+EXCHANGES(sigaltstack, sigaltstack(new, old), const stack_t *new, stack_t *old)
 
 LIBRARY(int, sigismember, const sigset_t *set, int number)
 {
@@ -57,38 +31,27 @@ LIBRARY(int, sigismember, const sigset_t *set, int number)
     return result;
 }
 
-LIBRARY(int, sigfillset, sigset_t *set)
-{
-    int result = sigfillset(set);
-    EFFECTS(sigfillset) { write_bytes(set, sizeof *set); }
-    return result;
-}
-
-LIBRARY(int, sigdelset, sigset_t *set, int number)
-{
-    int result = sigdelset(set, number);
-    EFFECTS(sigdelset)
-    {
-        read_bytes(set, sizeof *set);
-        write_bytes(set, sizeof *set);
+#define WHOLE_SET(name) \
+    LIBRARY(int, name, sigset_t *set) \
+    { \
+        int result = name(set); \
+        EFFECTS(name) { write_bytes(set, sizeof *set); } \
+        return result; \
     }
-    return result;
-}
 
-LIBRARY(int, sigemptyset, sigset_t *set)
-{
-    int result = sigemptyset(set);
-    EFFECTS(sigemptyset) { write_bytes(set, sizeof *set); }
-    return result;
-}
-
-LIBRARY(int, sigaddset, sigset_t *set, int number)
-{
-    int result = sigaddset(set, number);
-    EFFECTS(sigaddset)
-    {
-        read_bytes(set, sizeof *set);
-        write_bytes(set, sizeof *set);
+#define ONE_OF_SET(name) \
+    LIBRARY(int, name, sigset_t *set, int number) \
+    { \
+        int result = name(set, number); \
+        EFFECTS(name) \
+        { \
+            read_bytes(set, sizeof *set); \
+            write_bytes(set, sizeof *set); \
+        } \
+        return result; \
     }
-    return result;
-}
+
+WHOLE_SET(sigemptyset)
+WHOLE_SET(sigfillset)
+ONE_OF_SET(sigaddset)
+ONE_OF_SET(sigdelset)

@@ -21,17 +21,6 @@ LIBRARY(size_t, wcsnlen, const wchar_t *text, size_t limit)
     return length;
 }
 
-LIBRARY(int, wcscmp, const wchar_t *a, const wchar_t *b)
-{
-    int result = wcscmp(a, b);
-    EFFECTS(wcscmp)
-    {
-        read_bytes(a, whole(a));
-        read_bytes(b, whole(b));
-    }
-    return result;
-}
-
 #define WIDE_COMPARISON(name) \
     LIBRARY(int, name, const wchar_t *a, const wchar_t *b) \
     { \
@@ -44,30 +33,24 @@ LIBRARY(int, wcscmp, const wchar_t *a, const wchar_t *b)
         return result; \
     }
 
+WIDE_COMPARISON(wcscmp)
 WIDE_COMPARISON(wcscasecmp)
 WIDE_COMPARISON(wcscoll)
 
-LIBRARY(int, wcsncasecmp, const wchar_t *a, const wchar_t *b, size_t limit)
-{
-    int result = wcsncasecmp(a, b, limit);
-    EFFECTS(wcsncasecmp)
-    {
-        read_bytes(a, wcsnlen(a, limit) * WIDE);
-        read_bytes(b, wcsnlen(b, limit) * WIDE);
+#define WIDE_COMPARISON_UP_TO(name) \
+    LIBRARY(int, name, const wchar_t *a, const wchar_t *b, size_t limit) \
+    { \
+        int result = name(a, b, limit); \
+        EFFECTS(name) \
+        { \
+            read_bytes(a, wcsnlen(a, limit) * WIDE); \
+            read_bytes(b, wcsnlen(b, limit) * WIDE); \
+        } \
+        return result; \
     }
-    return result;
-}
 
-LIBRARY(int, wcsncmp, const wchar_t *a, const wchar_t *b, size_t limit)
-{
-    int result = wcsncmp(a, b, limit);
-    EFFECTS(wcsncmp)
-    {
-        read_bytes(a, wcsnlen(a, limit) * WIDE);
-        read_bytes(b, wcsnlen(b, limit) * WIDE);
-    }
-    return result;
-}
+WIDE_COMPARISON_UP_TO(wcsncmp)
+WIDE_COMPARISON_UP_TO(wcsncasecmp)
 
 LIBRARY(wchar_t *, wcschr, const wchar_t *text, wchar_t c)
 {
@@ -101,26 +84,17 @@ static void looked_at(const wchar_t *text, const wchar_t *set)
     read_bytes(set, whole(set));
 }
 
-LIBRARY(size_t, wcsspn, const wchar_t *text, const wchar_t *set)
-{
-    size_t length = wcsspn(text, set);
-    EFFECTS(wcsspn) { looked_at(text, set); }
-    return length;
-}
+#define BY_SET(type, name) \
+    LIBRARY(type, name, const wchar_t *text, const wchar_t *set) \
+    { \
+        type found = (name)(text, set); \
+        EFFECTS(name) { looked_at(text, set); } \
+        return found; \
+    }
 
-LIBRARY(size_t, wcscspn, const wchar_t *text, const wchar_t *set)
-{
-    size_t length = wcscspn(text, set);
-    EFFECTS(wcscspn) { looked_at(text, set); }
-    return length;
-}
-
-LIBRARY(wchar_t *, wcspbrk, const wchar_t *text, const wchar_t *set)
-{
-    wchar_t *found = (wcspbrk)(text, set);
-    EFFECTS(wcspbrk) { looked_at(text, set); }
-    return found;
-}
+BY_SET(size_t, wcsspn)
+BY_SET(size_t, wcscspn)
+BY_SET(wchar_t *, wcspbrk)
 
 /* As strtok_r (string.c): looks no further than the token's end, whose character it overwrites. */
 LIBRARY(wchar_t *, wcstok, wchar_t *text, const wchar_t *set, wchar_t **next)

@@ -1,0 +1,45 @@
+"""What reading recorded runs takes, compiled before there is one: by going over a run of nothing, of no program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from whence.program.program import Program
+from whence.subject.memory_check import Checker
+from whence.subject.subject import Subject
+from whence.trace.columns import new_columns
+from whence.trace.decode import decode, new_stacks
+from whence.trace.kernels import is_kept
+from whence.trace.shadow import new_shadow
+from whence.trace.slicing import backward_slice
+
+
+def subject_of_nothing() -> Subject:
+    """A subject without code, whose tables have the types that those of any other have."""
+    subject = Subject(Path(), Path("nothing"), [])
+    subject.program = Program([])
+    return subject
+
+
+class Slicing:
+    """Traces decoded and sliced."""
+
+    @staticmethod
+    def is_compiled() -> bool:
+        """Whether decoding has been compiled before."""
+        return is_kept(decode)
+
+    def compile(self) -> None:
+        """Compile it."""
+        plan, columns = subject_of_nothing().plan, new_columns()
+        units = np.zeros(0, np.uint32)
+        units.flags.writeable = False  # as those of a trace are
+        decode(units, np.zeros(0, np.int64), plan, columns, new_shadow(), new_stacks(1))
+        backward_slice(plan, columns, np.zeros(0, np.int64))
+
+
+def what_reads_runs() -> tuple[Slicing, Checker]:
+    """The two parts that every diagnosis needs, of about the same size."""
+    return Slicing(), Checker(subject_of_nothing())
