@@ -75,7 +75,7 @@ def assert_same(text: str) -> None:
     quick, full = (checked(text, one_by_one) for one_by_one in (False, True))
     assert quick.errors == full.errors
     assert np.array_equal(quick.table, full.table)
-    assert np.array_equal(quick.deeds, full.deeds)
+    assert np.array_equal(quick.occurrences, full.occurrences)
 
 
 def test_pointers_that_go_around() -> None:

@@ -33,7 +33,7 @@ class NotKnown(Exception):
 
 
 @dataclass(slots=True, frozen=True)
-class Spot:
+class Lvalue:
     """A place in memory: its path in C with type and bits, its address, and the bytes that there are for it."""
 
     path: AccessPath
@@ -74,7 +74,7 @@ class Number:
     type: CType | None = None
 
 
-Found = Spot | Number
+Found = Lvalue | Number
 Lookup = Callable[[str], Found | None]
 
 
@@ -85,33 +85,33 @@ def evaluate(text: str, instant: Instant, lookup: Lookup) -> Found:
     return _Evaluation(instant, lookup, text.encode()).of(_parsed(text))
 
 
-def number_of(spot: Spot, instant: Instant) -> Number:
+def number_of(lvalue: Lvalue, instant: Instant) -> Number:
     """The value of a scalar at a place. Raises NotKnown where it is not known, or is no scalar."""
-    plain = spot.plain
+    plain = lvalue.plain
     if plain is None or plain.kind in ("struct", "union", "void", "complex"):
-        raise NotKnown(f"`{spot.path.text}` is no number")
+        raise NotKnown(f"`{lvalue.path.text}` is no number")
     if plain.kind in ("array", "function"):
-        return Number(spot.address, 8, False, True, plain.element if plain.kind == "array" else plain)
-    found = instant.bytes(spot.address, spot.size)
+        return Number(lvalue.address, 8, False, True, plain.element if plain.kind == "array" else plain)
+    found = instant.bytes(lvalue.address, lvalue.size)
     if found.data is None:
-        raise NotKnown(f"`{spot.path.text}` is not known: {found.why}")
+        raise NotKnown(f"`{lvalue.path.text}` is not known: {found.why}")
     raw = int.from_bytes(found.data, "little")
     if plain.kind == "pointer":
-        return Number(raw, 8, False, True, instant.run.types.completed(plain.target), spot.path.type)
+        return Number(raw, 8, False, True, instant.run.types.completed(plain.target), lvalue.path.type)
     if plain.kind == "float":
         if plain.size not in (4, 8):
-            raise NotKnown(f"`{spot.path.text}` is a long double, with which nothing is computed here")
-        return Number(struct.unpack("<f" if plain.size == 4 else "<d", found.data)[0], 0, type=spot.path.type)
-    if spot.path.bits is not None:
-        shift, width = spot.path.bits
+            raise NotKnown(f"`{lvalue.path.text}` is a long double, with which nothing is computed here")
+        return Number(struct.unpack("<f" if plain.size == 4 else "<d", found.data)[0], 0, type=lvalue.path.type)
+    if lvalue.path.bits is not None:
+        shift, width = lvalue.path.bits
         raw = raw >> shift & (1 << width) - 1
         raw -= (1 << width) if plain.signed and raw >> (width - 1) else 0
-        return Number(raw, plain.size, plain.signed, type=spot.path.type)
+        return Number(raw, plain.size, plain.signed, type=lvalue.path.type)
     value = to_integer(raw, plain)
-    return Number(value, plain.size, value < 0 or plain.signed or plain.kind == "enum", type=spot.path.type)
+    return Number(value, plain.size, value < 0 or plain.signed or plain.kind == "enum", type=lvalue.path.type)
 
 
-def member_spot(whole: Spot, member: Member) -> Spot:
+def member_lvalue(whole: Lvalue, member: Member) -> Lvalue:
     """A member of a structure or union at a place."""
     path = select(whole.path, member)
     start = member.offset // 8
@@ -120,24 +120,24 @@ def member_spot(whole: Spot, member: Member) -> Spot:
     last = whole.plain is not None and whole.plain.kind == "struct" and member is whole.plain.members[-1]
     size = member.type.size
     room = whole.room - start if last or size <= 0 else min(size, whole.room - start)
-    return Spot(path, whole.address + start, max(0, room))
+    return Lvalue(path, whole.address + start, max(0, room))
 
 
-def element_spot(whole: Spot, index: int) -> Spot:
+def element_lvalue(whole: Lvalue, index: int) -> Lvalue:
     """An element of an array at a place; C lets it lie beyond the end."""
     element = whole.plain.element if whole.plain is not None else None
     size = element.size if element is not None else 0
     room = whole.room - index * size
     path = AccessPath(f"{whole.path.postfix}[{index}]", element)
-    return Spot(path, whole.address + index * size, min(size, room) if room >= 0 else size)
+    return Lvalue(path, whole.address + index * size, min(size, room) if room >= 0 else size)
 
 
-def elements(whole: Spot) -> int:
+def elements(whole: Lvalue) -> int:
     """How many elements an array at a place has."""
     return count_of(whole.plain, whole.room) if whole.plain is not None and whole.plain.kind == "array" else 0
 
 
-def pointed(pointer: Number, text: str, instant: Instant) -> Spot:
+def pointed(pointer: Number, text: str, instant: Instant) -> Lvalue:
     """What a pointer points to, ``text`` being its expression. Raises NotKnown for one that points nowhere."""
     address = int(pointer.value)
     if not pointer.is_pointer:
@@ -149,7 +149,7 @@ def pointed(pointer: Number, text: str, instant: Instant) -> Spot:
     made = instant.object_at(address)
     room = made.end - address if made is not None else pointer.target.plain.size
     level = UNARY if text.startswith(("*", "&")) else POSTFIX
-    return Spot(target_of(Value(text, level, pointee=pointer.target)), address, room)
+    return Lvalue(target_of(Value(text, level, pointee=pointer.target)), address, room)
 
 
 @lru_cache(maxsize=1)
@@ -249,22 +249,22 @@ class _Evaluation:
 
     # ---- Places ------------------------------------------------------------------------------------------------------
 
-    def _field_expression(self, node: Node) -> Spot:
+    def _field_expression(self, node: Node) -> Lvalue:
         owner, name = self._field(node, "argument"), self._words(self._field(node, "field"))
         is_arrow = self._words(self._field(node, "operator")) == "->"
         whole: Found = pointed(self._number(owner), self._words(owner), self._instant) if is_arrow else self.of(owner)
-        if not isinstance(whole, Spot) or whole.plain is None or whole.plain.kind not in ("struct", "union"):
+        if not isinstance(whole, Lvalue) or whole.plain is None or whole.plain.kind not in ("struct", "union"):
             raise NotKnown(f"`{self._words(owner)}` is no structure")
         found = _member(whole, name)
         if found is None:
             raise NotKnown(f"`{self._words(owner)}` has no member `{name}`")
         return found
 
-    def _subscript_expression(self, node: Node) -> Spot:
+    def _subscript_expression(self, node: Node) -> Lvalue:
         owner, index = self._field(node, "argument"), self._number(self._field(node, "index"))
         whole = self.of(owner)
-        if isinstance(whole, Spot) and whole.plain is not None and whole.plain.kind == "array":
-            return element_spot(whole, int(index.value))
+        if isinstance(whole, Lvalue) and whole.plain is not None and whole.plain.kind == "array":
+            return element_lvalue(whole, int(index.value))
         pointer = whole if isinstance(whole, Number) else number_of(whole, self._instant)
         return pointed(_moved(pointer, int(index.value)), f"({self._words(owner)} + {index.value})", self._instant)
 
@@ -273,7 +273,7 @@ class _Evaluation:
         if self._words(self._field(node, "operator")) == "*":
             return pointed(self._number(inner), self._words(inner), self._instant)
         found = self.of(inner)
-        if not isinstance(found, Spot) or found.path.bits is not None:
+        if not isinstance(found, Lvalue) or found.path.bits is not None:
             raise NotKnown(f"`{self._words(inner)}` has no address")
         return Number(found.address, 8, False, True, found.path.type)
 
@@ -309,15 +309,15 @@ class _Evaluation:
         return self.of(self._field(node, chosen))
 
 
-def _member(whole: Spot, name: str) -> Spot | None:
+def _member(whole: Lvalue, name: str) -> Lvalue | None:
     """The member of a name, be it in an anonymous one."""
     assert whole.plain is not None
     for member in whole.plain.members:
-        spot = member_spot(whole, member)
+        lvalue = member_lvalue(whole, member)
         if member.name == name:
-            return spot
-        if not member.name and spot.plain is not None and spot.plain.kind in ("struct", "union"):
-            inner = _member(spot, name)
+            return lvalue
+        if not member.name and lvalue.plain is not None and lvalue.plain.kind in ("struct", "union"):
+            inner = _member(lvalue, name)
             if inner is not None:
                 return inner
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from whence.debug.expressions import Spot
+from whence.debug.expressions import Lvalue
 from whence.probe.layout import Kind
 from whence.trace.dependence import Edge
 from whence.trace.slicing import dependences
@@ -23,20 +23,20 @@ class Origin:
     text: str
 
 
-def origin_of(spot: Spot, instant: Instant, reader: TraceReader) -> Origin:
+def origin_of(lvalue: Lvalue, instant: Instant, reader: TraceReader) -> Origin:
     """Where what lies at a place came from."""
-    name = spot.path.text
-    event = instant.writer(spot.address, spot.size)
+    name = lvalue.path.text
+    event = instant.writer(lvalue.address, lvalue.size)
     if event < 0:
-        known = instant.read(spot.address, spot.size) is not None
+        known = instant.read(lvalue.address, lvalue.size) is not None
         why = "has had its value from the start" if known else "was never given a value that was recorded"
         return Origin(-1, f"`{name}` {why}")
     if reader.statement(event) is None:
         event = _passed(event, reader)
     place = reader.statement(event)
     where = f"{place.file}:{place.line}" if place is not None else "code without a line"
-    deed = reader.action(event)
-    return Origin(event, f"`{name}` came from {where}" + (f", which {deed}" if deed else ""))
+    action = reader.action(event)
+    return Origin(event, f"`{name}` came from {where}" + (f", which {action}" if action else ""))
 
 
 def _passed(event: int, reader: TraceReader) -> int:

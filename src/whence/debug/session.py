@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from whence.debug.breakpoint_table import BreakpointTable
 from whence.debug.breakpoints import messages, next_hit
-from whence.debug.expressions import NotKnown, Number, Spot, number_of
+from whence.debug.expressions import Lvalue, NotKnown, Number, number_of
 from whence.debug.origin import origin_of
 from whence.debug.protocol import Connection
 from whence.debug.run import Run
@@ -416,10 +416,10 @@ class Session:
         scope = self._scope(arguments["frameId"])
         _, shower = self._now
 
-        def rows(spots: Callable[[], list[Spot]]) -> Callable[[int, int], list[Shown]]:
+        def rows(lvalues: Callable[[], list[Lvalue]]) -> Callable[[int, int], list[Shown]]:
             def page(start: int, count: int) -> list[Shown]:
                 end = start + (count or MOST_STATICS)
-                return [shower.shown(spot, spot.path.text, spot.path.text) for spot in spots()[start:end]]
+                return [shower.shown(lvalue, lvalue.path.text, lvalue.path.text) for lvalue in lvalues()[start:end]]
 
             return page
 
@@ -429,8 +429,8 @@ class Session:
             ("Static variables", "globals", scope.statics, True),
         )
         found = []
-        for name, hint, spots, expensive in lists:
-            reference = self._reference(rows(spots))
+        for name, hint, lvalues, expensive in lists:
+            reference = self._reference(rows(lvalues))
             found.append(
                 {"name": name, "presentationHint": hint, "variablesReference": reference, "expensive": expensive}
             )
@@ -502,7 +502,7 @@ class Session:
 
     def _to_origin(self, text: str, scope: Scope) -> Answer:
         found = scope.evaluate(text)
-        if not isinstance(found, Spot):
+        if not isinstance(found, Lvalue):
             raise Refused(f"`{text}` lies at no place: give a variable or a part of one")
         origin = origin_of(found, self._now[0], self.run.reader)
         body = {"result": origin.text, "variablesReference": 0}

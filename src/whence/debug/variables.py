@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from whence.debug.expressions import (
     Found,
+    Lvalue,
     NotKnown,
     Number,
-    Spot,
-    element_spot,
+    element_lvalue,
     elements,
     evaluate,
-    member_spot,
+    member_lvalue,
     number_of,
     pointed,
 )
@@ -46,7 +46,7 @@ class Shown:
     value: str
     type: str
     expression: str
-    whole: Spot | None = None
+    whole: Lvalue | None = None
     indexed: int = 0
 
 
@@ -64,18 +64,18 @@ class Scope:
         found = self._run.locals_of(self.frame, self._at)
         return [made for made in found if made.name and made.name != RETURN_VALUE and made.in_scope]
 
-    def arguments(self) -> list[Spot]:
+    def arguments(self) -> list[Lvalue]:
         """The parameters of the call."""
-        return [_spot(made) for made in self._locals if made.variable and made.variable.parameter]
+        return [_lvalue(made) for made in self._locals if made.variable and made.variable.parameter]
 
-    def locals(self) -> list[Spot]:
+    def locals(self) -> list[Lvalue]:
         """Its other locals that are in scope, with the static ones of its function; the innermost of a name last."""
         own = [made for made in self._locals if not (made.variable and made.variable.parameter)]
-        return [_spot(made) for made in [*own, *self._statics_of_function]]
+        return [_lvalue(made) for made in [*own, *self._statics_of_function]]
 
-    def statics(self) -> list[Spot]:
+    def statics(self) -> list[Lvalue]:
         """The static variables outside of functions, those of the call's module first."""
-        return [_spot(made) for made in self._statics_outside]
+        return [_lvalue(made) for made in self._statics_outside]
 
     @cached_property
     def _statics_outside(self) -> list[LiveObject]:
@@ -101,7 +101,7 @@ class Scope:
         variables = [*reversed(self._locals), *self._statics_of_function, *self._statics_outside]
         made = next((made for made in variables if made.name == name), None)
         if made is not None:
-            return _spot(made)
+            return _lvalue(made)
         if any(v.name == name for e in self._subject.expressions for v in e.debug.globals.values()):
             raise NotKnown(f"where `{name}` lies is not in the recording")
         return self._enumerator(name) or self._function(name)
@@ -132,8 +132,8 @@ def frame_of(instant: Instant, number: int, at: int) -> Frame:
     return Frame(number, ref, 0, 1, at)
 
 
-def _spot(made: LiveObject) -> Spot:
-    return Spot(AccessPath(made.name, made.type, made.variable), made.base, made.size)
+def _lvalue(made: LiveObject) -> Lvalue:
+    return Lvalue(AccessPath(made.name, made.type, made.variable), made.base, made.size)
 
 
 class Shower:
@@ -164,23 +164,23 @@ class Shower:
 
     # ---- Values ------------------------------------------------------------------------------------------------------
 
-    def value(self, spot: Spot) -> str:
+    def value(self, lvalue: Lvalue) -> str:
         """What lies at a place, or why that is not known."""
-        plain = spot.plain
+        plain = lvalue.plain
         if plain is None:
             return f"{_UNKNOWN}its type"
-        if plain.kind in ("struct", "union") or (plain.kind == "array" and not _is_text(spot)):
-            return self._aggregate(spot)
+        if plain.kind in ("struct", "union") or (plain.kind == "array" and not _is_text(lvalue)):
+            return self._aggregate(lvalue)
         if plain.kind == "pointer":
             try:
-                return self._pointer(number_of(spot, self._instant))
+                return self._pointer(number_of(lvalue, self._instant))
             except NotKnown:
-                return self._unknown(spot)
-        shown = self._values.of(self._place(spot))
-        return shown if shown is not None else self._unknown(spot)
+                return self._unknown(lvalue)
+        shown = self._values.of(self._place(lvalue))
+        return shown if shown is not None else self._unknown(lvalue)
 
-    def _unknown(self, spot: Spot) -> str:
-        return _UNKNOWN + self._instant.bytes(spot.address, spot.size).why
+    def _unknown(self, lvalue: Lvalue) -> str:
+        return _UNKNOWN + self._instant.bytes(lvalue.address, lvalue.size).why
 
     def _pointer(self, number: Number) -> str:
         """An address, with what lies there where that is known."""
@@ -190,14 +190,14 @@ class Shower:
         shown = self._values.pointed(value, number.target)
         return shown if shown == hex(value) else f"{value:#x} {shown}"
 
-    def _place(self, spot: Spot) -> Place:
-        made = self._instant.object_at(spot.address) or LiveObject(Kind.BLOCK, spot.address, spot.size)
-        return Place(spot.path.text, spot.address, spot.size, spot.path.type, made, path=spot.path)
+    def _place(self, lvalue: Lvalue) -> Place:
+        made = self._instant.object_at(lvalue.address) or LiveObject(Kind.BLOCK, lvalue.address, lvalue.size)
+        return Place(lvalue.path.text, lvalue.address, lvalue.size, lvalue.path.type, made, path=lvalue.path)
 
-    def _aggregate(self, spot: Spot) -> str:
+    def _aggregate(self, lvalue: Lvalue) -> str:
         """The first parts of a structure or an array, in braces."""
         parts = list[str]()
-        for number, (name, part) in enumerate(self._parts(spot, 0, MOST_SHOWN + 1)):
+        for number, (name, part) in enumerate(self._parts(lvalue, 0, MOST_SHOWN + 1)):
             if number == MOST_SHOWN:
                 parts.append("...")
                 break
@@ -205,44 +205,44 @@ class Shower:
             parts.append(inner if name.startswith("[") else f"{name} = {inner}")
         return f"{{{', '.join(parts)}}}"
 
-    def _brief(self, spot: Spot) -> str:
-        plain = spot.plain
+    def _brief(self, lvalue: Lvalue) -> str:
+        plain = lvalue.plain
         if plain is None:
             return NOT_KNOWN
-        if plain.kind in ("struct", "union") or (plain.kind == "array" and not _is_text(spot)):
+        if plain.kind in ("struct", "union") or (plain.kind == "array" and not _is_text(lvalue)):
             return "{...}"
         if plain.kind == "pointer":
-            data = self._instant.read(spot.address, spot.size)
-            return NOT_KNOWN if data is None else format_value(int.from_bytes(data, "little"), spot.path.type)
-        return self._values.of(self._place(spot)) or NOT_KNOWN
+            data = self._instant.read(lvalue.address, lvalue.size)
+            return NOT_KNOWN if data is None else format_value(int.from_bytes(data, "little"), lvalue.path.type)
+        return self._values.of(self._place(lvalue)) or NOT_KNOWN
 
     # ---- Parts -------------------------------------------------------------------------------------------------------
 
-    def _whole(self, spot: Spot) -> tuple[Spot | None, int]:
+    def _whole(self, lvalue: Lvalue) -> tuple[Lvalue | None, int]:
         """The place whose parts a debugger lists for a place, and how many of them have a number."""
-        plain = spot.plain
+        plain = lvalue.plain
         if plain is None:
             return None, 0
         if plain.kind == "pointer":
-            return (spot, 0) if self._target(spot) is not None else (None, 0)
+            return (lvalue, 0) if self._target(lvalue) is not None else (None, 0)
         if plain.kind == "array":
-            return (spot, elements(spot)) if elements(spot) else (None, 0)
-        return (spot, 0) if plain.kind in ("struct", "union") and plain.members else (None, 0)
+            return (lvalue, elements(lvalue)) if elements(lvalue) else (None, 0)
+        return (lvalue, 0) if plain.kind in ("struct", "union") and plain.members else (None, 0)
 
-    def _target(self, spot: Spot) -> Spot | None:
+    def _target(self, lvalue: Lvalue) -> Lvalue | None:
         """What a pointer at a place points to, where that is known and lives."""
         try:
-            target = pointed(number_of(spot, self._instant), spot.path.text, self._instant)
+            target = pointed(number_of(lvalue, self._instant), lvalue.path.text, self._instant)
         except NotKnown:
             return None
         return target if self._instant.object_at(target.address) is not None else None
 
-    def parts(self, whole: Spot, start: int = 0, count: int = 0) -> list[Shown]:
+    def parts(self, whole: Lvalue, start: int = 0, count: int = 0) -> list[Shown]:
         """Rows for the parts of a place from number ``start`` on, ``count`` of them (0: a page)."""
         found = self._parts(whole, start, count or PAGE)
         return [self.shown(part, name, part.path.text) for name, part in found]
 
-    def _parts(self, whole: Spot, start: int, count: int) -> Iterator[tuple[str, Spot]]:
+    def _parts(self, whole: Lvalue, start: int, count: int) -> Iterator[tuple[str, Lvalue]]:
         plain = whole.plain
         kind = plain.kind if plain is not None else ""
         if kind == "pointer":
@@ -251,16 +251,16 @@ class Shower:
                 yield from self._pointed(target, whole, start, count)
         elif kind == "array":
             for index in range(start, min(start + count, elements(whole))):
-                yield f"[{index}]", element_spot(whole, index)
+                yield f"[{index}]", element_lvalue(whole, index)
         elif plain is not None:
             for member in plain.members[start : start + count]:
-                part = member_spot(whole, member)
+                part = member_lvalue(whole, member)
                 if member.name:
                     yield member.name, part
                 else:
                     yield from self._parts(part, 0, count)
 
-    def _pointed(self, target: Spot, pointer: Spot, start: int, count: int) -> Iterator[tuple[str, Spot]]:
+    def _pointed(self, target: Lvalue, pointer: Lvalue, start: int, count: int) -> Iterator[tuple[str, Lvalue]]:
         """What a pointer points to: a structure's members, the elements of a block, or one value."""
         plain = target.plain
         size = plain.size if plain is not None else 0
@@ -276,11 +276,11 @@ class Shower:
             text = Value(pointer.path.text).at(POSTFIX)
             for index in range(start, min(start + count, several)):
                 path = AccessPath(f"{text}[{index}]", target.path.type)
-                yield f"[{index}]", Spot(path, target.address + index * size, size)
+                yield f"[{index}]", Lvalue(path, target.address + index * size, size)
 
 
-def _is_text(spot: Spot) -> bool:
+def _is_text(lvalue: Lvalue) -> bool:
     """Whether a place holds characters."""
-    plain = spot.plain
+    plain = lvalue.plain
     element = plain.element if plain is not None and plain.kind == "array" else plain
     return element is not None and element.plain.kind == "char" and element.plain.size == 1

@@ -60,8 +60,8 @@ def _print_node(page: _Page, node: dict[str, Any]) -> None:
         page.wrapped(f"{lead}   = ", node["contradiction"])
     others = [line for line in node["cause"] if (line["file"], line["line"]) != (node["file"], node["line"])]
     for line in others[:LINES_SHOWN]:
-        deed = f"  {line['deed']}" if line["deed"] else ""
-        page.line((f"{lead}   <- ", DIM), (f"{line['file']}:{line['line']}", PLACE), (deed, ""))
+        step = f"  {line['deed']}" if line["deed"] else ""
+        page.line((f"{lead}   <- ", DIM), (f"{line['file']}:{line['line']}", PLACE), (step, ""))
     if len(others) > LINES_SHOWN:
         page.line((f"{lead}   <- {plural(len(others) - LINES_SHOWN, 'more line')}", DIM))
     for note in node["notes"]:

@@ -29,7 +29,7 @@ from whence.subject.subject import Subject, of_capture
 
 REPAIRED, PASSING = 3, 5  # cases of each kind that are recorded
 NO_TIME = "there was no time to record runs with it"
-Deed = tuple[str, str, bytes]  # the kind of an error, its file, and the text of its line
+ErrorKey = tuple[str, str, bytes]  # the kind of an error, its file, and the text of its line
 
 
 class EditedMemory:
@@ -44,7 +44,7 @@ class EditedMemory:
         self._subject, self._runs, self._deadline = subject, runs, deadline
         self._scratch = scratch("edited-memory")
         self._rebuild = Rebuild(subject.capture, Path(self._scratch.name))
-        self._before, self._seen = set[Deed](), set[int]()
+        self._before, self._seen = set[ErrorKey](), set[int]()
         self._numbers = 0
 
     def __enter__(self) -> EditedMemory:
@@ -75,10 +75,10 @@ class EditedMemory:
             executable = subject.build(Variant.RECORD, Path(self._scratch.name, f"{name}-record"))
             for row, outcome, errors in self._errors(subject, executable, rows, {file: text}):
                 name = f"`{self._runs.tested[row].case.name}`"
-                old = next((words for deed, words in errors if deed in before and deed[0] != Kind.LEAK), "")
+                old = next((words for key, words in errors if key in before and key[0] != Kind.LEAK), "")
                 known = known or (old and f"{name} has {old}")
                 is_open = loses and row not in passing
-                new = [words for deed, words in errors if deed not in before and not (is_open and deed[0] == Kind.LEAK)]
+                new = [words for key, words in errors if key not in before and not (is_open and key[0] == Kind.LEAK)]
                 if new:
                     return Check(made + 1, len(rows), f"{name} has {new[0]}", before=known)
                 if outcome.failed:
@@ -111,17 +111,17 @@ class EditedMemory:
         found: Coverage = coverage(self._subject, self._runs)
         return found
 
-    def _done_before(self, rows: Sequence[int]) -> set[Deed]:
+    def _done_before(self, rows: Sequence[int]) -> set[ErrorKey]:
         """What passing cases do wrong without an edit, these and those that were asked for before."""
         new, subject = [row for row in rows if row not in self._seen], self._subject
         for row, _, errors in self._errors(subject, subject.variant(Variant.RECORD), new, {}):
             self._seen.add(row)
-            self._before.update(deed for deed, _ in errors)
+            self._before.update(key for key, _ in errors)
         return self._before
 
     def _errors(
         self, subject: Subject, executable: Path, rows: Sequence[int], texts: Mapping[str, bytes]
-    ) -> Iterator[tuple[int, Outcome, list[tuple[Deed, str]]]]:
+    ) -> Iterator[tuple[int, Outcome, list[tuple[ErrorKey, str]]]]:
         """How each case's recorded run ends, and its errors with words for each; ``texts`` are those of edited files.
 
         Raises TimeoutError where there is no time.
@@ -137,14 +137,14 @@ class EditedMemory:
                     raise TimeoutError
                 found = FoundErrors(subject, checked := checker.check(recording.trace, leaks=True))
                 errors = [
-                    (_deed(error, found.statement(error), subject.folder, texts), found.brief(error))
+                    (_key(error, found.statement(error), subject.folder, texts), found.brief(error))
                     for error in checked.errors
                     if error.kind is not Kind.LEAK or not error.writes  # which says that it can be reached still
                 ]
                 yield row, recording.outcome, errors
 
 
-def _deed(error: Error, at: Statement | None, folder: Path, texts: Mapping[str, bytes]) -> Deed:
+def _key(error: Error, at: Statement | None, folder: Path, texts: Mapping[str, bytes]) -> ErrorKey:
     """What tells an error of one text of the program in another one, where its line has another number."""
     if at is None:
         return str(error.kind), "", b""

@@ -45,10 +45,10 @@ _NAMES = {getattr(objects, kind.name): kind for kind in Kind if kind is not Kind
 class Error:
     """One error: the first time that a place of the program did it, and how often it did.
 
-    ``number`` names it among a run's ``deeds`` (-1: a leak). ``event`` is the access or the call, ``argument`` the
-    argument of a library call (-1) or, of an undefined value, the event that read it. ``object`` is a number in the
-    table of objects (0: none), ``size`` its bytes then and ``death`` the event at which it had died (-1). ``other`` is
-    where an overlapping copy read.
+    ``number`` names it among a run's ``occurrences`` (-1: a leak). ``event`` is the access or the call, ``argument``
+    the argument of a library call (-1) or, of an undefined value, the event that read it. ``object`` is a number in
+    the table of objects (0: none), ``size`` its bytes then and ``death`` the event at which it had died (-1). ``other``
+    is where an overlapping copy read.
     """
 
     kind: Kind
@@ -69,14 +69,14 @@ class Error:
 class Checked:
     """A checked run: its errors in order of time, the ``table`` of all objects, and what the numbers of those mean.
 
-    ``deeds`` has a row for each time that an error was made, at most ``MOST_DEEDS``.
+    ``occurrences`` has a row for each time that an error was made, at most ``MOST_OCCURRENCES``.
     """
 
     trace: Trace
     declarations: Declarations
     errors: list[Error]
     table: Any
-    deeds: Any
+    occurrences: Any
     remarks: list[str]
 
     def whole(self, number: int) -> int:
@@ -141,8 +141,8 @@ class Checker:
         if leaks:
             errors += list(_leaks(trace, table))
         errors.sort(key=lambda error: error.event)
-        deeds = state.deeds[: state.counts[objects.N_DEED]]
-        return Checked(trace, self._declarations, errors, table, deeds, self._remarks(trace, len(rows)))
+        occurrences = state.occurrences[: state.counts[objects.N_OCCURRENCE]]
+        return Checked(trace, self._declarations, errors, table, occurrences, self._remarks(trace, len(rows)))
 
     def _remarks(self, trace: Trace, found: int) -> list[str]:
         """What limits the check of a run, in sentences."""

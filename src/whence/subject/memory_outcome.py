@@ -23,7 +23,7 @@ from whence.probe.instrument import Variant
 from whence.run.case_key import add_content, case_key
 from whence.run.outcome import Kind, Outcome
 from whence.subject.memory_check import Checker
-from whence.subject.memory_check import Kind as Deed
+from whence.subject.memory_check import Kind as ErrorKind
 from whence.subject.memory_words import FoundErrors
 from whence.subject.processes import NothingForked
 
@@ -129,7 +129,7 @@ def what_it_hangs_on(subject: Subject, recorder: Recorder, cases: Mapping[int, C
             checked = checker.check(recorder.record_or_beginning(case).trace)
         except WhenceError:
             continue
-        first = min(checked.errors, key=lambda error: error.kind is not Deed.UNDEFINED, default=None)
+        first = min(checked.errors, key=lambda error: error.kind is not ErrorKind.UNDEFINED, default=None)
         if first is not None:
             found[number] = f"its recorded run shows {FoundErrors(subject, checked).brief(first)}"
     return found

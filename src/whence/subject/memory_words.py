@@ -107,11 +107,11 @@ class FoundErrors:
             return "giving back"
         if error.kind is Kind.LEAK:
             return "the loss of"
-        deed = "a write" if error.writes else "a read"
+        access = "a write" if error.writes else "a read"
         if error.kind is Kind.BOUNDS:
             beyond = self._beyond(error)
-            return f"{deed} {'before' if beyond and beyond['side'] == 'before' else 'beyond'}"
-        return f"{deed} of"
+            return f"{access} {'before' if beyond and beyond['side'] == 'before' else 'beyond'}"
+        return f"{access} of"
 
     def _gone(self, error: Error) -> str:
         """When that was, of an object that was not to be used any more."""
@@ -254,7 +254,7 @@ class FoundErrors:
 
     def _sentences(self, error: Error, owner: dict[str, Any] | None, hit: dict[str, Any] | None) -> list[str]:
         """What happened; where the object comes from; where it went; through which calls."""
-        first = self._deed(error, owner, hit)
+        first = self._access(error, owner, hit)
         values = [f"`{v['name']}` = {v['value']}" for v in self._values(error)]
         if values and error.kind is not Kind.UNDEFINED:
             first += f" ({', '.join(values)})"
@@ -262,7 +262,7 @@ class FoundErrors:
             first += f"; {error.count:,} times in this run"
         return [first, self._origin(owner), self._calls(error)]
 
-    def _deed(self, error: Error, owner: dict[str, Any] | None, hit: dict[str, Any] | None) -> str:
+    def _access(self, error: Error, owner: dict[str, Any] | None, hit: dict[str, Any] | None) -> str:
         named = owner["text"] if owner else "an object that is not known"
         kind = error.kind
         if kind is Kind.UNDEFINED:

@@ -48,7 +48,7 @@ DOUBT = "perhaps changed by a function that was not recorded"
 NOWHERE = "nothing was recorded of it"
 
 
-class Deed(IntEnum):
+class Access(IntEnum):
     """What an access did."""
 
     LOAD = 1
@@ -64,7 +64,7 @@ ROW = np.dtype(
         ("event", np.int64),  # what happened is seen behind it
         ("address", np.int64),
         ("length", np.int64),
-        ("deed", np.int8),
+        ("access", np.int8),
         ("operation", np.int32),  # of a library call: which one
     ]
 )
@@ -122,8 +122,8 @@ class RecordedMemory:
             lengths: Any = VARIADIC if kind == Site.VASTART else int(static["size"])
             if kind in (Site.COPY, Site.SET):
                 lengths = trace.wide(places + 2 * ADDRESS_UNITS)
-            deed = {Site.LOAD: Deed.LOAD, Site.STORE: Deed.STORE}.get(Site(kind), Deed.OTHER)
-            yield _rows(events, trace.wide(places), lengths, deed)
+            access = {Site.LOAD: Access.LOAD, Site.STORE: Access.STORE}.get(Site(kind), Access.OTHER)
+            yield _rows(events, trace.wide(places), lengths, access)
 
     def _instances(self, site: int) -> tuple[Integers, Integers]:
         """The events of a site, and where what each recorded begins in the trace."""
@@ -139,8 +139,8 @@ class RecordedMemory:
         numbers = np.flatnonzero(np.isin(table["opcode"], (effects.WRITE, effects.COPY)))
         chosen = table[numbers]
         is_copy = chosen["opcode"] == effects.COPY
-        rows = _rows(chosen["event"], chosen["x"], np.where(is_copy, chosen["z"], chosen["y"]), Deed.WRITE)
-        rows["deed"][is_copy], rows["operation"] = Deed.COPY, numbers
+        rows = _rows(chosen["event"], chosen["x"], np.where(is_copy, chosen["z"], chosen["y"]), Access.WRITE)
+        rows["access"][is_copy], rows["operation"] = Access.COPY, numbers
         return rows
 
     def _doubts(self) -> Iterator[Any]:
@@ -151,7 +151,7 @@ class RecordedMemory:
             for site in range(last - int(plan.sites[last]["aux"]), last):
                 if plan.sites[site]["units"] == ADDRESS_UNITS:
                     events, places = self._instances(site)
-                    yield _rows(events + (last - site), self.trace.wide(places), DOUBTED, Deed.MAYBE)
+                    yield _rows(events + (last - site), self.trace.wide(places), DOUBTED, Access.MAYBE)
 
     @cached_property
     def _levels(self) -> list[_Level]:
@@ -207,7 +207,7 @@ class RecordedMemory:
         """Bytes that the last access before the point and the next one behind it (None: neither) have as a whole."""
         length = end - start
         before = self._left(last, start, length, depth) if last is not None else self._before(start, length)
-        if following is None or following["deed"] != Deed.LOAD:
+        if following is None or following["access"] != Access.LOAD:
             return before
         seen = self._value(following, start, length)
         if seen is None or seen == before.data:
@@ -225,17 +225,17 @@ class RecordedMemory:
 
     def _left(self, row: Any, start: int, length: int, depth: int) -> Bytes:
         """What an access left in bytes that it touched."""
-        event, deed = int(row["event"]), int(row["deed"])
+        event, access = int(row["event"]), int(row["access"])
         offset = start - int(row["address"])
-        if deed in (Deed.LOAD, Deed.STORE):
+        if access in (Access.LOAD, Access.STORE):
             data = self._value(row, start, length)
             return Bytes(data, "" if data is not None else NOWHERE)
-        if deed == Deed.MAYBE:
+        if access == Access.MAYBE:
             return Bytes(None, DOUBT)
-        if deed == Deed.OTHER:
+        if access == Access.OTHER:
             return self._by_code(event, offset, length, depth)
         operation = self._operations[int(row["operation"])]
-        if deed == Deed.COPY:
+        if access == Access.COPY:
             return self._copied(event, int(operation["y"]) + offset, length, depth)
         data = self._by_library(operation, offset, length)
         return Bytes(data, "" if data is not None else LIBRARY)
@@ -386,9 +386,9 @@ def _level(rows: Any, granule: int) -> _Level:
     return _Level(granule, rows, granules[order], np.ascontiguousarray(rows["event"]))
 
 
-def _rows(events: Any, addresses: Any, lengths: Any, deed: Deed) -> Any:
+def _rows(events: Any, addresses: Any, lengths: Any, access: Access) -> Any:
     rows = np.zeros(len(events), ROW)
-    rows["event"], rows["address"], rows["length"], rows["deed"] = events, addresses, lengths, deed
+    rows["event"], rows["address"], rows["length"], rows["access"] = events, addresses, lengths, access
     return rows
 
 
@@ -408,7 +408,7 @@ def _latest(rows: Any, low: int, high: int, start: int, end: int, writes: bool) 
         part = rows[first:high]
         hits = (part["address"] < end) & (part["address"] + part["length"] > start)
         if writes:
-            hits &= part["deed"] != Deed.LOAD
+            hits &= part["access"] != Access.LOAD
         found = np.flatnonzero(hits)
         if len(found):
             return part[found[-1]]

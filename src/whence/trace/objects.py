@@ -24,7 +24,7 @@ DEPTH = 1 << 24
 IN_PARENT = 1 << 30  # scope of a member array: whether it may be used is known of its parent
 MOST_OBJECTS = 1 << 27
 MOST_ERRORS = 1 << 16
-MOST_DEEDS = 1 << 20
+MOST_OCCURRENCES = 1 << 20
 
 DIRECT, THREAD = int(FrameKind.DIRECT), int(FrameKind.THREAD)
 # Kinds of objects.
@@ -66,7 +66,7 @@ ERROR = np.dtype(
 )
 
 # One time that an error was made: of each error the first, and of the later ones as many as there is room for.
-DEED = np.dtype(
+OCCURRENCE = np.dtype(
     [
         ("error", np.int32),
         ("event", np.int32),
@@ -83,10 +83,11 @@ class State(NamedTuple):
     """What the pass knows.
 
     ``objects`` of each event, whether its value is ``undefined``; the ``table`` of objects, the ``errors`` and the
-    ``deeds``, each with ``counts`` of rows; ``seen``: the error + 1 of each site and kind. ``first`` of each frame: 1 +
-    the object of its first local, 0 where the frame's beginning was not seen; the event of its first argument and how
-    many were ``passed``; whether it is ``tainted`` by an undefined value; the ``sizes`` of blocks that allocators make;
-    ``last``: its last segment. ``stack`` and ``depth`` of each thread, and the segment whose call it waits for.
+    ``occurrences``, each with ``counts`` of rows; ``seen``: the error + 1 of each site and kind. ``first`` of each
+    frame: 1 + the object of its first local, 0 where the frame's beginning was not seen; the event of its first
+    argument and how many were ``passed``; whether it is ``tainted`` by an undefined value; the ``sizes`` of blocks that
+    allocators make; ``last``: its last segment. ``stack`` and ``depth`` of each thread, and the segment whose call it
+    waits for.
     ``keys`` and ``blocks``: the last block that began at an address. ``members``: the last object made for each.
     """
 
@@ -94,7 +95,7 @@ class State(NamedTuple):
     undefined: NDArray[np.uint8]
     table: Any
     errors: Any
-    deeds: Any
+    occurrences: Any
     counts: NDArray[np.int64]
     seen: NDArray[np.int32]
     first: NDArray[np.int32]
@@ -112,7 +113,7 @@ class State(NamedTuple):
 
 
 N_OBJECT, N_ERROR, LAST_UNKNOWN, NEXT_CELL, N_STATIC, UNKNOWN_DEPTH = range(6)
-HIDDEN, N_DEED, ANY_UNDEFINED = 6, 7, 8  # HIDDEN 1: locals may live on when their frame is left
+HIDDEN, N_OCCURRENCE, ANY_UNDEFINED = 6, 7, 8  # HIDDEN 1: locals may live on when their frame is left
 
 
 def new_state(events: int, segments: int, frames: int, sites: int, threads: int, blocks: int, members: int) -> State:
@@ -128,7 +129,7 @@ def new_state(events: int, segments: int, frames: int, sites: int, threads: int,
         lazy_zeros(events + 1, np.uint8),
         lazy_zeros(MOST_OBJECTS, OBJECT),
         lazy_zeros(MOST_ERRORS, ERROR),
-        lazy_zeros(MOST_DEEDS, DEED),
+        lazy_zeros(MOST_OCCURRENCES, OCCURRENCE),
         counts,
         lazy_zeros(sites * ERROR_KINDS, np.int32),
         lazy_zeros(frames + 1, np.int32),
@@ -305,14 +306,14 @@ def report(
     key = site * ERROR_KINDS + kind
     if state.seen[key]:
         state.errors[state.seen[key] - 1].count += 1
-        _deed(state.seen[key] - 1, event, argument, number, address, length, state)
+        _occurrence(state.seen[key] - 1, event, argument, number, address, length, state)
         return
     row = state.counts[N_ERROR]
     if row >= len(state.errors):
         return
     state.counts[N_ERROR] = row + 1
     state.seen[key] = row + 1
-    _deed(row, event, argument, number, address, length, state)
+    _occurrence(row, event, argument, number, address, length, state)
     made = state.errors[row]
     made.kind, made.event, made.argument, made.object = kind, event, argument, number
     made.writes, made.count, made.address, made.length, made.other = writes, 1, address, length, other
@@ -320,13 +321,13 @@ def report(
 
 
 @lean
-def _deed(error: Int, event: Int, argument: Int, number: Int, address: Int, length: Int, state: State) -> None:
+def _occurrence(error: Int, event: Int, argument: Int, number: Int, address: Int, length: Int, state: State) -> None:
     """Note one time that an error was made."""
-    row = state.counts[N_DEED]
-    if row >= len(state.deeds):
+    row = state.counts[N_OCCURRENCE]
+    if row >= len(state.occurrences):
         return
-    state.counts[N_DEED] = row + 1
-    made = state.deeds[row]
+    state.counts[N_OCCURRENCE] = row + 1
+    made = state.occurrences[row]
     made.error, made.event, made.argument, made.object = error, event, argument, number
     made.size, made.address, made.length = state.table[number].size, address, length
 

@@ -68,15 +68,15 @@ class Explanation:
         }
 
     def _sentence(self, definition: Definition, text: str, name: str | None, value: str | None, written: int) -> str:
-        deed = f"`{text}`" if text else "this line"
+        step = f"`{text}`" if text else "this line"
         count = f" wrote {written:,} bytes and" if written > 1 else ""
         read = f"`{name}`" if name else "what was used"
         shown = f" (= {value})" if value is not None else ""
         if definition.shown == definition.read:
-            return f"{deed} read {read}, which nothing had written"
+            return f"{step} read {read}, which nothing had written"
         if definition.address:
-            return f"nothing had written {read}{shown}; {deed} gave the address where it was read"
-        return f"{deed}{count} gave {read} its value{shown}"
+            return f"nothing had written {read}{shown}; {step} gave the address where it was read"
+        return f"{step}{count} gave {read} its value{shown}"
 
     def _written(self, definition: Definition) -> list[tuple[int, int]]:
         from whence.techniques.execution_suppression.definitions import Definitions

@@ -58,16 +58,20 @@ class Consequences:
 
     def link(self, error: Error) -> Link:
         """How an error stands to the failure."""
-        deeds = self._deeds(error)
+        occurrences = self._occurrences(error)
         at = self._symptom.event
-        if at >= 0 and (at in deeds["event"] or at == error.event):
+        if at >= 0 and (at in occurrences["event"] or at == error.event):
             return Link.ITSELF
-        if self._is_read(error, deeds) or self._is_handed_on(error, deeds) or self._spoiled(error, deeds):
+        if (
+            self._is_read(error, occurrences)
+            or self._is_handed_on(error, occurrences)
+            or self._spoiled(error, occurrences)
+        ):
             return Link.CAUSE
         return Link.AFTER if 0 <= at < error.event else Link.BEFORE
 
-    def _deeds(self, error: Error) -> Any:
-        return self._checked.deeds[self._checked.deeds["error"] == error.number]
+    def _occurrences(self, error: Error) -> Any:
+        return self._checked.occurrences[self._checked.occurrences["error"] == error.number]
 
     # ---- What the symptom was made from ------------------------------------------------------------------------------
 
@@ -94,40 +98,44 @@ class Consequences:
             event = control
         return found
 
-    def _is_handed_on(self, error: Error, deeds: Any) -> bool:
+    def _is_handed_on(self, error: Error, occurrences: Any) -> bool:
         """Whether what an access read that was not its object's, or was never given, is behind the symptom."""
         depth = self._behind.event_depth
         if error.kind is Kind.UNDEFINED:
-            return bool(depth[deeds["argument"][deeds["argument"] >= 0]].any())
+            return bool(depth[occurrences["argument"][occurrences["argument"] >= 0]].any())
         if error.writes or error.kind in (Kind.TWICE, Kind.NO_BLOCK, Kind.OVERLAP):
             return False
-        accesses = deeds["event"][deeds["argument"] < 0]
-        return bool(depth[accesses].any()) or self._overlap(deeds, self._read_by_calls())
+        accesses = occurrences["event"][occurrences["argument"] < 0]
+        return bool(depth[accesses].any()) or self._overlap(occurrences, self._read_by_calls())
 
-    def _is_read(self, error: Error, deeds: Any) -> bool:
+    def _is_read(self, error: Error, occurrences: Any) -> bool:
         """Whether something behind the symptom read bytes that the error wrote where they did not belong."""
-        return bool(error.writes) and error.kind is not Kind.UNDEFINED and self._overlap(deeds, self._readings(deeds))
+        return (
+            bool(error.writes)
+            and error.kind is not Kind.UNDEFINED
+            and self._overlap(occurrences, self._readings(occurrences))
+        )
 
-    def _overlap(self, deeds: Any, ranges: Iterable[Range]) -> bool:
+    def _overlap(self, occurrences: Any, ranges: Iterable[Range]) -> bool:
         """Whether a range holds bytes that the error touched at its event, and should not have."""
         touched: dict[int, list[tuple[int, int]]] = {}
         for event, start, end in ranges:
             touched.setdefault(event, []).append((start, end))
-        mine = deeds[np.isin(deeds["event"], list(touched))]
+        mine = occurrences[np.isin(occurrences["event"], list(touched))]
         return any(
             start < last and first < end
-            for deed in mine
-            for start, end in self._outside(deed)
-            for first, last in touched[int(deed["event"])]
+            for occurrence in mine
+            for start, end in self._outside(occurrence)
+            for first, last in touched[int(occurrence["event"])]
         )
 
-    def _outside(self, deed: Any) -> list[tuple[int, int]]:
+    def _outside(self, occurrence: Any) -> list[tuple[int, int]]:
         """The bytes that an access had no right to: all of them where the object is gone."""
-        start, end = int(deed["address"]), int(deed["address"]) + int(deed["length"])
-        if self._kinds[int(deed["error"])] is not Kind.BOUNDS:
+        start, end = int(occurrence["address"]), int(occurrence["address"]) + int(occurrence["length"])
+        if self._kinds[int(occurrence["error"])] is not Kind.BOUNDS:
             return [(start, end)]
-        base = int(self._checked.table[int(deed["object"])]["base"])
-        behind = base + int(deed["size"])
+        base = int(self._checked.table[int(occurrence["object"])]["base"])
+        behind = base + int(occurrence["size"])
         parts = [(start, min(end, base)), (max(start, behind), end)]
         return [(low, high) for low, high in parts if low < high]
 
@@ -135,30 +143,30 @@ class Consequences:
     def _kinds(self) -> dict[int, Kind]:
         return {error.number: error.kind for error in self._checked.errors}
 
-    def _readings(self, deeds: Any) -> Iterator[Range]:
-        """What behind the symptom read bytes that one of the deeds wrote."""
+    def _readings(self, occurrences: Any) -> Iterator[Range]:
+        """What behind the symptom read bytes that one of the occurrences wrote."""
         columns = self._columns
         events = self._behind.events
         segments = columns.segments[columns.events["segment"][events]]
         sites = self._trace.plan.segments["site_start"][segments["id"]] + events - segments["event"]
         loads = events[np.isin(self._trace.plan.sites["kind"][sites], READERS)]
-        loads = loads[self._may_be_of(columns.events["definition"][loads], deeds)]
+        loads = loads[self._may_be_of(columns.events["definition"][loads], occurrences)]
         for event in loads.tolist():
             for start, size in self._trace.ranges(event):
                 for writer in self._writers(int(columns.events[event]["definition"])):
                     yield writer, start, start + size
         cells = columns.cells[np.flatnonzero(self._behind.cell_depth)]
         cells = cells[np.isin(cells["kind"], COPIES)]
-        for row in cells[self._may_be_of(cells["definition"], deeds)]:
+        for row in cells[self._may_be_of(cells["definition"], occurrences)]:
             for writer in self._writers(int(row["definition"])):
                 yield writer, int(row["address"]), int(row["address"]) + int(row["length"])
 
-    def _may_be_of(self, definitions: NDArray[np.int32], deeds: Any) -> NDArray[np.bool_]:
-        """Which definitions are of an event among the deeds, or stand for a list of several."""
+    def _may_be_of(self, definitions: NDArray[np.int32], occurrences: Any) -> NDArray[np.bool_]:
+        """Which definitions are of an event among the occurrences, or stand for a list of several."""
         events = np.where(definitions > 0, definitions - 1, -1)
         of_cells = np.flatnonzero((definitions < 0) & (definitions >= -MAX_CELLS))
         events[of_cells] = self._columns.cells["parent"][-definitions[of_cells] - 1]
-        return np.asarray(np.isin(events, deeds["event"]) | (definitions < -MAX_CELLS), np.bool_)
+        return np.asarray(np.isin(events, occurrences["event"]) | (definitions < -MAX_CELLS), np.bool_)
 
     def _read_by_calls(self) -> Iterator[Range]:
         """What library calls behind the symptom read."""
@@ -181,7 +189,7 @@ class Consequences:
 
     # ---- What no recorded access reads -------------------------------------------------------------------------------
 
-    def _spoiled(self, error: Error, deeds: Any) -> bool:
+    def _spoiled(self, error: Error, occurrences: Any) -> bool:
         """Whether the error wrote over the return address by which the run died; or, as the only one, beside the
         block or into the frame of which the C library says that something beside it was overwritten.
         """
@@ -189,7 +197,7 @@ class Consequences:
             return False
         if self._trace.return_writers:
             writers = {writer for reference in self._trace.return_writers for writer in self._writers(reference)}
-            return not writers.isdisjoint(deeds["event"].tolist())
+            return not writers.isdisjoint(occurrences["event"].tolist())
         complains_of = self._complaint()
         suspects = [e.number for e in self._checked.errors if complains_of is not None and complains_of(e)]
         return suspects == [error.number]
@@ -211,5 +219,7 @@ class Consequences:
         row = self._checked.table[error.object]
         if not error.writes or error.kind is not Kind.BOUNDS or row["kind"] not in kinds or row["frame"] != frame:
             return False
-        first = self._deeds(error)[:1]
-        return any(self._checked.at(start, error.event) == 0 for deed in first for start, _ in self._outside(deed))
+        first = self._occurrences(error)[:1]
+        return any(
+            self._checked.at(start, error.event) == 0 for occurrence in first for start, _ in self._outside(occurrence)
+        )

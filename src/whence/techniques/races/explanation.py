@@ -238,8 +238,8 @@ class FoundRaces:
     ) -> list[str]:
         first, second = accesses
         name = self._name(race, owner, accesses)
-        deed = (
-            f"data race on {name}: {_deed(first)}, then {_deed(second)}, and nothing orders the two"
+        what = (
+            f"data race on {name}: {_access(first)}, then {_access(second)}, and nothing orders the two"
             f"{f'; {race.count:,} times in this run' if race.count > 1 else ''}"
         )
         about = ""
@@ -249,10 +249,10 @@ class FoundRaces:
                 f", declared on {owner['file']}:{owner['line']}" if owner["kind"] != "heap" and owner["line"] else ""
             )
         calls = [f"{self._called(race)[n]}: in {_stack(a['stack'])}" for n, a in enumerate(accesses)]
-        return [deed, missing, about, "; ".join(calls)]
+        return [what, missing, about, "; ".join(calls)]
 
 
-def _deed(access: dict[str, Any]) -> str:
+def _access(access: dict[str, Any]) -> str:
     thread = access["thread"]
     who = f"thread {thread['number']}" + (f" (`{thread['function']}`)" if thread["function"] else "")
     what = "writes" if access["writes"] else "reads"
