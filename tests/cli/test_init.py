@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from whence.cli.init import configuration, init, quoted, survey, write_configuration
+from whence.cli.suites import find_suite
 from whence.errors import UsageError
 from whence.run.cases import load_cases
 from whence.run.config import KEYS, read_config
@@ -142,6 +143,24 @@ def test_executed_scripts_are_tests_and_what_they_read_is_not(make):
     assert [case.name for case in load_cases(read_config(folder))] == ["tests/sums"]
     cases = tomllib.loads(configuration(survey(make(Makefile="check:\n"))))["cases"]
     assert cases["command"] == "make check"  # which may go to another folder, or set variables
+
+
+def test_scripts_that_do_not_say_what_runs_them_come_behind_a_makefiles_target(make):
+    files = {"tests/sums.sh": "calc 1 2\n", "calc.c": ""}
+    assert find_suite(make(**files)).command == "sh {name}"
+    folder = make(**files, GNUmakefile="CC = cc\ninclude Makefile\n", Makefile="test: calc\n\t./run tests\n")
+    assert find_suite(folder).command == "make test"
+    (folder / "tests/sums.sh").write_text("#!/bin/sh\ncalc 1 2\n")
+    assert find_suite(folder).command == "/bin/sh {name}"
+
+
+def test_scripts_run_where_and_by_what_they_say(make):
+    folder = make(**{"tests/sums.t": "#!/usr/bin/perl -w\nok(`../calc 1` == 1);\n", "calc": "", "calc.c": ""})
+    assert find_suite(folder).command == 'cd tests && /usr/bin/perl -w "$(basename {name})"'
+    (folder / "tests/sums.t").chmod(0o755)
+    assert find_suite(folder).command == 'cd tests && ./"$(basename {name})"'
+    (folder / "tests/sums.t").write_text("#!/bin/sh\ncd tests\n../calc 1\n")
+    assert find_suite(folder).command == "./{name}"
 
 
 def test_the_program_that_bears_the_folders_name_comes_first_and_tests_last(make):

@@ -18,6 +18,9 @@ MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 TEST_FOLDERS = ("tests", "test", "t")
 SCRIPTS = ("*.sh", "*.test", "*.t", "*.bats")
 CHECK_TARGET = re.compile(r"^(check|test)\s*:", re.M)
+INCLUDED = re.compile(r"^-?include\s+([\w.-]+)\s*$", re.M)
+ABOVE = re.compile(r"(?<![\w./])\.\./[\w.-]+")
+CHANGES_FOLDER = re.compile(r"^\s*(?:cd|pushd)\s", re.M)
 AUTOMAKE_TESTS = re.compile(r"^TESTS\s*=\s*\S", re.M)
 AUTOMAKE_RULE = re.compile(r"^check-TESTS\s*:", re.M)
 # Prints the tests of an Automake makefile, which may be made of further variables.
@@ -55,12 +58,20 @@ def find_suite(folder: Path) -> FoundSuite | None:
     runners = (_ctest, _meson, _automake, _autotest)
     if sure := next((found for find in runners for found in find(folder)), None):
         return replace(sure, sure=True)
-    return next((found for find in (_scripts, _pytest, _check, _executed) for found in find(folder)), None)
+    guesses = (_scripts, _pytest, _check, _executed, _unmarked)
+    return next((found for find in guesses for found in find(folder)), None)
 
 
 def makefile_of(folder: Path) -> Path | None:
     """The makefile that ``make`` takes there."""
     return next((folder / name for name in MAKEFILES if (folder / name).is_file()), None)
+
+
+def _rules(makefile: Path) -> str:
+    """The text of a makefile with those of its folder that it includes."""
+    text = makefile.read_text(errors="replace")
+    included = [makefile.parent / name for name in INCLUDED.findall(text) if name != makefile.name]
+    return "\n".join([text, *(path.read_text(errors="replace") for path in included if path.is_file())])
 
 
 def _ctest(folder: Path) -> Iterator[FoundSuite]:
@@ -111,13 +122,24 @@ def _autotest(folder: Path) -> Iterator[FoundSuite]:
 
 
 def _scripts(folder: Path) -> Iterator[FoundSuite]:
-    """Scripts that are named as tests are; where others can be executed and these cannot, they are what those read."""
+    """Scripts that are named as tests are, and say what runs them."""
+    return (found for found, marked in _named_scripts(folder) if marked)
+
+
+def _unmarked(folder: Path) -> Iterator[FoundSuite]:
+    """Those that do not say it: a makefile's target or other scripts may read them in a way of their own."""
+    return (found for found, marked in _named_scripts(folder) if not marked)
+
+
+def _named_scripts(folder: Path) -> Iterator[tuple[FoundSuite, bool]]:
+    """Where others can be executed and these cannot, they are what those read."""
     for place in TEST_FOLDERS:
         executed = _executable_scripts(folder / place)
         for pattern in SCRIPTS:
             found = set((folder / place).glob(pattern))
             if found and (found & executed or not executed):
-                yield _of_scripts(f"{place}/{pattern}", min(found))
+                script = min(found & executed or found)
+                yield _of_scripts(folder, pattern, script), script in executed or _interpreter(script) is not None
 
 
 def _executed(folder: Path) -> Iterator[FoundSuite]:
@@ -139,13 +161,31 @@ def _is_executable_script(path: Path) -> bool:
         return file.read(2) == b"#!"
 
 
-def _of_scripts(pattern: str, script: Path) -> FoundSuite:
-    if pattern.endswith(".bats"):
-        return FoundSuite("bats", "bats {name}", ("scripts", pattern))
-    command = "./{name}" if os.access(script, os.X_OK) else "sh {name}"
-    if pattern.endswith(".t") or "not ok" in script.read_text(errors="replace"):
-        return FoundSuite("TAP", command, ("scripts", pattern), "tap")
-    return FoundSuite("scripts", command, ("scripts", pattern))
+def _interpreter(script: Path) -> str | None:
+    """What the first line of a script says that runs it (``perl -w``)."""
+    first = script.read_text(errors="replace").partition("\n")[0]
+    return first.removeprefix("#!").strip() or None if first.startswith("#!") else None
+
+
+def _of_scripts(folder: Path, pattern: str, script: Path) -> FoundSuite:
+    """The suite of the scripts beside one of them that match a pattern."""
+    place = script.parent.name
+    names = ("scripts", f"{place}/{pattern}")
+    if pattern == "*.bats":
+        return FoundSuite("bats", "bats {name}", names)
+    text = script.read_text(errors="replace")
+    executed = os.access(script, os.X_OK)
+    run = "./" if executed else f"{_interpreter(script) or 'sh'} "
+    command = f'cd {place} && {run}"$(basename {{name}})"' if _starts_inside(folder, text) else f"{run}{{name}}"
+    if pattern == "*.t" or "not ok" in text:
+        return FoundSuite("TAP", command, names, "tap")
+    return FoundSuite("scripts", command, names)
+
+
+def _starts_inside(folder: Path, script: str) -> bool:
+    """Whether a script expects to be started in its own folder: from there it names what lies in the one above."""
+    above = {path.parts[1] for path in map(Path, ABOVE.findall(script)) if path.parts[1:]}
+    return not CHANGES_FOLDER.search(script) and any((folder / name).exists() for name in above)
 
 
 def _pytest(folder: Path) -> Iterator[FoundSuite]:
@@ -157,5 +197,5 @@ def _pytest(folder: Path) -> Iterator[FoundSuite]:
 
 def _check(folder: Path) -> Iterator[FoundSuite]:
     makefile = makefile_of(folder)
-    if makefile and (target := CHECK_TARGET.search(makefile.read_text(errors="replace"))):
+    if makefile and (target := CHECK_TARGET.search(_rules(makefile))):
         yield FoundSuite("make", f"make {target[1]}")
