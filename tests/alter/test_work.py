@@ -22,7 +22,7 @@ from whence.alter.changes import Batch, Verdict
 from whence.alter.run_cache import digests, found_folder
 from whence.alter.streams import CUT, LEAST, LONG, PROBE, SHORT, Request, first_of_equals, part_size
 from whence.alter.work import Work
-from whence.alter.worker import IDLE, ROOMS
+from whence.alter.worker import IDLE, ROOMS, cancel_room
 from whence.errors import BuildError, SubjectError
 
 
@@ -212,6 +212,25 @@ def test_a_deadline_stops_the_search() -> None:
     assert len(observed.events) == 0 and observed.cut and observed.result["verdict"] == Verdict.NOT_RUN
     assert work.left_out == 20003 - sessions.continuations == 20003 - work.done
     assert sorted(sessions.closed) == sorted(sessions.opened)
+
+
+def test_a_session_that_was_cancelled_serves_no_more_though_its_run_had_ended() -> None:
+    sessions = Sessions()
+    with open_work(sessions) as work:
+        work.run([Request(case("a"), batch(1))])
+        (room,), seat = ROOMS.values(), work._seat(case("a"))
+        room.use(seat, lambda _: room.cancel())
+        assert len(room.use(seat, lambda session: session.observe(0)).events) == 2
+    assert sorted(sessions.closed) == sorted(sessions.opened) and not sessions.torn
+
+
+def test_an_observation_that_is_cancelled_by_the_end_of_another_is_made_again() -> None:
+    sessions, first = Sessions(), iter([True])
+    with open_work(sessions, workers=1) as work:
+        sessions.before = lambda: next(first, False) and cancel_room(work._token)
+        (observed,) = work.observe([case("abc")])
+    assert len(observed.events) == 6
+    assert sorted(sessions.closed) == sorted(sessions.opened) and not sessions.torn
 
 
 @pytest.fixture

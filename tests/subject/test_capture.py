@@ -144,6 +144,13 @@ def test_an_error_status_at_which_its_test_stops_is_wrong() -> None:
     assert "expected.sh` fails, but which of its 2 invocations is wrong cannot be told" in "\n".join(captured.remarks)
 
 
+def test_a_status_that_its_test_wants_is_not_wrong_since_another_one_is_shown_as_a_difference() -> None:
+    compare = "echo $? >status; echo 2 >right; cmp -s right status || { diff right status; failed=1; }"
+    bad = f"./tool largest none; {compare}; test -z $failed; exit 1"
+    subject, config = suite("wanted", bad=bad, good="echo 1 | ./tool largest")
+    assert captured_cases(subject, config).failing == 0
+
+
 def test_what_cannot_be_told_leaves_the_tests_as_cases_and_is_said() -> None:
     bad = 'echo -3 | ./tool largest >out; echo 4 | ./tool largest; test "$(cat out)" = -3'
     subject, config = suite("untold", bad=bad, good="echo 4 | ./tool largest")

@@ -26,7 +26,7 @@ from whence.run.outcome import Expected
 from whence.subject.runs import coverage, run_all
 from whence.subject.subject import with_cases
 from whence.techniques.value_replacement.mapping_pairs import Search, Searched, Settings
-from whence.techniques.value_replacement.ranking import search, values
+from whence.techniques.value_replacement.ranking import search, values, what_was_found, what_was_searched
 from whence.techniques.value_replacement.targets import Plan, Target
 
 
@@ -274,6 +274,11 @@ def test_without_pairs_the_ranking_is_that_of_the_ties_and_it_says_why() -> None
         (why,) = [line for line in found.findings.remarks if "the ranking is that of" in line]
         assert f"that of {ties} alone" in why and "addresses" in why and "the same in all cases" in why
         assert found.searched.pointers > 0 and found.searched.lonely > 0
+
+
+def test_a_search_that_came_to_no_run_says_so_and_nothing_of_values() -> None:
+    assert what_was_found(Searched([])) == "no failing run was searched for pairs: the time was up"
+    assert what_was_searched(Searched([])) == []
 
 
 def order_of(entry: Any, plain: bool) -> tuple[float, ...]:

@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, contextmanager
@@ -138,9 +139,15 @@ class Work:
         Where altered runs of a case would prove nothing, its ``unusable`` says why.
         """
         found = [Observed(np.zeros(0, EVENT), np.zeros((), RESULT), True, unusable=self._why(case)) for case in cases]
-        wanted = [row for row, seen in enumerate(found) if not seen.unusable]
-        jobs = (self._observing(found, row, cases[row], limit) for row in wanted)
-        self._drive(lambda: next(jobs, None))
+        waiting = deque(row for row, seen in enumerate(found) if not seen.unusable)
+
+        def next_job() -> _Job | None:
+            if not waiting:
+                return None
+            row = waiting.popleft()
+            return self._observing(found, row, cases[row], limit, lambda: waiting.append(row))
+
+        self._drive(next_job)
         return found
 
     def why_not(self, cases: Sequence[Case]) -> list[str]:
@@ -151,7 +158,11 @@ class Work:
         self.observe([case for case in cases if self._key(case) not in self._why_not], limit=0)
         return [self._why(case) for case in cases]
 
-    def _observing(self, found: list[Observed], row: int, case: Case, limit: int) -> _Job:
+    def _observing(
+        self, found: list[Observed], row: int, case: Case, limit: int, cancelled: Callable[[], None]
+    ) -> _Job:
+        """``cancelled`` has it run again: the end of what came before may have taken its session along."""
+
         def collect(seen: Observed) -> None:
             found[row] = seen
             self._note_why(case, seen.unusable)
@@ -160,7 +171,7 @@ class Work:
             found[row].unusable = why
             self._note_why(case, why)
 
-        return _Job(observe, (self._seat(case), limit), collect, refuse, refuse, lambda: None)
+        return _Job(observe, (self._seat(case), limit), collect, refuse, refuse, cancelled)
 
     def run(self, requests: Sequence[Request]) -> list[Results]:
         """What became of the continuations of each request; equal ones of one case are run once.

@@ -149,11 +149,12 @@ class _Died(Exception):
 
 @dataclass(slots=True, eq=False)
 class _Open:
-    """An open session."""
+    """An open session. Once cancelled it is good for nothing, though what ran in it may have ended as always."""
 
     key: tuple[str, Way]
     manager: AbstractContextManager[Altering]
     session: Altering
+    is_cancelled: bool = False
 
     def close(self) -> None:
         """End its processes."""
@@ -202,6 +203,7 @@ class Room:
         with self._lock:
             self._cancels += 1
             for opened in self._busy:
+                opened.is_cancelled = True
                 opened.session.cancel()
 
     def close(self) -> None:
@@ -246,13 +248,15 @@ class Room:
             raise Unusable(seat.case.name, str(error).removeprefix(f"case {seat.case.name}: ")) from error
 
     def _put(self, opened: _Open) -> None:
-        """Keep a session for later."""
+        """Keep a session for later, unless it was cancelled."""
         with self._lock:
             self.used = time.monotonic()
             self._busy.remove(opened)
             self._idle.append(opened)
             excess = self._idle[: len(self._idle) if self._is_closed else -IDLE]
-            del self._idle[: len(excess)]
+            if opened.is_cancelled and opened not in excess:
+                excess.append(opened)
+            self._idle = [kept for kept in self._idle if kept not in excess]
         for old in excess:
             old.close()
 

@@ -109,4 +109,5 @@ def _required(suite: SuiteRunner, test: TestRun, case: Case) -> str | None:
 
 
 def _steps(test: TestRun) -> int:
-    return len(test.invocations) + len(test.judges)
+    """How far a test came: a comparison that finds a difference, or one that then shows it, is no step forward."""
+    return len(test.invocations) + sum(judge.status == 0 for judge in test.judges)

@@ -207,7 +207,7 @@ def _summary(built: Built, explanation: Explanation, options: Options) -> Iterab
     if tree.stopped == INTERRUPT:
         yield "interrupted: causes are missing"
     elif tree.stopped:
-        yield f"stopped after {options.budget:g} s: causes are missing; more time: --budget 5m"
+        yield f"stopped after {options.budget:.3g} s: causes are missing; more time: --budget 5m"
     elif unopened := sum(node.children is None for node in tree.nodes):
         yield f"{unopened:,} more causes on the next level: --depth {options.depth + 1}"
     undecided = [node for node in nodes if any(not c.contradiction.is_decided for c in node.causes) and node.level]

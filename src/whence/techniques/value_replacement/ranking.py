@@ -153,7 +153,9 @@ def _ranking(suspects: list[Entry], found_pairs: FoundPairs, plain: bool) -> lis
 
 
 def what_was_searched(searched: Searched) -> list[str]:
-    """What the search looked at, in sentences."""
+    """What the search looked at, in sentences; none where it came to no run."""
+    if not searched.targets:
+        return []
     runs, looked_at = len(searched.targets), searched.instances - searched.beyond - searched.late
     lines = [
         f"searched {looked_at:,} values of {_count(runs, 'failing run')} for pairs "
@@ -177,6 +179,8 @@ def what_was_searched(searched: Searched) -> list[str]:
 
 def what_was_found(searched: Searched) -> str:
     """The search's result in a sentence."""
+    if not searched.targets:
+        return "no failing run was searched for pairs: the time was up"
     runs = range(len(searched.targets))
     by_run = [searched.statements(run) for run in runs]
     statements = set(searched.pairs["statement"].tolist())
@@ -192,7 +196,7 @@ def what_was_found(searched: Searched) -> str:
 
 def _why_none(searched: Searched, ties: str) -> Iterator[str]:
     """Where nothing was found, what kept values from being altered, and what ranks statements then."""
-    if not len(searched.pairs):
+    if searched.targets and not len(searched.pairs):
         every = searched.instances + searched.pointers
         yield (
             f"the ranking is that of {ties} alone: of {every:,} values {searched.pointers:,} are addresses, which "
