@@ -8,14 +8,15 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from whence.trace.touched import Touched
 from whence.trace.writers import NOTHING, Writers
 
-WRITE = np.dtype([("event", "u4"), ("address", "u8"), ("length", "u4")])
 Write = tuple[int, int, int]
 
 
-def table(writes: list[Write]) -> np.ndarray:
-    return np.array(writes, WRITE)
+def table(writes: list[Write]) -> Touched:
+    columns = np.array(writes, np.int64).reshape(-1, 3).T.copy()
+    return Touched(*columns, np.ones(len(writes), np.bool_))
 
 
 def twin(writes: list[Write], upto: int, ranges: list[tuple[int, int]]) -> list[int]:

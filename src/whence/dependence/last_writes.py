@@ -42,6 +42,6 @@ def last_written(trace: Trace) -> Integers:
     cells = cells[np.isin(cells["kind"], READS)]
     found[cells["parent"]] = NEVER
     np.maximum.at(found, cells["parent"], _written(trace, cells["definition"]))
-    loads = np.flatnonzero(trace.plan.sites["kind"][trace.sites(np.arange(trace.events))] == Kind.LOAD)
+    loads = trace.events_at(trace.plan.sites["kind"] == Kind.LOAD)
     found[loads] = _written(trace, trace.columns.events["definition"][loads])
     return found

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from whence.trace.trace import Trace
 
 LOOP_LABELS = ("for.cond", "while.cond", "do.cond", "for.inc")
-CHUNK = 1 << 20  # events that are looked up at a time
 LONGEST = 60  # characters of an expression that is quoted
 RETURN_VALUE = "return value"
 MEMORY = frozenset({Kind.LOAD, Kind.STORE, Kind.RMW})
@@ -122,15 +121,8 @@ class TraceReader:
         return np.flatnonzero(reached)
 
     def sites(self, events: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The sites of many events, in little memory."""
-        columns, plan = self.trace.columns, self.trace.plan
-        found = np.empty(len(events), np.int32)
-        for start in range(0, len(events), CHUNK):
-            chunk = events[start : start + CHUNK]
-            segments = columns.events["segment"][chunk]
-            firsts = plan.segments["site_start"][columns.segments["id"][segments]]
-            found[start : start + CHUNK] = firsts + (chunk - columns.segments["event"][segments])
-        return found
+        """The sites of many events."""
+        return self.trace.sites(events)
 
     @cached_property
     def _sites_of(self) -> dict[Statement, list[int]]:

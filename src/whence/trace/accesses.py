@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.probe.layout import ACCESSES, ADDRESS_UNITS, NO_SLOT, Kind
-from whence.trace.columns import N_CELL, N_OUT, CellKind
+from whence.probe.layout import Kind
+from whence.trace.columns import N_OUT
 from whence.trace.steps import Steps
+from whence.trace.touched import touched
 from whence.trace.trace import Trace
 
 GRANULE = 8  # bytes that are taken for one place
@@ -32,7 +33,6 @@ ACCESS = np.dtype(
         ("orders", np.bool_),
     ]
 )
-_WRITTEN = (int(CellKind.COPY), int(CellKind.SET), int(CellKind.CALL))
 STREAMS = 1 << 62  # places of output streams, which no memory has
 
 
@@ -45,47 +45,26 @@ class Accesses:
     def __init__(self, trace: Trace, ordering: Container[int]) -> None:
         self.trace, self.steps = trace, Steps(trace)
         self._ordering = ordering
-        found = [self._plain(), self._library(), self._calls(), self._outputs()]
+        found = [self._touched(), self._calls(), self._outputs()]
         table = np.concatenate(found)
         segments = trace.columns.events["segment"][table["event"]]
         table["thread"], table["step"] = self.steps.thread[segments], self.steps.number[segments]
         self.table: Any = table[np.argsort(table["event"], kind="stable")]
 
-    def _plain(self) -> NDArray[Any]:
-        """Loads, stores, and what writes and reads a range, by address."""
-        trace, plan = self.trace, self.trace.plan
-        events = np.arange(trace.events)
-        sites = plan.sites[trace.sites(events)]
-        kinds = sites["kind"]
-        private = (kinds <= Kind.STORE) & (sites["aux"] != NO_SLOT)
-        chosen = np.isin(kinds, [int(k) for k in ACCESSES]) & ~private & (kinds != Kind.VASTART) & (sites["units"] > 0)
-        events, sites, kinds = events[chosen], sites[chosen], kinds[chosen]
-        places = trace.columns.segments["word"][trace.columns.events["segment"][events]] + sites["unit"]
-        is_range = np.isin(kinds, (int(Kind.COPY), int(Kind.SET)))
-        lengths = np.where(is_range, 0, sites["size"].astype(np.int64))
-        lengths[is_range] = self.trace.wide(places[is_range] + 2 * ADDRESS_UNITS)
-        writes = ~np.isin(kinds, (int(Kind.LOAD), int(Kind.BYVAL)))
-        copies = kinds == Kind.COPY
-        reads = self._rows(events[copies], self.trace.wide(places[copies] + ADDRESS_UNITS), lengths[copies], False)
-        return np.concatenate([self._rows(events, self.trace.wide(places), lengths, writes), reads])
-
-    def _library(self) -> NDArray[Any]:
-        """What library calls read and wrote."""
-        columns, trace = self.trace.columns, self.trace
-        cells = columns.cells[: columns.counts[N_CELL]]
-        cells = cells[np.isin(cells["kind"], (*_WRITTEN, int(CellKind.READ))) & (cells["length"] > 0)]
-        kinds = trace.plan.sites["kind"][trace.sites(cells["parent"].astype(np.int64))]
-        cells = cells[kinds == Kind.CALL]
-        writes = cells["kind"] != CellKind.READ
-        return self._rows(cells["parent"], cells["address"], cells["length"].astype(np.int64), writes)
+    def _touched(self) -> NDArray[Any]:
+        """What was read and written."""
+        found = touched(self.trace)
+        rows: NDArray[Any] = np.zeros(len(found.event), ACCESS)
+        for name, column in found._asdict().items():
+            rows[name] = column
+        return rows
 
     def _calls(self) -> NDArray[Any]:
         """Calls by which threads are ordered."""
         trace, plan = self.trace, self.trace.plan
         static = np.array([int(n) in self._ordering for n in plan.sites["callee"][:-1]], np.bool_)
         static &= (plan.sites["kind"][:-1] == Kind.CALL) & (plan.sites["aux"][:-1] > 0)
-        events = np.arange(trace.events)
-        events = events[static[trace.sites(events)]]
+        events = trace.events_at(static)
         objects = np.array([self.argument(int(event), 0) or 0 for event in events], np.int64)
         found = self._rows(events, objects, np.ones(len(events), np.int64), True)
         found["orders"] = True

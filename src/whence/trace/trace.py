@@ -204,10 +204,25 @@ class Trace:
         row = self.columns.segments[self.columns.events[event]["segment"]]
         return int(self.plan.segments[row["id"]]["site_start"] + event - row["event"])
 
-    def sites(self, events: NDArray[np.int64]) -> NDArray[np.int64]:
+    def sites(self, events: NDArray[np.int64]) -> NDArray[np.int32]:
         """The static sites of many events."""
-        rows = self.columns.segments[self.columns.events["segment"][events]]
-        return np.asarray(self.plan.segments["site_start"][rows["id"]] + events - rows["event"], np.int64)
+        from whence.trace.sites import sites_of
+
+        found = np.empty(len(events), np.int32)
+        sites_of(self.columns.events, self.columns.segments, self.plan.segments, np.asarray(events, np.int64), found)
+        return found
+
+    def every_site(self) -> NDArray[np.int32]:
+        """For each event its static site."""
+        from whence.trace.sites import every_site
+
+        found = np.empty(self.events, np.int32)
+        every_site(self.columns.segments[: self.segments], self.plan.segments, found)
+        return found
+
+    def events_at(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The events of some static sites, in order of time; ``chosen`` says of each site whether it is one."""
+        return np.flatnonzero(chosen[self.every_site()])
 
     def kind(self, event: int) -> Kind:
         """What kind of event it is."""

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from whence.trace.kernels import lean
+from whence.trace.touched import Touched
 
 Integers = NDArray[np.int64]
 NOTHING = -1  # writer of bytes that nothing recorded wrote
 
 
 class Writers:
-    """What a run wrote to memory: ``writes`` are ACCESS records in order of time."""
+    """What a run wrote to memory, in order of time."""
 
-    def __init__(self, writes: Any) -> None:
-        self._events, self._addresses, self._lengths = (
-            np.ascontiguousarray(writes[name], np.int64) for name in ("event", "address", "length")
-        )
+    def __init__(self, writes: Touched) -> None:
+        self._events, self._addresses, self._lengths = writes.event, writes.address, writes.length
 
     def last(self, upto: int, starts: Integers, lengths: Integers) -> Integers:
         """For each byte of some ranges, one behind the other, the event up to ``upto`` that wrote it last, or NOTHING.

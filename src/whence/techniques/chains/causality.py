@@ -116,8 +116,9 @@ class Causality:
         """Those that the failing run reads before it comes to the target: most likely the others are not needed."""
         end = target.point if target.point >= 0 else self._pairing.failing.trace.events
         reads = self._pairing.failing.reads
-        rows = reads[np.searchsorted(reads["event"], point + 1) : np.searchsorted(reads["event"], end, side="right")]
-        starts, ends = rows["address"], rows["address"] + rows["length"]
+        first, behind = np.searchsorted(reads.event, (point + 1, end + 1))
+        starts = reads.address[first:behind]
+        ends = starts + reads.length[first:behind]
         return [
             f
             for f in faulty

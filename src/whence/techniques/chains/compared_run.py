@@ -22,7 +22,8 @@ from whence.probe.sites import Role
 from whence.subject.live_objects import RunObjects
 from whence.subject.memory_check import Checked
 from whence.techniques.chains.registers import parameters
-from whence.trace.accesses import Accesses
+from whence.trace.columns import N_FRAME
+from whence.trace.touched import first_addresses, touched
 from whence.trace.trace import Trace
 from whence.trace.writers import Writers
 
@@ -39,6 +40,7 @@ ROLES = (
 )
 NO_SITE = -1
 POKED = 8  # bytes
+NEAR = 1 << 10  # events that are looked at together
 
 
 class Moment(NamedTuple):
@@ -55,8 +57,7 @@ class Moment(NamedTuple):
 class ComparedRun:
     """A recorded run of a session's case with ``changes`` (CHANGE; empty: as it is), recorded in the REPLAY variant.
 
-    ``writes`` are its stores and what library calls wrote, ``reads`` what they and loads read (ACCESS records), in
-    order of time.
+    ``writes`` are its stores and what library calls wrote, ``reads`` what they and loads read, in order of time.
     """
 
     def __init__(self, session: Session, trace: Trace, checked: Checked, changes: NDArray[np.void]) -> None:
@@ -64,9 +65,8 @@ class ComparedRun:
         self.objects: Any = checked.table
         self.variables = RunObjects(session.subject, trace, Variant.REPLAY, checked)
         self.declarations = checked.declarations
-        table = Accesses(trace, ()).table
-        self.writes: Any = table[table["writes"]]
-        self.reads: Any = table[~table["writes"]]
+        accesses = touched(trace)
+        self.writes, self.reads = accesses.where(accesses.writes), accesses.where(~accesses.writes)
         self.writers = Writers(self.writes)
         self.path = Path(trace)
         self._plan = session.subject.alter_plan
@@ -90,51 +90,59 @@ class ComparedRun:
         return found
 
     @cached_property
-    def _trace_sites(self) -> Integers:
-        return self.trace.sites(np.arange(self.trace.events))
+    def _trace_sites(self) -> NDArray[np.int32]:
+        return self.trace.every_site()
 
     @cached_property
-    def sites(self) -> Integers:
+    def sites(self) -> NDArray[np.int32]:
         """For each event the site of the alter plan, NO_SITE where it has none."""
-        return np.asarray(self._site_of[self._trace_sites])
+        return np.asarray(self._site_of.astype(np.int32)[self._trace_sites])
 
     @cached_property
-    def kinds(self) -> NDArray[np.int32]:
+    def kinds(self) -> NDArray[np.int8]:
         """For each event its ``Kind``."""
-        return np.asarray(self.trace.plan.sites["kind"][self._trace_sites])
+        return np.asarray(self.trace.plan.sites["kind"].astype(np.int8)[self._trace_sites])
 
     @cached_property
-    def _with_site(self) -> Integers:
-        return np.flatnonzero(self.sites >= 0)
+    def _next_with_site(self) -> NDArray[np.int32]:
+        return _next(self.sites >= 0)
 
     def seen_before(self, event: int) -> int:
         """The last event with a site before an event; -1: none."""
-        place = int(np.searchsorted(self._with_site, event))
-        return int(self._with_site[place - 1]) if place else -1
+        for end in range(event, 0, -NEAR):
+            start = max(end - NEAR, 0)
+            found = np.flatnonzero(self.sites[start:end] >= 0)
+            if len(found):
+                return start + int(found[-1])
+        return NO_SITE
 
     @cached_property
     def own(self) -> NDArray[np.bool_]:
         """For each event whether its value is in a register at its moment."""
-        return np.isin(self.kinds, OWN) & (self.sites >= 0)
+        sites = self.trace.plan.sites
+        return np.asarray((np.isin(sites["kind"], OWN) & (self._site_of >= 0))[self._trace_sites])
 
     @cached_property
-    def seen(self) -> Integers:
+    def seen(self) -> NDArray[np.int32]:
         """For each event that at whose site the state after it is looked at; -1: the run ends before."""
-        behind = np.arange(1, self.trace.events + 1)
+        behind = np.arange(1, self.trace.events + 1, dtype=np.int32)
         calls = np.flatnonzero(self.kinds == Kind.CALL)
         behind[calls] = self._behind_calls(calls)
-        places = np.searchsorted(self._with_site, behind)
-        found = np.where(behind >= 0, np.append(self._with_site, -1)[places], -1)
-        return np.where(self.own, np.arange(self.trace.events), found)
+        own = np.flatnonzero(self.own)
+        behind[own] = own
+        found = np.append(self._next_with_site, np.int32(-1))[behind]
+        found[found == self.trace.events] = -1
+        return np.asarray(found)
 
     def is_seen(self, events: Integers) -> NDArray[np.bool_]:
         """Whether the state after each of some events can be looked at: before the run ends, or writes again.
 
         As with the copy of a structure right behind a store, at which no continuation can stop.
         """
-        written = np.append(np.unique(self.writes["event"]), self.trace.events)
-        following = written[np.searchsorted(written, events, side="right")]
-        return np.asarray((self.seen[events] >= 0) & (following >= self.seen[events]), np.bool_)
+        is_written = np.zeros(self.trace.events, np.bool_)
+        is_written[self.writes.event] = True
+        seen = self.seen[events]
+        return np.asarray((seen >= 0) & (_next(is_written)[events + 1] >= seen), np.bool_)
 
     def _behind_calls(self, calls: Integers) -> Integers:
         """The first event behind each call, and behind what a library function has called back; -1: none."""
@@ -204,27 +212,22 @@ class ComparedRun:
 
     def scalars(self, frame: int) -> dict[str, tuple[int, int]]:
         """The locals of a frame to which no pointer goes, by name: address and size. They are not among the objects."""
-        frames, slots, addresses, sizes = self._scalars
-        first, end = np.searchsorted(frames, (frame, frame + 1))
-        if first == end:
-            return {}
-        layouts, function = self.session.subject.numbering.layouts, self.trace.columns.frames["function"][frame]
-        names = {slot: name for name, slot in layouts[int(function)].slots.items()}
-        rows = zip(*(column[first:end].tolist() for column in (slots, addresses, sizes)), strict=True)
-        return {names[slot]: (address, size) for slot, address, size in rows}
+        starts, addresses, sizes = self._scalars
+        layout = self.session.subject.numbering.layouts[int(self.trace.columns.frames["function"][frame])]
+        rows = ((name, int(starts[frame]) + slot) for name, slot in layout.slots.items())
+        return {name: (int(addresses[row]), int(sizes[row])) for name, row in rows if addresses[row]}
 
     @cached_property
-    def _scalars(self) -> tuple[Integers, Integers, Integers, Integers]:
-        """Of each of those locals its frame (ascending), its slot, its address and its size, by an access to it."""
-        trace, plan = self.trace, self.session.subject.plan.sites
-        is_slot = (plan["kind"] <= Kind.STORE) & (plan["aux"] != NO_SLOT)
-        chosen = np.flatnonzero(is_slot[self._trace_sites])
-        sites, addresses = plan[self._trace_sites[chosen]], trace.addresses(chosen)
-        segments = trace.columns.segments[trace.columns.events["segment"][chosen]]
-        keys = segments["frame"].astype(np.int64) << 32 | sites["aux"]
-        known = np.flatnonzero(addresses)
-        keys, first = np.unique(keys[known], return_index=True)
-        return keys >> 32, keys & 0xFFFFFFFF, addresses[known[first]], sites["size"][known[first]].astype(np.int64)
+    def _scalars(self) -> tuple[Integers, Integers, NDArray[np.int32]]:
+        """Where each frame's own begin among those of all frames; of each its address, 0: not known, and its size."""
+        trace, plan = self.trace, self.session.subject.plan
+        functions = trace.columns.frames["function"][: trace.columns.counts[N_FRAME]]
+        starts = np.concatenate([[0], np.cumsum(plan.functions["slots"][functions], dtype=np.int64)])
+        addresses, sizes = np.zeros(starts[-1], np.int64), np.zeros(starts[-1], np.int32)
+        slots = np.where(plan.accesses["kind"] <= Kind.STORE, plan.accesses["slot"], NO_SLOT).astype(np.int32)
+        segments = trace.columns.segments[: trace.segments]
+        first_addresses(trace.units, segments, trace.plan, slots, starts, addresses, sizes)
+        return starts, addresses, sizes
 
     def open_frames(self, event: int) -> Iterator[int]:
         """The frames that are open after an event, the innermost first."""
@@ -245,6 +248,13 @@ class ComparedRun:
             & (rows["birth"] <= event)
             & ((rows["death"] == 0) | (rows["death"] > event + 1))
         )
+
+
+def _next(marked: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """For each element, and for the end, the first marked one from there on; their number where there is none."""
+    places = np.arange(len(marked) + 1, dtype=np.int32)
+    places[:-1][~marked] = len(marked)
+    return np.asarray(np.minimum.accumulate(places[::-1])[::-1])
 
 
 def _key(instructions: Any, role: Any, operands: Any) -> Integers:

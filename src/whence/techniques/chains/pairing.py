@@ -13,7 +13,7 @@ from whence.probe.layout import Kind
 from whence.probe.matched_variables import matched_locals, matched_statics
 from whence.probe.pieces import Pieces
 from whence.program.correspondence import Correspondence
-from whence.techniques.chains.compared_run import NO_SITE, ComparedRun
+from whence.techniques.chains.compared_run import ComparedRun
 from whence.techniques.chains.registers import last_events, shared_registers
 from whence.trace.columns import CHUNK_UNITS, N_FRAME, N_OUT
 from whence.trace.decode import CHUNK_HEADER_UNITS
@@ -74,11 +74,10 @@ class Pairing:
     @cached_property
     def points(self) -> Integers:
         """The aligned points."""
-        run, kinds = self.failing, self.failing.kinds
-        own = np.isin(kinds, (Kind.BRANCH, Kind.RESULT)) & (run.sites != NO_SITE)
-        wrote = np.zeros(len(kinds), np.bool_)
-        wrote[run.writes["event"]] = True  # calls of the library, too
-        chosen = np.flatnonzero((np.isin(kinds, WRITES) | own | wrote) & (self.events >= 0))
+        run = self.failing
+        is_point = np.isin(run.kinds, WRITES) | run.own
+        is_point[run.writes.event] = True  # calls of the library, too
+        chosen = np.flatnonzero(is_point & (self.events >= 0))
         chosen = chosen[run.is_seen(chosen) & self.reference.is_seen(self.events[chosen])]
         early, late = chosen[chosen < self.common], chosen[chosen >= self.common]
         return np.concatenate([early, self._separable(late)])

@@ -232,15 +232,15 @@ class Written(NamedTuple):
 
 def written(run: ComparedRun, common: int) -> Written:
     """The bytes that a run wrote from an event on."""
-    writes = run.writes[run.writes["event"] >= common]
-    if not len(writes):
+    writes = run.writes.where(slice(int(np.searchsorted(run.writes.event, common)), None))
+    if not len(writes.event):
         return Written(*(np.zeros(0, np.int64) for _ in range(3)))
-    writes = writes[np.argsort(writes["address"], kind="stable")]
-    starts = writes["address"].astype(np.int64)
-    ends = np.maximum.accumulate(starts + writes["length"])
+    writes = writes.where(np.argsort(writes.address, kind="stable"))
+    starts = writes.address
+    ends = np.maximum.accumulate(starts + writes.length)
     first = np.flatnonzero(np.concatenate([[True], starts[1:] > ends[:-1]]))
     last = np.append(first[1:], len(starts)) - 1
-    return Written(starts[first], ends[last], np.minimum.reduceat(writes["event"].astype(np.int64), first))
+    return Written(starts[first], ends[last], np.minimum.reduceat(writes.event, first))
 
 
 def written_parts(upto: tuple[Written, Written], objects: Integers) -> Ranges:

@@ -94,7 +94,7 @@ class Observer:
         trace = reader.trace
         segments = np.unique(trace.columns.segments["id"][: trace.segments])
         blocks = np.unique(trace.plan.segments["block"][segments]).astype(np.int64)
-        sliced = np.unique(trace.sites(found.events))
+        sliced = np.unique(trace.sites(found.events)).astype(np.int64)
         return Run(case, profile_of(readings, self.static, self.pairs), blocks, sliced, distance)
 
 

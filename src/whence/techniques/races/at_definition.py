@@ -155,7 +155,7 @@ def _by_address(trace: Trace, events: Integers) -> Iterator[Touching]:
         yield events[copies], starts, starts + lengths, np.full(len(starts), writes)
 
 
-def _wide(trace: Trace, events: Integers, numbers: Integers, unit: int) -> Integers:
+def _wide(trace: Trace, events: Integers, numbers: NDArray[np.int32], unit: int) -> Integers:
     """The addresses, or lengths, that events have recorded, from their ``unit`` on."""
     segments = trace.columns.segments[trace.columns.events["segment"][events]]
     places = segments["word"] + trace.plan.sites["unit"][numbers] + unit
