@@ -35,13 +35,26 @@ class Entry:
         return (self.rank + self.rank_worst) / 2
 
 
+@dataclass(slots=True, frozen=True)
+class Compared:
+    """What a failing run printed and what was expected, from line ``first`` (from 1) on, around the first difference.
+
+    ``more``: how many lines follow behind those of each.
+    """
+
+    first: int
+    actual: tuple[str, ...]
+    expected: tuple[str, ...]
+    more: tuple[int, int] = (0, 0)
+
+
 @dataclass(slots=True)
 class Symptom:
     """The point at which the failure shows.
 
     ``kind``: ``wrong-output``, ``missing-output``, ``extra-output``, ``wrong-status``, ``crash``, ``assertion``,
     ``timeout``, ``memory-error``. ``text`` is one sentence. ``clock`` and ``event`` point into the failing run's trace
-    (-1: unknown).
+    (-1: unknown). ``compared``: of a wrong output, for people to see; the sentence tells programs.
     """
 
     kind: str
@@ -50,6 +63,7 @@ class Symptom:
     clock: int = -1
     event: int = -1
     details: dict[str, Any] = field(default_factory=dict)
+    compared: Compared | None = None
 
 
 @dataclass(slots=True)

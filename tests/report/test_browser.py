@@ -45,6 +45,7 @@ class Visit:
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("dialog", lambda dialog: self.problems.append(dialog.message))
         self.page.goto(path.as_uri())
+        self.page.wait_for_selector("html[data-ready]", state="attached")
 
     def keys(self, *names: str) -> None:
         for name in names:
@@ -100,6 +101,8 @@ def test_it_opens_on_the_first_statement(visit: Any) -> None:
     assert (at.place, at.line) == ("src/deck.c:40", "l0-40")
     assert at.in_view("#l0-40")
     assert "wrong output" in at.page.locator(".symptom").inner_text()
+    assert at.page.locator("#list .item").count() == 20
+    at.page.click("#more")
     assert at.page.locator("#list .item").count() == 27
 
 
@@ -151,9 +154,9 @@ def test_keys_walk_through_the_ranking(visit: Any) -> None:
     at.keys("j", "Enter")
     assert at.page.evaluate("document.activeElement.id") == "detail"
     at.keys("Escape", "]")
-    assert at.page.locator("#file1").is_visible()
+    at.page.wait_for_selector("#l1-1")
     at.keys("[")
-    assert at.page.locator("#file0").is_visible()
+    at.page.wait_for_selector("#l0-1")
 
 
 def test_the_slice_can_be_walked_too(visit: Any) -> None:
@@ -169,13 +172,14 @@ def test_search_finds_statements_and_source(visit: Any) -> None:
     at = visit(sample(), sources())
     at.keys("/")
     at.page.keyboard.type("needed(")
+    at.page.wait_for_selector("#list .group")
     places = at.page.locator("#list .where").all_inner_texts()
     assert places == ["src/deck.c:27", "src/deck.c:41", "src/deck.c:16"]
     assert at.page.locator("#list .group").inner_text() == "1 other line of the source"
     at.keys("Enter")
     assert at.place == "src/deck.c:27"
     at.keys("/", "Escape")
-    assert at.page.locator("#list .item").count() == 27
+    assert at.page.locator("#list .item").count() == 20
     at.keys("/")
     at.page.keyboard.type("no such text")
     assert at.page.locator("#list").inner_text() == "Nothing matches."
@@ -249,9 +253,9 @@ def test_a_narrow_window_has_no_sideways_scroll_and_a_sheet_of_details(visit: An
     at.page.set_viewport_size({"width": 400, "height": 800})
     assert at.page.evaluate("document.documentElement.scrollWidth") <= 400
     at.page.wait_for_selector("#detail", state="hidden")
-    at.page.click("#l0-39")
+    at.page.click("#suspect .place")
     at.page.wait_for_selector("#detail", state="visible")
-    at.page.click("#detail .close")
+    at.page.click("#close")
     at.page.wait_for_selector("#detail", state="hidden")
 
 
@@ -266,9 +270,9 @@ def test_a_large_report_stays_quick_and_says_what_it_leaves_out(visit: Any) -> N
     text = "    total += weights[i] * (x - mean); /* text */\n" * lines
     at = visit(findings, {f"f{n}.c": text for n in range(8)})
     ready = at.page.evaluate("performance.getEntriesByType('navigation')[0].domComplete")
-    assert ready < 10_000
-    assert at.page.locator("#list .item").count() == 200
-    assert "lines left out" in at.page.locator(".gap").first.text_content()
+    assert ready < 10_000  # a bound for a busy machine; bench/page.py measures
+    assert at.page.locator("#more").inner_text() == "Show all 200"
+    assert at.page.locator(".l").count() < 200
     at.page.click(".left-out summary")
     assert "111 slice lines beyond the first 1,000" in at.page.locator(".left-out").inner_text()
     start = at.page.evaluate("performance.now()")

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import html
+import base64
 import json
+import random
 import re
+import zlib
 from html.parser import HTMLParser
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from report_sample import sample, sources
 
 from whence.errors import UsageError
-from whence.findings import Findings, Statement, Symptom, rank
+from whence.findings import Compared, Findings, Statement, Symptom, rank
 from whence.report import page as bounds
-from whence.report.excerpt import excerpt
-from whence.report.highlight import highlight
 from whence.report.html import render_html, write_html
-from whence.report.page import build_page
-from whence.report.text import source_line
+from whence.report.page import Sources
 
 EVIL = '</script><img src=x onerror="window.pwned=1">&lt;\'`\x1b[2J\u202e\udc80{{ 7*7 }}'
 
@@ -49,32 +45,56 @@ class Elements(HTMLParser):
             self._in_data = False
 
 
-def evil_findings() -> tuple[Findings, dict[str, str]]:
-    """Findings in which every text of the subject is hostile."""
-    place = Statement(EVIL, 1)
-    entry = {"text": EVIL, EVIL: EVIL}
-    call = {"function": EVIL, "file": EVIL, "line": 1}
+def unpacked(text: str) -> Any:
+    """What a page holds packed."""
+    return json.loads(zlib.decompress(base64.b64decode(text)))
+
+
+def build_page(findings: Findings, texts: dict[str, str]) -> bounds.Page:
+    """What a page holds of findings."""
+    return bounds.build_page(findings, Sources(texts))
+
+
+def evil_findings(evil: str = EVIL) -> tuple[Findings, dict[str, str]]:
+    """Findings with all parts, in which every text of the subject is hostile, or this one."""
+    place = Statement(evil, 1)
+    entry = {"text": evil, evil: evil}
+    call = {"function": evil, "file": evil, "line": 1}
     details = {
-        "process": EVIL,
-        "stderr": {"first": [EVIL], "left_out": 0, "last": []},
+        "process": evil,
+        "stderr": {"first": [evil], "left_out": 0, "last": []},
         "stack": {"first": [call], "left_out": 0, "last": []},
     }
-    symptom = Symptom("crash", EVIL, place, details=details)
-    findings = Findings("t", EVIL, rank({place: 1.0}, {place: entry}), symptom, [EVIL])
-    value = {"name": EVIL, "value": EVIL, "clock": 1}
-    at = {"file": EVIL, "line": 1}
+    symptom = Symptom("crash", evil, place, details=details, compared=Compared(1, (evil,), (f"{evil} ",)))
+    findings = Findings("t", evil, rank({place: 1.0}, {place: entry}), symptom, [evil])
+    value = {"name": evil, "value": evil, "clock": 1}
+    at = {"file": evil, "line": 1}
+    step = at | {"text": evil, "reference": evil, "leads_to": [], "call": evil}
+    node = at | {"number": 0, "parent": None, "level": 0, "kind": "symptom", "instances": 1, "contradiction": evil}
+    node |= {"goal": evil, "cause": [at | {"deed": evil}], "notes": [evil]}
+    thing = {"name": evil, "text": evil, "base": "0x10", "size": 4}
+    access = {"writes": True, "expression": evil, "bytes": 4, "address": "0x14"}
+    error = at | {"kind": evil, "text": [evil], "object": thing, "access": access, "hit": thing | {"base": "0x14"}}
+    racing = at | {"thread": at | {"number": 0, "function": evil}, "writes": True, "expression": evil, "value": evil}
+    race = {"name": evil, "harm": {"verdict": evil}, "text": [evil], "missing": evil}
+    race["accesses"] = [racing | {"held": [{"name": evil}]}]
     findings.parts = {
         "slice": [
             at
             | {"depth": 0, "instances": 1, "values": [value | {"role": "read"}]}
-            | {"edges": [{"to_file": EVIL, "to_line": 1, "kind": "data", "name": EVIL, "value": EVIL}]}
+            | {"edges": [{"to_file": evil, "to_line": 1, "kind": "data", "name": evil, "value": evil}]}
         ],
-        "values": {f"{EVIL}:1": {"failing": [value], "passing": [{"name": EVIL, "values": [EVIL], "cases": 1}]}},
-        "formulas": [at | {"formulas": {EVIL: {"score": 1.0, "best": 1, "average": 1.0, "worst": 1}}}],
-        "branches": [at | {"side": EVIL, "score": 1.0, "rank": 1, "rank_worst": 1, "text": EVIL}],
-        "rules": [at | {"rule": EVIL, "before": EVIL, "after": EVIL, "f2p": 1, "p2f": 0, "failing": 1, "checked": 1}],
+        "values": {f"{evil}:1": {"failing": [value], "passing": [{"name": evil, "values": [evil], "cases": 1}]}},
+        "formulas": [at | {"formulas": {evil: {"score": 1.0, "best": 1, "average": 1.0, "worst": 1}}}],
+        "branches": [at | {"side": evil, "score": 1.0, "rank": 1, "rank_worst": 1, "text": evil}],
+        "rules": [at | {"rule": evil, "before": evil, "after": evil, "f2p": 1, "p2f": 0, "failing": 1, "checked": 1}],
+        "chain": {"reference": {"text": evil}, "gap": 0, "steps": [step]},
+        "tree": {"nodes": [node]},
+        "edits": [at | {"descriptions": [evil], "passes": True, "checked": evil, "diff": f"@@ -1 +1 @@\n-{evil}\n"}],
+        "memory": [{"errors": [error]}],
+        "races": [{"races": [race]}],
     }
-    return findings, {EVIL: f"{EVIL}\n/* {EVIL} */\n", "unused.c": EVIL}
+    return findings, {evil: f"{evil}\n/* {evil} */\n", "unused.c": evil}
 
 
 def test_the_page_is_self_contained() -> None:
@@ -82,31 +102,57 @@ def test_the_page_is_self_contained() -> None:
     page = Elements(text)
     assert not {"src", "srcset", "action", "style", "onclick"} & page.attributes
     assert page.tags.count("script") == 2
-    assert re.findall(r'href="([^"]*)"', text) == ["data:,"]
+    assert all(re.fullmatch(r"data:,|#\w+", target) for target in re.findall(r'href="([^"]*)"', text))
     assert "http" not in text.replace("http-equiv", "")
 
 
-def test_every_line_of_the_sample_is_there_with_its_marks() -> None:
-    text = render_html(sample(), sources())
-    assert text.count('<div class="l ') == sum(source.count("\n") for source in sources().values())
-    assert '<div class="l h9 sl" id="l0-40"><i>1-3</i><b>40</b>' in text
-    assert '<div class="l h9 sl sy" id="l1-44">' in text
+def test_every_line_of_the_sample_is_there_with_its_ranks() -> None:
+    for file in build_page(sample(), sources()).data["files"]:
+        content = unpacked(file["content"])
+        assert content["text"] + "\n" == sources()[file["name"]].expandtabs(4)
+        if file["name"] == "src/deck.c":
+            assert [40, "1-3", 9] in content["ranks"]
+            assert ["deck_place", 36, 44] in content["functions"]
 
 
-def test_stack_and_standard_error_are_there() -> None:
-    page = build_page(sample(), sources())
-    assert page.stack == [("main at src/ferry.c:44", "src/ferry.c:44"), ("begin", "")]
-    assert page.errors == ["ferry: lane 1 is full", "... 7 lines left out ...", r"ferry: \x1b[31mlate\x1b[0m"]
+def test_what_failed_stands_first_with_stack_and_standard_error() -> None:
     text = render_html(sample(), sources())
-    assert 'data-place="src/ferry.c:44"' in text and "ferry: lane 1 is full" in text
+    titles = re.findall(r'<h2 id="(\w+)-title">', text)
+    assert titles == ["failed", "suspect", "ranking", "done", "help"]
+    part = text[text.index('id="failed"') : text.index('id="suspect"')]
+    assert 'data-place="src/ferry.c:44">main at src/ferry.c:44' in part and "<li>begin</li>" in part
+    assert "ferry: lane 1 is full\n... 7 lines left out ...\nferry: \\x1b[31mlate\\x1b[0m" in part
+
+
+def test_what_was_expected_and_what_was_printed_is_a_diff() -> None:
+    found = sample()
+    assert found.symptom is not None
+    found.symptom.compared = Compared(4, ("a", "bus   stays", "c"), ("a", "bus   lane 1", "c"))
+    shown = re.sub(r"<[^>]+>", "", render_html(found, sources())).split("\n")
+    assert shown[shown.index("4 a") :][:4] == ["4 a", "5-bus   lane 1", "5+bus   stays", "6 c"]
+
+
+def test_the_first_suspect_has_its_change_in_its_surroundings() -> None:
+    found = sample()
+    rule = {"file": "src/deck.c", "line": 40, "rule": "`-2` instead of `-1`", "before": "return -1;"}
+    found.parts["rules"] = [rule | {"after": "return -2;", "f2p": 4, "p2f": 0, "failing": 4, "checked": 208}]
+    text = render_html(found, sources())
+    card = text[text.index('id="suspect"') : text.index('id="ranking"')]
+    rows = re.findall(r'<tr class="(\w*)">.*?class="text">(.*?)</td>', card)
+    assert [kind for kind, _ in rows] == ["", "", "minus", "plus", "", ""]
+    assert [row for kind, row in rows if kind] == [
+        "        return -<mark>1</mark>;",
+        "        return -<mark>2</mark>;",
+    ]
+    assert "one of 3 lines that tie for the first place" in card and "in <code>deck_place()</code>" in card
 
 
 def test_hostile_text_stays_text() -> None:
     text = render_html(*evil_findings())
-    page, plain = Elements(text), Elements(render_html(sample(), sources()))
-    assert "img" not in page.tags
+    page, plain = Elements(text), Elements(render_html(*evil_findings("plain")))
     assert page.tags.count("script") == 2
-    assert page.attributes <= plain.attributes
+    assert set(page.tags) <= {*plain.tags, "code"}  # for what stands in back quotes
+    assert page.attributes == plain.attributes
     assert "49" not in text.replace("{{ 7*7 }}", "")
     assert not set("\x1b\u202e\udc80") & set(text)
     assert page.data["entries"][0]["file"].startswith("</script><img src=x")
@@ -115,7 +161,7 @@ def test_hostile_text_stays_text() -> None:
 def test_data_cannot_end_its_element() -> None:
     text = render_html(*evil_findings())
     inside = text[text.index('id="data">') + len('id="data">') :]
-    assert not set("<>&") & set(inside[: inside.index("</script>\n<script>")])
+    assert not set("<>&") & set(inside[: inside.index("</script>\n<script")])
 
 
 def test_a_report_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
@@ -137,10 +183,9 @@ def test_everything_is_bounded_and_what_is_left_out_is_said() -> None:
     text = {f"f{n}.c": "int x; /* a line */\n" * lines for n in range(40)}
     page = build_page(findings, text)
     assert len(page.data["entries"]) == bounds.ENTRIES
-    assert len(page.data["slice"]) == bounds.SLICE_LINES
-    assert sum(len(file.lines) for file in page.files) <= bounds.ALL_LINES
-    assert all(len(file.lines) <= bounds.FILE_LINES for file in page.files)
-    first = page.data["slice"]["f1.c:1"]
+    assert len(page.details["slice"]) == bounds.SLICE_LINES
+    assert sum(len(file["content"]) for file in page.data["files"]) <= bounds.PACKED
+    first = page.details["slice"]["f1.c:1"]
     variables = first["values"]["variables"]
     assert (len(variables), first["values"]["more"]) == (bounds.NAMES, 60 - bounds.NAMES)
     assert sum(len(v["values"]) for v in variables) == bounds.VALUES
@@ -148,19 +193,28 @@ def test_everything_is_bounded_and_what_is_left_out_is_said() -> None:
     assert (len(first["edges"]), first["more"]) == (bounds.EDGES, 499 - bounds.EDGES)
     assert f"{len(scores) - 200:,} ranked statements beyond the first 200" in page.left_out
     assert "1,999 slice lines beyond the first 1,000" in page.left_out
-    assert len(render_html(findings, text)) < 12_000_000
+    assert len(render_html(findings, text)) < 5_000_000
 
 
-def test_ranks_beyond_the_list_are_known_for_shown_lines() -> None:
+def test_a_source_that_has_no_room_is_named() -> None:
+    noise = random.Random(1).randbytes(bounds.PACKED).hex()
+    lines = "\n".join(noise[at : at + 100] for at in range(0, len(noise), 100))
+    page = build_page(
+        Findings("t", "s", rank({Statement(f, 1): 1.0 for f in ("a.c", "b.c")})), {"a.c": lines, "b.c": "x;\n"}
+    )
+    assert [file["name"] for file in page.data["files"]] == ["b.c"]
+    assert "a.c: its source has no room in this page" in page.left_out
+
+
+def test_ranks_beyond_the_list_are_known() -> None:
     findings = Findings("t", "s", rank({Statement("a.c", n): -float(n) for n in range(1, 301)}))
     page = build_page(findings, {"a.c": "x;\n" * 300})
-    assert page.data["ranks"]["a.c:250"] == ["250", "-250"]
-    assert "a.c:200" not in page.data["ranks"]
+    assert [250, "250", 0] in unpacked(page.data["files"][0]["content"])["ranks"]
 
 
 def test_missing_sources_are_named() -> None:
     page = build_page(sample(), {"src/deck.c": sources()["src/deck.c"]})
-    assert [file.name for file in page.files] == ["src/deck.c"]
+    assert [file["name"] for file in page.data["files"]] == ["src/deck.c"]
     assert "src/ferry.c: its source is not available" in page.left_out
 
 
@@ -170,39 +224,7 @@ def test_findings_without_anything_make_a_page() -> None:
 
 def test_a_form_feed_ends_no_line() -> None:
     page = build_page(Findings("t", "s", rank({Statement("a.c", 2): 1.0})), {"a.c": "int a;\x0c\nint b;\r\n"})
-    assert page.files[0].lines == {1: r"int a;\x0c", 2: "int b;"}
-
-
-@given(
-    lines=st.integers(0, 400),
-    interesting=st.sets(st.integers(-5, 410), max_size=30),
-    whole=st.integers(0, 60),
-    limit=st.integers(0, 200),
-)
-def test_excerpts_cover_the_file_and_show_what_matters(
-    lines: int, interesting: set[int], whole: int, limit: int
-) -> None:
-    stretches = excerpt(lines, interesting, whole=whole, limit=limit)
-    numbers = [n for s in stretches for n in range(s.first, s.last + 1)]
-    assert numbers == list(range(1, lines + 1))
-    assert all(a.shown != b.shown for a, b in pairwise(stretches))
-    shown = {n for s in stretches if s.shown for n in range(s.first, s.last + 1)}
-    wanted = {n for n in interesting if 1 <= n <= lines}
-    assert wanted <= shown
-    assert lines <= whole or len(shown) <= max(limit, 2 * len(wanted))
-
-
-@given(st.lists(st.text(st.characters(), max_size=30) | st.sampled_from(['"a', "/*", "*/", "#if 0", "'\\"])))
-def test_highlighting_changes_no_text(lines: list[str]) -> None:
-    clean = [source_line(line) for line in lines]
-    shown = highlight(clean)
-    assert [html.unescape(re.sub(r'</?span(?: class="[a-z]")?>', "", line)) for line in shown] == clean
-
-
-def test_highlighting_knows_c() -> None:
-    line = highlight(['if (n > 10) return "x"; // why'])[0]
-    for part in ('<span class="k">if</span>', '<span class="n">10</span>', '<span class="c">// why</span>'):
-        assert part in line
+    assert unpacked(page.data["files"][0]["content"])["text"] == "int a;\\x0c\nint b;"
 
 
 def test_reasons_are_told_one_by_one_warnings_first_and_what_was_done_last() -> None:
@@ -221,7 +243,7 @@ def test_changes_since_a_version_stand_before_what_was_done() -> None:
     needed = [{"file": "<b>.c", "line": 3, "before": "\x1b[1m<i>\n", "after": "now\n"}]
     found.parts["changes"] = {"since": "<u>v1", "case": "one", "changes": 4, "needed": needed, "undone": True}
     found.parts["changes"] |= {"incomplete": False}
-    assert build_page(found, sources()).since[0] == "1 of 4 changes since <u>v1 makes `one` fail:"
     text = render_html(found, sources())
+    assert "1 of 4 changes since &lt;u&gt;v1 makes <code>one</code> fail" in text
     assert r"    - \x1b[1m&lt;i&gt;" in text and "&lt;b&gt;.c:3" in text and "the case passes" in text
     assert set(Elements(text).tags) == set(Elements(render_html(sample(), sources())).tags)

@@ -9,7 +9,8 @@ import pytest
 from tests.report.test_html import EVIL
 from whence.findings import Findings, Statement, rank
 from whence.report.html import render_html
-from whence.report.page import CAUSES, build_page
+from whence.report.page import Page, Sources, build_page
+from whence.report.story import CAUSES, tree
 from whence.report.tree import print_tree
 
 SOURCE = "int a = 1;\nif (a)\n  b = 2;\nprint(b);\n"
@@ -43,6 +44,13 @@ def small() -> Findings:
     )
 
 
+def told(made: Findings, source: str = SOURCE) -> tuple[Page, list[dict[str, Any]]]:
+    """The page, and the roots of the tree that it tells."""
+    sources = Sources({"p.c": source})
+    page = build_page(made, sources)
+    return page, tree(page, made, sources)
+
+
 def printed(capsys: pytest.CaptureFixture[str], made: Findings, depth: int = 3, limit: int = 30) -> list[str]:
     lines = SOURCE.split("\n")
     print_tree(made.parts["tree"], lambda file, line: lines[line - 1], depth, limit, width=100)
@@ -64,7 +72,7 @@ def test_deeper_levels_and_further_causes_are_counted(capsys):
 
 
 def test_the_page_holds_the_tree():
-    root = build_page(small(), {"p.c": SOURCE}).tree[0]
+    root = told(small())[1][0]
     assert (root["place"], [child["place"] for child in root["children"]]) == ("p.c:4", ["p.c:2", "p.c:3"])
     first = root["children"][0]
     assert first["lines"] == [{"place": "p.c:1", "source": "int a = 1;", "deed": "gave `a` the value 1"}]
@@ -73,15 +81,15 @@ def test_the_page_holds_the_tree():
 
 
 def test_the_page_shows_the_text_of_causes_and_lines():
-    root = build_page(small(), {"p.c": SOURCE}).tree[0]
+    root = told(small())[1][0]
     first = root["children"][0]
     assert (root["source"], first["source"], first["lines"][0]["source"]) == ("print(b);", "if (a)", "int a = 1;")
-    assert build_page(small(), {}).tree[0]["source"] == ""
+    assert told(small(), "")[1][0]["source"] == ""
     assert "gave <code>a</code> the value 1" in render_html(small(), {"p.c": SOURCE})
 
 
 def test_the_page_without_a_tree_has_no_panel():
-    assert '<details class="tree"' not in render_html(Findings("slice", "p"), {})
+    assert 'class="tree"' not in render_html(Findings("slice", "p"), {})
 
 
 def test_text_of_the_subject_is_escaped():
@@ -91,5 +99,5 @@ def test_text_of_the_subject_is_escaped():
 
 def test_large_trees_are_cut():
     made = findings([node(0, None, 0, 1), *(node(n, 0, 1, 2) for n in range(1, CAUSES + 50))])
-    page = build_page(made, {"p.c": SOURCE})
-    assert len(page.tree[0]["children"]) == CAUSES - 1 and any("cause" in note for note in page.left_out)
+    page, roots = told(made)
+    assert len(roots[0]["children"]) == CAUSES - 1 and any("cause" in note for note in page.left_out)

@@ -20,9 +20,9 @@ def test_a_fine_cause_disappears_with_what_only_it_led_to(visit: Any) -> None:  
     child = cause.locator(".cause[data-cause='p.c:1']")
     cause.locator(":scope > details > summary > span").click()
     assert child.is_visible()
-    cause.locator(":scope > details > summary > .fine").click()
+    cause.locator(":scope > details > .tools > .fine").click()
     assert not child.is_visible() and at.page.locator(".cause[data-cause='p.c:3']").is_visible()
-    cause.locator(":scope > details > summary > .fine").click()
+    cause.locator(":scope > details > .tools > .fine").click()
     assert child.is_visible()
 
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 from cli_tool import subject_folder, whence
 from trace_readers import record, subject_of
 
-from whence.run.context import errors_of
+from whence.findings import Compared
+from whence.run.compare import Difference
+from whence.run.context import compared_of, errors_of
+from whence.run.outcome import Kind, Outcome
 from whence.subject.symptoms import symptom_of, unrecorded_symptom
 
 NESTED = r"""
@@ -96,3 +102,30 @@ def test_another_end_of_the_program_itself_is_told():
     symptom = whence(folder, "slice", *words, "--json").json["symptom"]
     assert symptom["text"].startswith("killed by SIGABRT (standard error ends: *** buffer overflow detected ***")
     assert "by itself; recorded it was killed by SIGSEGV" in symptom["text"]
+
+
+def compared(
+    printed: bytes, expected: bytes | None, actual_at: int, expected_at: int, stream: int = 1
+) -> Compared | None:
+    result: Any = SimpleNamespace(
+        stdout=printed,
+        stderr=printed,
+        case=SimpleNamespace(expected=SimpleNamespace(stdout=expected, stderr=b"else\n")),
+    )
+    return compared_of(result, Outcome(Kind.WRONG_OUTPUT, "", stream, Difference(actual_at, expected_at)))
+
+
+def test_outputs_are_told_around_the_first_difference() -> None:
+    lines = [b"%d\n" % n for n in range(20)]
+    right = b"".join(lines)
+    wrong = right.replace(b"5\n", b"x\n", 1)
+    assert compared(wrong, right, 10, 10) == Compared(
+        3, ("2", "3", "4", "x", "6", "7", "8", "9", "10"), ("2", "3", "4", "5", "6", "7", "8", "9", "10"), (9, 9)
+    )
+    assert compared(b"", b"a\nb\n", 0, 0) == Compared(1, (), ("a", "b"))
+    assert compared(b"\xff\n", b"", 0, 0, stream=2) == Compared(1, ("\ufffd",), ("else",))
+
+
+def test_a_run_without_a_wrong_output_has_nothing_to_compare() -> None:
+    result: Any = SimpleNamespace(case=SimpleNamespace(expected=None))
+    assert compared_of(result, Outcome(Kind.CRASH)) is None

@@ -1,9 +1,10 @@
-"""Findings as one self-contained HTML page: source with a heat map, slice, values and evidence.
+"""Findings as one self-contained HTML page that tells the story of a failure, with the source beside it.
 
-``page.py`` chooses what is shown, ``templates/`` holds the page, its style and its script. Nothing is loaded
-from anywhere. Text of a subject reaches the page in two ways only: through the template, which escapes it,
-and as JSON in an element that browsers do not run, in which no ``<`` is left. A content security policy that
-names the page's own style and script by hash stands behind both.
+``page.py`` chooses what is shown of ranking and source, ``story.py`` and ``drawings.py`` what is told; ``templates/``
+holds the page, its style and its scripts. Nothing is loaded from anywhere. Text of a subject reaches the page in two
+ways only: through the template, which escapes it, and as JSON in an element that browsers do not run, in which no ``<``
+is left; scripts set it as text. A content security policy that names the page's own style and script by hash stands
+behind both.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whence.errors import UsageError
-from whence.findings import Findings, Statement
-from whence.report.highlight import highlight
-from whence.report.page import Page, SourceFile, build_page
+from whence.findings import Findings
+from whence.report import drawings, story
+from whence.report.page import Page, Sources, build_page
 from whence.report.text import visible
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 TEMPLATES = Path(__file__).with_name("templates")
-CHUNK = 50  # rows; page.css knows their height
+SCRIPTS = ("elements.js", "source.js", "list.js", "detail.js", "causes.js", "page.js")  # in the order of need
 
 
 def write_html(findings: Findings, sources: dict[str, str], path: Path) -> None:
@@ -44,16 +45,18 @@ def render_html(findings: Findings, sources: dict[str, str]) -> str:
     """The page as text, of bounded size whatever the findings hold."""
     from markupsafe import Markup
 
-    page = build_page(findings, sources)
+    texts = Sources(sources)
+    page = build_page(findings, texts)
+    told = _told(page, findings, texts)
     style = Markup((TEMPLATES / "page.css").read_text("utf-8"))
-    script = Markup((TEMPLATES / "page.js").read_text("utf-8"))
+    script = Markup("\n".join((TEMPLATES / name).read_text("utf-8") for name in SCRIPTS))
     return (
         _environment()
         .get_template("page.html.j2")
         .render(
             findings=findings,
             page=page,
-            files=[_chunks(_rows(page, file)) for file in page.files],
+            **told,
             style=style,
             style_hash=_hash(style),
             script=script,
@@ -61,6 +64,25 @@ def render_html(findings: Findings, sources: dict[str, str]) -> str:
             data=_json(page.data),
         )
     )
+
+
+def _told(page: Page, findings: Findings, sources: Sources) -> dict[str, Any]:
+    """The parts of the story by the names that the template has for them; the script learns which lines are steps."""
+    told: dict[str, Any] = {
+        "symptom": story.symptom(findings),
+        "suspect": story.suspect(page, findings, sources),
+        "edits": story.edits(findings),
+        "changes": story.changes(findings),
+        "chain": story.chain(page, findings, sources),
+        "tree": story.tree(page, findings, sources),
+        "memory": drawings.memory_errors(page, findings),
+        "races": drawings.races(page, findings),
+    }
+    steps: dict[str, list[int]] = {}
+    for step in (step for group in told["chain"] for step in group["steps"] if step["place"]):
+        steps.setdefault(step["place"], []).append(step["number"])
+    page.data["steps"] = steps
+    return told
 
 
 def _environment() -> Environment:
@@ -92,32 +114,3 @@ def _json(data: dict[str, Any]) -> Markup:
 
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return Markup(text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026"))
-
-
-def _rows(page: Page, file: SourceFile) -> list[dict[str, Any]]:
-    """The rows of a file for the template: lines with their marks, and gaps with the lines they leave out."""
-    rows: list[dict[str, Any]] = []
-    for stretch in file.stretches:
-        if not stretch.shown:
-            rows.append({"gap": len(stretch), "first": stretch.first, "last": stretch.last})
-            continue
-        numbers = range(stretch.first, stretch.last + 1)
-        for number, code in zip(numbers, highlight([file.lines[n] for n in numbers]), strict=True):
-            marks = _marks(page, Statement(file.name, number))
-            rows.append({"gap": 0, "number": number, "code": code} | marks)
-    return rows
-
-
-def _chunks(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Rows in groups of a screenful: browsers lay out only the groups that are in view."""
-    return [rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK)]
-
-
-def _marks(page: Page, statement: Statement) -> dict[str, str]:
-    """CSS classes of a line (heat step, slice, symptom) and its rank."""
-    classes = [f"h{page.heat[statement]}"] if statement in page.heat else []
-    if statement in page.sliced:
-        classes.append("sl")
-    if statement == page.symptom:
-        classes.append("sy")
-    return {"classes": " ".join(classes), "rank": page.ranks.get(statement, "")}

@@ -1,6 +1,7 @@
-"""What stands beside a symptom in every report: the calls that were open, and what was written to standard error.
+"""What stands beside a symptom in every report: the open calls, standard error, and the wrong output beside the right.
 
-Both are bounded: the first and the last ones, and how many lie between (``{"first", "left_out", "last"}``).
+All is bounded: calls and lines of standard error to the first and the last ones, with how many lie between
+(``{"first", "left_out", "last"}``), outputs to the lines around the first difference.
 """
 
 from __future__ import annotations
@@ -9,19 +10,50 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from whence.findings import Compared
 from whence.program.model import Location
 from whence.run.evidence import Evidence
+from whence.run.outcome import Outcome
 from whence.run.point import statement_of
+from whence.run.result import RunResult
 
 LINES = (4, 8)  # of standard error that are kept: the first and the last ones
 CALLS = (12, 4)
 WIDTH = 200  # characters of a line
+AROUND = (3, 6)  # lines of outputs before the first wrong one, and from there on
 
 
 def errors_of(stderr: bytes) -> dict[str, Any]:
     """The first and last lines of standard error, as text."""
     lines = stderr.rstrip(b"\n").split(b"\n") if stderr.strip() else []
     return _bounded([line[: 4 * WIDTH].decode(errors="replace")[:WIDTH] for line in lines], LINES)
+
+
+def compared_of(result: RunResult, outcome: Outcome) -> Compared | None:
+    """The outputs around the first difference; None where no output was judged wrong."""
+    expected = result.case.expected
+    if outcome.difference is None or expected is None:
+        return None
+    right = expected.stdout if outcome.stream == 1 else expected.stderr
+    written = result.stdout if outcome.stream == 1 else result.stderr
+    before, behind = AROUND
+    numbers = (
+        written.count(b"\n", 0, outcome.difference.actual),
+        (right or b"").count(b"\n", 0, outcome.difference.expected),
+    )
+    back = min(before, *numbers)
+    shown = [
+        _lines(text, number - back, back + behind)
+        for text, number in zip((written, right or b""), numbers, strict=True)
+    ]
+    return Compared(numbers[0] - back + 1, shown[0][0], shown[1][0], (shown[0][1], shown[1][1]))
+
+
+def _lines(text: bytes, first: int, count: int) -> tuple[tuple[str, ...], int]:
+    """So many lines from number ``first`` (from 0) on, and how many follow."""
+    lines = text.removesuffix(b"\n").split(b"\n") if text else []
+    shown = tuple(line[: 4 * WIDTH].decode(errors="replace")[:WIDTH] for line in lines[first : first + count])
+    return shown, max(0, len(lines) - first - count)
 
 
 def stack_at(evidence: Evidence, event: int, folder: Path) -> dict[str, Any]:

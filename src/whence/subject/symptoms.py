@@ -11,7 +11,7 @@ from pathlib import Path
 
 from whence.errors import SubjectError
 from whence.findings import Symptom
-from whence.run.context import errors_of, stack_at
+from whence.run.context import compared_of, errors_of, stack_at
 from whence.run.evidence import Evidence
 from whence.run.oracle import signal_name
 from whence.run.outcome import Kind, Outcome
@@ -35,6 +35,7 @@ def symptom_of(recording: Recording, folder: Path) -> Symptom:
         raise SubjectError(f"case {recording.case.name}: the recorded run did not fail ({recording.outcome.kind})")
     symptom = _find(recording, folder)
     symptom.details["stderr"] = errors_of(recording.result.stderr)
+    symptom.compared = compared_of(recording.result, recording.outcome)
     if recording.plain is not None and recording.plain.signal not in (0, recording.result.signal):
         symptom.text = f"{_own_end(recording.plain)} by itself; recorded it was {symptom.text}"
     if recording.process:
@@ -54,7 +55,8 @@ def _own_end(plain: RunResult) -> str:
 def unrecorded_symptom(result: RunResult, outcome: Outcome) -> Symptom:
     """The symptom of a failing run of which there is no recording: what is seen from outside, without a place."""
     kind = outcome.kind.value.replace(" ", "-")
-    return Symptom(kind, outcome.text, details={"criteria": [], "stderr": errors_of(result.stderr)})
+    details = {"criteria": [], "stderr": errors_of(result.stderr)}
+    return Symptom(kind, outcome.text, details=details, compared=compared_of(result, outcome))
 
 
 def _find(recording: Recording, folder: Path) -> Symptom:

@@ -1,0 +1,172 @@
+"""The story that the HTML page tells, part by part: what failed, the first suspect, how it came about, why it had to.
+
+Each part is a dictionary of texts that are ready for the template, or nothing where the findings have none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from whence.findings import Entry, Findings, Statement
+from whence.report.difference import of_line, of_text, unified
+from whence.report.page import SOURCE, TEXT, Page, Sources, place, reasons_of
+from whence.report.since import since_lines
+from whence.report.text import call_text, change_outcome, clip, joined, source_line, suggested_changes, visible
+
+AROUND = 2  # lines around the first suspect
+CAUSES = 300  # nodes of a tree of causes, and lines of one of them
+CAUSE_LINES = 12
+STEPS = 300  # of a chain
+EDITS = 5
+
+Part = dict[str, Any]
+
+
+def symptom(findings: Findings) -> Part | None:
+    """What failed: the process, the outputs as a diff, the open calls and the standard error."""
+    found = findings.symptom
+    if found is None:
+        return None
+    details = found.details
+    return {
+        "kind": found.kind.replace("-", " "),
+        "text": found.text,
+        "place": place(found.statement) if found.statement else "",
+        "label": str(details.get("label", "")),
+        "process": str(details.get("process", "")),
+        "rows": _outputs(findings),
+        "stack": _stack(details.get("stack")),
+        "errors": joined(details["stderr"], "line", source_line) if details.get("stderr") else [],
+    }
+
+
+def _outputs(findings: Findings) -> list[Part]:
+    """What was expected and what was printed, as rows of a diff."""
+    compared = findings.symptom.compared if findings.symptom else None
+    if compared is None:
+        return []
+    expected, printed = ([source_line(line) for line in lines] for lines in (compared.expected, compared.actual))
+    return unified(expected, printed, compared.first)
+
+
+def _stack(stack: Part | None) -> list[tuple[str, str]]:
+    """Text and place (empty: none) of each open call."""
+    if not stack:
+        return []
+    known = [*stack["first"], *stack["last"]]
+    places = {call_text(c): place(Statement(c["file"], c["line"])) for c in known if c["file"]}
+    return [(text, places.get(text, "")) for text in joined(stack, "call", call_text)]
+
+
+def suspect(page: Page, findings: Findings, sources: Sources) -> Part | None:
+    """The first statement of the ranking, with the best change of it that is suggested, and why it is there."""
+    if not findings.ranking:
+        return None
+    entry = findings.ranking[0]
+    at = entry.statement
+    rules = [rule for rule in suggested_changes(findings) if (rule["file"], rule["line"]) == (at.file, at.line)]
+    rule = rules[0] if rules else None
+    reasons = reasons_of(entry.evidence)
+    if rule is not None:  # which the reason of its technique would tell once more
+        reasons = [reason for reason in reasons if reason[0] != "rules"]
+    return {
+        "place": place(at),
+        "rank": page.ranks[at],
+        "tied": entry.rank_worst - entry.rank,
+        "function": sources.function(at),
+        "rows": _change(rule, sources) or _surroundings(at, sources),
+        "change": rule is not None,
+        "words": rule["rule"] if rule is not None else "",
+        "outcome": change_outcome(rule) if rule is not None else "",
+        "reasons": [text for _, text in reasons],
+        "executed": _executed(entry),
+    }
+
+
+def _change(rule: Part | None, sources: Sources) -> list[Part]:
+    if rule is None or rule["after"] is None or rule["before"] is None:
+        return []
+    return of_line(sources.lines(rule["file"]), rule["line"], rule["before"], rule["after"])
+
+
+def _surroundings(at: Statement, sources: Sources) -> list[Part]:
+    """Rows with the line and those around it."""
+    last = min(len(sources.lines(at.file)), at.line + AROUND)
+    numbers = range(max(1, at.line - AROUND), last + 1)
+    return [{"sign": " ", "number": n, "parts": [[sources.line(Statement(at.file, n)), n == at.line]]} for n in numbers]
+
+
+def _executed(entry: Entry) -> list[tuple[str, int, int]]:
+    """Of failing and of passing cases, how many executed the statement."""
+    known = entry.evidence
+    sides = [(side, known.get(side), known.get(f"{side}_total")) for side in ("failing", "passing")]
+    return [(side, count, total) for side, count, total in sides if count is not None and total]
+
+
+def edits(findings: Findings) -> list[Part]:
+    """The first edits of ``whence fix`` as diffs."""
+    return [
+        {
+            "place": place(Statement(edit["file"], edit["line"])),
+            "words": ", ".join(edit["descriptions"]),
+            "passes": edit["passes"],
+            "checked": edit["checked"],
+            "rows": of_text(edit["diff"]),
+        }
+        for edit in findings.parts.get("edits", [])[:EDITS]
+    ]
+
+
+def changes(findings: Findings) -> list[str]:
+    """The changes since a version that are needed, as lines; the first one is a title."""
+    found = findings.parts.get("changes")
+    return [text for text, _ in since_lines(found)] if found else []
+
+
+def tree(page: Page, findings: Findings, sources: Sources) -> list[Part]:
+    """The roots of the tree of causes, each with its children in it."""
+    nodes = sorted(findings.parts.get("tree", {}).get("nodes", []), key=lambda node: (node["level"], node["number"]))
+    shown: dict[int | None, Part] = {None: {"children": []}}
+    for node in page.cut(nodes, CAUSES, "cause"):
+        shown[node["number"]] = {
+            **_seen(node, sources),
+            "indirect": node["kind"] == "indirect",
+            "instances": node["instances"],
+            "text": clip(visible(node["contradiction"] or node["goal"]), TEXT),
+            "lines": [
+                {**_seen(line, sources), "deed": clip(visible(line["deed"]), TEXT)}
+                for line in node["cause"][:CAUSE_LINES]
+            ],
+            "more": max(0, len(node["cause"]) - CAUSE_LINES),
+            "notes": [visible(note) for note in node["notes"]],
+            "children": [],
+        }
+        shown[node["parent"]]["children"].append(shown[node["number"]])
+    return list(shown[None]["children"])
+
+
+def chain(page: Page, findings: Findings, sources: Sources) -> list[Part]:
+    """The steps of a chain in order of time, grouped by the functions that they are in.
+
+    ``call``: the group's function is called in this run alone, not in the one that it was compared with.
+    """
+    found = findings.parts.get("chain") or {"steps": []}
+    groups: list[Part] = []
+    for number, step in page.cut(list(enumerate(found["steps"], 1)), STEPS, "step"):
+        seen = _seen(step, sources)
+        call = visible(step["call"])
+        function = call or (sources.function(Statement(step["file"], step["line"])) if step["file"] else "")
+        if not groups or (groups[-1]["function"], groups[-1]["call"]) != (function, call):
+            groups.append({"function": function, "call": call, "steps": []})
+        told = {"number": number, **seen, "leads_to": [other + 1 for other in step["leads_to"]]}
+        told |= {"text": clip(visible(step["text"]), TEXT), "reference": clip(visible(step["reference"]), TEXT)}
+        groups[-1]["steps"].append(told | {"gap": number == found["gap"]})
+    return groups
+
+
+def _seen(at: Part, sources: Sources) -> dict[str, str]:
+    """The place of a cause or of one of its lines, and the text there; empty where there is none."""
+    if not at["file"]:
+        return {"place": "", "source": ""}
+    statement = Statement(at["file"], at["line"])
+    return {"place": place(statement), "source": clip(sources.line(statement).strip(), SOURCE)}
