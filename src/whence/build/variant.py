@@ -92,16 +92,23 @@ def _compile_text(compilers: Compilers, text: str, name: str) -> Path:
 
 
 def compile_c(
-    toolchain: Toolchain, source: Path, flags: Sequence[str], out: Path | None = None, *, root: Path | None = None
+    toolchain: Toolchain,
+    source: Path,
+    flags: Sequence[str],
+    out: Path | None = None,
+    *,
+    root: Path | None = None,
+    headers: bytes | None = None,
 ) -> Path:
     """Compile a C file of Whence's own into an object; stored by its content and that of all headers below ``root``
-    (its folder, where none is given), which it includes by their paths from there.
+    (its folder, where none is given), which it includes by their paths from there; ``headers`` is their hash, where
+    that is known.
 
     The object is also copied to ``out`` if that is given. Raises ``BuildError`` with clang's first message.
     """
     root = root or source.parent
     name = source.relative_to(root).as_posix()
-    parts = [name.encode(), *(p.read_bytes() for p in (source, *sorted(root.rglob("*.h"))))]
+    parts = [name.encode(), headers or _headers(root), source.read_bytes()]
 
     def write(copy: Path) -> None:
         copy.write_bytes(f'#include "{name}"\n'.encode())
@@ -111,6 +118,11 @@ def compile_c(
         out.write_bytes(found.read_bytes())
         return out
     return found
+
+
+def _headers(root: Path) -> bytes:
+    """A hash of all headers below a folder of Whence's own."""
+    return sha256(b"\0".join(path.read_bytes() for path in sorted(root.rglob("*.h")))).encode()
 
 
 def runtime_sources(*, with_main: bool = True) -> list[Path]:
@@ -127,9 +139,13 @@ def runtime_objects(toolchain: Toolchain | None = None, *, with_main: bool = Tru
     Raises ``BuildError`` with clang's first message if one does not compile.
     """
     chosen = toolchain or find_toolchain("bundled")
-    sources = runtime_sources(with_main=with_main)
+    headers = _headers(RUNTIME)
+
+    def compiled(source: Path) -> Path:
+        return compile_c(chosen, source, _RUNTIME_FLAGS, root=RUNTIME, headers=headers)
+
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return list(pool.map(lambda source: compile_c(chosen, source, _RUNTIME_FLAGS, root=RUNTIME), sources))
+        return list(pool.map(compiled, runtime_sources(with_main=with_main)))
 
 
 def choosing_objects() -> list[Path]:
