@@ -49,6 +49,16 @@ def check_variants(project: Project, program: str, plain: str = "42\n", changed:
     return capture
 
 
+def test_a_source_that_only_compiles_optimised_is_captured_as_such(project: Project) -> None:
+    needy = "#include <libintl.h>\n#ifdef __OPTIMIZE__\nint factor(void) { return 2; }\n#endif\n"
+    project.write(main_c=MAIN, twice_c=needy + "int twice(int x) { int (*f)(void) = factor; return f() * x; }\n")
+    project.cc("-O2 main.c twice.c -o prog")
+    capture = read_executable(project.folder / "prog")
+    assert capture.uncaptured == [] and names(capture) == ["main.c", "twice.c"]
+    assert [module.arguments[0] for module in capture.modules] == ["-O2", "-D__OPTIMIZE__=1"]
+    assert project.output("prog") == "42\n"
+
+
 def test_builds_of_one_source_with_other_flags_know_their_own(project: Project) -> None:
     project.write(main_c=MAIN, twice_c=TWICE)
     for flag in ("-O2", "-O0"):

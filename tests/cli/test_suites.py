@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 """
 # What Automake makes of `TESTS = $(T)`, as far as it matters here.
 AUTOMAKE = r"""
-T = sum.sh negative.sh
+T = sum.sh negative.sh silent.sh
 TESTS = $(T)
 SUBDIRS = sub
 abs_top_builddir = {folder}
@@ -41,7 +41,7 @@ check-recursive:
 	@for d in $(SUBDIRS); do echo "there is no $$d"; exit 1; done; $(MAKE) check-am
 check-am: check-TESTS
 check-TESTS:
-	@for t in $(TESTS); do PATH=$(abs_top_builddir):$$PATH sh ./$$t || exit 1; done
+	@for t in $(TESTS); do PATH=$(abs_top_builddir):$$PATH sh ./$$t >$${t%.*}.log 2>&1 || exit 1; done
 """
 SUM = "test \"$(printf '1 2' | {tool})\" = 3"
 NEGATIVE = "set -e; printf '3 -2' | {tool} >out; echo 1 | cmp - out"
@@ -87,7 +87,11 @@ def test_tap() -> None:
 
 def test_automake() -> None:
     tests = {"sum.sh": SUM.format(tool="tool"), "negative.sh": NEGATIVE.format(tool="tool")}
-    check(captured(suite("automake", Makefile=AUTOMAKE, **tests)))
+    folder = suite("automake", Makefile=AUTOMAKE, **tests, **{"silent.sh": "echo FAIL: sums"})
+    check(captured(folder))
+    command = (read_config(folder).cases.command or "").replace("{name}", "silent.sh")
+    done = subprocess.run(["sh", "-c", command], cwd=folder, check=True, capture_output=True, text=True)
+    assert "FAIL: sums" in done.stdout  # from which a missing failure is told
 
 
 # What Autotest makes of two tests, as far as it matters here: their list, and one of them by its number.

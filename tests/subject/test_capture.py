@@ -131,6 +131,14 @@ def test_a_crash_fails_in_a_failing_test_and_not_in_a_passing_one() -> None:
     assert run(subject, named(captured, "tests/good.sh:1"))
 
 
+def test_a_crash_that_its_test_takes_no_notice_of_fails_where_nothing_else_does() -> None:
+    subject, config = suite("unnoticed", bad="./tool crash tool.c; echo FAIL", good="echo 1 | ./tool largest")
+    captured = captured_cases(subject, config)
+    assert captured.failing == 1
+    assert not run(subject, named(captured, "tests/bad.sh:1"))
+    assert "`tests/bad.sh` passes, though the program crashed in it" in captured.remarks
+
+
 def test_an_error_status_at_which_its_test_stops_is_wrong() -> None:
     """The program fails where a file is not there; `expected` wants that, and fails of something else."""
     bad = "set -e; echo 1 | ./tool largest; ./tool largest none; ./tool largest none; echo 2 | ./tool largest"

@@ -169,6 +169,8 @@ def is_optimised(arguments: list[str]) -> bool:
     return bool(levels) and levels[-1] != "-O0"
 
 
+OPTIMISED = "-D__OPTIMIZE__=1"  # what compilers define that optimise, and IR has not, so that calls stay calls
+
 # DESIGN.md, decision 1. Warnings are silent here, since the plain compile shows them.
 IR_FLAGS = (
     *("-g", "-O0", "-Xclang", "-disable-O0-optnone", "-fno-discard-value-names", "-ffp-contract=off"),

@@ -28,7 +28,7 @@ import os
 import signal
 import sys
 
-from whence.build.flags import CommandLine, Input, without_werror
+from whence.build.flags import OPTIMISED, CommandLine, Input, is_optimised, without_werror
 from whence.build.linked import keep_files, source_object
 from whence.build.records import Record, append_section, relocatable
 from whence.build.store import Store, encode, read, sha256
@@ -272,6 +272,7 @@ class SourceCapture:
         self.call = call
         self.source = source
         self.path = source.absolute(os.getcwd())
+        self.line = call.line
         self.temporary = ""
         self.diagnostics = -1
         self.pid = 0
@@ -283,7 +284,7 @@ class SourceCapture:
             return
         try:
             self.temporary = self.call.store.temporary(".bc")
-            arguments = self.call.line.ir_arguments(self.source, self.temporary)
+            arguments = self.line.ir_arguments(self.source, self.temporary)
             self.diagnostics = os.memfd_create("whence-cc")
             self.pid = self.call.spawn(self.call.toolchain.call(arguments), self.diagnostics)
         except OSError as error:
@@ -298,10 +299,8 @@ class SourceCapture:
         """Wait for clang, move the IR into the store and return the record that names it, or the reason for
         none.
         """
-        if self.pid:
-            pid, self.pid = self.pid, 0
-            if _wait(pid):
-                self.error = self._first_error()
+        if self._refused() and is_optimised(self.line.arguments):
+            self._start_as_optimised()
         if not self.error:
             try:
                 return Record("module", self._store(), self.path)
@@ -309,8 +308,26 @@ class SourceCapture:
                 self.error = _reason(error)
         return Record("missing", self.error, self.path)
 
+    def _refused(self) -> bool:
+        """Wait for clang; whether it did not compile the source."""
+        if not self.pid:
+            return False
+        pid, self.pid = self.pid, 0
+        if _wait(pid):
+            self.error = self._first_error()
+        return bool(self.error)
+
+    def _start_as_optimised(self) -> None:
+        """Compile what only compiles where headers see that it is optimised: C libraries include more of them then."""
+        first, self.error = self.error, ""
+        self.discard()
+        self.line = CommandLine([OPTIMISED, *self.line.arguments])
+        self.start()
+        if self._refused():
+            self.error = first
+
     def _store(self) -> str:
-        store, arguments = self.call.store, self.call.line.arguments
+        store, arguments = self.call.store, self.line.arguments
         digest = store.adopt_bitcode(self.temporary)
         entry = {"source": self.path, "directory": os.getcwd(), "arguments": arguments, "hash": digest}
         key = sha256(encode(entry))

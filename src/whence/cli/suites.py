@@ -28,6 +28,8 @@ AUTOMAKE_NAMES = (
     r"printf 'include Makefile\nwhence-tests:\n\t@for t in $(TESTS); do echo $$t; done\n'"
     " | make -s {}-f - whence-tests"
 )
+# A test that prints a failure and ends with status 0 does so into a log, `x.sh.log` or `x.log`.
+AUTOMAKE_LOG = '{{ n={{name}}; cat {0}"$n".log {0}"${{n%.*}}".log 2>/dev/null; true; }}'
 
 # What Meson tells other programs of its tests; its own form of them is binary, and names the folder of the build.
 MESON_TESTS = "meson-info/intro-tests.json"
@@ -110,7 +112,9 @@ def _automake(folder: Path) -> Iterator[FoundSuite]:
         if AUTOMAKE_RULE.search(text) and AUTOMAKE_TESTS.search(text):
             inside = f"-C {place} " if place else ""
             names = AUTOMAKE_NAMES.format(inside)
-            yield FoundSuite("Automake", f"make -s {inside}check SUBDIRS= TESTS={{name}}", ("names_from", names))
+            logs = f"{shlex.quote(place)}/" if place else ""
+            command = f"make -s {inside}check SUBDIRS= TESTS={{name}} && {AUTOMAKE_LOG.format(logs)}"
+            yield FoundSuite("Automake", command, ("names_from", names))
 
 
 def _autotest(folder: Path) -> Iterator[FoundSuite]:

@@ -8,6 +8,7 @@ where it is told status 0 instead of the invocation's. Of the others nothing is 
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,7 @@ from whence.run.invocations import Invocation
 from whence.run.outcome import Expected, Outcome
 
 UNTOLD = "its test fails, and does not show which output is wrong"
+FATAL = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
 JUDGES = ("cmp", "diff")  # programs whose verdict is known: 0 equal, 1 different
 
 
@@ -60,6 +62,19 @@ def take_apart(tests: Sequence[TestRun]) -> list[Judged]:
         for number, one in enumerate(test.invocations, 1):
             judged.append(_judged(test, number, one, compared.get(one.order) or vouched.get(one.identity)))
     return _without_false_vouching(judged)
+
+
+def with_crashes(judged: Sequence[Judged]) -> list[Judged]:
+    """The same, where nothing fails otherwise: what a fault or an abort ended does, though its test passes.
+
+    Many suites look at no status, and print what went wrong; one that wants the crash has others that fail.
+    """
+    if any(one.failed for one in judged):
+        return list(judged)
+    return [
+        replace(one, expected=Expected(), failed=True) if one.invocation.signal in FATAL and one.expected else one
+        for one in judged
+    ]
 
 
 def _without_false_vouching(judged: Sequence[Judged]) -> list[Judged]:

@@ -24,13 +24,13 @@ from whence.run.oracle import judge
 from whence.run.outcome import Expected
 from whence.run.result import RunResult
 from whence.run.runner import RunLost, Runner
-from whence.run.taken_apart import Judged, TestRun, take_apart
+from whence.run.taken_apart import Judged, TestRun, take_apart, with_crashes
 from whence.subject.captured_cases import CapturedCases, Keeper, manifest_of
 from whence.subject.subject import Subject, with_cases
 from whence.subject.suite_runner import SuiteRunner, with_required_status
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 3  # of what is kept, and of how it was chosen
+VERSION = 4  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -102,7 +102,8 @@ class _Capture:
                 if progress:
                     progress(number, len(subject.cases))
             tests = with_required_status(suite, tests, subject.cases)
-            chosen = self._chosen(take_apart(tests))
+            judged = take_apart(tests)
+            chosen = self._chosen(judged if self._can_settle else with_crashes(judged))
             cases = [self._case(one, suite) for one in chosen]
         faithful = self._faithful(chosen, cases)
         settled = list(self._settled(faithful))
@@ -212,6 +213,10 @@ class _Capture:
             f"cases of their own, {len(failing)} of them fail"
         ]
         remarks += [f"no case: {_count(n, 'invocation')}, since {why}" for why, n in self._left_out.most_common(NAMED)]
+        passing = {test.name for test in tests if test.outcome.passed}
+        if failing and passing.issuperset(one.test for one in failing if one.invocation.signal):
+            crashed = sorted({one.test for one in failing if one.invocation.signal})
+            remarks += [f"`{name}` passes, though the program crashed in it" for name in crashed[:NAMED]]
         untold = [test for test in tests if test.outcome.failed and test.name not in {one.test for one in failing}]
         remarks += [f"test `{test.name}` fails, but {_untold(test)}" for test in untold[:NAMED]]
         if untold[NAMED:]:
