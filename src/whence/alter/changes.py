@@ -119,6 +119,11 @@ assert RESULT.itemsize == 48
 EVENT = np.dtype([("clock", "<u8"), ("value", "<u8"), ("site", "<u4"), ("spare", "<u4")])
 
 
+def joined(parts: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
+    """Changes one behind the other; NumPy takes long to find out that all of them are records of one type."""
+    return np.frombuffer(bytearray().join(part.tobytes() for part in parts), CHANGE)
+
+
 @dataclass(slots=True)
 class Batch:
     """Continuations of one case: ``changes[offsets[i]:offsets[i + 1]]`` are those of continuation i, in order of time.
@@ -142,8 +147,7 @@ class Batch:
     def of(cls, continuations: Sequence[NDArray[np.void]]) -> Batch:
         """One continuation for each array of changes."""
         lengths = [len(c) for c in continuations]
-        changes = np.concatenate(continuations) if continuations else np.zeros(0, CHANGE)
-        return cls(changes, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64))
+        return cls(joined(continuations), np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64))
 
     def part(self, start: int, stop: int) -> Batch:
         """The continuations from ``start`` up to ``stop``."""

@@ -6,6 +6,7 @@ Batches may have a hundred thousand changes, so every rule is one expression ove
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +71,7 @@ def _check_sites(batch: Batch, plan: AlterPlan) -> None:
         changes["site"] >= count,
         lambda i: f"there is no site {changes['site'][i]}: the program has {count}",
     )
-    operations = np.array(list(Op), np.uint8)
-    _refuse(batch, ~np.isin(changes["op"], operations), lambda i: f"there is no operation {changes['op'][i]}")
+    _refuse(batch, ~_is(changes, *Op), lambda i: f"there is no operation {changes['op'][i]}")
 
 
 def _rules(changes: Records, plan: AlterPlan) -> Iterator[tuple[Bools, Text]]:
@@ -200,7 +200,15 @@ def _exchanges(changes: Records, sites: Records, plan: AlterPlan, name: Text) ->
 
 def _is(changes: Records, *operations: Op) -> Bools:
     """Which changes are one of these operations."""
-    return np.isin(changes["op"], np.array(operations, np.uint8))
+    return np.asarray(_chosen(operations)[changes["op"]])
+
+
+@cache
+def _chosen(operations: tuple[Op, ...]) -> Bools:
+    """For each number of an operation whether it is one of these."""
+    found = np.zeros(1 << 8, np.bool_)
+    found[list(operations)] = True
+    return found
 
 
 def _fits(values: NDArray[np.uint64], width: NDArray[np.integer]) -> Bools:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import Batch, Op, Verdict
+from whence.alter.changes import Batch, Op, Verdict, joined
 from whence.alter.faithful import FailureSignature
 from whence.alter.path import FACTOR
 from whence.inputs.delta_debugging import minimised
@@ -29,6 +29,7 @@ Changes = NDArray[np.void]
 Timed = tuple[int, Changes]  # a change, and the clock when it is made
 Set = frozenset[Variable]
 _WORD = 1 << 64
+FEW = 3  # variables each of which is tried alone as soon as a set is looked for
 
 
 @dataclass(slots=True, frozen=True)
@@ -64,6 +65,7 @@ class Causality:
     crash: int = -1
     tests: int = 0
     _known: dict[tuple[int, Target], Set] = field(default_factory=dict)
+    _tests: dict[tuple[int, Target], _Test] = field(default_factory=dict)
 
     @property
     def _pairing(self) -> Pairing:
@@ -86,10 +88,9 @@ class Causality:
             return self._known[point, target] == target.variables
         if any(variable.event > point for variable in target.variables):
             return False
-        faulty = self.states.difference(point)
-        if self._carried(point, target, faulty) != target.variables:
+        if self._carried(point, target, self.states.difference(point)) != target.variables:
             return False
-        is_kept = _Test(self, point, target, faulty, target.variables).induces([])
+        is_kept = self._test(point, target).induces([])
         if is_kept:
             self._known[point, target] = target.variables
         return is_kept
@@ -98,13 +99,20 @@ class Causality:
         faulty = self.states.difference(point)
         carried = self._carried(point, target, faulty)
         others = [f for f in faulty.values() if not f.is_stale and not _is_part(f.variable, carried)]
-        test = _Test(self, point, target, faulty, carried)
+        test = self._test(point, target)
+        likely = self._read_on_the_way(point, target, others)
+        test.foresee([[], likely, *([f] for f in likely[:FEW])])
         if test.induces([]):
             return carried
-        likely = self._read_on_the_way(point, target, others)
         if len(likely) < len(others) and test.induces(likely):
             others = likely
-        return carried | {f.variable for f in minimised(others, test.induces)}
+        return carried | {f.variable for f in minimised(others, test.induces, test.foresee)}
+
+    def _test(self, point: int, target: Target) -> _Test:
+        if (point, target) not in self._tests:
+            faulty = self.states.difference(point)
+            self._tests[point, target] = _Test(self, point, target, faulty, self._carried(point, target, faulty))
+        return self._tests[point, target]
 
     @staticmethod
     def _carried(point: int, target: Target, faulty: Mapping[Variable, Faulty]) -> Set:
@@ -155,23 +163,41 @@ class _Test:
         self._moment: Moment = moment
         self._expected: list[bytes] | None = None
         self._known: dict[Set, bool] = {}
+        self._changes: dict[Variable, Timed] = {}  # that overwrite it
 
     def induces(self, kept: Sequence[Faulty]) -> bool:
         """Whether the target comes where these and what is carried keep their values."""
-        if self._causality.stop():
-            raise Stopped
-        keeps = self._carried | {f.variable for f in kept}
+        keeps = self._keeps(kept)
         if keeps not in self._known:
-            self._known[keeps] = self._induces(keeps)
+            self._try([keeps])
         return self._known[keeps]
 
-    def _induces(self, keeps: Set) -> bool:
-        overwritten = [f for f in self._faulty.values() if not f.is_stale and not _is_part(f.variable, keeps)]
-        if not overwritten:
-            return True
+    def foresee(self, subsets: Sequence[Sequence[Faulty]]) -> None:
+        """Test several subsets at once, which takes hardly longer than one; not where each runs on to its end."""
+        wanted = dict.fromkeys(self._keeps(kept) for kept in subsets)
         if self._target.point >= 0:
-            return self._reaches(overwritten)
-        return self._crashes(overwritten) if self._causality.baseline.kind is Kind.CRASH else self._fails(overwritten)
+            self._try([keeps for keeps in wanted if keeps not in self._known])
+
+    def _keeps(self, kept: Sequence[Faulty]) -> Set:
+        return self._carried | {f.variable for f in kept}
+
+    def _try(self, subsets: Sequence[Set]) -> None:
+        """Note for some sets of variables that keep their values whether they induce."""
+        if self._causality.stop():
+            raise Stopped
+        tried: list[tuple[Set, list[Faulty]]] = []
+        for keeps in subsets:
+            overwritten = [f for f in self._faulty.values() if not f.is_stale and not _is_part(f.variable, keeps)]
+            if overwritten:
+                tried.append((keeps, overwritten))
+            else:
+                self._known[keeps] = True
+        if self._target.point >= 0:
+            reached = self._reach([overwritten for _, overwritten in tried]) if tried else []
+            self._known |= {keeps: is_there for (keeps, _), is_there in zip(tried, reached, strict=True)}
+            return
+        fails = self._crashes if self._causality.baseline.kind is Kind.CRASH else self._fails
+        self._known |= {keeps: fails(overwritten) for keeps, overwritten in tried}
 
     # ---- The failure -------------------------------------------------------------------------------------------------
 
@@ -179,9 +205,7 @@ class _Test:
         """Whether the run fails in the same way."""
         session = self._run.session
         self._causality.tests += 1
-        results = session.run(
-            Batch.of([np.concatenate([change for _, change in self._overwrites(overwritten)])]), outputs=True
-        )
+        results = session.run(Batch.of([joined([change for _, change in self._overwrites(overwritten)])]), outputs=True)
         record = results.records[0]
         if record["verdict"] in (Verdict.PASS, Verdict.LOST, Verdict.NOT_REACHED, Verdict.NOT_RUN):
             return False
@@ -198,22 +222,30 @@ class _Test:
         end = self._run.moment_of(last)
         way = Way(end, self._run.path.hash(self._moment.now, end.now) or 0, True)
         readings = [(end.now, self._run.change(end, op)) for op in (Op.READ_VALUE, Op.STOP)]
-        if self._expected is None and (found := self._run_to(readings, way)) is not None:
-            self._expected = found
-        found = self._run_to([*self._overwrites(overwritten), *readings], way)
+        wanted = [] if self._expected is not None else [(readings, way)]
+        *unaltered, found = self._run_to([*wanted, ([*self._overwrites(overwritten), *readings], way)])
+        self._expected = unaltered[0] if unaltered else self._expected
         return found is not None and found == self._expected
 
     # ---- A later set -------------------------------------------------------------------------------------------------
 
-    def _reaches(self, overwritten: Sequence[Faulty]) -> bool:
-        """Whether the run comes to the target's point along one of the two ways, and finds its variables there."""
-        ways = self._ways()
-        if self._expected is None:  # of the run as it is
-            self._expected = self._read([], ways[0])
+    def _reach(self, subsets: Sequence[Sequence[Faulty]]) -> list[bool]:
+        """Whether the run, with each of some sets of variables overwritten, comes to the target's point along one of
+        the two ways, and finds its variables there.
+        """
+        ways = [(way, self._readings(way)) for way in self._ways()]
+        taken = [(way, readings) for way, readings in ways if readings is not None]
+        wanted = [(readings, way) for way, readings in taken[: self._expected is None]]  # of the run as it is
+        for overwritten in subsets:
+            overwrites = self._overwrites(overwritten)
+            wanted += [([*overwrites, *readings], way) for way, readings in taken]
+        found = self._run_to(wanted)
+        if self._expected is None:
+            self._expected, found = found[0], found[1:]
             if self._expected is None:
                 raise Unreached
-        overwrites = self._overwrites(overwritten)
-        return any(self._read(overwrites, way) == self._expected for way in ways)
+        groups = [found[start : start + len(taken)] for start in range(0, len(found), len(taken))]
+        return [self._expected in group for group in groups]
 
     def _ways(self) -> list[Way]:
         """The failing run's way to the target's point, and the reference run's, where they are two."""
@@ -264,21 +296,17 @@ class _Test:
         begin = reference.moment(int(self._pairing.events[self._point]))
         return None if other < 0 or begin is None else self._moved(reference.moment_of(other), here, begin)
 
-    def _read(self, overwrites: list[Timed], way: Way) -> list[bytes] | None:
-        """What a continuation that overwrites reads of the target's variables; None where it took another way."""
-        readings = self._readings(way)
-        if readings is None:
-            return None
-        return self._run_to([*overwrites, *readings], way)
-
-    def _run_to(self, timed: list[Timed], way: Way) -> list[bytes] | None:
-        """What a continuation reads; None where it did not take a way to its end."""
-        self._causality.tests += 1
-        changes = np.concatenate([change for _, change in timed])
-        records, found = self._run.session.read(Batch.of([changes]), way.end.now + 1)
-        if records["verdict"][0] != Verdict.REACHED or int(records["first_wrong"][0]) != self._hash(timed[0][0], way):
-            return None
-        return _parts(found[0], changes)
+    def _run_to(self, wanted: Sequence[tuple[list[Timed], Way]]) -> list[list[bytes] | None]:
+        """What each of some continuations reads; None where it did not take its way to the end."""
+        self._causality.tests += len(wanted)
+        changes = [joined([change for _, change in timed]) for timed, _ in wanted]
+        records, data = self._run.session.read(Batch.of(changes), max(way.end.now for _, way in wanted) + 1)
+        found: list[list[bytes] | None] = []
+        for (timed, way), made, record, part in zip(wanted, changes, records, data, strict=True):
+            is_there = record["verdict"] == Verdict.REACHED
+            took = is_there and int(record["first_wrong"]) == self._hash(timed[0][0], way)
+            found.append(_parts(part, made) if took else None)
+        return found
 
     def _hash(self, start: int, way: Way) -> int:
         """The hash of the blocks from the clock of the first change on: up to the point, then along a way."""
@@ -292,16 +320,17 @@ class _Test:
 
     def _overwrites(self, overwritten: Sequence[Faulty]) -> list[Timed]:
         """Changes that give variables the reference's values, in order of time, each with the clock then."""
-        run, made = self._run, []
         for faulty in overwritten:
-            variable = faulty.variable
-            if variable.length:
-                made.append((self._moment.now, run.pokes(self._moment, variable.address, faulty.reference)))
-            else:
-                moment = run.moment_of(variable.event)
-                value = int.from_bytes(faulty.reference, "little")
-                made.append((moment.now, run.change(moment, Op.SET, value)))
-        return sorted(made, key=_time)
+            if faulty.variable not in self._changes:
+                self._changes[faulty.variable] = self._overwrite(faulty)
+        return sorted((self._changes[faulty.variable] for faulty in overwritten), key=_time)
+
+    def _overwrite(self, faulty: Faulty) -> Timed:
+        run, variable = self._run, faulty.variable
+        if variable.length:
+            return self._moment.now, run.pokes(self._moment, variable.address, faulty.reference)
+        moment = run.moment_of(variable.event)
+        return moment.now, run.change(moment, Op.SET, int.from_bytes(faulty.reference, "little"))
 
 
 def _time(change: Timed) -> int:
@@ -311,11 +340,11 @@ def _time(change: Timed) -> int:
 def _parts(data: bytes, changes: Changes) -> list[bytes]:
     """What was read, one part a reading change."""
     found, at = [], 0
-    for op, value in zip(changes["op"].tolist(), changes["value"].tolist(), strict=True):
-        if op in (Op.READ, Op.READ_VALUE):
-            length = value if op == Op.READ else 8
-            found.append(data[at : at + length])
-            at += length
+    readings = changes[(changes["op"] == Op.READ) | (changes["op"] == Op.READ_VALUE)]
+    for op, value in zip(readings["op"].tolist(), readings["value"].tolist(), strict=True):
+        length = value if op == Op.READ else 8
+        found.append(data[at : at + length])
+        at += length
     return found
 
 

@@ -8,7 +8,7 @@ from whence.subject.known_memory import KnownMemory
 from whence.subject.named_memory import NamedMemory, Place
 from whence.subject.shown_memory import Values
 from whence.techniques.chains.compared_run import ComparedRun
-from whence.techniques.chains.state import Unreached, Variable, read
+from whence.techniques.chains.state import Sought, Variable, read
 
 MOST = 16 << 20  # bytes that are read for a name
 
@@ -43,10 +43,9 @@ def named(run: ComparedRun, event: int) -> Named | None:
     lengths = np.concatenate([objects["size"], [size for _, size in scalars]]).astype(np.int64)
     if lengths.sum() > MOST:
         return None
-    try:
-        found, _ = read(run, event, starts, lengths, False)
-    except Unreached:
+    (seen,) = read([Sought(run, event, starts, lengths, False)])
+    if seen is None:
         return None
     ends = np.cumsum(lengths)
     parts = zip(starts.tolist(), (ends - lengths).tolist(), ends.tolist(), strict=True)
-    return Named(run, event, [(start, found[first:end]) for start, first, end in parts])
+    return Named(run, event, [(start, seen[0][first:end]) for start, first, end in parts])

@@ -7,19 +7,20 @@ memory, which is read from the runs themselves, and by who wrote it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import Batch, Op, Verdict
-from whence.techniques.chains.compared_run import NO_SITE, ComparedRun
+from whence.alter.changes import Batch, Op, Verdict, joined
+from whence.techniques.chains.compared_run import NO_SITE, ComparedRun, Moment
 from whence.techniques.chains.pairing import Pairing
 from whence.techniques.chains.registers import live_registers
 
 Integers = NDArray[np.int64]
+Seen = tuple[bytes, bytes]  # ranges of memory, one behind the other; and an event's own value
 WORD = 8  # bytes
 OFFSET = 40  # bits of a place within an object
 
@@ -83,16 +84,28 @@ class States:
 
         Raises Unreached where a run does not come there again.
         """
+        self.foresee([point])
         if point not in self._known:
-            self._known[point] = self._difference(point) if point >= self.pairing.common else {}
+            raise Unreached
         return self._known[point]
 
-    def _difference(self, point: int) -> dict[Variable, Faulty]:
-        other = int(self.pairing.events[point])
-        ranges = self._ranges(point, other)
-        is_own = bool(self.failing.own[point])
-        values = read(self.failing, point, ranges.starts, ranges.lengths, is_own)
-        others = read(self.reference, other, ranges.others, ranges.lengths, is_own)
+    def foresee(self, points: Sequence[int | None]) -> None:
+        """Read the states at some points (None: at none) at once, which takes hardly longer than at one."""
+        wanted = {point for point in points if point is not None and point not in self._known}
+        self._known |= {point: {} for point in wanted if point < self.pairing.common}
+        rows = [(p, self._ranges(p, int(self.pairing.events[p]))) for p in sorted(wanted) if p >= self.pairing.common]
+        sought: list[Sought] = []
+        for point, ranges in rows:
+            is_own, other = bool(self.failing.own[point]), int(self.pairing.events[point])
+            sought.append(Sought(self.failing, point, ranges.starts, ranges.lengths, is_own))
+            sought.append(Sought(self.reference, other, ranges.others, ranges.lengths, is_own))
+        found = read(sought)
+        for (point, ranges), mine, theirs in zip(rows, found[::2], found[1::2], strict=True):
+            if mine is not None and theirs is not None:
+                self._known[point] = self._difference(point, ranges, mine, theirs)
+
+    def _difference(self, point: int, ranges: Ranges, values: Seen, others: Seen) -> dict[Variable, Faulty]:
+        other, is_own = int(self.pairing.events[point]), bool(self.failing.own[point])
         found = [*self._memory(point, other, ranges, values[0], others[0]), *self._registers(point)]
         if is_own and values[1] != others[1]:
             found.append(Faulty(Variable(point, 0, 0), values[1], others[1], other))
@@ -185,20 +198,42 @@ class States:
                 yield Faulty(Variable(event, 0, 0), _word(value), _word(reference), other)
 
 
-def read(run: ComparedRun, event: int, starts: Integers, lengths: Integers, is_own: bool) -> tuple[bytes, bytes]:
-    """What lies in some ranges after an event of a run, one behind the other; and the event's own value."""
-    moment = run.moment(event)
-    if moment is None:
-        raise Unreached
-    changes = [run.changes] if len(run.changes) else []
-    changes.append(run.readings(moment, starts, lengths))
-    changes += [run.change(moment, Op.READ_VALUE)] if is_own else []
-    batch = Batch.of([np.concatenate([*changes, run.change(moment, Op.STOP)])])
-    records, found = run.session.read(batch, moment.now + 1)
-    if records["verdict"][0] != Verdict.REACHED:
-        raise Unreached
-    total = int(lengths.sum())
-    return found[0][:total], found[0][total:]
+class Sought(NamedTuple):
+    """What is to be read after an event of a run: some ranges, and whether the event's own value, too."""
+
+    run: ComparedRun
+    event: int
+    starts: Integers
+    lengths: Integers
+    is_own: bool
+
+    def changes(self, moment: Moment) -> NDArray[np.void]:
+        """The continuation that reads it (CHANGE)."""
+        run = self.run
+        parts = [run.changes] if len(run.changes) else []
+        parts.append(run.readings(moment, self.starts, self.lengths))
+        parts += [run.change(moment, Op.READ_VALUE)] if self.is_own else []
+        return joined([*parts, run.change(moment, Op.STOP)])
+
+
+def read(sought: Sequence[Sought]) -> list[Seen | None]:
+    """What is sought, the ranges one behind the other, and the event's own value; None: a run does not come there.
+
+    What one session can read is read at once.
+    """
+    found: list[Seen | None] = [None] * len(sought)
+    moments = [one.run.moment(one.event) for one in sought]
+    for session in {id(one.run.session): one.run.session for one in sought}.values():
+        chosen = [(n, m) for n, m in enumerate(moments) if m is not None and sought[n].run.session is session]
+        if not chosen:
+            continue
+        batch = Batch.of([sought[number].changes(moment) for number, moment in chosen])
+        records, data = session.read(batch, max(moment.now for _, moment in chosen) + 1)
+        for (number, _), record, part in zip(chosen, records, data, strict=True):
+            if record["verdict"] == Verdict.REACHED:
+                total = int(sought[number].lengths.sum())
+                found[number] = part[:total], part[total:]
+    return found
 
 
 class Written(NamedTuple):

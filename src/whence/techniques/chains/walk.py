@@ -22,6 +22,7 @@ class Walk:
     causality: Causality
     tree: IndexTree
     sets: list[tuple[int, Set]] = field(default_factory=list)
+    _definitions: set[int] = field(default_factory=set)
 
     def fis(self, point: int, target: Target) -> Target:
         """The set at a point that induces a target, as the next target."""
@@ -35,6 +36,8 @@ class Walk:
         """Note a set that belongs to the chain."""
         if target.variables and (not self.sets or self.sets[-1][1] != target.variables):
             self.sets.append((target.point, target.variables))
+            definition = self.causality.states.failing.definition
+            self._definitions.update(definition(variable.event) for variable in target.variables)
 
     def first(self) -> Target | None:
         """The set at the last point before the failure, which induces the failure; None where there is no point."""
@@ -47,8 +50,7 @@ class Walk:
     @property
     def definitions(self) -> list[int]:
         """The chain: the events that define the variables of the sets, in order of time (definition 6)."""
-        definition = self.causality.states.failing.definition
-        return sorted({definition(variable.event) for _, variables in self.sets for variable in variables})
+        return sorted(self._definitions)
 
 
 def linear(walk: Walk) -> Target | None:
