@@ -1,13 +1,14 @@
 """Failure-inducing chains on the corpus against the ideal ones, as table 3 of the paper has it.
 
     python -m bench.chains [--references KIND,...] [--cases N] [--every N] [--offset K] [--workers N] [--details]
-                           [PROGRAM ...]
+                           [--kept FILE] [--minutes M] [PROGRAM ...]
 
 The ideal chain of a failing case is that against the program without the fault. An approximate chain is compared with
 it by the executed instructions that both hold: *coverage* is the share of the ideal chain that it has, *relevance* the
 share of it that the ideal chain has, and the *edit distance* that of Levenshtein. Cases are parted into a best and a
 worst half by coverage. Each fault's first failing cases are taken, by default four. ``default`` is the reference run
-that Whence takes by itself; ``hierarchical`` is the same by Algorithm 1.
+that Whence takes by itself; ``hierarchical`` is the same by Algorithm 1. With ``switch`` it is told how many cases have
+a critical predicate (table 2), and how many other patches bring. A run that is ended goes on with the same ``--kept``.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from whence.errors import WhenceError
 
 BUDGET = 30.0
 LARGE = 2000  # aligned points
-IDEAL, DEFAULT, HIERARCHICAL = "ideal", "default", "hierarchical"
+IDEAL, DEFAULT, HIERARCHICAL, SWITCH = "ideal", "default", "hierarchical", "switch"
+PATCHED = ("program", "cases", "switch", "only rule", "only pair", "only case", "switched", "patched")
 
 
 @dataclass(slots=True)
@@ -188,7 +190,20 @@ def main() -> int:
         print(_totals(rows, name))
     if HIERARCHICAL in references:
         print(_compared(rows))
+    if {DEFAULT, SWITCH} <= {*references}:
+        print("\n" + markdown(PATCHED, list(patched(rows))))
     return 0
+
+
+def patched(rows: Sequence[Row]) -> Iterator[list[str]]:
+    """Table 2: of each program's cases those that a critical predicate patches, and those that only others do."""
+    programs = list(dict.fromkeys(row.program for row in rows))
+    for title, some in (*((p, [r for r in rows if r.program == p]) for p in programs), ("all", rows)):
+        switched = [row for row in some if row.chains[SWITCH].kind]
+        others = [row.chains[DEFAULT].kind for row in some if not row.chains[SWITCH].kind]
+        counts = [others.count(kind) for kind in ("rule", "pair", "case")]
+        share = [len(switched) / len(some), (len(switched) + sum(counts[:2])) / len(some)]
+        yield [title, str(len(some)), str(len(switched)), *map(str, counts), *(f"{part:.0%}" for part in share)]
 
 
 def _detail(row: Row) -> str:

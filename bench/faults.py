@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import pickle
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from itertools import starmap
-from typing import Protocol, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 from corpus import corpus
 
@@ -31,21 +33,63 @@ def fault_options(description: str | None, workers: int = 2) -> argparse.Argumen
     parser.add_argument("--offset", type=int, default=0, help="... from this one on")
     parser.add_argument("--workers", type=int, default=workers, help=f"faults at a time (default {workers})")
     parser.add_argument("--details", action="store_true", help="print a line a fault as well")
+    parser.add_argument("--kept", type=Path, help="file of what was measured: another run goes on where one ended")
+    parser.add_argument("--minutes", type=float, help="begin with no fault after so long; go round the programs")
     return parser
 
 
 def each_fault(options: argparse.Namespace, measure: Callable[..., T], *arguments: object) -> Iterator[T]:
-    """``measure(program, number, *arguments)`` of the faults that the options take, in their order."""
-    jobs = [
-        (program, number, *arguments)
+    """``measure(program, number, *arguments)`` of the faults that the options take, in their order; first what is kept.
+
+    Faults that there was no time for are left out.
+    """
+    until = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
+    chosen = [
+        (number, program)
         for program in options.programs or corpus.programs()
         for number in range(options.offset, len(corpus.faults(program)), options.every)
     ]
-    if options.workers == 1:
-        yield from starmap(measure, jobs)
+    chosen = sorted(chosen) if options.minutes else chosen
+    jobs = [(program, number, *arguments) for number, program in chosen]
+    kept: dict[str, Any] = dict(_read(options.kept)) if options.kept else {}
+    yield from (kept[repr(job)] for job in jobs if repr(job) in kept)
+    for job, result in _measured([job for job in jobs if repr(job) not in kept], measure, options.workers, until):
+        if options.kept:
+            with options.kept.open("ab") as file:
+                pickle.dump((repr(job), result), file)
+        yield result
+
+
+Job = tuple[object, ...]
+
+
+def _measured(jobs: list[Job], measure: Callable[..., T], workers: int, until: float) -> Iterator[tuple[Job, T]]:
+    """What is measured, in order; no job is begun when the time is up."""
+    if workers == 1:
+        for job in jobs:
+            if time.monotonic() > until:
+                return
+            yield job, measure(*job)
         return
-    with ProcessPoolExecutor(options.workers) as pool:
-        yield from pool.map(measure, *zip(*jobs, strict=True))
+    with ProcessPoolExecutor(workers) as pool:
+        futures = [pool.submit(measure, *job) for job in jobs]
+        for job, future in zip(jobs, futures, strict=True):
+            if time.monotonic() > until:
+                pool.shutdown(wait=False, cancel_futures=True)
+            if not future.cancelled():
+                yield job, future.result()
+
+
+def _read(path: Path) -> Iterator[tuple[str, Any]]:
+    """What a file keeps; one that an interrupted run has written only in part ends before that."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        try:
+            while True:
+                yield pickle.load(file)
+        except (EOFError, pickle.UnpicklingError):
+            return
 
 
 def was_measured(row: R, detail: Callable[[R], str] | None = None) -> bool:
