@@ -122,6 +122,7 @@ def test_the_c_parts_of_a_mixed_program_are_analysed(folder: Path) -> None:
         write(folder / "cases" / f"{given}.out", f"{right}\n")
     ranked = whence(folder, "spectrum", "--json").json
     assert [(entry["file"], entry["line"]) for entry in ranked["ranking"] if entry["rank"] == 1] == [("twice.c", 4)]
+    assert "`main` is not captured, with which an altered run begins" in whence(folder, "switch").err
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")

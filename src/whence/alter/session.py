@@ -62,6 +62,7 @@ VERDICTS = {
 }
 
 Progress = Callable[[int, int], None]
+HELP_MAIN = "build it with whence-cc, too; `whence doctor` says why it is not captured"
 
 
 class Session:
@@ -90,6 +91,8 @@ class Session:
                 "it runs a command: only a case that runs the program itself can be altered",
                 TAKE_APART,
             )
+        if not subject.has_main:
+            raise Unusable(case.name, "`main` is not captured, with which an altered run begins", HELP_MAIN)
         self.subject, self.case, self.way = subject, case, way
         self._plain, self._reach, self._variant = plain, reach, variant
         self._runners: dict[Variant, Runner] = {}

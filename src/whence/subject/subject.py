@@ -209,9 +209,13 @@ class Subject:
         return wrapped(musl="musl" in self.program.modules[0].triple)
 
     @cached_property
+    def has_main(self) -> bool:
+        """Whether the module with ``main`` is captured."""
+        return any(ref.name == "main" for ref in self.program.functions)
+
+    @cached_property
     def _runtime(self) -> list[Path]:
-        has_main = any(ref.name == "main" for ref in self.program.functions)
-        return runtime_objects(with_main=has_main)
+        return runtime_objects(with_main=self.has_main)
 
     def runner(self, kind: Variant | None = None, executable: Path | None = None, *, confined: bool = False) -> Runner:
         """A runner of the plain program, or of a variant (linked as ``executable``); close it after use.
