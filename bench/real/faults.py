@@ -125,12 +125,15 @@ def load_faults(folder: Path = HERE / "faults") -> list[Fault]:
     return [_fault(table) for file in tables for table in file["fault"]]
 
 
-def chosen_faults(names: Sequence[str]) -> list[Fault]:
-    """Return the faults whose name starts with one of those given (``sed``, ``sed-01``), or all of them."""
-    faults = load_faults()
+def chosen_faults(names: Sequence[str], own_suites: bool = False) -> list[Fault]:
+    """Return the faults whose name starts with one of those given (``sed``, ``sed-01``), or all of them.
+
+    With ``own_suites`` of those, too, that have no cases but the package's own tests (``suite_faults/``).
+    """
+    faults = [*load_faults(), *(load_faults(HERE / "suite_faults") if own_suites else ())]
     for name in names:
         if not any(fault.name.startswith(name) for fault in faults):
-            raise SubjectError(f"no fault {name} in bench/real/faults")
+            raise SubjectError(f"no fault {name} in bench/real")
     return [fault for fault in faults if not names or fault.name.startswith(tuple(names))]
 
 
@@ -161,7 +164,7 @@ def end_cleanly() -> None:
 def _fault(table: Mapping[str, Any]) -> Fault:
     shared = table.get("files", {})
     edits = tuple(Edit(**edit) for edit in table["edits"])
-    failing = table["failing"]
+    failing = table.get("failing", {"args": ""})
     first, *others = [_case(case, shared) for case in (failing if isinstance(failing, list) else [failing])]
     return Fault(
         name=table["name"],
@@ -172,7 +175,7 @@ def _fault(table: Mapping[str, Any]) -> Fault:
         edits=edits,
         lines=tuple(table.get("lines") or [f"{edit.file}:{edit.line}" for edit in edits]),
         failing=first,
-        passing=tuple(_case(case, shared) for case in table["passing"]),
+        passing=tuple(_case(case, shared) for case in table.get("passing", ())),
         also_failing=tuple(others),
     )
 

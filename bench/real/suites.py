@@ -3,6 +3,7 @@
     python -m bench.real.suites --work FOLDER [--budget 60] FAULT ...
 
 Each fault is planted in its program built with ``whence-cc``, and ``whence init`` describes the program's own tests.
+Faults are those of ``faults/``, whose cases are not used, and those of ``suite_faults/``, which have none.
 Three ways are measured: the tests as commands (the spectrum over processes), the invocations captured from them, and
 the same with the program without the fault as ``reference``. Prints Markdown: how many invocations there were, how many
 became cases, how many of these fail, the rank of the fault, and seconds with those for running the suite.
@@ -10,6 +11,7 @@ became cases, how many of these fail, the rank of the fault, and seconds with th
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -20,10 +22,11 @@ from pathlib import Path
 import whence
 from bench.common import markdown, options, work_folder
 from bench.real.faults import Fault, chosen_faults, end_cleanly, planted
-from bench.real.programs import ensure_built
+from bench.real.programs import ensure_built, make_tested
 from whence.errors import WhenceError
+from whence.findings import Findings
 
-HEAD = ["fault", "way", "invocations", "cases", "fail", "rank", "of", "s"]
+HEAD = ["fault", "kind", "way", "invocations", "cases", "fail", "rank", "Op2", "of", "s", "load"]
 SECONDS = 60  # of one test
 TOLD = re.compile(r"ran the program ([\d,]+) times?: (\d+) of these invocations are cases of their own, (\d+)")
 
@@ -61,29 +64,36 @@ def measure(fault: Fault, work: Path, budget: float) -> list[list[str]]:
     ]
     rows = []
     with planted(fault, tree):
+        make_tested(fault.recipe, tree)
         for way in ways:
             configure(fault, tree, way.settings)
             began = time.perf_counter()
             try:
                 cells = located(fault, tree, way, budget)
             except WhenceError as error:
-                cells = ["", "", "", str(error).split(":")[0], ""]
-            rows.append([fault.name, way.name, *cells, f"{time.perf_counter() - began:.0f}"])
+                cells = ["", "", "", str(error).split(":")[0], "", ""]
+            told = f"{time.perf_counter() - began:.0f}", f"{os.getloadavg()[0]:.0f}"
+            rows.append([fault.name, fault.kind, way.name, *cells, *told])
             print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
     return rows
 
 
 def located(fault: Fault, tree: Path, way: Way, budget: float) -> list[str]:
-    """Numbers of invocations and cases, the rank of the fault, and of how many."""
+    """Numbers of invocations and cases, the ranks of the fault by ``way`` and by Op2, and of how many."""
     with whence.open(tree) as project:
         told = next(filter(None, map(TOLD.search, project.investigation.subject.remarks)), None)
-        found = project.locate(budget) if way.locates else project.find(whence.Spectrum("op2"), 10 * budget)
+        counted = project.find(whence.Spectrum("op2"), 10 * budget)
+        found = project.locate(budget) if way.locates else counted
         failing = str(len(project.investigation.runs.failing))
         numbers = [told[1], told[2], told[3]] if told else ["", str(len(project.investigation.runs.tested)), failing]
+    return [*numbers, rank(fault, found), rank(fault, counted), str(len(found.ranking))]
+
+
+def rank(fault: Fault, found: Findings) -> str:
+    """The best rank of a faulty line, with the end of its tie."""
     ranks = [(e.rank, e.rank_worst) for e in found.ranking if f"{e.statement.file}:{e.statement.line}" in fault.lines]
     best = min(ranks, default=None)
-    rank = "none" if best is None else f"{best[0]}" if best[0] == best[1] else f"{best[0]} to {best[1]}"
-    return [*numbers, rank, str(len(found.ranking))]
+    return "none" if best is None else f"{best[0]}" if best[0] == best[1] else f"{best[0]} to {best[1]}"
 
 
 def main() -> int:
@@ -94,7 +104,11 @@ def main() -> int:
     parser.add_argument("faults", nargs="+")
     arguments = parser.parse_args()
     work = work_folder(arguments.work)
-    rows = [row for fault in chosen_faults(arguments.faults) for row in measure(fault, work, arguments.budget)]
+    rows = [
+        row
+        for fault in chosen_faults(arguments.faults, own_suites=True)
+        for row in measure(fault, work, arguments.budget)
+    ]
     print(markdown(HEAD, rows))
     return 0
 

@@ -33,6 +33,10 @@ def test_each_fault_has_a_program_and_cases_and_a_name_of_its_own() -> None:
         assert fault.program in programs and fault.executable in programs[fault.program].executables
         assert fault.edits and fault.lines and len(fault.passing) >= 4
     assert {fault.program for fault in chosen_faults(["sed-01", "ed"])} == {"sed", "ed"}
+    with_suites = chosen_faults([], own_suites=True)
+    assert len({fault.name for fault in with_suites}) == len(with_suites) > len(faults)
+    for fault in with_suites[len(faults) :]:
+        assert fault.program in programs and fault.executable in programs[fault.program].executables and fault.lines
 
 
 def test_the_rank_is_that_of_the_best_line() -> None:
