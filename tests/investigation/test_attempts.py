@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +15,7 @@ from whence.investigation.attempts import Attempts
 from whence.investigation.clock import Clock, OutOfTime, alarm
 from whence.investigation.watcher import Watcher
 from whence.run.runner import Interrupted
+from whence.trace.compiling import compile_apart
 
 
 def with_time(seconds: float = 600.0) -> Attempts:
@@ -88,6 +90,18 @@ def test_what_an_alarm_has_become_on_its_way_is_no_interrupt():
     attempts = with_time()
     assert attempts.take("invariants", "comparing values", step) is None
     assert attempts.lines[0].startswith("invariants: not done in its share") and not attempts.stopped
+
+
+def test_a_step_that_waited_for_the_compiler_says_so(tmp_path: Path) -> None:
+    waiting = SimpleNamespace(
+        stats=SimpleNamespace(cache_path=str(tmp_path)),
+        py_func=test_a_step_that_waited_for_the_compiler_says_so,
+        compile=lambda given: time.sleep(2),
+    )
+    attempts = with_time()
+    assert attempts.take("no trace", "recording", lambda: compile_apart(waiting, (), lambda: False), 0.2) is None
+    assert "compiled at its first use, which took the 0.2 s" in attempts.lines[0]
+    assert "run the same command again" in attempts.lines[0] and not attempts.stopped
 
 
 def test_after_an_interrupt_no_step_is_taken():

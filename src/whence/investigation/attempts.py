@@ -15,6 +15,7 @@ from typing import TypeVar
 from whence.errors import WhenceError
 from whence.investigation.clock import Clock, OutOfTime, alarm
 from whence.investigation.watcher import Watcher
+from whence.trace.compiling import WHILE_COMPILING
 
 T = TypeVar("T")
 DEBUG = "WHENCE_DEBUG"  # set: internal errors are not caught, as debuggers want it
@@ -45,7 +46,7 @@ class Attempts:
                 return step()
         except KeyboardInterrupt as stop:
             if _is_late(stop):
-                self.lines.append(f"{name}: not done in its share of the time, {seconds:.1f} s: --budget 5m")
+                self.lines.append(f"{name}: {_why_late(stop, seconds)}")
                 return None
             self.stopped = True
             self.lines.append(f"interrupted while {doing}; what would have followed was left out")
@@ -63,6 +64,16 @@ class Attempts:
 def _is_late(stop: BaseException | None) -> bool:
     """Whether an interrupt, or one that it came of, was an alarm's."""
     return stop is not None and (isinstance(stop, OutOfTime) or _is_late(stop.__cause__))
+
+
+def _why_late(stop: BaseException, seconds: float) -> str:
+    """Why a step has not been done in so many seconds, and what to do."""
+    if WHILE_COMPILING in getattr(stop, "__notes__", ()):
+        return (
+            f"the analysis is compiled at its first use, which took the {seconds:.1f} s that there were, "
+            "and goes on in the background: run the same command again in a minute"
+        )
+    return f"not done in its share of the time, {seconds:.1f} s: --budget 5m"
 
 
 def save_bug(error: BaseException, name: str) -> Path:

@@ -19,6 +19,7 @@ from whence.build.toolchain import whence_home
 
 KEPT = "kernels"  # the folder for what has been compiled, in Whence's own
 LOOK = 0.02  # seconds between two looks whether it has been done
+WHILE_COMPILING = "while the analysis was compiled at its first use"
 MOST = 900  # seconds after which a process that compiles is ended: who waits for its lock must not wait for ever
 
 Told = Callable[[bool], None]  # called when waiting begins (True), and when the kernel is there (False)
@@ -49,8 +50,12 @@ def compile_apart(kernel: Any, given: tuple[Any, ...], is_done: Callable[[], boo
 
     child = leave_to_another_process(work)
     Waiting.told(True)
-    while os.waitpid(child, os.WNOHANG) == (0, 0):
-        time.sleep(LOOK)
+    try:
+        while os.waitpid(child, os.WNOHANG) == (0, 0):
+            time.sleep(LOOK)
+    except KeyboardInterrupt as stop:
+        stop.add_note(WHILE_COMPILING)
+        raise
     Waiting.told(False)
 
 
