@@ -25,7 +25,7 @@ from whence.report.json import SCHEMA_PATH
 from whence.subject import runs
 
 UNDER = (("fix", "learn"), ("fix", "knowledge"))  # commands of two words
-WITHOUT_BUDGET = (("init",), ("doctor",), ("build",), ("env",), ("mcp",), ("dap",), ("fix", "knowledge"))
+WITHOUT_BUDGET = (("init",), ("doctor",), ("build",), ("env",), ("mcp",), ("lsp",), ("dap",), ("fix", "knowledge"))
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ COMMANDS = {
     "ci": "Run all cases, locate what fails, and write what CI services take.",
     "mcp": "Offer all of that to agents, over the Model Context Protocol.",
     "cases": "Write the cases, such as those captured from a test suite, as a folder to keep.",
+    "lsp": "Show ranking, values and fixes in an editor, over the Language Server Protocol.",
     "dap": "Debug a recorded run in an editor, forwards and backwards (docs/debugger.md).",
     "record": "Record one run and say what the trace holds.",
     "build": "Run a build so that all that it compiles is captured: whence build -- make.",

@@ -37,10 +37,10 @@ def mcp(folder: Path, most: float | None, tokens: int) -> None:
     It speaks the Model Context Protocol on standard input and output, and is started by the agent's program
     (docs/agents.md). It runs what whence.toml says as it begins, and takes no other command.
     """
-    from whence.cli.agents.folder import Folder
+    from whence.cli.serving.folder import Folder
 
     try:
-        from whence.cli.agents.server import make_server
+        from whence.cli.serving.mcp_server import make_server
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in KIT:
             raise

@@ -18,9 +18,9 @@ from mcp_types import CallToolResult, InputRequiredResult, Resource, ToolAnnotat
 from pydantic import Field, ValidationError
 
 from whence import __version__
-from whence.cli.agents.folder import Folder
-from whence.cli.agents.question import CASES, Question
-from whence.cli.agents.search import ask
+from whence.cli.serving.folder import Folder
+from whence.cli.serving.question import CASES, Question
+from whence.cli.serving.search import ask
 from whence.errors import UsageError, WhenceError
 from whence.report.compact import LEAST, MOST, NOTE, compact_text
 from whence.report.text import clip, rank_range, source_line, visible

@@ -18,10 +18,10 @@ import anyio
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from whence.cli.agents.question import Question
+from whence.cli.serving.question import Question
 from whence.errors import WhenceError
 
-ANSWERING = [sys.executable, "-P", "-m", "whence.cli.agents.answering"]  # -P: no module of the subject's folder
+ANSWERING = [sys.executable, "-P", "-m", "whence.cli.serving.answering"]  # -P: no module of the subject's folder
 LONGEST = 1 << 28  # bytes of a result
 BEAT, LOOK = 1.0, 0.02  # seconds between two words of what is being done, and between two looks at the process
 GRACE = 0.5  # seconds that a search has to end by itself

@@ -1,4 +1,4 @@
-"""The process that answers one question: ``python -m whence.cli.agents.answering PARENT``.
+"""The process that answers one question: ``python -m whence.cli.serving.answering PARENT``.
 
 The question comes as a line on standard input, and messages go out as lines of JSON: ``{"busy": ...}`` while it works,
 at last ``{"result": ...}`` (findings as in docs/json.md) or ``{"error": ..., "help": ...}``. It is supervised as any
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from whence.cli import guarded
-from whence.cli.agents.question import CASES, Question
+from whence.cli.serving.question import CASES, Question
 from whence.cli.supervisor import PR_SET_PDEATHSIG, clock, line, supervise
 from whence.errors import WhenceError
 from whence.findings import Findings
