@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from report_sample import at, sample, sources
 from rich.console import Console
 
-from whence.findings import Findings, Statement, Symptom, plural, rank
+from whence.findings import Compared, Findings, Statement, Symptom, plural, rank
 from whence.report.heat import heats
 from whence.report.terminal import make_console, print_findings, print_slice
 from whence.report.text import clip, score_text, source_line, value_text, visible
@@ -55,8 +56,43 @@ def test_reasons_are_lines_of_their_own_and_few() -> None:
     shown = printed(Findings("t", "s", rank({place: 1.0}, entry))).splitlines()
     told = [line.strip(" =") for line in shown if "  = " in line]
     assert told == ["strongest", "second", "third", "fourth", "2 more reasons with --json"]
-    one = {place: {"text": "a; b"}}
-    assert "  = a; b\n" in printed(Findings("t", "s", rank({place: 1.0}, one)))
+    one = {place: {"text": '`for (;; )` ran; "a; b" was printed'}}
+    text = printed(Findings("t", "s", rank({place: 1.0}, one)))
+    assert "  = `for (;; )` ran\n" in text and '  = "a; b" was printed\n' in text
+
+
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=8), st.integers(20, 140))
+def test_evidence_takes_five_lines_at_most(lengths: list[int], width: int) -> None:
+    place = Statement("a.c", 1)
+    entry = {place: {"text": "; ".join(("word " * length)[:length].strip() or "x" for length in lengths)}}
+    lines = printed(Findings("t", "s", rank({place: 1.0}, entry)), width=width).splitlines()
+    first = next(number for number, line in enumerate(lines) if "  = " in line)
+    assert 1 <= len(lines[first:]) <= 5
+
+
+def test_the_lines_that_differ_stand_below_the_symptom() -> None:
+    symptom = Symptom("wrong-output", "line 2 is wrong", compared=Compared(1, ("a", "\tx\x1b[2J"), ("a", "    y")))
+    lines = printed(Findings("t", "s", symptom=symptom)).splitlines()
+    assert lines[1:3] == ["  expected    2 |     y", r"  printed     2 |     x\x1b[2J"]
+
+
+def test_places_are_links_on_a_terminal_only(tmp_path: Path) -> None:
+    (tmp_path / "a b.c").write_text("x;\n")
+    found = Findings("t", "s", rank({Statement("a b.c", 1): 1.0, Statement("gone.c", 1): 0.5}))
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=80, color_system="standard")
+    print_findings(found, lookup, console=console, folder=tmp_path)
+    assert f"{tmp_path.as_uri()}/a%20b.c#1\x1b\\" in out.getvalue()
+    assert out.getvalue().count("\x1b]8;id=") == 1
+    assert "\x1b" not in printed(found, folder=tmp_path)
+
+
+def test_a_terminal_gets_no_line_that_is_too_long_and_a_pipe_whole_sentences() -> None:
+    found = Findings("t", "s", summary=["word " * 40 + "end"])
+    out = io.StringIO()
+    print_findings(found, lookup, console=Console(file=out, force_terminal=True, width=60, color_system=None))
+    assert max(map(len, out.getvalue().splitlines())) <= 60
+    assert "word " * 40 + "end" in printed(found, width=60)
 
 
 def test_warnings_stand_above_everything_and_remarks_are_counted_where_techniques_were_joined() -> None:
@@ -111,7 +147,8 @@ def test_sentences_are_broken_at_the_width_and_places_are_not() -> None:
     lines = printed(sample(), width=50).splitlines()
     entries = lines[lines.index(next(line for line in lines if "most suspicious" in line)) + 1 :]
     assert all(len(line) <= 50 for line in entries if line.startswith("       "))
-    assert "         `lane` is -1; executed by 4 of 4 failing" in entries
+    assert "         `lane` is -1" in entries
+    assert "       = executed by 4 of 4 failing and 31 of 208" in entries
     deep = "very/long/path/" * 8 + "a.c"
     assert f"{deep}:7  score" in printed(Findings("t", "s", rank({Statement(deep, 7): 1.0})), width=50)
 
@@ -239,14 +276,18 @@ def test_suggested_changes() -> None:
     shown = [line.strip() for line in text[text.index("suggested changes") :].splitlines() if line.strip()]
     assert shown == [
         "suggested changes, the best one of a statement, all 3:",
-        "a.c:7  repairs 2 of 2 failing cases, breaks none of 3 passing",
+        "a.c:7",
         "- i < n",
         "+ i <= n",
-        "a.c:9  in altered runs: repairs 1 of 2 failing cases, breaks none of 3 passing",
+        "= repairs 2 of 2 failing cases, breaks none of 3 passing",
+        "a.c:9",
         "`<=` instead of `<` in `i < n`",
-        "a.c:8  in altered runs: repairs 2 of 2 failing cases; no passing case to check it on",
+        "= in altered runs: repairs 1 of 2 failing cases, breaks none of 3 passing",
+        "a.c:8",
         "- i < n",
         "+ i <= n",
+        "= in altered runs: repairs 2 of 2 failing cases",
+        "= no passing case to check it on",
     ]
 
 

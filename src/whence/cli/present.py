@@ -78,7 +78,7 @@ def present(options: Options, folder: Path, sliced: bool, findings: Findings) ->
     if options.json:
         click.echo(to_text(findings), nl=False)
     else:
-        _print(findings, texts, options, sliced)
+        _print(findings, texts, options, folder, sliced)
     if options.html and not options.json:
         click.echo(f"\nHTML report: {options.html}")
     if options.sarif and not options.json:
@@ -86,14 +86,14 @@ def present(options: Options, folder: Path, sliced: bool, findings: Findings) ->
     return 0 if findings.ranking else 1
 
 
-def _print(findings: Findings, texts: dict[str, str], options: Options, sliced: bool) -> None:
+def _print(findings: Findings, texts: dict[str, str], options: Options, folder: Path, sliced: bool) -> None:
     from whence.report.terminal import print_findings, print_slice
 
     lookup = lookup_in(texts)
     if sliced:
-        print_slice(findings, lookup, limit=max(options.limit, FIRST_IN_SLICE))
+        print_slice(findings, lookup, limit=max(options.limit, FIRST_IN_SLICE), folder=folder)
     else:
-        print_findings(findings, lookup, limit=options.limit)
+        print_findings(findings, lookup, limit=options.limit, folder=folder)
 
 
 def _write_page(findings: Findings, texts: dict[str, str], path: Path) -> None:

@@ -2,17 +2,21 @@
 
 Places are written ``path:line`` and spans as rustc draws them, so that editors and terminals can follow them.
 The layout is plain ASCII and complete without colour: a pipe gets the same text. Whatever comes from the
-subject goes through ``visible``, and then through the encoding of the output, before it is printed.
+subject goes through ``visible``, and then through the encoding of the output, before it is printed. On a terminal
+places are links (OSC 8) to the files, and no line is longer than it is wide, but for places, code and diffs.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from whence.findings import Entry, Findings, Statement, Symptom, plural
+from whence.findings import Compared, Entry, Findings, Statement, Symptom, plural
+from whence.report.difference import unified
 from whence.report.fixes import apart_lines, edit_lines, suggestion_lines
 from whence.report.heat import heats
 from whence.report.screen import SourceLookup
@@ -20,6 +24,7 @@ from whence.report.since import since_lines
 from whence.report.text import (
     call_text,
     change_outcome,
+    clauses,
     edge_text,
     joined,
     rank_range,
@@ -32,6 +37,7 @@ from whence.report.text import (
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.style import Style
 
 Segment = tuple[str, str]  # text and style
 
@@ -42,7 +48,8 @@ NOTHING: dict[str, Any] = {"first": [], "left_out": 0, "last": []}
 CHANGES_SHOWN = 5  # suggested changes, of as many statements
 STEPS_SHOWN = 6  # of a chain beside a ranking
 SAME_PLACE = 3  # of successive steps of a chain at one place all are shown, of more the first and the last
-REASONS_SHOWN = 4  # of one statement, the strongest; a reason takes a line or more
+EVIDENCE_LINES = 5  # of one statement, the strongest reasons first
+OUTPUT_LINES = 4  # of a wrong output, with those that were expected
 
 DIM, STRONG, PLACE = "dim", "bold", "cyan"
 HEAT_STYLES = ((0.8, "bold red"), (0.5, "yellow"), (0.0, ""))
@@ -68,15 +75,17 @@ def print_findings(
     console_width: int | None = None,
     limit: int = 10,
     console: Console | None = None,
+    folder: Path | None = None,
 ) -> None:
     """Print the symptom, the first ``limit`` ranked statements, what was done, and the commands to try next.
 
     What makes all of it doubtful stands above everything.
 
     ``source_lookup`` gives the text of a source line. ``console`` is where to print, by default a new one on
-    standard output, ``console_width`` columns wide.
+    standard output, ``console_width`` columns wide. Places are links where ``folder``, which they are relative to, is
+    given.
     """
-    page = _Page(console or make_console(console_width), source_lookup)
+    page = _Page(console or make_console(console_width), source_lookup, folder)
     _print_warnings(page, findings)
     if findings.symptom:
         _print_symptom(page, findings.symptom)
@@ -100,9 +109,10 @@ def print_slice(
     console_width: int | None = None,
     limit: int = 40,
     console: Console | None = None,
+    folder: Path | None = None,
 ) -> None:
     """Print the ``limit`` lines of ``parts["slice"]`` nearest to the criterion, with values and edges."""
-    page = _Page(console or make_console(console_width), source_lookup)
+    page = _Page(console or make_console(console_width), source_lookup, folder)
     _print_warnings(page, findings)
     for text in findings.summary:
         page.line((text, ""))
@@ -124,16 +134,27 @@ def print_slice(
 class _Page:
     """Lines of styled text on a console, with everything unprintable made visible."""
 
-    def __init__(self, console: Console, source_lookup: SourceLookup) -> None:
+    def __init__(self, console: Console, source_lookup: SourceLookup, folder: Path | None = None) -> None:
         self.console = console
         self.source_lookup = source_lookup
+        self.folder = folder
 
     def line(self, *segments: Segment) -> None:
         """One line, never broken: places in it stay whole."""
         from rich.text import Text
 
-        parts = [(self._fit(text), style) for text, style in segments]
+        parts = [(self._fit(text), self._linked(text, style)) for text, style in segments]
         self.console.print(Text.assemble(*parts), soft_wrap=True)
+
+    def _linked(self, text: str, style: str) -> str | Style:
+        """The style, for a place on a terminal with a link to its line (``file:///path#line``)."""
+        place = re.fullmatch(r"(.+?):(\d+)(:\d+)?", text) if style == PLACE and self.folder else None
+        path = self.folder / place[1] if self.folder and place else None
+        if path is None or place is None or not self.console.is_terminal or not path.is_file():
+            return style
+        from rich.style import Style
+
+        return Style.parse(style) + Style(link=f"{path.resolve().as_uri()}#{place[2]}")
 
     def as_it_is(self, text: str, style: str = "") -> None:
         """One line, never broken; piped, its tabs stay tabs, which rich would expand."""
@@ -144,11 +165,22 @@ class _Page:
 
     def wrapped(self, lead: str, text: str, style: str = "") -> None:
         """Text broken at the console's width; every further line is indented to the end of ``lead``."""
+        for number, part in enumerate(self.broken(text, len(lead))):
+            self.line((lead if number == 0 else " " * len(lead), DIM), (part, style))
+
+    def broken(self, text: str, indentation: int) -> list[str]:
+        """Text in the lines that it takes behind an indentation."""
         from rich.text import Text
 
-        width = max(20, self.console.width - len(lead))
-        for number, part in enumerate(Text(self._fit(text)).wrap(self.console, width)):
-            self.line((lead if number == 0 else " " * len(lead), DIM), (part.plain.rstrip(), style))
+        width = max(20, self.console.width - indentation)
+        return [part.plain.rstrip() for part in Text(self._fit(text)).wrap(self.console, width)]
+
+    def told(self, lead: str, text: str, style: str = "") -> None:
+        """A sentence that a terminal gets broken, and a pipe whole, so that it can be searched for."""
+        if self.console.is_terminal:
+            self.wrapped(lead, text, style)
+        else:
+            self.line((lead, DIM), (text, style))
 
     def source(self, at: Statement, lead: str) -> str:
         """Print a line of source without its indentation, cut to the width; gives what was printed."""
@@ -171,7 +203,10 @@ class _Page:
         if start < len(text):
             carets = "^" * max(1, min(int(marks.get("length", 1)), len(text) - start))
             label = f" {marks['label']}" if "label" in marks else ""
-            self.line((lead, DIM), (" " * start + carets, "bold red"), (label, "red"))
+            beside = len(lead) + start + len(carets) + len(label) <= self.console.width
+            self.line((lead, DIM), (" " * start + carets, "bold red"), (label if beside else "", "red"))
+            if not beside:
+                self.wrapped(lead, label.strip(), "red")
 
     def _fit(self, text: str) -> str:
         encoding = self.console.encoding
@@ -187,9 +222,21 @@ def _print_warnings(page: _Page, findings: Findings) -> None:
 def _print_symptom(page: _Page, symptom: Symptom) -> None:
     kind = symptom.kind.replace("-", " ")
     page.wrapped("", f"{kind}: {symptom.text}", "bold red")
+    if symptom.compared is not None:
+        _print_compared(page, symptom.compared)
     if symptom.statement is not None:
         _print_spot(page, symptom, symptom.statement)
     _print_context(page, symptom.details)
+
+
+def _print_compared(page: _Page, compared: Compared) -> None:
+    """The first lines that differ, those that were expected above those that were printed."""
+    rows = [row for row in unified(compared.expected, compared.actual, compared.first) if row["sign"] != " "]
+    sides = {"-": ("expected", "green"), "+": ("printed ", "red")}
+    for row in sorted(rows[:OUTPUT_LINES], key=lambda row: (row["number"], row["sign"] == "+")):
+        name, style = sides[row["sign"]]
+        text = source_line("".join(part for part, _ in row["parts"]))
+        page.line((f"  {name} {row['number']:>4} | ", DIM), (text, style))
 
 
 def _print_spot(page: _Page, symptom: Symptom, at: Statement) -> None:
@@ -207,7 +254,7 @@ def _print_context(page: _Page, details: dict[str, Any]) -> None:
     stack = joined(details.get("stack", NOTHING), "call", call_text)
     for number, text in enumerate(stack):
         page.line(("    stack: " if number == 0 else "           ", DIM), (text, ""))
-    errors = joined(details.get("stderr", NOTHING), "line", str)
+    errors = joined(details.get("stderr", NOTHING), "line", source_line)
     for number, text in enumerate(errors):
         page.line(("    standard error: " if number == 0 else " " * 20, DIM), (text, ""))
 
@@ -241,13 +288,17 @@ def _print_entry(page: _Page, entry: Entry, heat: float, width: int) -> None:
 
 
 def _print_reasons(page: _Page, evidence: dict[str, Any], lead: str) -> None:
-    """Why a statement stands where it does, the strongest reason first."""
+    """Why a statement stands where it does, the strongest reason first, a clause a line; the rest is counted."""
     text = str(evidence.get("text", ""))
     reasons = [str(reason["text"]) for reason in evidence.get("reasons", [{"text": text}] if text else [])]
-    for reason in reasons[:REASONS_SHOWN]:
-        page.wrapped(lead, reason)
-    if len(reasons) > REASONS_SHOWN:
-        page.line((f"{lead}{plural(len(reasons) - REASONS_SHOWN, 'more reason')} with --json", DIM))
+    told = [page.broken(clause, len(lead)) for reason in reasons for clause in clauses(reason)]
+    room = EVIDENCE_LINES if sum(map(len, told)) <= EVIDENCE_LINES else EVIDENCE_LINES - 1
+    shown = max(1, sum(lines <= room for lines in itertools.accumulate(map(len, told))))
+    for clause in (clause[:room] for clause in told[:shown]):
+        for number, part in enumerate(clause):
+            page.line((lead if number == 0 else " " * len(lead), DIM), (part, ""))
+    if shown < len(told):
+        page.line((f"{lead}{plural(len(told) - shown, 'more reason')} with --json", DIM))
 
 
 def _print_chain(page: _Page, chain: dict[str, Any], most: int | None) -> None:
@@ -305,7 +356,7 @@ def _print_summary(page: _Page, findings: Findings) -> None:
     page.line()
     page.line(("what was done:", STRONG))
     for text in findings.summary if findings.brief else [*findings.summary, *findings.remarks]:
-        page.line((f"  {text}", ""))
+        page.told("  ", text)
     if findings.brief and findings.remarks:
         page.line((f"  {plural(len(findings.remarks), 'more remark')} with --json", DIM))
 
@@ -343,12 +394,14 @@ def _print_changes(page: _Page, findings: Findings) -> None:
     for rule in shown:
         page.line()
         place = _place(Statement(rule["file"], rule["line"]))
-        page.line(("  ", ""), (place, PLACE), (f"  {change_outcome(rule)}", DIM))
+        page.line(("  ", ""), (place, PLACE))
         if rule["after"] is None:
             page.wrapped("    ", rule["rule"])
         else:
             page.line(("    - ", "red"), (source_line(rule["before"] or ""), ""))
             page.line(("    + ", "green"), (source_line(rule["after"]), ""))
+        for clause in clauses(change_outcome(rule)):
+            page.told("    = ", clause)
 
 
 def _print_fixes(page: _Page, parts: dict[str, Any]) -> None:

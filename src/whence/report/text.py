@@ -7,6 +7,7 @@ replaced by the escape that C or Python would write for it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,18 @@ def clip(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     return f"{text[:limit]}... ({len(text) - limit} more characters)"
+
+
+def clauses(text: str) -> list[str]:
+    """The parts of a sentence between semicolons; those within back quotes or double quotes part nothing."""
+    pieces = re.split(r"(`[^`]*`|\"(?:\\.|[^\"\\])*\"|; )", text)
+    found = [""]
+    for piece in pieces:
+        if piece == "; ":
+            found.append("")
+        else:
+            found[-1] += piece
+    return [clause for clause in found if clause]
 
 
 def rank_range(best: int, worst: int) -> str:

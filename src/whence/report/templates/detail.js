@@ -17,7 +17,7 @@ function showDetail(place) {
   const parts = [
     element("h2", "", place),
     facts(place, entry, at),
-    code ? element("pre", "", code) : null,
+    code ? scrolled(element("pre", "", code)) : null,
     ...(entry?.reasons ?? []).map((reason) => element("p", "", prose(reason))),
     entry?.counts ? caseMeters(entry.counts) : null,
     ...changeParts(place),
@@ -32,6 +32,12 @@ function showDetail(place) {
   }
   detail.replaceChildren(...parts.filter((part) => part !== null));
   detail.scrollTop = 0;
+}
+
+/** An element that scrolls sideways can be reached by keys. */
+function scrolled(made) {
+  made.tabIndex = 0;
+  return made;
 }
 
 /** A line's text: of those that the page mentions, and of the open file. */
@@ -139,11 +145,9 @@ function edgeParts(place, at) {
 function changeParts(place) {
   const changes = details.changes[place];
   if (!changes) return [];
-  const lines = ({ before, after }) => {
-    const text = element("pre", "", [element("span", "before", `- ${before}`), element("span", "after", `+ ${after}`)]);
-    text.tabIndex = 0;
-    return text;
-  };
+  const lines = ({ before, after }) =>
+    scrolled(element("pre", "", [element("span", "before", `- ${before}`), element("span", "after", `+ ${after}`)]));
+
   const shown = changes.map((change) =>
     element("div", "change", [
       change.after === null ? element("p", "", prose(change.words)) : lines(change),

@@ -120,10 +120,9 @@ async function start() {
   fillFilters();
   setMode(data.entries.length || !sliceOrder.length ? "ranking" : "slice");
   const first = shown[0] ?? data.symptom;
-  const section = location.hash && !location.hash.includes("="); // where a link of the page leads
   await (selectAddress() ?? (first ? select(first, { remember: false }) : showFile(data.files.length ? 0 : -1)));
-  if (section) return;
-  root.dataset.ready = ""; // for who measures how long it took
+  root.dataset.ready = "";
+  performance.mark("whence-ready"); // for who measures how long it took
 }
 
 await start();
