@@ -45,10 +45,9 @@ def test_terminal():
     done = whence(prices(), "rules", "prices.c", *CASES, "-n", "1")
     assert done.status == 0
     shown = done.out[done.out.index("suggested changes, the best one of a statement, all 1:") :]
-    assert (
-        f"prices.c:{fault_line(PRICES)}  repairs 2 of 2 failing cases, breaks none of 2 passing; compiled and" in shown
-    )
-    assert "run on all 4 cases: all pass" in shown
+    assert f"  prices.c:{fault_line(PRICES)}\n" in shown
+    assert "= repairs 2 of 2 failing cases, breaks none of 2 passing\n" in shown
+    assert "= compiled and run on all 4 cases: all pass" in shown
     assert f"    + {FIXED}" in shown
 
 
