@@ -6,6 +6,7 @@ import re
 
 from cli_programs import PRICES, fault_line, prices
 from cli_tool import subject_folder, whence
+from page_parts import details_of
 
 from whence.cli.rules import FAMILIES
 from whence.techniques.rules.candidates import Family
@@ -54,7 +55,8 @@ def test_terminal():
 def test_html(tmp_path):
     page = tmp_path / "page.html"
     whence(prices(), "rules", "prices.c", *CASES, "--html", str(page))
-    assert '"after":"price -= price / 10; /* FAULT */"' in page.read_text()
+    changes = details_of(page.read_text())["changes"][f"prices.c:{fault_line(PRICES)}"]
+    assert changes[0]["after"] == "price -= price / 10; /* FAULT */"
 
 
 def test_families_can_be_chosen():

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from cli_programs import CALC_C, MAKEFILE, OPS_C, STACK_C, STACK_H, line_of
 from cli_tool import Done, subject_folder, time_up_after_the_runs, whence
+from page_parts import details_of
 
 # From 20 on a parcel is heavy.
 PARCEL = """\
@@ -193,8 +194,8 @@ def test_the_report_says_what_was_skipped():
 def test_the_page_says_it_too(tmp_path):
     done = parcel("slice", "--implicit", "--html", str(tmp_path / "page.html"))
     assert done.status == 0
-    page = (tmp_path / "page.html").read_text()
-    assert f"(skipped: `fee` = 9 on line {FAULT + 1})" in page
+    lines = details_of((tmp_path / "page.html").read_text())["slice"].values()
+    assert any(f"(skipped: `fee` = 9 on line {FAULT + 1})" in edge["text"] for at in lines for edge in at["edges"])
 
 
 def test_a_passing_run_can_be_asked():

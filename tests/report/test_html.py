@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import random
 import re
-import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from page_parts import unpacked
 from report_sample import sample, sources
 
 from whence.errors import UsageError
@@ -43,11 +42,6 @@ class Elements(HTMLParser):
         if self._in_data:
             self.data = json.loads(data)
             self._in_data = False
-
-
-def unpacked(text: str) -> Any:
-    """What a page holds packed."""
-    return json.loads(zlib.decompress(base64.b64decode(text)))
 
 
 def build_page(findings: Findings, texts: dict[str, str]) -> bounds.Page:
