@@ -120,6 +120,9 @@ def test_summaries() -> None:
         "stopped early (its time is used up): 2 altered runs and whatever would have followed were left out",
         "run the same command again to go on",
     ]
+    assert search_summary(work_like(done=0, stopped="budget"))[1] == (  # whose fault that is, is not known
+        "not one ended in that time: --budget 5m, a smaller input or a lower [limits] time helps"
+    )
     assert search_summary(work_like(stopped="interrupt", fresh=True))[1:] == [
         "stopped early (interrupted): 0 altered runs and whatever would have followed were left out",
         "run the same command again to go on, without --fresh",
