@@ -70,9 +70,7 @@ def search_summary(work: Work) -> list[str]:
     lines = [f"ran {count(work.done, 'altered run')} in {work.seconds:.1f} s{known}"]
     lines += named("not altered: ", [f"{name}: {why}" for name, why in work.unusable.items()])
     if work.stopped and not work.done and not work.known:
-        lines.append(
-            "not one ended in that time: --budget 5m, a smaller input or a lower [limits] time helps"
-        )
+        lines.append("not one ended in that time: --budget 5m, a smaller input or a lower [limits] time helps")
     if work.lost:
         lines.append(f"{count(work.lost, 'altered run')} took the process down, and tell nothing")
     if work.cut_short and not work.stopped:

@@ -30,7 +30,7 @@ from whence.subject.subject import Subject, with_cases
 from whence.subject.suite_runner import SuiteRunner, with_required_status
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 4  # of what is kept, and of how it was chosen
+VERSION = 5  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -52,7 +52,9 @@ def with_captured_cases(
         captured = CapturedCases([], 0, [f"the suite's invocations cannot be captured: {error}"])
     if not captured.failing:
         remark = "no invocation is known to fail: the suite's tests are the cases, and no run is altered"
-        return replace(subject, remarks=[*subject.remarks, *captured.remarks, remark])
+        place = {name: number for number, name in enumerate(captured.tests)}
+        cases = sorted(subject.cases, key=lambda case: place.get(case.name, len(place)))
+        return replace(with_cases(subject, cases), remarks=[*subject.remarks, *captured.remarks, remark])
     return replace(with_cases(subject, captured.cases), remarks=[*subject.remarks, *captured.remarks])
 
 
@@ -109,7 +111,8 @@ class _Capture:
         settled = list(self._settled(faithful))
         failing = [one for one, _, fails in settled if fails]
         remarks = [*self._remarks(tests, len(settled), failing), *lost[:NAMED]]
-        return CapturedCases([case for _, case, _ in settled], len(failing), remarks)
+        names = [test.name for test in sorted(tests, key=_telling)]
+        return CapturedCases([case for _, case, _ in settled], len(failing), remarks, names)
 
     def _chosen(self, judged: Sequence[Judged]) -> list[Judged]:
         """Those that become cases: what fails or may fail first, then passing ones, of each test some."""
@@ -222,6 +225,11 @@ class _Capture:
         if untold[NAMED:]:
             remarks.append(f"the same of {_count(len(untold) - NAMED, 'other failing test')}")
         return remarks
+
+
+def _telling(test: TestRun) -> tuple[bool, bool]:
+    """Orders tests: those first that run the program, and of these the failing ones; time may end before the rest."""
+    return not test.invocations, not test.outcome.failed
 
 
 def _untold(test: TestRun) -> str:

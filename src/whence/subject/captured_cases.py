@@ -27,11 +27,15 @@ Manifest = dict[str, str]
 
 @dataclass(slots=True)
 class CapturedCases:
-    """Cases, how many of them fail, and what is said of the others."""
+    """Cases, how many of them fail, and what is said of the others.
+
+    ``tests`` are the names of the suite's tests, those first that tell most where they have to be the cases themselves.
+    """
 
     cases: list[Case]
     failing: int
     remarks: list[str] = field(default_factory=list)
+    tests: list[str] = field(default_factory=list)
 
 
 class Keeper:
@@ -50,12 +54,13 @@ class Keeper:
         if any(manifest.get(name) != digest for name, digest in data["manifest"].items()):
             return None
         cases = [self._case(item, comparison) for item in data["cases"]]
-        return CapturedCases(cases, data["failing"], data["remarks"])
+        return CapturedCases(cases, data["failing"], data["remarks"], data["tests"])
 
     def save(self, captured: CapturedCases, manifest: Manifest) -> None:
         """Keep the cases, all at once."""
         cases = [self._item(case) for case in captured.cases]
         data = {"manifest": manifest, "remarks": captured.remarks, "failing": captured.failing, "cases": cases}
+        data["tests"] = captured.tests
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f"{LIST}.{os.getpid()}"
         part.write_text(json.dumps(data))
