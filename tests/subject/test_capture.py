@@ -123,6 +123,17 @@ def test_outputs_are_compared_wherever_a_test_puts_them() -> None:
     assert case.expected is not None and case.expected.stdout == b"-2\n"
 
 
+def test_a_file_in_tmp_that_an_argument_names_lies_in_the_folder_of_its_case() -> None:
+    place = "`mktemp /tmp/tmp.XXXXXX`"
+    made = f"t={place}; o={place}; echo {{}} >$t; ./tool largest $t >$o; echo {{}} | cmp - $o; s=$?; rm $t $o; exit $s"
+    subject, config = suite("outside", bad=made.format("-3", "-3"), good=made.format("5", "5"))
+    captured = captured_cases(subject, config)
+    assert (len(captured.cases), captured.failing) == (2, 1)
+    case = named(captured, "tests/bad.sh:1")
+    assert case.arguments[1].startswith("outside.0/tmp.") and not run(subject, case)
+    assert run(subject, named(captured, "tests/good.sh:1"))
+
+
 def test_a_crash_fails_in_a_failing_test_and_not_in_a_passing_one() -> None:
     subject, config = suite("crashes", bad="./tool crash tool.c", good="./tool crash; test $? = 134")
     captured = captured_cases(subject, config)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -23,9 +23,10 @@ class Invocation:
 
     ``words`` begin with its ``argv[0]``, ``folder`` is where it started. ``files`` are those that it named, by their
     absolute paths, as they were when it did so first, ``written`` those that it may have changed, as it left them; the
-    copies keep modes and times. ``links`` are symbolic links with their targets. ``output`` is the file that standard
-    output went to, from ``offset`` on (empty: no file). ``trouble`` says why it cannot be run outside of its test;
-    empty where it can.
+    copies keep modes and times. ``outside`` are those of them that lie beside the suite's folder, such as those of
+    ``mktemp``, and are named by words. ``links`` are symbolic links with their targets. ``output`` is the file that
+    standard output went to, from ``offset`` on (empty: no file). ``trouble`` says why it cannot be run outside of its
+    test; empty where it can.
     """
 
     order: str
@@ -44,6 +45,7 @@ class Invocation:
     links: dict[str, str] = field(default_factory=dict)
     directories: tuple[str, ...] = ()
     trouble: str = ""
+    outside: tuple[str, ...] = ()
 
     @property
     def observed(self) -> Expected:
@@ -63,6 +65,15 @@ class Invocation:
             return self.stdin
         copy = self.files.get(self.path(operand))
         return None if copy is None else copy.read_bytes()
+
+    def moved_into(self, work: str) -> Invocation:
+        """The same with the files ``outside`` in folders of ``work``, which the words name instead."""
+        files, words = dict(self.files), list(self.words)
+        for number, path in enumerate(self.outside):
+            place = os.path.join(work, f"outside.{number}", os.path.basename(path))  # noqa: PTH118, PTH119
+            files[place] = files.pop(path)
+            words = [word.replace(path, os.path.relpath(place, self.folder)) for word in words]
+        return replace(self, files=files, words=tuple(words), outside=())
 
     def path(self, operand: str) -> str:
         """The absolute path of a file that it was given as an argument."""
@@ -84,6 +95,7 @@ def read_invocation(folder: Path) -> Invocation:
     for key, value in _items((folder / "about").read_bytes()):
         about.setdefault(key, []).append(value)
     links = [path.partition(" ")[2] for path in about.get("link", [])]
+    outside = [item.partition(" ")[2] for item in about.get("outside", [])]
     return Invocation(
         folder.name,
         tuple(about.get("word", [""])),
@@ -101,6 +113,7 @@ def read_invocation(folder: Path) -> Invocation:
         dict(zip(links, about.get("target", []), strict=False)),
         tuple(path.partition(" ")[2] for path in about.get("directory", [])),
         _trouble(about),
+        tuple(dict.fromkeys(outside)),
     )
 
 
@@ -144,6 +157,8 @@ def _trouble(about: dict[str, list[str]]) -> str:
         return f"what it reads or writes is too large ({about['large'][0].rpartition('/')[2]})"
     if "special" in about:
         return "it uses a pipe or a socket with a name"
-    if "outside" in about:
-        return f"it uses a file outside of the suite's folder: {about['outside'][0].partition(' ')[2]}"
+    kept = {item.partition(" ")[2] for item in about.get("file", [])}
+    for path in (item.partition(" ")[2] for item in about.get("outside", [])):
+        if path not in kept or not any(path in word for word in about["word"][1:]):
+            return f"it uses a file outside of the suite's folder: {path}"
     return ""

@@ -131,7 +131,7 @@ class _Capture:
         return [one for one in usable if one.name in kept]
 
     def _case(self, one: Judged, suite: SuiteRunner) -> Case:
-        invocation, work = one.invocation, suite.work
+        invocation, work = one.invocation.moved_into(str(suite.work)), suite.work
         how = self._config.compare
         right = (one.expected.stdout if one.expected else None) or b""
         if os.fsencode(work) in invocation.stdout + right:
