@@ -148,7 +148,7 @@ def stopped(left: Callable[[], float], *words: str) -> Done:
         return parcel("--reference", "switch", *words)
 
 
-@pytest.mark.parametrize("asked", [5, 6])
+@pytest.mark.parametrize("asked", [3, 4])
 def test_out_of_time_the_beginning_is_shown_and_what_was_left_out(asked):
     done = stopped(Left(asked, 0.1), "--json")
     chain = done.json["chain"]
@@ -159,14 +159,14 @@ def test_out_of_time_the_beginning_is_shown_and_what_was_left_out(asked):
 
 
 def test_out_of_time_altogether_shows_what_is_there():
-    done = stopped(Left(5, 0.0))
+    done = stopped(Left(4, 0.0))
     assert "in 1 step," in done.out and "gave `tax` the value 10" in done.out and "not complete" in done.err + done.out
     nothing = stopped(Left(1, 0.0))
     assert "no step found" in nothing.out and "even with" not in nothing.out
 
 
 def test_interrupted_it_shows_what_is_there():
-    left = unittest.mock.Mock(side_effect=[1.0] * 5 + [KeyboardInterrupt])
+    left = unittest.mock.Mock(side_effect=[1.0] * 4 + [KeyboardInterrupt])
     done = stopped(left)
     assert "gave `tax` the value 10" in done.out and "it was interrupted" in done.err + done.out
 

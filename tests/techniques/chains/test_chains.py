@@ -102,7 +102,32 @@ int main(int argc, char **argv)
     return 0;
 }
 """
+# What a function gives is a register of two numbers, which are stored one after the other.
+RETURNED = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct value { long number; int known; };
+static int limit = 3;
+static struct value made(int n)
+{
+    struct value made = { n, 0 };
+    made.known = limit > 4; /* KNOWN */
+    return made;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    if (n > 4) /* SWITCH */
+        limit = 5; /* LIMIT */
+    struct value value = made(n); /* VALUE */
+    if (value.known) /* TEST */
+        n++;
+    printf("%d\\n", n);
+    return 0;
+}
+"""
 PROGRAMS = {
+    "returned": (RETURNED, "5\n"),
     "straight": (STRAIGHT, "12\n"),
     "two ways": (TWO_WAYS, "0\n"),
     "calls": (CALLS, "5 5\n"),
@@ -134,6 +159,11 @@ def sets_of(name: str, algorithm) -> list[list[str]]:
 
 
 # ---- Hand-worked -----------------------------------------------------------------------------------------------------
+
+
+def test_a_structure_that_a_function_gives():
+    told_lines = [line for lines in sets_of("returned", dependence_based) for line in lines]
+    assert {"SWITCH", "LIMIT", "VALUE", "TEST"} <= set(told_lines)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -135,14 +135,15 @@ class ComparedRun:
         return np.asarray(found)
 
     def is_seen(self, events: Integers) -> NDArray[np.bool_]:
-        """Whether the state after each of some events can be looked at: before the run ends, or writes again.
+        """Whether the state after each of some events can be looked at: before the run ends, or goes on with memory.
 
-        As with the copy of a structure right behind a store, at which no continuation can stop.
+        As with the copy of a structure right behind a store, or its load to be given back, at which no continuation
+        can stop.
         """
-        is_written = np.zeros(self.trace.events, np.bool_)
-        is_written[self.writes.event] = True
+        goes_on = (self.kinds == Kind.LOAD) & (self.sites < 0)
+        goes_on[self.writes.event] = True
         seen = self.seen[events]
-        return np.asarray((seen >= 0) & (_next(is_written)[events + 1] >= seen), np.bool_)
+        return np.asarray((seen >= 0) & (_next(goes_on)[events + 1] >= seen), np.bool_)
 
     def _behind_calls(self, calls: Integers) -> Integers:
         """The first event behind each call, and behind what a library function has called back; -1: none."""

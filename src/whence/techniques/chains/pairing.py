@@ -111,14 +111,16 @@ class Pairing:
         return found
 
     def _differ(self, events: Integers) -> NDArray[np.bool_]:
-        """For each event whether its value is another one in the reference run, or has no counterpart there."""
+        """For each event whether its value is another one in the reference run, has no counterpart there, or is not
+        known, such as a structure in a register.
+        """
         others = self.events[events]
         mine, is_known = self.failing.trace.values(events)
         theirs, is_other_known = self.reference.trace.values(np.maximum(others, 0))
         found: NDArray[np.bool_] = (others < 0) | (mine != theirs)
         for place in np.flatnonzero((others >= 0) & ~(is_known & is_other_known)).tolist():  # wide ones, say
             values = self.failing.trace.value(int(events[place])), self.reference.trace.value(int(others[place]))
-            found[place] = values[0] != values[1]
+            found[place] = values[0] is None or values[0] != values[1]
         return found
 
     def points_before(self, stream: int, wrong: int, crash: int = NONE) -> Integers:

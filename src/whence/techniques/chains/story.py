@@ -21,14 +21,13 @@ from whence.trace.writers import NOTHING
 
 @dataclass(slots=True)
 class Step:
-    """One step: the event of the failing run that gave ``faulty``'s variable its value, and the steps it led to.
+    """One step: the event of the failing run that gave a variable its faulty value, and the steps it led to.
 
     ``event`` is NOTHING where the failing run never gave it one: then ``statement`` is where the reference run did.
     ``time``: the event then, or the point at which it was first needed.
     """
 
     event: int
-    faulty: Faulty
     statement: Statement | None
     text: str
     reference: str
@@ -105,7 +104,7 @@ class Story:
         text = text or f"executed `{reader.static(event).text}`"
         if faulty.is_foreign:
             reference = "a pointer to memory that this run does not have"
-        return Step(event, faulty, self._place(event), text, reference, [], time, self._call(event))
+        return Step(event, self._place(event), text, reference, [], time, self._call(event))
 
     def _written(self, event: int, faulty: Faulty) -> tuple[str, str]:
         """What a function of the C library wrote to, and what is there in the reference run; empty: it has no name."""
@@ -127,10 +126,10 @@ class Story:
         name = f"`{place.text}`" if place is not None else f"`{seen.name}`" if seen else "memory"
         text = f"{name} was never given a value before"
         if definition < 0:
-            return Step(NOTHING, faulty, None, text, "", [], time)
+            return Step(NOTHING, None, text, "", [], time)
         at = place_of(self._other, definition)
         statement = at if at is not None and at.line else None
-        return Step(NOTHING, faulty, statement, text, self._other.action(definition), [], time)
+        return Step(NOTHING, statement, text, self._other.action(definition), [], time)
 
     def _named(self, event: int) -> Named | None:
         """The failing run's memory after an event, told in C."""

@@ -32,6 +32,7 @@ from whence.techniques.chains.reference import Kind, Reference, unchanged
 from whence.techniques.chains.state import States, Unreached
 from whence.techniques.chains.story import Step, Story
 from whence.techniques.chains.walk import Walk, beginning, linear
+from whence.trace.writers import NOTHING
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
@@ -48,6 +49,7 @@ TRACE_TICKS = 1 << 40
 MOST_NAMED = 32  # points at which all memory is read for the name of what a step is about
 LEAST_SHARED = 0.5  # of either version's instructions
 WHAT_HELPS = "give a smaller input, or compare with a good version of the program"
+WHAT_IS_UNLIKE = "`whence memory` tells whether the run reads what was never given a value, or beyond an object"
 
 
 def refuse_early(investigation: Investigation) -> None:
@@ -77,6 +79,8 @@ def chain_findings(
         session = stack.enter_context(Session(subject, recording.case, plain=plain, variant=Variant.REPLAY))
         comparison = stack.enter_context(compare(session, reference))
         chain = comparison.walk(ALGORITHMS[algorithm], lambda: investigation.clock.left, symptom.event)
+    if not chain.steps and not chain.incomplete and len(reference.changes):
+        chain.steps = [_patched(reference)]
     findings = Findings("chain", subject.name, symptom=symptom)
     findings.ranking = _ranking(chain.steps)
     findings.parts["chain"] = _part(recording, reference, algorithm, chain)
@@ -203,8 +207,10 @@ def _distance(pairing: Pairing) -> int:
 def _check(session: Session) -> Observed:
     """The unaltered run; raises SubjectError where states of it cannot be looked at."""
     observed = session.observe(0)
-    if observed.unusable or observed.refusal:
-        why = observed.unusable or f"it can only be altered from its start: {observed.refusal}"
+    if observed.unusable:
+        raise SubjectError(f"case {session.case.name}: {observed.unusable}", WHAT_IS_UNLIKE)
+    if observed.refusal:
+        why = f"it can only be altered from its start: {observed.refusal}"
         raise SubjectError(f"case {session.case.name}: {why}", WHAT_HELPS)
     return observed
 
@@ -220,6 +226,12 @@ def _recorded(session: Session, runs: Sequence[NDArray[np.void]]) -> list[Compar
             raise SubjectError(f"case {session.case.name}: its run is too long to be compared", WHAT_HELPS)
         found.append(ComparedRun(session, recording.trace, checker.check(recording.trace), changes))
     return found
+
+
+def _patched(reference: Reference) -> Step:
+    """The only step where no value that differs is needed: the two runs part where the failing one is patched."""
+    text = "makes it fail by itself: no value that differs before it was needed"
+    return Step(NOTHING, reference.statement, text, reference.text.removeprefix("itself, "), [], NOTHING)
 
 
 def _ranking(steps: list[Step]) -> list[Entry]:
