@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rule_programs import BRANCH, GUARDED, PROGRAMS, STORE, VALUE, Program, first_lines
@@ -13,8 +15,8 @@ from whence.errors import SubjectError
 from whence.findings import Findings
 from whence.probe.sites import Role
 from whence.techniques.rules.candidates import Family
-from whence.techniques.rules.rules import rules
-from whence.techniques.rules.trials import Settings
+from whence.techniques.rules.rules import _summary, rules
+from whence.techniques.rules.trials import Settings, Trial
 
 EVERY = frozenset(Family)
 
@@ -113,3 +115,19 @@ def test_no_failing_case():
     subject, runs = Program("", VALUE.text, {}, VALUE.passes).run()
     with Work(subject, workers=1) as work, pytest.raises(SubjectError, match="nothing to repair"):
         rules(subject, runs, work)
+
+
+def test_rules_that_there_was_no_time_for_are_not_said_to_repair_nothing() -> None:
+    suite, rule = SimpleNamespace(failing=[1, 2]), None
+
+    def told(*trials: tuple[tuple[int, ...], int], wanted: int = 3) -> str:
+        found: Any = [Trial(rule, repaired, (), 2, 0, unknown) for repaired, unknown in trials]
+        return _summary(suite, found, wanted)
+
+    assert told(((), 2), ((), 2)) == "tried none of 3 rules: there was no time"
+    assert told(((), 0), ((), 1), ((), 2)) == (
+        "tried 2 rules on 2 failing cases (1 more were not tried): none repairs any; "
+        "1 of these had no time to be tried on every case"
+    )
+    assert told(((), 0), wanted=1) == "tried 1 rule on 2 failing cases: none repairs any"
+    assert told(((1,), 1), ((), 2), wanted=2).startswith("tried 1 rule on 2 failing cases (1 more were not tried): 1 r")

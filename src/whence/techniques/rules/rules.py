@@ -231,16 +231,19 @@ def _row(trial: Trial, suite: Suite, suggestions: Suggestions, sites: NDArray[np
 
 
 def _summary(suite: Suite, trials: Sequence[Trial], wanted: int) -> str:
-    repairs = [trial for trial in trials if trial.repaired]
+    tried = [trial for trial in trials if trial.repaired or trial.unknown < trial.failing]
+    repairs = [trial for trial in tried if trial.repaired]
     clean = sum(len(trial.repaired) == trial.failing and not trial.broken and not trial.unknown for trial in repairs)
-    text = f"tried {_count(len(trials), 'rule')} on {_count(len(suite.failing), 'failing case')}"
-    if len(trials) < wanted:
-        text += f" ({wanted - len(trials):,} more were not tried)"
+    if wanted and not tried:
+        return f"tried none of {_count(wanted, 'rule')}: there was no time"
+    text = f"tried {_count(len(tried), 'rule')} on {_count(len(suite.failing), 'failing case')}"
+    if len(tried) < wanted:
+        text += f" ({wanted - len(tried):,} more were not tried)"
     found = f"{len(repairs):,} {'repairs' if len(repairs) == 1 else 'repair'}"
-    if not repairs:
-        return f"{text}: none repairs {'it' if len(suite.failing) == 1 else 'any'}"
-    untried = sum(bool(trial.unknown) for trial in repairs)
+    untried = sum(bool(trial.unknown) for trial in repairs or tried)
     rest = f"; {untried:,} of these had no time to be tried on every case" if untried else ""
+    if not repairs:
+        return f"{text}: none repairs {'it' if len(suite.failing) == 1 else 'any'}{rest}"
     if len(suite.failing) == 1:
         return f"{text}: {found} it, {clean or 'none'} of them without breaking a passing one{rest}"
     return f"{text}: {found} at least one, {clean or 'none'} of them all without breaking a passing one{rest}"
