@@ -163,6 +163,13 @@ def test_scripts_run_where_and_by_what_they_say(make):
     assert find_suite(folder).command == "./{name}"
 
 
+def test_shell_scripts_beside_tap_scripts_help_them(make):
+    folder = make(**{"tests/locale.sh": "#!/bin/sh\n", "tests/sums.t": "#!/bin/sh\n", "calc.c": ""})
+    for name in ("locale.sh", "sums.t"):
+        (folder / "tests" / name).chmod(0o755)
+    assert find_suite(folder).names == ("scripts", "tests/*.t")
+
+
 def test_the_program_that_bears_the_folders_name_comes_first_and_tests_last(make):
     folder = make(**{"calc.c": ""})
     (folder / "calc-1.2/src/deep").mkdir(parents=True)

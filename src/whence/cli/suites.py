@@ -16,7 +16,7 @@ from pathlib import Path
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 TEST_FOLDERS = ("tests", "test", "t")
-SCRIPTS = ("*.sh", "*.test", "*.t", "*.bats")
+SCRIPTS = ("*.t", "*.bats", "*.test", "*.sh")  # shell scripts last, which help the others
 CHECK_TARGET = re.compile(r"^(check|test)\s*:", re.M)
 INCLUDED = re.compile(r"^-?include\s+([\w.-]+)\s*$", re.M)
 ABOVE = re.compile(r"(?<![\w./])\.\./[\w.-]+")
