@@ -13,10 +13,11 @@ import sys
 import unittest.mock
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+from jsonschema import Draft202012Validator
 
 from whence.build.toolchain import whence_home
 from whence.cli import COMMANDS, run
@@ -40,8 +41,14 @@ class Done:
     def json(self) -> dict[str, Any]:
         """The result, valid by the schema."""
         found: dict[str, Any] = json.loads(self.out)
-        jsonschema.validate(found, json.loads(SCHEMA_PATH.read_text()))
+        _validator().validate(found)
         return found
+
+
+@cache
+def _validator() -> Draft202012Validator:
+    """The schema's, made once: to look at the schema itself takes longer than a command."""
+    return Draft202012Validator(json.loads(SCHEMA_PATH.read_text()))
 
 
 def subject_folder(name: str, **files: str) -> Path:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,15 +194,19 @@ class Influence:
 
     def _closest(self, segment: int) -> int:
         """The closest branch over a segment instance: of its function, else of the call that led to it; -1: none."""
-        segments, frames = self.trace.columns.segments, self.trace.columns.frames
+        frames, controls, functions, calls = self._control_columns
         while segment >= 0:
-            row = segments[segment]
-            frame = frames[row["frame"]]
-            control = int(row["control"])
-            if control >= 0 and not self._correct[frame["function"]]:
+            frame, control = frames.item(segment), controls.item(segment)
+            if control >= 0 and not self._correct.item(functions.item(frame)):
                 return self._last_event(control)
-            segment = int(frame["call"])
+            segment = calls.item(frame)
         return -1
+
+    @cached_property
+    def _control_columns(self) -> tuple[Any, Any, Any, Any]:
+        """Of segments the frame and what they depend on, of frames the function and the call."""
+        segments, frames = self.trace.columns.segments, self.trace.columns.frames
+        return segments["frame"], segments["control"], frames["function"], frames["call"]
 
     def _in_scope(self, branch: int) -> int:
         """The branch itself, or the closest one over the call of the function designated as correct that holds it."""

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -201,8 +202,18 @@ class Trace:
 
     def site(self, event: int) -> int:
         """The static site of an event."""
-        row = self.columns.segments[self.columns.events[event]["segment"]]
-        return int(self.plan.segments[row["id"]]["site_start"] + event - row["event"])
+        segment, first, static, start = self._site_columns
+        row = segment.item(event)
+        return int(start.item(static.item(row)) + event - first.item(row))
+
+    @cached_property
+    def _site_columns(self) -> tuple[Any, Any, Any, Any]:
+        """Of events the segment, of segments the first event and the static one, of static ones the first site.
+
+        A field of a row is read ten times as fast as a row is made.
+        """
+        segments = self.columns.segments
+        return self.columns.events["segment"], segments["event"], segments["id"], self.plan.segments["site_start"]
 
     def sites(self, events: NDArray[np.int64]) -> NDArray[np.int32]:
         """The static sites of many events."""
