@@ -145,7 +145,7 @@ class Timeline:
             if number >= first:
                 found.append((frame, at))
             call = int(self.trace.columns.frames[frame]["call"])
-            at = self._last_event(call) if call >= 0 else -1
+            at = self.trace.last_event(call) if call >= 0 else -1
             frame, number = int(self._parents[frame]), number + 1
         return found
 
@@ -155,9 +155,6 @@ class Timeline:
         while (below := int(self._parents[found[-1]])) >= 0:
             found.append(below)
         return found
-
-    def _last_event(self, segment: int) -> int:
-        return int(self._first[segment + 1]) - 1 if segment + 1 < len(self._first) else self.trace.events - 1
 
     # ---- Ways --------------------------------------------------------------------------------------------------------
 
@@ -271,12 +268,12 @@ class Timeline:
             if thread == own:
                 found[thread] = event
             elif begun and (begun < len(rows) or self._is_waiting(int(rows[-1]))):
-                found[thread] = self._last_event(int(rows[begun - 1]))
+                found[thread] = self.trace.last_event(int(rows[begun - 1]))
         return found
 
     def _is_waiting(self, segment: int) -> bool:
         """Whether a thread whose last segment this is was in a call when the run ended."""
-        last = self._last_event(segment)
+        last = self.trace.last_event(segment)
         return last >= self._first[segment] and self.trace.kind(last) is not Kind.RET
 
     @cached_property

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +138,7 @@ class Influence:
             callers, first = np.unique(segments, return_index=True)
             level: dict[int, tuple[int, int]] = {}
             for caller, nearest in zip(callers.tolist(), order[first].tolist(), strict=True):
-                call = self._last_event(caller) if caller >= 0 else -1
+                call = self.trace.last_event(caller) if caller >= 0 else -1
                 if call >= 0 and call not in known:
                     level[call] = int(depths[nearest]) + 1, int(inner[nearest]) + 1
             known.update(level)
@@ -152,7 +151,7 @@ class Influence:
         """The call of the function in which an event happened; -1: none was recorded."""
         columns = self.trace.columns
         call = int(columns.frames[columns.segments[columns.events[event]["segment"]]["frame"]]["call"])
-        return self._last_event(call) if call >= 0 else -1
+        return self.trace.last_event(call) if call >= 0 else -1
 
     def sources(self, event: int) -> list[int]:
         """The events that an event's data comes from, seen through the bytes that library calls copied."""
@@ -182,8 +181,7 @@ class Influence:
         """For each event the closest branch instance that let it happen, in its function or a caller; -1: none."""
         trace = self.trace
         segments = trace.columns.events["segment"][events]
-        controls = {int(s): self._closest(int(s)) for s in np.unique(segments)}
-        found = [controls[int(s)] for s in segments]
+        found: list[int] = self._closest(segments).tolist()
         kinds = trace.plan.sites["kind"][trace.sites(events)]
         for index in np.flatnonzero(kinds == Kind.PHI).tolist():
             edges = dependences(trace.plan, trace.columns, int(events[index]) + 1)
@@ -192,32 +190,24 @@ class Influence:
                 found[index] = self._in_scope(branch)
         return found
 
-    def _closest(self, segment: int) -> int:
-        """The closest branch over a segment instance: of its function, else of the call that led to it; -1: none."""
-        frames, controls, functions, calls = self._control_columns
-        while segment >= 0:
-            frame, control = frames.item(segment), controls.item(segment)
-            if control >= 0 and not self._correct.item(functions.item(frame)):
-                return self._last_event(control)
-            segment = calls.item(frame)
-        return -1
-
-    @cached_property
-    def _control_columns(self) -> tuple[Any, Any, Any, Any]:
-        """Of segments the frame and what they depend on, of frames the function and the call."""
-        segments, frames = self.trace.columns.segments, self.trace.columns.frames
-        return segments["frame"], segments["control"], frames["function"], frames["call"]
+    def _closest(self, segments: Integers) -> Integers:
+        """The closest branch over each segment instance: of its function, else of the call that led to it; -1: none."""
+        table, frames = self.trace.columns.segments, self.trace.columns.frames
+        found, rest = np.full(len(segments), -1, np.int64), np.arange(len(segments))
+        while len(rest):
+            rows = frames[table["frame"][segments]]
+            controls = table["control"][segments]
+            held = (controls >= 0) & ~self._correct[rows["function"]]
+            found[rest[held]] = self.trace.last_events(controls[held])
+            further = ~held & (rows["call"] >= 0)
+            segments, rest = rows["call"][further], rest[further]
+        return found
 
     def _in_scope(self, branch: int) -> int:
         """The branch itself, or the closest one over the call of the function designated as correct that holds it."""
         columns = self.trace.columns
         frame = columns.frames[columns.segments[columns.events[branch]["segment"]]["frame"]]
-        return self._closest(int(frame["call"])) if self._correct[frame["function"]] else branch
-
-    def _last_event(self, segment: int) -> int:
-        """The last event of a segment instance, its branch or call."""
-        row, starts = self.trace.columns.segments[segment], self.trace.plan.segments["site_start"]
-        return int(row["event"] + starts[row["id"] + 1] - starts[row["id"]]) - 1
+        return int(self._closest(np.array([frame["call"]]))[0]) if self._correct[frame["function"]] else branch
 
     def indirect(self, found: Slice | Reached, events: Integers) -> Integers:
         """The branch instances whose other side could have written what one of the events reads, most promising first.

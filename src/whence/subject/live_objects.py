@@ -140,12 +140,8 @@ class RunObjects:
         for depth, (number, call) in enumerate(reversed(chain)):
             ref = self.trace.program.functions[int(columns.frames[number]["function"])]
             counts[ref.id] = counts.get(ref.id, 0) + 1
-            found.append(Frame(number, ref, depth, counts[ref.id], self._last_event(call) if call >= 0 else -1))
+            found.append(Frame(number, ref, depth, counts[ref.id], self.trace.last_event(call) if call >= 0 else -1))
         return found
-
-    def _last_event(self, segment: int) -> int:
-        row, starts = self.trace.columns.segments[segment], self.trace.plan.segments["site_start"]
-        return int(row["event"] + starts[row["id"] + 1] - starts[row["id"]]) - 1
 
     def location(self, event: int) -> Statement | None:
         """The statement of an event."""

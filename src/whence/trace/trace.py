@@ -215,6 +215,16 @@ class Trace:
         segments = self.columns.segments
         return self.columns.events["segment"], segments["event"], segments["id"], self.plan.segments["site_start"]
 
+    def last_events(self, segments: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The last event of each segment instance: its branch, call or return."""
+        rows, starts = self.columns.segments[segments], self.plan.segments["site_start"]
+        static = rows["id"]
+        return np.asarray(rows["event"].astype(np.int64) + starts[static + 1] - starts[static] - 1, np.int64)
+
+    def last_event(self, segment: int) -> int:
+        """The last event of one segment instance."""
+        return int(self.last_events(np.array([segment]))[0])
+
     def sites(self, events: NDArray[np.int64]) -> NDArray[np.int32]:
         """The static sites of many events."""
         from whence.trace.sites import sites_of
