@@ -149,7 +149,8 @@ def _repair(investigation: Investigation, row: int, recording: Recording, least:
         repairs = best_repairs(investigation.subject, investigation.runs, work, row, least)
     if not repairs:
         return f"no change of a site repairs {recording.case.name}" + (" and all like it" if least else "")
-    return _nearest(investigation, recording, [_ruled(repair) for repair in repairs[:COMPARED]])
+    found = [_ruled(repair) for repair in repairs[:COMPARED]]
+    return _nearest(investigation, recording, found) if recording.trace.events <= MANY else found[0]
 
 
 def _nearest(investigation: Investigation, recording: Recording, references: Sequence[Reference]) -> Reference:
