@@ -184,6 +184,7 @@ def test_everything_is_bounded_and_what_is_left_out_is_said() -> None:
     assert (len(variables), first["values"]["more"]) == (bounds.NAMES, 60 - bounds.NAMES)
     assert sum(len(v["values"]) for v in variables) == bounds.VALUES
     assert all(v["more"] > 0 for v in variables)
+    assert variables[0]["values"][-1][1] == 4980  # the last ones, which are nearest to the failure
     assert (len(first["edges"]), first["more"]) == (bounds.EDGES, 499 - bounds.EDGES)
     assert f"{len(scores) - 200:,} ranked statements beyond the first 200" in page.left_out
     assert "1,999 slice lines beyond the first 1,000" in page.left_out

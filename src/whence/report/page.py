@@ -201,14 +201,18 @@ def _grouped(values: Iterable[dict[str, Any]]) -> dict[str, Any]:
             stays[-1][2] += 1
         else:
             stays.append([text, value["clock"], 1])
-    return _bounded(groups)
+    return _bounded(groups, last=True)
 
 
-def _bounded(groups: dict[str, list[Any]]) -> dict[str, Any]:
-    """The first variables, each with its share of the values of a line, and how many more there are."""
+def _bounded(groups: dict[str, list[Any]], last: bool = False) -> dict[str, Any]:
+    """The first variables, each with its share of a line's values (the first, or the last), and how many more."""
     share = VALUES // max(1, min(len(groups), NAMES))
     variables = [
-        {"name": name, "values": values[:share], "more": max(0, len(values) - share)}
+        {
+            "name": name,
+            "values": values[-share:] if last else values[:share],
+            "more": max(0, len(values) - share),
+        }
         for name, values in list(groups.items())[:NAMES]
     ]
     return {"variables": variables, "more": len(groups) - len(variables)}

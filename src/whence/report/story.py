@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from whence.findings import Entry, Findings, Statement
+from whence.findings import Findings, Statement
 from whence.report.difference import of_line, of_text, unified
 from whence.report.page import SOURCE, TEXT, Page, Sources, place, reasons_of
 from whence.report.since import since_lines
-from whence.report.text import call_text, change_outcome, clip, joined, source_line, suggested_changes, visible
+from whence.report.text import call_text, change_outcome, clauses, clip, joined, source_line, suggested_changes, visible
 
 AROUND = 2  # lines around the first suspect
 CAUSES = 300  # nodes of a tree of causes, and lines of one of them
@@ -78,8 +78,7 @@ def suspect(page: Page, findings: Findings, sources: Sources) -> Part | None:
         "change": rule is not None,
         "words": rule["rule"] if rule is not None else "",
         "outcome": change_outcome(rule) if rule is not None else "",
-        "reasons": [text for _, text in reasons],
-        "executed": _executed(entry),
+        "reasons": [clause for _, text in reasons for clause in clauses(text)],
     }
 
 
@@ -90,17 +89,16 @@ def _change(rule: Part | None, sources: Sources) -> list[Part]:
 
 
 def _surroundings(at: Statement, sources: Sources) -> list[Part]:
-    """Rows with the line and those around it."""
+    """Rows with the line, marked, and those around it."""
     last = min(len(sources.lines(at.file)), at.line + AROUND)
-    numbers = range(max(1, at.line - AROUND), last + 1)
-    return [{"sign": " ", "number": n, "parts": [[sources.line(Statement(at.file, n)), n == at.line]]} for n in numbers]
-
-
-def _executed(entry: Entry) -> list[tuple[str, int, int]]:
-    """Of failing and of passing cases, how many executed the statement."""
-    known = entry.evidence
-    sides = [(side, known.get(side), known.get(f"{side}_total")) for side in ("failing", "passing")]
-    return [(side, count, total) for side, count, total in sides if count is not None and total]
+    rows = []
+    for number in range(max(1, at.line - AROUND), last + 1):
+        text = sources.line(Statement(at.file, number))
+        code = text.lstrip()
+        rows.append(
+            {"sign": " ", "number": number, "parts": [[text.removesuffix(code), False], [code, number == at.line]]}
+        )
+    return rows
 
 
 def edits(findings: Findings) -> list[Part]:

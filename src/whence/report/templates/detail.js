@@ -21,11 +21,12 @@ function showDetail(place) {
     ...(entry?.reasons ?? []).map((reason) => element("p", "", prose(reason))),
     entry?.counts ? caseMeters(entry.counts) : null,
     ...changeParts(place),
-    entry && Object.keys(entry.more).length ? rowsTable([], Object.entries(entry.more)) : null,
     ...valueParts(place, at),
     ...edgeParts(place, at),
     ...branchParts(place),
     formulaPart(place),
+    entry && Object.keys(entry.more).length ? element("h3", "", "In figures") : null,
+    entry && Object.keys(entry.more).length ? rowsTable([], Object.entries(entry.more)) : null,
   ];
   if (!entry && !at && !rankBeyond(place).length && place !== data.symptom) {
     parts.push(element("p", "quiet", "This line is neither ranked nor in the slice."));
@@ -83,7 +84,7 @@ function rowsTable(headings, rows) {
   return table(headings, rows.map((cells) => element("tr", "", cells.map((cell) => element("td", "", cell)))));
 }
 
-/** A chip for each value; those of the failing run bear their clock, and are marked when no passing value equals. */
+/** A chip for each value; those of the failing run, its last ones, bear their clock, and are marked when no passing value equals. */
 function chips(group, known) {
   if (!group) return [element("span", "quiet", "none")];
   const made = group.values.map((value) => {
@@ -93,8 +94,20 @@ function chips(group, known) {
     if (known && !known.has(text)) chip.classList.add("new");
     return chip;
   });
-  if (group.more) made.push(element("span", "quiet", `and ${group.more} more`));
-  return made;
+  if (!group.more) return made;
+  const inOrder = Array.isArray(group.values[0]);
+  return inOrder ? [element("span", "quiet", `${group.more} earlier, `), ...made] : [...made, element("span", "quiet", `and ${group.more} more`)];
+}
+
+/** Buttons to the lines that a value of the line came from: who wrote this? */
+function writers(at, name) {
+  const edges = data.direction === "backward" ? (at?.edges ?? []) : [];
+  const places = edges.filter((edge) => edge.kind === "data" && edge.name === name).map((edge) => edge.to);
+  return [...new Set(places)].flatMap((place) => {
+    const button = element("button", "place", `written at ${place}`);
+    button.dataset.place = place;
+    return [element("br"), button];
+  });
 }
 
 /** The values of each variable at the line, in the failing run and in passing runs side by side. */
@@ -106,7 +119,7 @@ function valueParts(place, at) {
   if (!names.length) return [];
   const rows = names.map((name) => {
     const [failing, passing] = [here, there].map((side) => side.variables.find((group) => group.name === name));
-    const cells = [[name], chips(failing, passing && new Set(passing.values))];
+    const cells = [[name, ...writers(at, name)], chips(failing, passing && new Set(passing.values))];
     if (there.variables.length) cells.push(chips(passing));
     const row = element("tr", "", cells.map((cell) => element("td", "", cell)));
     if (passing) row.lastChild.title = `from ${known.cases[name]} passing cases`;
@@ -183,6 +196,6 @@ function closeDetail() {
 /** What the line's variables are, told beside it: of each the last known value in the failing run. */
 function valuesBeside(place) {
   const groups = details.slice[place]?.values.variables ?? [];
-  const told = groups.map((group) => `${group.name} = ${group.values.at(-1)[0]}${group.more ? " ..." : ""}`);
+  const told = groups.map((group) => `${group.name} = ${group.values.at(-1)[0]}`);
   return told.length ? element("span", "beside", told.join("   ")) : null;
 }

@@ -12,6 +12,9 @@ async function unpack(text) {
   return JSON.parse(await new Response(stream).text());
 }
 
+const contents = data.files.map(() => null); // of files, once they are asked for
+const contentOf = (index) => (contents[index] ??= unpack(data.files[index].content));
+if (contents.length) contentOf(0); // the first suspect's: by the time it is shown it has been unpacked
 const details = await unpack(data.details); // what is known of single lines, by place
 
 /** A new element; `content` is text, a node, or a list of them. */

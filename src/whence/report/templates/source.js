@@ -10,7 +10,7 @@ let selected = null; // a place
 
 /** Unpack a file: its lines, the functions, and rank and heat of lines. */
 async function load(index) {
-  const content = await unpack(data.files[index].content);
+  const content = await contentOf(index);
   const lines = content.text.split("\n");
   const ranks = new Map(content.ranks.map(([line, rank, heat]) => [line, { rank, heat }]));
   files[index] ??= { lines, ranks, functions: content.functions, inside: linesInComments(content.text) };
