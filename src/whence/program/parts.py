@@ -38,7 +38,7 @@ class Part:
 
     def behind(self, offset: int) -> Part:
         """The same part of something that begins ``offset`` bytes earlier."""
-        return replace(self, offset=self.offset + offset) if offset else self
+        return Part(self.path, self.offset + offset, self.size, self.is_padding) if offset else self
 
 
 def part_at(path: AccessPath, room: int, offset: int, length: int = 0, wanted: CType | None = None) -> Part:
