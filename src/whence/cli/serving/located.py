@@ -18,10 +18,10 @@ from whence.report.text import clip, is_suggested, rank_range, value_text, visib
 
 SHOWN = 5  # statements that become diagnostics; of a tie that goes on behind them none does
 REASONS = 3  # of a diagnostic
-SENTENCE, TITLE = 300, 90  # characters
+SENTENCE, TITLE = 300, 200  # characters
 VALUES = 6  # values of a variable in a hover
 SOURCE = "whence"
-PUNCTUATION = r"[!-/:-@\[-`{-~]"  # which Markdown may take for markup, and lets be escaped
+MARKUP = r"[\\*_\[\]<>|~&#]"  # what Markdown may take for markup within a line
 
 
 class Located:
@@ -143,12 +143,14 @@ class Located:
             place = self._range(name, rule["line"])
             if self._line(name, rule["line"]).strip() != rule["before"]:
                 continue
-            yield self._change(name, f"{rule['rule']} ({rule['confirmation']})", types.TextEdit(place, rule["after"]))
+            words = f"{rule['rule']} ({_tried(rule['confirmation'], rule)})"
+            yield self._change(name, words, types.TextEdit(place, rule["after"]))
 
     def _of_edits(self, name: str, first: int, last: int) -> Iterator[tuple[str, types.WorkspaceEdit]]:
         for edit in self._edits:
             if edit["file"] == name and first <= edit["line"] <= last:
-                words = f"{', '.join(edit['descriptions'])} (all {edit['ran']} cases pass; {edit['checked']})"
+                tried = _tried(f"all {edit['ran']} cases pass; {edit['checked']}", edit)
+                words = f"{', '.join(edit['descriptions'])} ({tried})"
                 yield self._change(name, words, _replaced(self._texts[name], edit["diff"]))
 
     def _change(self, name: str, words: str, edit: types.TextEdit) -> tuple[str, types.WorkspaceEdit]:
@@ -182,6 +184,11 @@ def _replaced(old: bytes, diff: str) -> types.TextEdit:
         same += 1
     place = types.Range(types.Position(start, 0), types.Position(len(before) - same, 0))
     return types.TextEdit(place, "".join(after[start : len(after) - same]))
+
+
+def _tried(words: str, change: Mapping[str, Any]) -> str:
+    """How a change was tried: the cases, and what its checks say where one of them found something."""
+    return words if change["clean"] is False else words.partition("; ")[0]
 
 
 def _reasons(entry: Mapping[str, Any]) -> list[str]:
@@ -220,6 +227,6 @@ def _plain(text: str) -> str:
     """A sentence in Markdown: code where backticks stand, and no other markup."""
     parts = text.split("`")
     if len(parts) % 2 == 0:  # one of them is text
-        return re.sub(PUNCTUATION, r"\\\g<0>", text)
-    escaped = (re.sub(PUNCTUATION, r"\\\g<0>", part) for part in parts[::2])
+        return re.sub(MARKUP, r"\\\g<0>", text)
+    escaped = (re.sub(MARKUP, r"\\\g<0>", part) for part in parts[::2])
     return "".join(part + _code(code) for part, code in zip_longest(escaped, parts[1::2], fillvalue=""))
