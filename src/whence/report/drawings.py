@@ -48,7 +48,7 @@ def _map(error: Part) -> list[Part]:
     cells = []
     for first, end in pairwise(edges):
         roles = [role for role, (start, stop) in ranges.items() if start <= first and end <= stop]
-        names = {"object": thing["name"] or "the block", "access": _deed(access), "hit": _name(hit)}
+        names = {"object": thing["name"] or "the block", "access": _action(access), "hit": _name(hit)}
         size = next(width for least, width in LARGE if end - first >= least)
         gone = ["gone"] if thing.get("gone") and "object" in roles else []
         cells.append(
@@ -68,7 +68,7 @@ def _range(address: str, size: int, base: int) -> tuple[int, int]:
     return start, start + size
 
 
-def _deed(access: Part) -> str:
+def _action(access: Part) -> str:
     return f"{'written' if access['writes'] else 'read'} by `{access['expression']}`"
 
 
@@ -101,12 +101,11 @@ def _lane(thread: Part) -> Part:
 
 
 def _access(access: Part, lane: int) -> Part:
-    deed = "writes" if access["writes"] else "reads"
     value = "" if access["value"] is None else value_text(access["value"])
     held = ", ".join(str(lock["name"]) for lock in access["held"])
     return {
         "lane": lane,
-        "deed": deed,
+        "action": "writes" if access["writes"] else "reads",
         "value": value,
         "expression": access["expression"],
         "place": place(Statement(access["file"], access["line"])) if access["file"] else "",
