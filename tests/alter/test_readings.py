@@ -85,7 +85,7 @@ def test_recorded_addresses_and_values_are_those_of_the_session():
     for store in stores:
         after = run.moment(store)
         assert after is not None
-        length = int(run.writes["length"][np.searchsorted(run.writes["event"], store)])
+        length = int(run.writes.length[np.searchsorted(run.writes.event, store)])
         reading = run.change(after, Op.READ, length, run.trace.address(store))
         batch.append(np.concatenate([reading, run.change(after, Op.STOP)]))
     records, found = session(Way.SNAPSHOT).read(Batch.of(batch), TICKS)

@@ -85,7 +85,7 @@ def test_paper():
 def test_terminal():
     done = fares("--fails", "< bad.txt", *PASSES, "--no-generate")
     assert "learned invariants at" in done.out and "after dependence filtering" in done.out
-    assert "`stops` on line 6 was -11 here; in 3 good runs it stayed within 2 to 19" in " ".join(done.out.split())
+    assert "`stops` on line 6 was -11 here = in 3 good runs it stayed within 2 to 19" in " ".join(done.out.split())
 
 
 def test_html(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -99,7 +100,7 @@ def test_a_search_without_time_finds_nothing_and_says_so():
         findings = rules(subject, runs, work)
     assert work.stopped == "budget"
     assert findings.parts["rules"] == []
-    assert "tried 0 rules on 2 failing cases (" in findings.summary[-1] and "were not tried" in findings.summary[-1]
+    assert re.fullmatch(r"tried none of \d+ rules: there was no time", findings.summary[-1])
     assert len(findings.ranking) > 0
 
 
