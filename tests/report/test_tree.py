@@ -10,7 +10,7 @@ from tests.report.test_html import EVIL
 from whence.findings import Findings, Statement, rank
 from whence.report.html import render_html
 from whence.report.page import Page, Sources, build_page
-from whence.report.story import CAUSES, tree
+from whence.report.sections import CAUSES, tree
 from whence.report.tree import print_tree
 
 SOURCE = "int a = 1;\nif (a)\n  b = 2;\nprint(b);\n"

@@ -8,7 +8,7 @@ from trace_readers import subject_of
 
 from whence.debug.expressions import Found, Number, number_of
 from whence.debug.run import Run, open_run
-from whence.debug.variables import Scope, Shower, Shown, frame_of
+from whence.debug.variables import Presenter, Scope, Shown, frame_of
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.recorder import Recorder
@@ -56,12 +56,12 @@ def value(run: Run, event: int, text: str) -> int | float:
 
 def parts(run: Run, event: int, text: str) -> list[Shown]:
     """The rows of the parts of a place at an event."""
-    shower, found = Shower(run.objects.at(event)), evaluated(run, event, text)
-    whole = shower.shown(found, text, text).whole
+    presenter, found = Presenter(run.objects.at(event)), evaluated(run, event, text)
+    whole = presenter.shown(found, text, text).whole
     assert whole is not None
-    return shower.parts(whole)
+    return presenter.parts(whole)
 
 
 def shown(run: Run, event: int, text: str) -> str:
     """What a debugger shows of an expression at an event."""
-    return Shower(run.objects.at(event)).shown(evaluated(run, event, text), text, text).value
+    return Presenter(run.objects.at(event)).shown(evaluated(run, event, text), text, text).value

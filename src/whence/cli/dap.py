@@ -80,7 +80,7 @@ def _recorded(
 
     located = _text(given, "locate")
     suspects = read_suspects(options.folder / located) if located else []
-    watcher = _Teller(tell)
+    watcher = _ClientWatcher(tell)
     investigation = investigate(options, watcher=watcher)
     opened.append(investigation)
     investigation.build(Variant.RECORD)
@@ -149,7 +149,7 @@ def _texts(given: Mapping[str, Any], name: str) -> list[str | None]:
     return list(values)
 
 
-class _Teller(Watcher):
+class _ClientWatcher(Watcher):
     """Tells the client what is being done."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:

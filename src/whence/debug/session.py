@@ -17,7 +17,7 @@ from whence.debug.expressions import Lvalue, NotKnown, Number, number_of
 from whence.debug.origin import origin_of
 from whence.debug.protocol import Connection
 from whence.debug.run import Run
-from whence.debug.variables import Scope, Shower, Shown, frame_of
+from whence.debug.variables import Presenter, Row, Scope, frame_of
 from whence.errors import WhenceError
 from whence.investigation.attempts import DEBUG, save_bug
 
@@ -78,8 +78,8 @@ class Session:
         self._printed = 0  # the event up to which output was shown
         self._goals: list[int] = []  # of the lines that can be gone to
         self._frames: list[tuple[int, int]] = []  # call and event of those that the client knows by number
-        self._rows: list[Callable[[int, int], list[Shown]]] = []  # the lists that it knows by number
-        self._shown: tuple[Instant, Shower] | None = None
+        self._rows: list[Callable[[int, int], list[Row]]] = []  # the lists that it knows by number
+        self._shown: tuple[Instant, Presenter] | None = None
 
     def serve(self) -> None:
         """Answer requests until the client goes."""
@@ -351,11 +351,11 @@ class Session:
         """A message of a breakpoint with the values of the expressions that stand in its braces."""
         instant = self.run.objects.at(event)
         scope = Scope(instant, frame_of(instant, self.run.timeline.frame(event), event), event)
-        shower, found = Shower(instant), ""
+        presenter, found = Presenter(instant), ""
         for number, part in enumerate(message.replace("}", "{").split("{")):
             if number % 2:
                 try:
-                    part = shower.shown(scope.evaluate(part), "", part).value
+                    part = presenter.shown(scope.evaluate(part), "", part).value
                 except NotKnown as error:
                     part = f"({error})"
             found += part
@@ -404,22 +404,22 @@ class Session:
         return Scope(instant, frame_of(instant, frame, at), at if at >= 0 else self._at)
 
     @property
-    def _now(self) -> tuple[Instant, Shower]:
+    def _now(self) -> tuple[Instant, Presenter]:
         """The memory at the instant, and what shows it."""
         if self._shown is None:
             instant = self.run.objects.at(self._at)
-            self._shown = instant, Shower(instant)
+            self._shown = instant, Presenter(instant)
         return self._shown
 
     def on_scopes(self, arguments: Message) -> Answer:
         """The lists of variables of a frame."""
         scope = self._scope(arguments["frameId"])
-        _, shower = self._now
+        _, presenter = self._now
 
-        def rows(lvalues: Callable[[], list[Lvalue]]) -> Callable[[int, int], list[Shown]]:
-            def page(start: int, count: int) -> list[Shown]:
+        def rows(lvalues: Callable[[], list[Lvalue]]) -> Callable[[int, int], list[Row]]:
+            def page(start: int, count: int) -> list[Row]:
                 end = start + (count or MOST_STATICS)
-                return [shower.shown(lvalue, lvalue.path.text, lvalue.path.text) for lvalue in lvalues()[start:end]]
+                return [presenter.shown(lvalue, lvalue.path.text, lvalue.path.text) for lvalue in lvalues()[start:end]]
 
             return page
 
@@ -436,7 +436,7 @@ class Session:
             )
         return {"scopes": found}, None
 
-    def _reference(self, rows: Callable[[int, int], list[Shown]]) -> int:
+    def _reference(self, rows: Callable[[int, int], list[Row]]) -> int:
         self._rows.append(rows)
         return len(self._rows)
 
@@ -448,11 +448,13 @@ class Session:
         rows = self._rows[number - 1](int(arguments.get("start") or 0), int(arguments.get("count") or 0))
         return {"variables": [{"name": row.name, **self._row(row, "value")} for row in rows]}, None
 
-    def _row(self, row: Shown, key: str) -> Body:
+    def _row(self, row: Row, key: str) -> Body:
         """A row as messages have it, its value under a key."""
-        _, shower = self._now
+        _, presenter = self._now
         whole = row.whole
-        reference = self._reference(lambda start, count: shower.parts(whole, start, count)) if whole is not None else 0
+        reference = (
+            self._reference(lambda start, count: presenter.parts(whole, start, count)) if whole is not None else 0
+        )
         found: Body = {key: row.value, "type": row.type, "variablesReference": reference}
         if row.indexed:
             found["indexedVariables"] = row.indexed

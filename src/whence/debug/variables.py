@@ -37,7 +37,7 @@ _UNKNOWN = "not known: "
 
 
 @dataclass(slots=True, frozen=True)
-class Shown:
+class Row:
     """A row of a debugger's list: a name, a value in words, a type, the expression that gives it in C, and the place
     whose parts can be listed (None: it has none), of which ``indexed`` have a number instead of a name.
     """
@@ -136,31 +136,31 @@ def _lvalue(made: LiveObject) -> Lvalue:
     return Lvalue(AccessPath(made.name, made.type, made.variable), made.base, made.size)
 
 
-class Shower:
+class Presenter:
     """Shows places and numbers at an instant."""
 
     def __init__(self, instant: Instant) -> None:
         self._instant = instant
         self._values = Values(instant.named)
 
-    def shown(self, found: Found, name: str, expression: str) -> Shown:
+    def shown(self, found: Found, name: str, expression: str) -> Row:
         """A row for what an expression means."""
         if isinstance(found, Number):
             return self._number(found, name, expression)
         kind = found.path.type.spelling if found.path.type is not None else ""
         whole, indexed = self._whole(found)
-        return Shown(name, self.value(found), kind, expression, whole, indexed)
+        return Row(name, self.value(found), kind, expression, whole, indexed)
 
-    def _number(self, found: Number, name: str, expression: str) -> Shown:
+    def _number(self, found: Number, name: str, expression: str) -> Row:
         if not found.is_pointer:
             kind = found.type.spelling if found.type is not None else ""
-            return Shown(name, repr(found.value) if not found.bytes else str(found.value), kind, expression)
+            return Row(name, repr(found.value) if not found.bytes else str(found.value), kind, expression)
         kind = found.target.declare("*") if found.target is not None else "void *"
         try:
             whole = pointed(found, f"({expression})", self._instant)
         except NotKnown:
-            return Shown(name, self._pointer(found), kind, expression)
-        return Shown(name, self._pointer(found), kind, expression, whole)
+            return Row(name, self._pointer(found), kind, expression)
+        return Row(name, self._pointer(found), kind, expression, whole)
 
     # ---- Values ------------------------------------------------------------------------------------------------------
 
@@ -237,7 +237,7 @@ class Shower:
             return None
         return target if self._instant.object_at(target.address) is not None else None
 
-    def parts(self, whole: Lvalue, start: int = 0, count: int = 0) -> list[Shown]:
+    def parts(self, whole: Lvalue, start: int = 0, count: int = 0) -> list[Row]:
         """Rows for the parts of a place from number ``start`` on, ``count`` of them (0: a page)."""
         found = self._parts(whole, start, count or PAGE)
         return [self.shown(part, name, part.path.text) for name, part in found]

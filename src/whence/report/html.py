@@ -1,10 +1,10 @@
 """Findings as one self-contained HTML page that tells the story of a failure, with the source beside it.
 
-``page.py`` chooses what is shown of ranking and source, ``story.py`` and ``drawings.py`` what is told; ``templates/``
-holds the page, its style and its scripts. Nothing is loaded from anywhere. Text of a subject reaches the page in two
-ways only: through the template, which escapes it, and as JSON in an element that browsers do not run, in which no ``<``
-is left; scripts set it as text. A content security policy that names the page's own style and script by hash stands
-behind both.
+``page.py`` chooses what is shown of ranking and source, ``sections.py`` and ``drawings.py`` what is told;
+``templates/`` holds the page, its style and its scripts. Nothing is loaded from anywhere. Text of a subject reaches
+the page in two ways only: through the template, which escapes it, and as JSON in an element that browsers do not run,
+in which no ``<`` is left; scripts set it as text. A content security policy that names the page's own style and script
+by hash stands behind both.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from whence.errors import UsageError
 from whence.findings import Findings
-from whence.report import drawings, story
+from whence.report import drawings, sections
 from whence.report.page import Page, Sources, build_page
 from whence.report.text import visible
 
@@ -67,14 +67,14 @@ def render_html(findings: Findings, sources: dict[str, str]) -> str:
 
 
 def _told(page: Page, findings: Findings, sources: Sources) -> dict[str, Any]:
-    """The parts of the story by the names that the template has for them; the script learns which lines are steps."""
+    """The sections of the page by the names that the template has for them; the script learns which lines are steps."""
     told: dict[str, Any] = {
-        "symptom": story.symptom(findings),
-        "suspect": story.suspect(page, findings, sources),
-        "edits": story.edits(findings),
-        "changes": story.changes(findings),
-        "chain": story.chain(page, findings, sources),
-        "tree": story.tree(page, findings, sources),
+        "symptom": sections.symptom(findings),
+        "suspect": sections.suspect(page, findings, sources),
+        "edits": sections.edits(findings),
+        "changes": sections.changes(findings),
+        "chain": sections.chain(page, findings, sources),
+        "tree": sections.tree(page, findings, sources),
         "memory": drawings.memory_errors(page, findings),
         "races": drawings.races(page, findings),
     }

@@ -42,7 +42,7 @@ def answer(question: Question, messages: int) -> int:
     """Answer a question by messages on a descriptor; the exit status."""
     clock.start(question.budget)
     try:
-        with open_folder(Path(), Setup(case=question.case), _Telling(messages), clock) as project:
+        with open_folder(Path(), Setup(case=question.case), _ServerWatcher(messages), clock) as project:
             found = _cases(project) if question.technique == CASES else _found(project, question)
             line.best(found, partial(_show, messages))
             return _show(messages, found)
@@ -88,7 +88,7 @@ def _tell(messages: int, message: dict[str, Any]) -> None:
         data = data[os.write(messages, data) :]
 
 
-class _Telling(Watcher):
+class _ServerWatcher(Watcher):
     """Tells the server what is being done, and the process that watches the best findings so far."""
 
     def __init__(self, messages: int) -> None:

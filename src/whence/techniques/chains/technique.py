@@ -25,12 +25,12 @@ from whence.subject.trace_reader import TraceReader
 from whence.techniques.chains.causality import Causality, Stopped, Target
 from whence.techniques.chains.compared_run import ComparedRun
 from whence.techniques.chains.dependence_based import dependence_based
+from whence.techniques.chains.explanation import Explanation, Step
 from whence.techniques.chains.hierarchical import hierarchical
 from whence.techniques.chains.index_tree import IndexTree
 from whence.techniques.chains.pairing import Pairing
 from whence.techniques.chains.reference import Kind, Reference, unchanged
 from whence.techniques.chains.state import States, Unreached
-from whence.techniques.chains.story import Step, Story
 from whence.techniques.chains.walk import Walk, beginning, linear
 from whence.trace.writers import NOTHING
 
@@ -141,7 +141,7 @@ class Comparison:
         except Unreached:
             incomplete = "an altered run did not come to a point again that the failing run comes to"
         readers = [TraceReader(run.session.subject, run.trace) for run in (failing, self.pairing.reference)]
-        steps = Story(readers[0], readers[1], causality, names).steps(walk.sets)
+        steps = Explanation(readers[0], readers[1], causality, names).steps(walk.sets)
         first = sum(step.time <= walk.sets[-1][0] for step in steps) if gap else 0
         return Chain(steps, causality.tests, time.monotonic() - began, len(points), incomplete, first, unexplained)
 

@@ -49,7 +49,7 @@ class Step:
         }
 
 
-class Story:
+class Explanation:
     """Tells the sets of a walk, the last of which comes first in ``sets``.
 
     ``names``: so many times all memory of the failing run may be read for the name of what a step is about.

@@ -1,4 +1,4 @@
-"""The story that the HTML page tells, part by part: what failed, the first suspect, how it came about, why it had to.
+"""The sections of the HTML page, in their order: what failed, the first suspect, how it came about, why it had to.
 
 Each part is a dictionary of texts that are ready for the template, or nothing where the findings have none.
 """
