@@ -8,7 +8,7 @@ from trace_readers import subject_of
 
 from whence.debug.expressions import Found, Number, number_of
 from whence.debug.run import Run, open_run
-from whence.debug.variables import Presenter, Scope, Shown, frame_of
+from whence.debug.variables import Presenter, Row, Scope, frame_of
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.recorder import Recorder
@@ -54,7 +54,7 @@ def value(run: Run, event: int, text: str) -> int | float:
     return number.value
 
 
-def parts(run: Run, event: int, text: str) -> list[Shown]:
+def parts(run: Run, event: int, text: str) -> list[Row]:
     """The rows of the parts of a place at an event."""
     presenter, found = Presenter(run.objects.at(event)), evaluated(run, event, text)
     whole = presenter.shown(found, text, text).whole
