@@ -236,3 +236,27 @@ def test_where_no_output_is_expected_the_run_is_compared_with_one_that_changes_l
     words = ("chain", "colon.c", "--fails", "name", "--passes", "a:b", "--reference", "switch", "--json")
     chain = whence(subject_folder("chain-colon", colon_c=COLON), *words).json["chain"]
     assert chain["reference"]["line"] != line_of(COLON, "HELP")
+
+
+LARGE = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 0;
+    char *large = malloc(1 << 20); /* which the C library maps by itself */
+    int limit = n > 5; /* FAULT */
+    large[0] = limit ? 'b' : 'a';
+    large[1] = 0;
+    puts(large);
+    return 0;
+}
+"""
+
+
+def test_a_large_block_lies_in_altered_runs_where_it_was_recorded():
+    folder = subject_folder("chain-large", prog_c=LARGE)
+    words = ("--fails", "5", "--expect", "b", "--passes", "3", "--passes", "7")
+    found = whence(folder, "chain", "prog.c", *words, "--json").json["chain"]
+    assert found["incomplete"] == ""
+    assert [step["text"] for step in found["steps"]][-1].startswith("gave `large[0]`")

@@ -78,7 +78,7 @@ void whence_signal_stack(int wanted)
     const stack_t none = {.ss_flags = SS_DISABLE};
     if (wanted) {
         stack = (stack_t){.ss_size = SIGNAL_STACK};
-        stack.ss_sp = mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        stack.ss_sp = mmap(SIGNALS_PLACE, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (stack.ss_sp == MAP_FAILED || sigaltstack(&stack, NULL))
             stack.ss_size = 0;
     } else if (stack.ss_size && !sigaltstack(&none, NULL)) {

@@ -234,8 +234,10 @@ int whence_trace_start(uint64_t limit, int is_ring)
     /* The whole size at once: later growth would count against the subject's own limit on file sizes. */
     if (ftruncate(whence_trace.descriptor, (off_t)(HEADER_BYTES + chunks * CHUNK_BYTES)) != 0)
         return -1;
-    void *page = mmap(NULL, HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, whence_trace.descriptor, 0);
-    whence_trace.windows = mmap(NULL, WINDOWS * CHUNK_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    /* Out of the way, as a session's own memory is: the subject's large blocks lie where they do in altered runs. */
+    void *page = mmap(TRACE_PLACE, HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, whence_trace.descriptor, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    whence_trace.windows = mmap(WINDOWS_PLACE, WINDOWS * CHUNK_BYTES, PROT_NONE, flags, -1, 0);
     if (page == MAP_FAILED || whence_trace.windows == MAP_FAILED || fstat(whence_trace.descriptor, &whence_trace.file))
         return -1;
     _Atomic uint64_t *words = page;

@@ -18,6 +18,12 @@
 #define KIND_THREAD (2u << 30)
 #define KIND_START (3u << 30)
 
+/* Where the recorder's own memory lies: between the places of a session (base/places.c), so that the subject's large blocks
+   lie in recordings where they do in altered runs. */
+#define TRACE_PLACE ((void *)0x790000000000)
+#define WINDOWS_PLACE ((void *)0x794000000000)
+#define SIGNALS_PLACE ((void *)0x798000000000)
+
 enum { FLAG_LIMIT = 1, FLAG_RING = 2, FLAG_CHILD = 4, FLAG_THREADS = 8, FLAG_FULL = 16, FLAG_FORKED = 32 };
 enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END_THREAD, FINGERPRINT, THREADS, USED,
        FAULT_TRAP, FAULT_ERROR, FAULT_TOP, FAULT_BYTES, FAULT_REGISTERS = FAULT_BYTES + 2 };
