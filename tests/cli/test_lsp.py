@@ -13,38 +13,19 @@ from unittest.mock import patch
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from cli_tool import subject_folder, whence, write
+from cli_tool import whence, write
 from lsprotocol import types
+from priced import FAULT, priced_folder, program
 from pygls.lsp.client import LanguageClient
 
-PROGRAM = r"""
-#include <stdio.h>
-int main(void)
-{
-    int price, sum = 0; /* a total: € */
-    while (scanf("%d", &price) == 1)
-        if (price >= 100)
-            sum += price - price / 5; /* FAULT */
-        else
-            sum += price;
-    printf("sum | `%d`\n", sum);
-    return 0;
-}
-"""
-FAULT = 8
-CONFIG = '[program]\nsources = ["sum.c"]\n[cases]\nfolder = "cases"\n'
-CASES = {"large": ("100", 90), "both": ("10 200", 190), "small": ("10 20", 30), "none": ("", 0), "one": ("99", 99)}
+PRINTED = r"sum | `%d`\n"
+PROGRAM = program(PRINTED)
 PATIENCE = 60.0  # seconds, on a machine that does something else
 
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    found = subject_folder("lsp", sum_c=PROGRAM)
-    write(found / "whence.toml", CONFIG)
-    for name, (text, total) in CASES.items():
-        write(found / "cases" / f"{name}.in", text)
-        write(found / "cases" / f"{name}.out", f"sum | `{total}`\n")
-    return found
+    return priced_folder("lsp", PRINTED)
 
 
 class Editor:

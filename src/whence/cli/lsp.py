@@ -9,8 +9,6 @@ import click
 
 from whence.errors import UsageError
 
-KIT = ("pygls", "lsprotocol", "anyio", "cattrs", "attrs")  # what the extra brings
-
 
 @click.command()
 def lsp() -> int:
@@ -20,13 +18,10 @@ def lsp() -> int:
     """
     if sys.stdin.isatty():
         raise UsageError("`whence lsp` is started by an editor, which talks to it", "docs/editors.md says how")
-    try:
+    from whence.cli.serving.kit import kit_of
+
+    with kit_of("Language Server Protocol", "editors", "pygls", "lsprotocol", "anyio", "cattrs", "attrs"):
         from whence.cli.serving.lsp_server import make_server
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in KIT:
-            raise
-        what = f"the Language Server Protocol's kit is missing, or too old ({error})"
-        raise UsageError(what, "pip install 'whence[editors]'") from error
 
     outgoing = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anything prints is no message

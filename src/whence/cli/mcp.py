@@ -7,10 +7,8 @@ from pathlib import Path
 import click
 
 from whence.cli.options import duration
-from whence.errors import UsageError
 from whence.report.compact import LEAST, MOST
 
-KIT = ("mcp", "mcp_types", "anyio", "pydantic")  # what the extra brings
 LONGEST = 300.0  # seconds
 TOKENS = 2000
 
@@ -38,13 +36,9 @@ def mcp(folder: Path, most: float | None, tokens: int) -> None:
     (docs/agents.md). It runs what whence.toml says as it begins, and takes no other command.
     """
     from whence.cli.serving.folder import Folder
+    from whence.cli.serving.kit import kit_of
 
-    try:
+    with kit_of("Model Context Protocol", "agents", "mcp", "mcp_types", "anyio", "pydantic"):
         from whence.cli.serving.mcp_server import make_server
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in KIT:
-            raise
-        what = f"the Model Context Protocol's kit is missing, or too old ({error})"
-        raise UsageError(what, "pip install 'whence[agents]'") from error
 
     make_server(Folder(folder), most or LONGEST, tokens).run("stdio")

@@ -2,5 +2,5 @@
 
 ``mcp_server`` and ``lsp_server`` speak the two protocols, ``located`` is what an editor shows of a result,
 ``question`` is what is asked, ``search`` starts and ends the process that answers it, ``answering`` is that process,
-``folder`` keeps an agent to the folder that its server was started in.
+``folder`` keeps an agent to the folder that its server was started in, ``kit`` says what to install.
 """

@@ -13,6 +13,7 @@ from typing import Any
 
 from lsprotocol import types
 
+from whence.program.line_changes import changes
 from whence.program.source_edits import applied
 from whence.report.text import clip, is_suggested, rank_range, value_text, visible
 
@@ -144,7 +145,7 @@ class Located:
             if self._line(name, rule["line"]).strip() != rule["before"]:
                 continue
             words = f"{rule['rule']} ({_tried(rule['confirmation'], rule)})"
-            yield self._change(name, words, types.TextEdit(place, rule["after"]))
+            yield self._change(name, words, [types.TextEdit(place, rule["after"])])
 
     def _of_edits(self, name: str, first: int, last: int) -> Iterator[tuple[str, types.WorkspaceEdit]]:
         for edit in self._edits:
@@ -153,8 +154,8 @@ class Located:
                 words = f"{', '.join(edit['descriptions'])} ({tried})"
                 yield self._change(name, words, _replaced(self._texts[name], edit["diff"]))
 
-    def _change(self, name: str, words: str, edit: types.TextEdit) -> tuple[str, types.WorkspaceEdit]:
-        return f"Whence: {clip(visible(words), TITLE)}", types.WorkspaceEdit({self.uri(name): [edit]})
+    def _change(self, name: str, words: str, edits: list[types.TextEdit]) -> tuple[str, types.WorkspaceEdit]:
+        return f"Whence: {clip(visible(words), TITLE)}", types.WorkspaceEdit({self.uri(name): edits})
 
     def _line(self, name: str, line: int) -> str:
         lines = _lines(self._texts[name].decode(errors="replace"))
@@ -173,17 +174,16 @@ def _lines(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 
-def _replaced(old: bytes, diff: str) -> types.TextEdit:
-    """The lines that a diff of ``whence fix`` changes, as one change of the text."""
-    before, after = (text.decode(errors="replace").splitlines(keepends=True) for text in (old, applied(old, diff)))
-    start = 0
-    while start < min(len(before), len(after)) and before[start] == after[start]:
-        start += 1
-    same = 0
-    while same < min(len(before), len(after)) - start and before[-1 - same] == after[-1 - same]:
-        same += 1
-    place = types.Range(types.Position(start, 0), types.Position(len(before) - same, 0))
-    return types.TextEdit(place, "".join(after[start : len(after) - same]))
+def _replaced(old: bytes, diff: str) -> list[types.TextEdit]:
+    """The lines that a diff of ``whence fix`` changes, as changes of the text."""
+    before, after = (re.split("(?<=\n)", text.decode(errors="replace")) for text in (old, applied(old, diff)))
+    return [
+        types.TextEdit(
+            types.Range(types.Position(region.old_start - 1, 0), types.Position(region.old_stop - 1, 0)),
+            "".join(after[region.start - 1 : region.stop - 1]),
+        )
+        for region in changes(before, after)
+    ]
 
 
 def _tried(words: str, change: Mapping[str, Any]) -> str:
