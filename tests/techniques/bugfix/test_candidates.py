@@ -174,3 +174,11 @@ def test_nothing_is_compared_with_itself_or_assigned_to_itself() -> None:
 def test_numbers_of_some_size_are_tried_around_one() -> None:
     text = "int f(int n)\n{\n    return n + 55;\n}\n"
     assert is_made(text, "55", "35") and is_made(text, "55", "80") and not is_made(text, "55", "29")
+
+
+def test_a_term_is_left_out_rather_than_made_nothing() -> None:
+    text = "int f(int n, int m)\n{\n    return n - m - 1 + 2 * m;\n}\n"
+    found = made_of(text, "return")
+    assert any("returnn-m+2*m;" in new for new in found)
+    assert not any("-0+" in new or "*1;" in new for new in found)
+    assert is_made(text, "2 * m", "1 * m")

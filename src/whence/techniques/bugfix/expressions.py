@@ -41,6 +41,7 @@ _ODD = frozenset(
 )
 _ASSIGNING = ("=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=")
 _SAME_IN_VAIN = TRUTHS | {"=", "-", "/", "%", "&", "|", "^"}
+_NEUTRAL = {"+": "0", "-": "0", "|": "0", "^": "0", "<<": "0", ">>": "0", "*": "1", "/": "1"}  # as right operands
 _SAME_TRUTH = {"||": "!=", "&&": "=="}
 _SIGNS = "_-+.,:;/*=!?#%&|^~<>()[]{}"
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)([uUlL]*)")
@@ -264,7 +265,12 @@ def _factor_of(node: Node) -> bool:
 
 
 def is_degenerate(source: CSource, node: Node, text: str) -> bool:
-    """Whether a text in place of a node makes an operator's two operands the same, or assigns a value to itself."""
+    """Whether a text in place of a node makes an operator's two operands the same, or assigns a value to itself.
+
+    Or whether it makes a right operand change nothing, as in ``n - 0``: that the term is left out is a change, too.
+    """
+    if _is_neutral(node, text):
+        return True
     at, new = node, text
     while (parent := at.parent) is not None and parent.type.endswith("_expression"):
         sides = parent.child_by_field_name("left"), parent.child_by_field_name("right")
@@ -275,6 +281,14 @@ def is_degenerate(source: CSource, node: Node, text: str) -> bool:
         before = source.text[parent.start_byte : at.start_byte].decode("latin-1")
         at, new = parent, before + new + source.text[at.end_byte : parent.end_byte].decode("latin-1")
     return False
+
+
+def _is_neutral(node: Node, text: str) -> bool:
+    parent = node.parent
+    if parent is None or parent.type != "binary_expression" or node != parent.child_by_field_name("right"):
+        return False
+    operator = parent.child_by_field_name("operator")
+    return operator is not None and _NEUTRAL.get(operator.type) == text
 
 
 def _within(node: Node, text: str, operator: str) -> str:
