@@ -52,13 +52,15 @@ class Case:
 
     def run(self, executable: Path, seconds: float = CASE_SECONDS) -> Outcome:
         """Run the case in a folder of its own, and end it when it does not end in time."""
-        with tempfile.TemporaryDirectory() as name:
+        with tempfile.TemporaryDirectory() as name, tempfile.TemporaryFile() as stdin:
             self.write_files(Path(name))
+            stdin.write(self.stdin)
+            stdin.seek(0)  # a file, as Whence gives it: some programs ask what their input is
             try:
                 done = subprocess.run(
                     [executable.resolve(), *self.arguments],
                     cwd=name,
-                    input=self.stdin,
+                    stdin=stdin,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
                     env={"PATH": os.environ["PATH"], **ENVIRONMENT},

@@ -18,6 +18,7 @@ from whence.run.outcome import Expected
 from whence.run.schedule import DEFAULT, End, Followed, Point, Schedule, Way
 from whence.subject.recorder import Recorder
 from whence.techniques.schedules.guide import BETWEEN, CONFLICTS, ELSE, Guide
+from whence.techniques.schedules.search import Search
 from whence.techniques.schedules.strategies import NAMES, strategies
 from whence.techniques.schedules.technique import Schedules, _ordering
 from whence.trace.accesses import Accesses
@@ -81,8 +82,7 @@ def test_who_waits_for_what_is_told() -> None:
     assert all(wait["at"]["line"] in program.lines and wait["taken"]["line"] in program.lines for wait in waiting)
 
 
-def test_a_case_that_always_fails_is_told_so() -> None:
-    text = """
+ALWAYS = """
     #include <pthread.h>
     static int n;
     static void *work(void *p) { n++; return p; }
@@ -93,13 +93,24 @@ def test_a_case_that_always_fails_is_told_so() -> None:
         pthread_join(one, NULL);
         return n;
     }"""
-    folder = subject_folder("always", always_c=text)
+
+
+def test_a_case_that_always_fails_is_told_so() -> None:
+    folder = subject_folder("always", always_c=ALWAYS)
     result = whence(
         folder, "schedules", "always.c", "--cflags=-pthread", "--fails", "", "--budget", "5m", "--json"
     ).json
     (case,) = result["schedules"]
     assert case["found"]["strategy"] == "default"
     assert any("may not depend on one" in remark for remark in case["remarks"])
+
+
+def test_a_case_that_always_fails_is_told_without_time_to_run_it_again(monkeypatch) -> None:
+    monkeypatch.setattr(Search, "run", lambda *_: [])
+    folder = subject_folder("always", always_c=ALWAYS)
+    with open_sources([folder / "always.c"], fails=[("", None)], flags=["-pthread"]) as project:
+        (case,) = project.find(Schedules()).parts["schedules"]
+    assert case["found"]["strategy"] == "default" and case["outcome"] == "wrong status"
 
 
 def test_what_cannot_be_searched_gets_one_line() -> None:

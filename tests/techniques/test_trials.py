@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from math import sqrt
 
 import numpy as np
@@ -36,6 +37,15 @@ class MadeUp:
                     self.stopped = "budget"
             answers.append(Results(records))
         return answers
+
+    @contextmanager
+    def share(self, part):
+        whole = self._stop_after
+        self._stop_after = len(self.asked) + int(part * (whole - len(self.asked)))
+        yield
+        self._stop_after = whole
+        if len(self.asked) < whole:
+            self.stopped = ""
 
 
 @pytest.fixture(scope="module")
@@ -102,10 +112,25 @@ def test_runs_that_were_not_made_are_unknown(program):
 
 def test_portions_end_when_the_search_is_stopped(program, monkeypatch):
     monkeypatch.setattr("whence.techniques.rules.trials.PORTION", 2)
+    monkeypatch.setattr("whence.techniques.rules.trials.REPAIRING", 1.0)
     subject, runs = program
     work = MadeUp(lambda *_: Verdict.WRONG_OUTPUT, stop_after=9)
     search = Search(subject, Suite(subject, runs, Settings()), work)
     assert [len(portion) for portion in search.portions(rules_of(8))] == [2, 2]
+
+
+def test_passing_cases_have_time_of_their_own_and_what_was_left_out_comes_again(program):
+    def verdict(case, value):
+        return Verdict.PASS if case.startswith("5 ") or case in BRANCH.passes else Verdict.WRONG_OUTPUT
+
+    subject, runs = program
+    suite = Suite(subject, runs, Settings())
+    work = MadeUp(verdict, stop_after=300)
+    found = [trial for portion in Search(subject, suite, work).portions(rules_of(100)) for trial in portion]
+    assert any(case in BRANCH.passes for case, _ in work.asked)
+    first = suite.runs.tested[suite.failing[0]].case.name
+    assert {value for case, value in work.asked if case == first} == {*range(100)}
+    assert len({trial.rule for trial in found}) == len(found) == 100
 
 
 def test_cases_that_do_not_come_there_are_not_run(program):

@@ -271,8 +271,8 @@ def test_without_pairs_the_ranking_is_that_of_the_ties_and_it_says_why() -> None
         found = tried(WORDS, {"1": "right\n", "2": "left\n"}, ties=ties)
         assert found.searched.pairs.size == 0 and found.findings.parts["pairs"] == []
         assert {e.evidence["pairs"] for e in found.findings.ranking} == {0}
-        (why,) = [line for line in found.findings.remarks if "the ranking is that of" in line]
-        assert f"that of {ties} alone" in why and "addresses" in why and "the same in all cases" in why
+        (why,) = [line for line in found.findings.remarks if "of itself `whence values` ranks as" in line]
+        assert f"ranks as {ties} does" in why and "addresses" in why and "the same in all cases" in why
         assert found.searched.pointers > 0 and found.searched.lonely > 0
 
 

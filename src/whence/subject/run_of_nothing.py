@@ -11,7 +11,8 @@ from whence.subject.memory_check import Checker
 from whence.subject.subject import Subject
 from whence.trace.columns import new_columns
 from whence.trace.decode import decode, new_stacks
-from whence.trace.kernels import is_kept
+from whence.trace.dependence import gather_cell, gather_event
+from whence.trace.kernels import compile_for, is_kept
 from whence.trace.shadow import new_shadow
 from whence.trace.slicing import backward_slice
 
@@ -24,7 +25,7 @@ def subject_of_nothing() -> Subject:
 
 
 class Slicing:
-    """Traces decoded and sliced."""
+    """Traces decoded and sliced, and what one event depends on."""
 
     @staticmethod
     def is_compiled() -> bool:
@@ -38,6 +39,9 @@ class Slicing:
         units.flags.writeable = False  # as those of a trace are
         decode(units, np.zeros(0, np.int64), plan, columns, new_shadow(), new_stacks(1))
         backward_slice(plan, columns, np.zeros(0, np.int64))
+        buffer = np.zeros(0, np.int64)
+        compile_for(gather_event, plan, columns, 0, True, buffer)
+        compile_for(gather_cell, plan, columns, 0, buffer)
 
 
 def what_reads_runs() -> tuple[Slicing, Checker]:

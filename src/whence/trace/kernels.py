@@ -45,10 +45,7 @@ class Kernel:
 
     def __call__(self, *args: Any) -> Any:
         """A call by Python; the first one on a machine waits until another process has compiled the kernel."""
-        if not self.called.overloads and not is_kept(self):
-            from whence.trace.compiling import compile_apart
-
-            compile_apart(self.called, tuple(map(self.called.typeof_pyval, args)), lambda: is_kept(self))
+        compile_for(self, *args)
         return self.called(*args)
 
 
@@ -56,6 +53,14 @@ class Inlined(Kernel):
     """A kernel whose code is put in the place of each call by another one."""
 
     targetoptions = {"inline": "always"}  # noqa: RUF012  # what numba looks at
+
+
+def compile_for(kernel: Any, *args: Any) -> None:
+    """Have a kernel compiled for arguments of these types, where that has not been done on this machine."""
+    if not kernel.called.overloads and not is_kept(kernel):
+        from whence.trace.compiling import compile_apart
+
+        compile_apart(kernel.called, tuple(map(kernel.called.typeof_pyval, args)), lambda: is_kept(kernel))
 
 
 def is_kept(kernel: Any) -> bool:

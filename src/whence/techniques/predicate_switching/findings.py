@@ -174,6 +174,9 @@ def _summary(searched: Sequence[Switched]) -> Iterator[str]:
         sum(t[key] for t in totals) for key in ("tried", "alternatives", "critical", "corrected", "one_sided")
     )
     lacking = sum(not t["critical"] for t in totals)
+    if all_ and not tried:
+        yield f"switched none of {plural(all_, 'branch instance')} of {plural(len(totals), 'failing run')}: no time"
+        return
     yield (
         f"switched {tried:,} of {plural(all_, 'branch instance')} of {plural(len(totals), 'failing run')}: "
         f"{critical or 'none'} of the switches {'makes' if critical < 2 else 'make'} a run pass"
@@ -182,7 +185,7 @@ def _summary(searched: Sequence[Switched]) -> Iterator[str]:
     if critical and lacking:
         yield f"{lacking} of {len(totals)} runs have no critical predicate"
     if not critical and not partly:
-        yield "the ranking is that of op2 alone, since no switch makes a difference"
+        yield "no switch makes a difference: of itself `whence switch` ranks as op2 does"
     if one_sided:
         yield f"left out: {plural(one_sided, 'branch instance')} without another side"
     listed = critical + partly

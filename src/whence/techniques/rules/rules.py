@@ -231,7 +231,7 @@ def _row(trial: Trial, suite: Suite, suggestions: Suggestions, sites: NDArray[np
 
 
 def _summary(suite: Suite, trials: Sequence[Trial], wanted: int) -> str:
-    tried = [trial for trial in trials if trial.repaired or trial.unknown < trial.failing]
+    tried = [trial for trial in trials if not trial.is_untried]
     repairs = [trial for trial in tried if trial.repaired]
     clean = sum(len(trial.repaired) == trial.failing and not trial.broken and not trial.unknown for trial in repairs)
     if wanted and not tried:

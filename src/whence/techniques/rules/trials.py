@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 FAILING, PASSING = 5, 25  # cases on which rules are tried
-PORTION = 4000  # rules tried at a time: those of the most suspicious statements are through before the next begin
+FIRST, PORTION = 500, 4000  # rules tried at a time, at first and at most: the most suspicious ones are through first
+REPAIRING = 0.7  # of the time that is left, at most, for failing cases: what repairs them is tried on passing ones
 UNAFFECTED = (Verdict.PASS, Verdict.NOT_REACHED, Verdict.NOT_RUN)  # of a passing case that is not seen to break
 
 Bools = NDArray[np.bool_]
@@ -54,6 +55,11 @@ class Trial:
     failing: int
     checked: int = 0
     unknown: int = 0
+
+    @property
+    def is_untried(self) -> bool:
+        """Whether it was run on no failing case."""
+        return not self.repaired and self.unknown >= self.failing
 
     @property
     def score(self) -> float:
@@ -135,17 +141,26 @@ class Search:
         self._sites, self._suite, self._work = subject.alter_plan.sites, suite, work
 
     def portions(self, rules: Sequence[Rule]) -> Iterator[list[Trial]]:
-        """The trials of rules in their order, portion by portion, until the search is stopped."""
-        for start in range(0, len(rules), PORTION):
-            if self._work.stopped:
-                return
-            yield self.trials(rules[start : start + PORTION])
+        """The trials of rules in their order, portion by portion, until the search is stopped.
+
+        What there was no time to try on a failing case, so that passing ones had theirs, comes again.
+        """
+        waiting, size = list(rules), min(FIRST, PORTION)
+        while waiting and not self._work.stopped:
+            portion, waiting = waiting[:size], waiting[size:]
+            trials = self.trials(portion)
+            left = [] if self._work.stopped else [trial.rule for trial in trials if trial.is_untried]
+            if len(left) < len(trials):
+                waiting, trials = left + waiting, [trial for trial in trials if not trial.is_untried]
+            yield trials
+            size = min(2 * size, PORTION)
 
     def trials(self, rules: Sequence[Rule]) -> list[Trial]:
         """Run rules on the failing cases, and those that repair one on the passing cases."""
         records = change_records(rules, self._sites)
         failing, passing = self._suite.failing, self._suite.passing
-        first = self._verdicts(failing, rules, np.ones((len(failing), len(rules)), np.bool_))
+        with self._work.share(REPAIRING):
+            first = self._verdicts(failing, rules, np.ones((len(failing), len(rules)), np.bool_))
         repaired = first == Verdict.PASS
         checked = self._suite.checks(records["block"].astype(np.int64)) & repaired.any(axis=0)
         second = self._verdicts(passing, rules, checked)

@@ -116,17 +116,17 @@ class _Searched:
         """The first failing schedule, made short and told; or how far the search came."""
         investigation = self._investigation
         investigation.watcher.busy(f"searching the schedules of the case {self._case.name}")
-        outcome, sites, wall = self._default()
+        sites, recording = self._default()
         base = Schedule(sites=sites[-1])
         with self._subject.runner(Variant.COVER) as runner:
             limits = runner.limits
-            runner.limits = replace(limits, time=min(limits.time or float("inf"), max(QUICK, SLOWER * wall)))
+            if recording is not None:
+                wall = max(QUICK, SLOWER * recording.result.wall)
+                runner.limits = replace(limits, time=min(limits.time or float("inf"), wall))
             search = self._search(runner)
             is_minimal = True
-            if outcome is not None and outcome.failed:
-                run = search.run([DEFAULT])[0]
-                found: Failing | None = Failing(DEFAULT, run, search.outcome(run), "default", 1)
-            else:
+            found = _by_default(search, recording) if recording is not None else None
+            if found is None:
                 found = self._find(search, sites)
                 if found is not None:
                     self._publish(self._told(search, found, False))
@@ -143,19 +143,19 @@ class _Searched:
 
         return Search(runner, self._case, lambda: min(clock.left, self._ends - time.monotonic()))
 
-    def _default(self) -> tuple[Outcome | None, tuple[bytes, bytes], float]:
-        """The outcome by the default schedule, the places at which its threads share something, and its seconds.
+    def _default(self) -> tuple[tuple[bytes, bytes], Recording | None]:
+        """The places at which threads share something by the default schedule, and its recording.
 
-        First those that are not executed often, then all of them.
+        First those places that are not executed often, then all of them.
         """
         try:
             recording = self._record(DEFAULT, None)
         except (SubjectError, TraceError) as error:
             self._remarks.append(f"not recorded: {error}; threads are changed at every step")
-            return None, (b"", b""), self._subject.limits.time
+            return (b"", b""), None
         accesses = self._accesses(recording)
         self._rank = Guide(accesses).rank
-        return recording.outcome, (_shared(accesses, OFTEN), _shared(accesses)), recording.result.wall
+        return (_shared(accesses, OFTEN), _shared(accesses)), recording
 
     def _find(self, search: Search, sites: tuple[bytes, bytes]) -> Failing | None:
         """Search where threads share something now and then, then where they do so often; then everywhere."""
@@ -270,7 +270,7 @@ class _Searched:
         runs = zip(near, search.run(near), strict=False)
         passing = [schedule for schedule, run in runs if search.outcome(run).passed]
         if not passing:
-            passing = [DEFAULT] if search.run([DEFAULT]) and search.outcome(search.run([DEFAULT])[0]).passed else []
+            passing = [DEFAULT for run in search.run([DEFAULT]) if search.outcome(run).passed]
         if not passing:
             drawn = [
                 s for s in (one.next() for one in strategies(("priorities", "walk"), base) for _ in range(40)) if s
@@ -279,6 +279,15 @@ class _Searched:
             followed = [run.followed.points for _, run in runs if search.outcome(run).passed and run.followed]
             passing = [Schedule(points) for points in sorted(followed, key=len)[:1]]
         return passing[:NEIGHBOURS]
+
+
+def _by_default(search: Search, recording: Recording) -> Failing | None:
+    """The default schedule, where the case fails by it: run again, or as recorded where there is no time for that."""
+    if not recording.outcome.failed:
+        return None
+    run = next(iter(search.run([DEFAULT])), recording.result)
+    outcome = search.outcome(run)
+    return Failing(DEFAULT, run, outcome, "default", 1) if outcome.failed else None
 
 
 def _neighbours(schedule: Schedule, failing: Accesses) -> Iterator[Schedule]:

@@ -199,8 +199,9 @@ def _why_none(searched: Searched, ties: str) -> Iterator[str]:
     if searched.targets and not len(searched.pairs):
         every = searched.instances + searched.pointers
         yield (
-            f"the ranking is that of {ties} alone: of {every:,} values {searched.pointers:,} are addresses, which "
-            f"are left alone, and {searched.lonely:,} are the same in all cases, so that there is no other one to try"
+            f"of itself `whence values` ranks as {ties} does: of {every:,} values {searched.pointers:,} are addresses, "
+            f"which are left alone, and {searched.lonely:,} are the same in all cases, so that there is no other one "
+            "to try"
         )
 
 
