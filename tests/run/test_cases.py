@@ -90,6 +90,7 @@ def test_folder_of_subfolders(load, tmp_path):
         "cases/t10/status": "3\n",
         "cases/t10/env": "X=1=2\n\nY=\n",
         "cases/t10/files/sub/f": "f",
+        "cases/t10/expected-files/out/a": "left",
         "cases/t2/stdout": "two",
         "cases/README": "not a case",
     }
@@ -99,7 +100,7 @@ def test_folder_of_subfolders(load, tmp_path):
     assert (ten.name, ten.arguments) == ("t10", ("a", "b c", "d"))
     assert ten.stdin == tmp_path / "cases/t10/stdin"
     assert ten.environment == {"X": "1=2", "Y": ""}
-    assert ten.expected == Expected(b"out", b"err", 3)
+    assert ten.expected == Expected(b"out", b"err", 3, (("out/a", b"left"),))
     assert ten.files == (("sub", tmp_path / "cases/t10/files/sub"),)
     assert ten.rule is Rule.OUTPUT
 

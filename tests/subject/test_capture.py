@@ -13,6 +13,7 @@ from whence.errors import BuildError
 from whence.run.cases import Case
 from whence.run.config import SubjectConfig, read_config
 from whence.run.oracle import judge
+from whence.run.outcome import Expected
 from whence.subject.capture import captured_cases, with_captured_cases
 from whence.subject.captured_cases import CapturedCases
 from whence.subject.subject import Subject, built_from_config
@@ -23,7 +24,7 @@ PROGRAM = r"""
 #include <string.h>
 #include <unistd.h>
 
-/* largest FILE | copy FROM TO | where | list | crash | first */
+/* largest FILE | copy FROM TO | stamp FROM TO | where | list | crash | first */
 int main(int argc, char **argv)
 {
     char line[200];
@@ -35,8 +36,10 @@ int main(int argc, char **argv)
         while (fscanf(in, "%ld", &value) == 1)
             best = value > best ? value : best;
         printf("%ld\n", best);
-    } else if (!strcmp(argv[1], "copy")) {
+    } else if (!strcmp(argv[1], "copy") || !strcmp(argv[1], "stamp")) {
         FILE *out = fopen(argv[3], "w");
+        if (argv[1][0] == 's')
+            fprintf(out, "%ld\n", (long)getpid() * 7919 % 99991);
         while (fgets(line, sizeof line, in))
             fputs(line, out);
         fclose(out);
@@ -113,6 +116,34 @@ def test_the_file_that_a_failing_test_compares_with_is_what_is_right() -> None:
         assert captured.failing == 1
         case = named(captured, "tests/one.sh:1")
         assert case.expected is not None and case.expected.stdout == b"-2\n"
+
+
+def test_the_file_that_a_failing_test_compares_a_written_one_with_is_what_is_right() -> None:
+    """Its name is that in the suite's folder; a passing test vouches for what is left in it."""
+    script = "set -e; mkdir d; cd d; echo {} >in; echo {} >right; ../tool copy in out; cmp out right"
+    subject, config = suite("written", bad=script.format(1, 2), good=script.format(3, 3))
+    captured = captured_cases(subject, config)
+    bad, good = (named(captured, f"tests/{name}.sh:1") for name in ("bad", "good"))
+    assert bad.expected == Expected(None, None, 0, (("d/out", b"2\n"),))
+    assert good.expected == Expected(b"", None, 0, (("d/out", b"3\n"),))
+    assert captured.failing == 1 and not run(subject, bad) and run(subject, good)
+    assert captured_cases(subject, config).cases == captured.cases
+
+
+def test_a_written_file_that_is_another_one_each_time_is_not_compared() -> None:
+    captured = captured_cases(*suite("stamped", one="echo 1 >in; ./tool stamp in out; ./tool copy in out"))
+    assert [case.expected and case.expected.files for case in captured.cases] == [(), (("out", b"1\n"),)]
+
+
+def test_a_reference_program_tells_which_files_are_right() -> None:
+    test = "echo 1 >in; ./tool copy in out; test `cat out` = 2"
+    _, config = suite("reference-files", bad=test)
+    good = "#!/bin/sh\necho $$ >log; echo 2 >$3\n"
+    write(config.folder / "good.sh", good).chmod(0o755)
+    subject, config = suite("reference-files", settings='reference = "good.sh"', bad=test)
+    captured = captured_cases(subject, config)
+    assert captured.failing == 1
+    assert captured.cases[0].expected == Expected(b"", b"", 0, (("out", b"2\n"),))
 
 
 def test_outputs_are_compared_wherever_a_test_puts_them() -> None:

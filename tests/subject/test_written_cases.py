@@ -66,6 +66,14 @@ def test_arguments_input_files_variables_and_what_is_right_come_back(subject: Su
     assert [case.expected for case in cases] == [one.expected, two.expected, three.expected]
 
 
+def test_files_that_a_case_leaves_come_back(subject: Subject, tmp_path: Path) -> None:
+    files = (("sub/in", b"text\n"), ("sub/gone", None))
+    case = replace(captured(subject, "a", "in"), expected=Expected(b"text\n", files=files))
+    found, left_out = written(subject, tmp_path, case)
+    assert left_out == []
+    assert found[0].expected == Expected(b"text\n", None, 0, (("in", b"text\n"),))
+
+
 def test_what_a_folder_cannot_say_is_left_out(subject: Subject, tmp_path: Path) -> None:
     cases = [
         captured(subject, "lines", "in", "a\nb"),

@@ -8,11 +8,13 @@ of ``probe/runtime/alter/session_file.h``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 
 import numpy as np
 from numpy.typing import NDArray
+
+from whence.run.result import LeftFile
 
 EVERY = (1 << 64) - 1  # clock of a change that is made at every instance of its site
 NOWHERE = (1 << 64) - 1  # `first_wrong` of an output that has no wrong byte
@@ -164,6 +166,7 @@ class Results:
 
     records: NDArray[np.void]
     outputs: list[tuple[bytes, bytes]] | None = None  # standard output and error, where they were asked for
+    files: dict[int, dict[str, LeftFile]] = field(default_factory=dict)  # with those: the compared files, by row
 
     @property
     def passed(self) -> NDArray[np.bool_]:

@@ -60,7 +60,7 @@ class FailureSignature:
             return cls(outcome.kind, result.status, result.signal)
         if outcome.difference is None or not case.comparison.exact:
             return cls(outcome.kind)
-        text, wrong = (result.stdout, result.stderr)[outcome.stream - 1], outcome.difference.actual
+        text, wrong = result.text(outcome.stream), outcome.difference.actual
         return cls(outcome.kind, None, 0, outcome.stream, wrong, text[wrong : wrong + LINE].partition(b"\n")[0])
 
 

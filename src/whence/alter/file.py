@@ -8,6 +8,7 @@ whatever happens to the process.
 from __future__ import annotations
 
 import mmap
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum, IntFlag
 from pathlib import Path
@@ -20,13 +21,14 @@ from whence.alter.changes import EVENT, EVERY, NOWHERE, RESULT, Batch, Verdict, 
 MAGIC = b"WHNCALT1"
 WORDS = """
     mode way flags continuations changes offsets results order order_count
-    expected expected_length expected_error expected_error_length expected_status
+    expected expected_length expected_error expected_error_length compared compared_count expected_status
     budget endless patience unaltered_patience events events_limit outputs outputs_limit capture output_limit time_limit
     stops stop_count blocks block_count
     stop done events_count outputs_used refusal refusal_clock finished
 """.split()  # noqa: SIM905
 PLACE = np.dtype([("clock", "<u8"), ("site", "<u4"), ("continuation", "<u4")])
 HEAD = np.dtype([("magic", "S8"), *((word, "<u8") for word in WORDS), ("unaltered", RESULT)])
+COMPARED = np.dtype([("name", "<u8"), ("content", "<u8"), ("length", "<u8")])
 ALIGNED = 64
 
 
@@ -47,16 +49,21 @@ class Judge(IntFlag):
     STATUS = 4
     KEEP = 8
     THREADS = 16  # nothing of a run, but that it may have several threads
+    FILES = 32
 
 
 @dataclass(slots=True)
 class Expectation:
-    """What the runtime compares outputs with, byte by byte, as far as ``judge`` says."""
+    """What the runtime compares outputs with, byte by byte, as far as ``judge`` says.
+
+    ``files`` are those that are compared, by their whole names; None: there is to be no such file.
+    """
 
     judge: Judge
     stdout: bytes = b""
     stderr: bytes = b""
     status: int = 0
+    files: Sequence[tuple[bytes, bytes | None]] = ()
 
 
 @dataclass(slots=True)
@@ -90,6 +97,7 @@ class SessionFile:
         self._fields["expected_status"] = expectation.status & 0xFFFFFFFFFFFFFFFF
         self._put("expected", expectation.stdout, "expected_length")
         self._put("expected_error", expectation.stderr, "expected_error_length")
+        self._put_files(expectation.files)
         self._put_batch(batch)
 
     def _put(self, name: str, data: bytes, length: str = "", count: int | None = None) -> None:
@@ -98,6 +106,15 @@ class SessionFile:
             self._fields[length] = len(data) if count is None else count
         self._parts[name] = (self._size, data)
         self._size += -(-len(data) // ALIGNED) * ALIGNED
+
+    def _put_files(self, files: Sequence[tuple[bytes, bytes | None]]) -> None:
+        table = np.zeros(len(files), COMPARED)
+        for number, (name, content) in enumerate(files):
+            for field, data in (("name", name + b"\0"), ("content", content or b"")):
+                self._put(f"{field} {number}", data)
+                table[field][number] = self._fields.pop(f"{field} {number}")
+            table["length"][number] = NOWHERE if content is None else len(content)
+        self._put("compared", table.tobytes(), "compared_count", len(files))
 
     def _room(self, name: str, size: int) -> None:
         self._fields[name] = self._size
@@ -159,6 +176,17 @@ class SessionFile:
         start = self._fields["outputs"] + int(record["output"])
         middle = start + int(record["output_length"])
         return self._map[start:middle], self._map[middle : middle + int(record["error_length"])]
+
+    def files(self, record: NDArray[np.void]) -> list[bytes | None]:
+        """The compared files as the run of a RESULT record left them, where outputs are kept; None: there was none."""
+        at = self._fields["outputs"] + sum(int(record[name]) for name in ("output", "output_length", "error_length"))
+        found: list[bytes | None] = []
+        for _ in range(self._fields["compared_count"]):
+            length = int.from_bytes(self._map[at : at + 8], "little")
+            at += 8
+            found.append(None if length == NOWHERE else self._map[at : at + length])
+            at += 0 if length == NOWHERE else length
+        return found
 
     def close(self) -> None:
         """Remove the file; arrays that views were given out of stay valid."""

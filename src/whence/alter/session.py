@@ -7,6 +7,7 @@ written - is run again from the start, with the same changes, under the ordinary
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -27,8 +28,8 @@ from whence.probe.instrument import Variant
 from whence.run.cases import TAKE_APART, Case
 from whence.run.compare import first_difference
 from whence.run.oracle import judge
-from whence.run.outcome import Kind, Rule
-from whence.run.result import RunResult
+from whence.run.outcome import FIRST_FILE, Kind, Outcome, Rule
+from whence.run.result import LeftFile, RunResult
 from whence.run.runner import Cancelled, RunLost, Runner, TraceRequest
 from whence.subject.recorder import Recorder, Recording
 
@@ -163,7 +164,7 @@ class Session:
             if self.subject.limits.time:
                 self._patience = min(self._patience, int(self.subject.limits.time * 1000))
             record = np.array(file.head["unaltered"])
-            run = self._result(record, file.outputs(record))
+            run = self._result(record, file)
             if record["verdict"] == Verdict.UNJUDGED:
                 self._judge(record, run, ended=True)
             cut = int(file.head["events_count"]) > limit
@@ -321,24 +322,32 @@ class Session:
             if record["spare"]:
                 record["verdict"], record["spare"] = Verdict.NOT_RUN, 0
                 continue
-            self._judge(record, self._result(record, file.outputs(record)), ended=True)
+            self._judge(record, self._result(record, file), ended=True)
         if results.outputs is not None:
-            for index in np.flatnonzero(file.results["output_length"] + file.results["error_length"]).tolist():
+            has_ended = (file.results["length"] > 0) & (file.results["spare"] == 0)
+            for index in np.flatnonzero(has_ended & (file.results["verdict"] != Verdict.NOT_RUN)).tolist():
                 results.outputs[index] = file.outputs(file.results[index])
+                results.files[index] = self._left(file, file.results[index])
 
-    def _result(self, record: NDArray[np.void], output: tuple[bytes, bytes]) -> RunResult:
-        """A continuation as the oracle sees runs."""
+    def _result(self, record: NDArray[np.void], file: SessionFile) -> RunResult:
+        """A run whose outputs were kept, as the oracle sees runs."""
+        output, files = file.outputs(record), {} if record["spare"] else self._left(file, record)
         signal, status = int(record["signal"]), int(record["status"])
         wall = int(record["microseconds"]) / 1e6
         is_over = bool(record["verdict"] == Verdict.TIMEOUT)
-        return RunResult(self.case, None if signal else status, signal, is_over, False, *output, wall, 0)
+        return RunResult(self.case, None if signal else status, signal, is_over, False, *output, wall, 0, files=files)
+
+    def _left(self, file: SessionFile, record: NDArray[np.void]) -> dict[str, LeftFile]:
+        """The compared files as a run has left them."""
+        left = zip(self._compared, file.files(record), strict=True)
+        return {name: LeftFile(content) for (name, _), content in left if content is not None}
 
     def _judge(self, record: NDArray[np.void], result: RunResult, ended: bool) -> None:
         """Write what the oracle says of a run into its RESULT record."""
         outcome = judge(self.case, result)
         record["verdict"] = VERDICTS[outcome.kind]
         record["status"], record["signal"] = (0, 0) if result.timed_out else (result.status or 0, result.signal)
-        record["first_wrong"] = _first_wrong(self.case, result.stdout, ended)
+        record["first_wrong"] = _first_wrong(self.case, result, outcome, ended)
 
     # ---- Runs from the start -----------------------------------------------------------------------------------------
 
@@ -377,6 +386,7 @@ class Session:
                 results.records[index] = file.results[index]
                 if results.outputs is not None:
                     results.outputs[index] = (result.stdout, result.stderr)
+                    results.files[index] = dict(result.files)
                 if file.head["stop"]:
                     return
 
@@ -441,7 +451,9 @@ class Session:
         keeps = outputs or mode is Mode.OBSERVE  # how a run ended can be told from its outputs only
         judged = self._expectation.judge if judge is None else judge
         flags = judged | (Judge.KEEP if keeps else 0) | (Judge.THREADS if self._has_threads else 0)
-        expectation = replace(self._expectation, judge=flags)
+        work = bytes(self._runner(self._variant).sandbox.work)
+        files = [(os.path.join(work, os.fsencode(name)), content) for name, content in self._compared]  # noqa: PTH118
+        expectation = replace(self._expectation, judge=flags, files=files)
         path = self._runner(self._variant).sandbox.new_path(f"session{next(self._numbers):06}")  # argv lies behind it
         file = SessionFile(path, mode, self.way, batch, expectation)
         keeps = bool(expectation.judge & Judge.KEEP) and mode in (Mode.OBSERVE, Mode.RUN)
@@ -450,6 +462,12 @@ class Session:
             yield file
         finally:
             file.close()
+
+    @property
+    def _compared(self) -> tuple[tuple[str, bytes | None], ...]:
+        """The files that count."""
+        how, expected = self.case.comparison, self.case.expected
+        return expected.files if expected is not None and how.files and not how.status_only else ()
 
     def _run_limits(self, budget: int, keeps: bool) -> RunLimits:
         """What the runtime holds runs to."""
@@ -497,6 +515,7 @@ def expectation_of(case: Case) -> Expectation:
             return Expectation(Judge.KEEP)
         flags |= Judge.OUTPUT if expected.stdout is not None else Judge(0)
         flags |= Judge.ERROR if how.stderr and expected.stderr is not None else Judge(0)
+        flags |= Judge.FILES
     return Expectation(flags, expected.stdout or b"", expected.stderr or b"", expected.status or 0)
 
 
@@ -509,14 +528,21 @@ def _refusal(file: SessionFile) -> str:
     return f"{what} at clock {clock}"
 
 
-def _first_wrong(case: Case, output: bytes, ended: bool) -> int:
-    """Where standard output is first not as expected, or ends too early; NOWHERE."""
-    if case.expected is None or case.expected.stdout is None or case.comparison.status_only:
+def _first_wrong(case: Case, result: RunResult, outcome: Outcome, ended: bool) -> int:
+    """Where standard output is first not as expected, or ends too early, and else a file (``Expected.place``); NOWHERE.
+
+    Files are looked at when a run has ended.
+    """
+    expected = case.expected
+    if expected is None or case.comparison.status_only:
         return NOWHERE
-    difference = first_difference(output, case.expected.stdout, case.comparison)
-    if difference is None or (not ended and difference.actual >= len(output)):
-        return NOWHERE
-    return difference.actual
+    output = result.stdout
+    difference = None if expected.stdout is None else first_difference(output, expected.stdout, case.comparison)
+    if difference is not None and (ended or difference.actual < len(output)):
+        return difference.actual
+    if ended and outcome.difference is not None and outcome.stream >= FIRST_FILE:
+        return expected.place(outcome.stream, outcome.difference.actual)
+    return NOWHERE
 
 
 def _room(batch: Batch) -> int:

@@ -268,5 +268,5 @@ def _is_expected_later(out: np.void, recording: Recording) -> bool:
     result, expected = recording.result, recording.case.expected
     if expected is None:
         return False
-    printed, right = (result.stdout, expected.stdout) if out["stream"] == 1 else (result.stderr, expected.stderr)
-    return printed[begin:end] in (right or b"")[begin:]
+    stream = int(out["stream"])
+    return result.text(stream)[begin:end] in (expected.text(stream) or b"")[begin:]

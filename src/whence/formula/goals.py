@@ -152,8 +152,7 @@ class Goals:
         source = Evidence(self._reader.trace).source_of(stream, int(symptom.details["offset"]))
         if source is None or difference is None or expected is None:
             return None
-        right = (expected.stdout if stream == 1 else expected.stderr) or b""
-        actual = recording.result.stdout if stream == 1 else recording.result.stderr
+        right, actual = expected.text(stream) or b"", recording.result.text(stream)
         begin = difference.expected - (difference.actual - source.start)
         return actual[source.start : source.start + source.length], right[max(0, begin) :]
 

@@ -22,7 +22,6 @@ from whence.inputs.reduce import STOPPED, Reduction, reduce_input, split_blocks,
 from whence.inputs.tokens import Specification, guess_specification, split_lines, split_tokens
 from whence.inputs.variations import Variation, byte_variations, input_variations
 from whence.run.cases import Case
-from whence.run.outcome import Expected
 from whence.subject.subject import Subject
 
 NUMBER = 8  # inputs of each sort
@@ -402,7 +401,7 @@ class _Search:
             return None
         if verdict is Verdict.GOOD and self._judge.oracle.kind == DETECTOR:
             run = answer.result
-            return replace(answer.case, expected=Expected(run.stdout, run.stderr, run.code))
+            return replace(answer.case, expected=run.as_expected())
         return answer.case
 
     def notes(self) -> Iterator[str]:

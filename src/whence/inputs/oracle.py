@@ -77,7 +77,7 @@ def signature_of(result: RunResult, outcome: Outcome) -> Signature:
     if outcome.kind is Kind.WRONG_STATUS:
         return Signature(outcome.kind, (result.code,))
     if outcome.difference is not None:
-        actual = result.stdout if outcome.stream == 1 else result.stderr
+        actual = result.text(outcome.stream)
         return Signature(outcome.kind, (outcome.stream, outcome.difference.actual >= len(actual)))
     return Signature(outcome.kind)
 
@@ -117,7 +117,7 @@ class Oracle:
     def expected(self, run: RunResult, right: RunResult | None) -> Expected | None:
         """What this run should have given; ``right`` is the reference's run of the same input."""
         if right is not None:
-            return Expected(right.stdout, right.stderr, right.code)
+            return right.as_expected()
         if self.kind == STILL:
             return self._without_match(run)
         if self.kind == DETECTOR:

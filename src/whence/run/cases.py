@@ -221,6 +221,7 @@ PARTS = {
     "status": "status",
     "env": "environment",
     "files": "files",
+    "expected-files": "left",
 }
 
 
@@ -228,7 +229,7 @@ def _cases_of_folder(settings: CasesConfig, config: SubjectConfig) -> list[Case]
     assert settings.folder is not None
     groups: dict[str, dict[str, Path]] = {}
     for path in settings.folder.iterdir():
-        if path.is_dir() and path.suffix != ".files":
+        if path.is_dir() and path.suffix not in (".files", ".expected-files"):
             parts = {PARTS[p.name]: p for p in path.iterdir() if p.name in PARTS}
             groups.setdefault(path.name, {}).update(parts)
         elif path.suffix[1:] in PARTS:
@@ -254,8 +255,15 @@ def _case_of_parts(name: str, parts: Mapping[str, Path], folder: Path) -> Case:
             parts["stdout"].read_bytes() if "stdout" in parts else None,
             parts["stderr"].read_bytes() if "stderr" in parts else None,
             _status_in(parts["status"]) if "status" in parts else 0,
+            tuple(_contents_below(parts["left"])) if "left" in parts else (),
         ),
     )
+
+
+def _contents_below(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            yield str(path.relative_to(folder)), path.read_bytes()
 
 
 def _variables_in(path: Path) -> dict[str, str]:

@@ -23,7 +23,8 @@ class Comparison:
 
     ``mask`` are regular expressions (``^`` and ``$`` match at lines) whose matches are equal to each other;
     ``tolerance`` lets numbers differ by that much, absolutely or relative to the larger one; with
-    ``status_only`` outputs are not compared at all. With ``memory`` a run that has a memory error fails, too.
+    ``status_only`` outputs are not compared at all; ``files``: whether files that runs leave are outputs. With
+    ``memory`` a run that has a memory error fails, too.
     """
 
     status_only: bool = False
@@ -31,6 +32,7 @@ class Comparison:
     mask: tuple[str, ...] = ()
     tolerance: float = 0.0
     stderr: bool = False
+    files: bool = True
     memory: bool = False
 
     @property

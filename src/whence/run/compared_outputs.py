@@ -1,4 +1,5 @@
-"""What a test compared outputs with: each invocation's part of a file, and the part of the right file for it.
+"""What a test compared outputs with: each invocation's part of a file, and the part of the right file for it; and files
+that invocations wrote by themselves, with the right ones.
 
 Many invocations may write to one file, with headings of the test between them. The lines of the file and of the one
 that it was compared with are matched; a part begins and ends where lines that are not in doubt do.
@@ -6,6 +7,7 @@ that it was compared with are matched; a part begins and ends where lines that a
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -18,7 +20,7 @@ UNMATCHED = -1
 
 def right_outputs(invocations: Sequence[Invocation], judge: Invocation) -> Iterator[tuple[Invocation, bytes]]:
     """Invocations whose output ``judge``, a run of ``cmp`` or ``diff``, compared, each with what is right for it."""
-    operands = [word for word in judge.words[1:] if word == "-" or not word.startswith("-")][-2:]
+    operands = _operands(judge)
     contents = [judge.content(operand) for operand in operands]
     before = [one for one in invocations if one.order < judge.order]
     for here, there in ((0, 1), (1, 0)) if len(contents) == 2 else ():
@@ -31,6 +33,30 @@ def right_outputs(invocations: Sequence[Invocation], judge: Invocation) -> Itera
             yield from _answering(parts, actual, right)
         elif whole := _last_with(before, actual):
             yield whole, right
+
+
+def right_files(invocations: Sequence[Invocation], judge: Invocation) -> Iterator[tuple[Invocation, str, bytes]]:
+    """Invocations that wrote a file which ``judge`` compared, each with its name for that, and what is right for it.
+
+    Where invocations wrote both of the files, nothing tells which one is right.
+    """
+    operands = _operands(judge)
+    writers = [_writer(invocations, judge, operand) for operand in operands]
+    for here, there in ((0, 1), (1, 0)) if len(operands) == 2 else ():
+        writer, right = writers[here], judge.content(operands[there])
+        if writer is not None and writers[there] is None and right is not None:
+            yield writer, os.path.relpath(judge.path(operands[here]), writer.folder), right
+
+
+def _operands(judge: Invocation) -> list[str]:
+    return [word for word in judge.words[1:] if word == "-" or not word.startswith("-")][-2:]
+
+
+def _writer(invocations: Sequence[Invocation], judge: Invocation, operand: str) -> Invocation | None:
+    """The last one that wrote a file before it was compared, if it still is as that left it."""
+    path, content = judge.path(operand), judge.content(operand)
+    writers = [one for one in invocations if one.order < judge.order and path in one.written]
+    return writers[-1] if writers and writers[-1].written[path].read_bytes() == content else None
 
 
 def _is_part(one: Invocation, content: bytes) -> bool:

@@ -226,6 +226,7 @@ KEYS: dict[str, dict[str, Callable[[Any], Any]]] = {
         "mask": _patterns,
         "tolerance": _number,
         "stderr": _boolean,
+        "files": _boolean,
         "memory": _boolean,
     },
     "toolchain": {"compiler": _string},

@@ -34,8 +34,7 @@ def compared_of(result: RunResult, outcome: Outcome) -> Compared | None:
     expected = result.case.expected
     if outcome.difference is None or expected is None:
         return None
-    right = expected.stdout if outcome.stream == 1 else expected.stderr
-    written = result.stdout if outcome.stream == 1 else result.stderr
+    right, written = expected.text(outcome.stream), result.text(outcome.stream)
     before, behind = AROUND
     numbers = (
         written.count(b"\n", 0, outcome.difference.actual),

@@ -23,10 +23,10 @@ class Invocation:
 
     ``words`` begin with its ``argv[0]``, ``folder`` is where it started. ``files`` are those that it named, by their
     absolute paths, as they were when it did so first, ``written`` those that it may have changed, as it left them; the
-    copies keep modes and times. ``outside`` are those of them that lie beside the suite's folder, such as those of
-    ``mktemp``, and are named by words. ``links`` are symbolic links with their targets. ``output`` is the file that
-    standard output went to, from ``offset`` on (empty: no file). ``trouble`` says why it cannot be run outside of its
-    test; empty where it can.
+    copies keep modes and times. ``removed`` are those that are not there any more. ``outside`` are those of them that
+    lie beside the suite's folder, such as those of ``mktemp``, and are named by words. ``links`` are symbolic links
+    with their targets. ``output`` is the file that standard output went to, from ``offset`` on (empty: no file).
+    ``trouble`` says why it cannot be run outside of its test; empty where it can.
     """
 
     order: str
@@ -46,11 +46,19 @@ class Invocation:
     directories: tuple[str, ...] = ()
     trouble: str = ""
     outside: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
     @property
     def observed(self) -> Expected:
-        """What it gave, as an expectation of the same."""
-        return Expected(self.stdout, None, self.status)
+        """What it gave, as an expectation of the same; files have the names that they have from its folder on."""
+        return Expected(self.stdout, None, self.status, self.left)
+
+    @cached_property
+    def left(self) -> tuple[tuple[str, bytes | None], ...]:
+        """The files that it may have changed as it left them, by their names from its folder on; None: removed."""
+        found: dict[str, bytes | None] = {path: copy.read_bytes() for path, copy in self.written.items()}
+        found |= {path: None for path in self.removed if path in self.files}
+        return tuple(sorted((os.path.relpath(path, self.folder), content) for path, content in found.items()))
 
     @cached_property
     def identity(self) -> tuple[object, ...]:
@@ -114,6 +122,7 @@ def read_invocation(folder: Path) -> Invocation:
         tuple(path.partition(" ")[2] for path in about.get("directory", [])),
         _trouble(about),
         tuple(dict.fromkeys(outside)),
+        tuple(path.partition(" ")[2] for path in about.get("removed", [])),
     )
 
 

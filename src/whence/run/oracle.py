@@ -7,9 +7,9 @@ import signal
 from dataclasses import replace
 
 from whence.run.cases import Case
-from whence.run.compare import Comparison, first_difference
+from whence.run.compare import Comparison, Difference, first_difference
 from whence.run.junit_reports import junit_verdict
-from whence.run.outcome import PASSED, Assertion, Expected, Kind, Outcome, Rule
+from whence.run.outcome import FIRST_FILE, PASSED, STDERR, STDOUT, Assertion, Expected, Kind, Outcome, Rule
 from whence.run.result import RunResult
 from whence.run.verdicts import Verdict, automake_verdict, tap_verdict
 
@@ -59,19 +59,33 @@ def _judge_flood(how: Comparison, expected: Expected, result: RunResult) -> Outc
 def _judge_outputs(how: Comparison, expected: Expected, result: RunResult) -> Outcome | None:
     if how.status_only:
         return None
-    outcome = _judge_stream(1, result.stdout, expected.stdout, how)
+    outcome = _judge_stream(STDOUT, result.stdout, expected, how)
     if outcome is None and how.stderr:
-        outcome = _judge_stream(2, result.stderr, expected.stderr, how)
+        outcome = _judge_stream(STDERR, result.stderr, expected, how)
+    for stream in range(FIRST_FILE, FIRST_FILE + len(expected.files) * how.files):
+        outcome = outcome or _judge_file(stream, result, expected, how)
     return outcome
 
 
-def _judge_stream(stream: int, actual: bytes, expected: bytes | None, how: Comparison) -> Outcome | None:
+def _judge_file(stream: int, result: RunResult, expected: Expected, how: Comparison) -> Outcome | None:
+    """What is wrong with a file; one that is missing, or that should be, is wrong from its first byte on."""
+    left, right = result.files.get(expected.files[stream - FIRST_FILE][0]), expected.text(stream)
+    if left is not None and right is not None:
+        return _judge_stream(stream, left.content, expected, how)
+    if left is None and right is None:
+        return None
+    text = f"{expected.name(stream)} is {'missing' if left is None else 'there, and should not be'}"
+    return Outcome(Kind.WRONG_OUTPUT, text, stream, Difference(0, 0))
+
+
+def _judge_stream(stream: int, actual: bytes, right: Expected, how: Comparison) -> Outcome | None:
+    expected = right.text(stream)
     if expected is None:
         return None
     difference = first_difference(actual, expected, how)
     if difference is None:
         return None
-    name = "standard output" if stream == 1 else "standard error"
+    name = right.name(stream)
     if difference.actual >= len(actual):
         text = f"{name} ends after {len(actual)} bytes, more was expected"
     else:

@@ -24,10 +24,11 @@ from typing import TYPE_CHECKING
 from whence.errors import SubjectError, TraceError, WhenceError
 from whence.run import protocol
 from whence.run.cases import Case
+from whence.run.left_files import changed_files, left_files
 from whence.run.oracle import judge
 from whence.run.outcome import Expected, Rule
 from whence.run.protocol import Job, Paths, Reply
-from whence.run.result import RunResult
+from whence.run.result import LeftFile, RunResult
 from whence.run.sandbox import DEFAULT_LIMITS, Limits, Sandbox, Slot, copy_files, remove_tree
 from whence.run.schedule import Followed
 from whence.run.server import Server, has_server, interpreter_environment
@@ -396,6 +397,7 @@ class Runner:
             flight.trace,
             bool(reply.flags & protocol.DEADLOCKED),
             Followed.decode(_schedule_of(flight.slot).read_bytes()) if flight.case.schedule else None,
+            _left_by(flight) if reply.flags & protocol.SPARE_USED else {},
         )
         if result.status == protocol.START_FAILED and stderr.startswith(b"whence: cannot "):
             raise TraceError(f"case {flight.case.name}: {stderr.decode(errors='replace').splitlines()[0][8:]}")
@@ -438,6 +440,14 @@ class Runner:
         return counters
 
 
+def _left_by(flight: _Flight) -> dict[str, LeftFile]:
+    """The files that the run has left, as far as they are compared, or as its case's expectation is to be learned."""
+    case, expected = flight.case, flight.case.expected
+    if case.command is not None or (expected is not None and not expected.files):
+        return {}
+    return left_files(flight.slot.spare, None if expected is None else [name for name, _ in expected.files])
+
+
 def _kept(trace: TraceRequest) -> int:
     """The flags of a job that say what of a long trace is kept."""
     return (protocol.RING if trace.ring else 0) | (protocol.END_AT_LIMIT if trace.end_at_limit else 0)
@@ -474,18 +484,33 @@ def learn_expected(cases: Sequence[Case], runner: Runner, progress: Progress | N
     when it crashes or does not end.
     """
     open_cases = [case for case in cases if case.expected is None]
-    runs = iter(runner.run_cases(open_cases, progress=progress))
-    return [replace(case, expected=_observed(next(runs))) if case.expected is None else case for case in cases]
+    results = runner.run_cases(open_cases, progress=progress)
+    again = _again([result.case for result in results if result.files], runner)
+    learned = iter([_observed(result, again.get(id(result.case), result)) for result in results])
+    return [replace(case, expected=next(learned)) if case.expected is None else case for case in cases]
 
 
-def _observed(result: RunResult) -> Expected:
+def _again(cases: list[Case], runner: Runner) -> dict[int, RunResult]:
+    """Another run of each case, by its identity."""
+    return {id(case): result for case, result in zip(cases, runner.run_cases(cases), strict=True)}
+
+
+def _observed(result: RunResult, again: RunResult) -> Expected:
+    """What a run gave, and of the files that it changed those that the other one has left as well."""
     if result.timed_out or result.signal:
         how = judge(result.case, result).text
         raise SubjectError(
             f"case {result.case.name}: its own output is right by definition, but the program was {how}",
             "take the case out of those that pass, or say what it should print",
         )
-    return Expected(result.stdout, result.stderr, result.status)
+    return Expected(result.stdout, result.stderr, result.status, common_files(result, again))
+
+
+def common_files(result: RunResult, again: RunResult) -> tuple[tuple[str, bytes | None], ...]:
+    """The files that two runs of a case have changed in the same way, of all that they left."""
+    other = dict(changed_files(again.case.files, again.files))
+    changed = changed_files(result.case.files, result.files)
+    return tuple((name, content) for name, content in changed if name in other and other[name] == content)
 
 
 def find_flaky(cases: Sequence[Case], runner: Runner, progress: Progress | None = None) -> list[Case]:

@@ -25,8 +25,6 @@ from whence.run.result import RunResult
 if TYPE_CHECKING:
     from whence.trace.trace import Trace
 
-STREAMS = {1: "standard output", 2: "standard error"}
-
 
 def find_symptom(trace: Trace, result: RunResult, outcome: Outcome, folder: Path) -> Symptom:
     """The symptom of a failing run, from its trace, its result and its judgement.
@@ -83,14 +81,14 @@ class _Finder:
 
     @cached_property
     def _actual(self) -> bytes:
-        return self.result.stdout if self.outcome.stream == 1 else self.result.stderr
+        return self.result.text(self.outcome.stream)
 
     @cached_property
     def _expected(self) -> bytes:
         expected = self.result.case.expected
         if expected is None:
             return b""
-        return (expected.stdout if self.outcome.stream == 1 else expected.stderr) or b""
+        return expected.text(self.outcome.stream) or b""
 
     @property
     def _expected_offset(self) -> int:
@@ -190,7 +188,8 @@ class _Finder:
     def _line_text(self, offset: int) -> str:
         assert self.outcome.difference is not None
         number = self._actual.count(b"\n", 0, offset) + 1
-        name = STREAMS.get(self.outcome.stream, "output")
+        expected = self.result.case.expected
+        name = expected.name(self.outcome.stream) if expected is not None else "output"
         shown = quoted(line_around(self._actual, offset))
         if self.outcome.difference.expected >= len(self._expected):
             return f"line {number} of {name} is {shown}, where the expected output has ended"

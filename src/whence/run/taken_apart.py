@@ -1,9 +1,9 @@
 """Tests taken apart: what the verdict of a test says about the invocations of the program in it.
 
 A test that passes vouches for all that its invocations gave, unless another one shows that to be wrong. In one that
-fails an invocation is judged by what shows it: that it crashed; that the test compared its output with a file, by
-``cmp`` or ``diff``, which then holds what is right; that the same was done in a test that passes; that the test goes on
-where it is told status 0 instead of the invocation's. Of the others nothing is said.
+fails an invocation is judged by what shows it: that it crashed; that the test compared its output, or a file that it
+wrote, with a file, by ``cmp`` or ``diff``, which then holds what is right; that the same was done in a test that
+passes; that the test goes on where it is told status 0 instead of the invocation's. Of the others nothing is said.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from whence.run.compared_outputs import right_outputs
+from whence.run.compared_outputs import right_files, right_outputs
 from whence.run.invocations import Invocation
 from whence.run.outcome import Expected, Outcome
 
@@ -113,7 +113,7 @@ def _judged(test: TestRun, number: int, one: Invocation, right: Expected | None)
         return Judged(name, test.name, one, Expected(right.stdout if right else None), failed=True)
     if right is None:
         return Judged(name, test.name, one, None, why=UNTOLD, open=True)
-    return Judged(name, test.name, one, right, failed=right != one.observed)
+    return Judged(name, test.name, one, right, failed=not right.is_met_by(one.observed))
 
 
 def _compared(test: TestRun) -> dict[str, Expected]:
@@ -122,12 +122,17 @@ def _compared(test: TestRun) -> dict[str, Expected]:
     for judge in test.judges:
         if judge.status in (0, 1):
             for one, right in right_outputs(test.invocations, judge):
-                found.setdefault(one.order, Expected(right, None, _right_status(one, right)))
+                found.setdefault(one.order, Expected(right, None, _right_status(one, right == one.stdout)))
+            for one, name, right in right_files(test.invocations, judge):
+                status = _right_status(one, right == dict(one.left)[name])
+                known = found.setdefault(one.order, Expected(None, None, status))
+                if name not in dict(known.files):
+                    found[one.order] = replace(known, files=(*known.files, (name, right)))
     return found
 
 
-def _right_status(one: Invocation, right: bytes) -> int | None:
+def _right_status(one: Invocation, is_right: bool) -> int | None:
     """The status that belongs to a right output: not known where an invocation went wrong and ended with an error."""
     if one.signal or one.status == 0:
         return 0
-    return one.status if right == one.stdout else None
+    return one.status if is_right else None

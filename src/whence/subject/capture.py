@@ -12,7 +12,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whence.build.shim import shim
@@ -20,20 +20,22 @@ from whence.build.toolchain import whence_home
 from whence.errors import WhenceError
 from whence.run.cases import Case, Place
 from whence.run.config import FILE_NAME, SubjectConfig
+from whence.run.invocations import Invocation
 from whence.run.oracle import judge
 from whence.run.outcome import Expected
 from whence.run.result import RunResult
-from whence.run.runner import RunLost, Runner
+from whence.run.runner import RunLost, Runner, common_files
 from whence.run.taken_apart import Judged, TestRun, take_apart, with_crashes
 from whence.subject.captured_cases import CapturedCases, Keeper, manifest_of
 from whence.subject.subject import Subject, with_cases
 from whence.subject.suite_runner import SuiteRunner, with_required_status
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 5  # of what is kept, and of how it was chosen
+VERSION = 6  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
+Files = tuple[tuple[str, bytes | None], ...]
 
 
 def with_captured_cases(
@@ -85,6 +87,15 @@ def _key(subject: Subject, config: SubjectConfig, earlier: Path | None) -> str:
     return digest.hexdigest()[:32]
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """An invocation that is a case of its own, with its run as that."""
+
+    judged: Judged
+    case: Case
+    result: RunResult
+
+
 class _Capture:
     """Captures the cases of one suite."""
 
@@ -107,7 +118,8 @@ class _Capture:
             judged = take_apart(tests)
             chosen = self._chosen(judged if self._can_settle else with_crashes(judged))
             cases = [self._case(one, suite) for one in chosen]
-        faithful = self._faithful(chosen, cases)
+            observed = [_observed(one.invocation, suite.work) for one in chosen]
+        faithful = self._faithful(chosen, cases, observed)
         settled = list(self._settled(faithful))
         failing = [one for one, _, fails in settled if fails]
         remarks = [*self._remarks(tests, len(settled), failing), *lost[:NAMED]]
@@ -133,8 +145,10 @@ class _Capture:
     def _case(self, one: Judged, suite: SuiteRunner) -> Case:
         invocation, work = one.invocation.moved_into(str(suite.work)), suite.work
         how = self._config.compare
-        right = (one.expected.stdout if one.expected else None) or b""
-        if os.fsencode(work) in invocation.stdout + right:
+        right = one.expected and replace(one.expected, files=_moved(one.expected.files, invocation, work))
+        written = [invocation.stdout, *(content for _, content in invocation.left)]
+        written += [right.stdout, *(content for _, content in right.files)] if right else []
+        if any(os.fsencode(work) in content for content in written if content):
             how = replace(how, mask=(*how.mask, re.escape(str(work.parent)[:-3]) + "[0-9]{3}"))
         return Case(
             one.name,
@@ -142,20 +156,22 @@ class _Capture:
             self._keeper.bytes(invocation.stdin) if invocation.stdin else None,
             self._keeper.files(invocation, work),
             suite.own(invocation.variables),
-            one.expected,
+            right,
             how,
             place=Place(invocation.words[0], os.path.relpath(invocation.folder, work), str(work)),
         )
 
-    def _faithful(self, chosen: Sequence[Judged], cases: Sequence[Case]) -> list[tuple[Judged, Case]]:
-        """Those that give without the suite what they gave within it."""
+    def _faithful(self, chosen: Sequence[Judged], cases: Sequence[Case], gave: Sequence[Expected]) -> list[_Kept]:
+        """Those that give without the suite what they gave within it; files that are others each time do not count."""
         found = []
-        results = self._results(self._subject.executable, cases)
-        for one, case, result in zip(chosen, cases, results, strict=True):
-            if result is not None and judge(replace(case, expected=one.invocation.observed), result).passed:
-                found.append((one, case))
-            else:
+        results = self._results(self._subject.executable, [replace(case, expected=None) for case in cases])
+        for one, case, observed, result in zip(chosen, cases, gave, results, strict=True):
+            if result is None or not judge(replace(case, expected=replace(observed, files=())), result).passed:
                 self._left_out[ELSEWHERE] += 1
+                continue
+            if case.expected is not None:
+                case = replace(case, expected=_without_others(case, observed, result))
+            found.append(_Kept(one, case, result))
         return found
 
     def _results(self, program: Path, cases: Iterable[Case]) -> Iterator[RunResult | None]:
@@ -172,38 +188,30 @@ class _Capture:
         """Whether there is a program that tells what is right where tests do not."""
         return bool(self._subject.reference or self._earlier)
 
-    def _settled(self, faithful: Sequence[tuple[Judged, Case]]) -> Iterator[tuple[Judged, Case, bool]]:
+    def _settled(self, faithful: Sequence[_Kept]) -> Iterator[tuple[Judged, Case, bool]]:
         """The cases with what is right, and whether they fail: by the reference; else by the tests, and by the earlier
         version where these do not tell.
         """
         if self._subject.reference:
             yield from self._by_program(self._subject.reference, faithful)
             return
-        yield from ((one, case, one.failed) for one, case in faithful if one.expected is not None)
+        for kept in faithful:
+            if kept.case.expected is not None:
+                yield kept.judged, kept.case, kept.judged.failed and not judge(kept.case, kept.result).passed
         if self._earlier:
-            yield from self._by_program(self._earlier, [pair for pair in faithful if pair[0].expected is None])
+            yield from self._by_program(self._earlier, [kept for kept in faithful if kept.case.expected is None])
 
-    def _by_program(self, program: Path, faithful: Sequence[tuple[Judged, Case]]) -> list[tuple[Judged, Case, bool]]:
+    def _by_program(self, program: Path, faithful: Sequence[_Kept]) -> list[tuple[Judged, Case, bool]]:
         """The cases with what a program gives as right."""
         found = []
-        results = self._results(program, [case for _, case in faithful])
-        for (one, case), result in zip(faithful, results, strict=True):
-            if result is None or result.timed_out or result.signal:
+        runs = self._results(program, [replace(kept.case, expected=None) for kept in faithful for _ in range(2)])
+        for kept, result, again in zip(faithful, runs, runs, strict=False):
+            if result is None or again is None or result.timed_out or result.signal:
                 self._left_out["the reference program does not end by itself there"] += 1
                 continue
-            case = replace(case, expected=Expected(result.stdout, result.stderr, result.status))
-            observed = RunResult(
-                case,
-                one.invocation.status,
-                one.invocation.signal,
-                False,
-                False,
-                one.invocation.stdout,
-                one.invocation.stderr,
-                0.0,
-                0,
-            )
-            found.append((one, case, not judge(case, observed).passed))
+            files = common_files(result, again)
+            case = replace(kept.case, expected=Expected(result.stdout, result.stderr, result.status, files))
+            found.append((kept.judged, case, not judge(case, kept.result).passed))
         return found
 
     # ---- What is said --------------------------------------------------------------------------------------------
@@ -225,6 +233,27 @@ class _Capture:
         if untold[NAMED:]:
             remarks.append(f"the same of {_count(len(untold) - NAMED, 'other failing test')}")
         return remarks
+
+
+def _moved(files: Files, invocation: Invocation, work: Path) -> Files:
+    """Files with their names in the suite's folder, not those from the invocation's folder on."""
+    return tuple((os.path.relpath(Path(invocation.folder, name), work), content) for name, content in files)
+
+
+def _observed(invocation: Invocation, work: Path) -> Expected:
+    """What an invocation gave, with its files' names in the suite's folder."""
+    return replace(invocation.observed, files=_moved(invocation.left, invocation, work))
+
+
+def _without_others(case: Case, observed: Expected, result: RunResult) -> Expected:
+    """What is expected of a case without the files that its run leaves otherwise than its invocation did."""
+    assert case.expected is not None
+    same = {
+        name
+        for name, content in observed.files
+        if judge(replace(case, expected=Expected(status=None, files=((name, content),))), result).passed
+    }
+    return replace(case.expected, files=tuple(file for file in case.expected.files if file[0] in same))
 
 
 def _telling(test: TestRun) -> tuple[bool, bool]:

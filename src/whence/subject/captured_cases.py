@@ -76,7 +76,7 @@ class Keeper:
             "environment": dict(case.environment),
             "stdin": None if case.stdin is None else Path(str(case.stdin)).name,
             "files": [(name, path.name) for name, path in case.files],
-            "expected": expected and [_text(expected.stdout), expected.status],
+            "expected": expected and [_text(expected.stdout), expected.status, self._kept(expected)],
             "mask": case.comparison.mask,
         }
 
@@ -88,10 +88,17 @@ class Keeper:
             None if item["stdin"] is None else self._files / item["stdin"],
             tuple((name, self._files / path) for name, path in item["files"]),
             item["environment"],
-            expected and Expected(_bytes(expected[0]), None, expected[1]),
+            expected and Expected(_bytes(expected[0]), None, expected[1], self._contents(expected[2])),
             replace(comparison, mask=tuple(item["mask"])),
             place=Place(*item["place"]),
         )
+
+    def _kept(self, expected: Expected) -> list[tuple[str, str | None]]:
+        """The names of files that are expected, each with that of the kept file."""
+        return [(name, None if content is None else self.bytes(content).name) for name, content in expected.files]
+
+    def _contents(self, kept: list[tuple[str, str | None]]) -> tuple[tuple[str, bytes | None], ...]:
+        return tuple((name, None if place is None else (self._files / place).read_bytes()) for name, place in kept)
 
     # ---- Files -------------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from whence.run.oracle import judge
 from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
 from whence.run.runner import Runner, TraceRequest
+from whence.subject.file_streams import name_files
 from whence.subject.memory_check import Checker
 from whence.subject.memory_words import memory_outcome
 from whence.subject.processes import candidates, crash_of, has_crashed, open_best, processes_in
@@ -200,6 +201,7 @@ class Recorder:
             process, trace = self._of_command(case, path, open_trace, worth) if is_command else ("", open_trace(path))
         finally:
             _remove(path)
+        name_files(trace, result)
         if may_be_silent:
             outcome = self._silent_failure(case, result, trace) or outcome
             if expected is not None and outcome.kind is not expected.kind:
@@ -270,7 +272,7 @@ class Recorder:
 
 def _is_written(expected: Outcome, result: RunResult) -> bool:
     """Whether a run that was cut has written the first wrong byte."""
-    written = result.stdout if expected.stream == 1 else result.stderr
+    written = result.text(expected.stream)
     return expected.difference is not None and expected.difference.actual < len(written)
 
 

@@ -311,11 +311,16 @@ def _why_not(
     second, instrumented = judge(case, again), judge(case, covered)
     if outcome.kind is not second.kind:
         return f"flaky: {outcome.kind} in one run, {second.kind} in another"
-    if outcome.kind is Kind.WRONG_OUTPUT and case.comparison == EXACT and plain.stdout != again.stdout:
+    if outcome.kind is Kind.WRONG_OUTPUT and case.comparison == EXACT and _written(plain) != _written(again):
         return "flaky: two runs print different wrong outputs"
     if outcome.kind is Kind.SKIPPED:
         return f"skipped: {outcome.text}"
     return _depends(_unlike(outcome, covered), filled) if outcome.kind is not instrumented.kind else ""
+
+
+def _written(run: RunResult) -> tuple[bytes, dict[str, bytes]]:
+    """Standard output and the compared files."""
+    return run.stdout, {name: file.content for name, file in run.files.items()}
 
 
 def _unlike(outcome: Outcome, covered: RunResult) -> str:

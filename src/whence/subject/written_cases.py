@@ -72,7 +72,11 @@ def _write(case: Case, folder: Path) -> None:
     expected = case.expected
     if expected is None or expected.status is None:
         raise _Unfit("which exit status is right is not known")
-    files = _files_from(case, case.place.folder if case.place else ".")
+    start = case.place.folder if case.place else "."
+    files = _files_from(case, start)
+    left = {os.path.relpath(name, start): content for name, content in expected.files}
+    if beside := [name for name in left if name.startswith("..")]:
+        raise _Unfit(f"it leaves files beside the folder that it runs in ({beside[0]})")
     work = case.place.work if case.place else None
     variables = {name: value for name, value in case.environment.items() if work is None or work not in value}
     if any("\n" in text for text in [*case.arguments, *variables.values()]):
@@ -94,6 +98,11 @@ def _write(case: Case, folder: Path) -> None:
             (folder / name).write_bytes(content)
     for name, source in files.items():
         _copy(source, folder / "files" / name)
+    for name, content in left.items():
+        if content is not None:
+            place = folder / "expected-files" / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
 
 
 def _files_from(case: Case, start: str) -> Mapping[str, Path]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import Batch, Op, Verdict, joined
+from whence.alter.changes import Batch, Op, Results, Verdict, joined
 from whence.alter.faithful import FailureSignature
 from whence.alter.path import FACTOR
 from whence.inputs.delta_debugging import minimised
@@ -209,10 +209,7 @@ class _Test:
         record = results.records[0]
         if record["verdict"] in (Verdict.PASS, Verdict.LOST, Verdict.NOT_REACHED, Verdict.NOT_RUN):
             return False
-        assert results.outputs is not None
-        return FailureSignature.of(session.case, _result_of(session.case, record, results.outputs[0])) == (
-            self._causality.baseline
-        )
+        return FailureSignature.of(session.case, _result_of(session.case, results)) == self._causality.baseline
 
     def _crashes(self, overwritten: Sequence[Faulty]) -> bool:
         """Whether the run crashes in the same way: on the same way, with the same last value before it."""
@@ -350,8 +347,10 @@ def _parts(data: bytes, changes: Changes) -> list[bytes]:
     return found
 
 
-def _result_of(case: Any, record: Any, outputs: tuple[bytes, bytes]) -> RunResult:
-    """A continuation as oracles see runs."""
+def _result_of(case: Any, results: Results) -> RunResult:
+    """The one continuation of a batch as oracles see runs."""
+    assert results.outputs is not None
+    record, outputs, files = results.records[0], results.outputs[0], results.files.get(0, {})
     signal, status = int(record["signal"]), int(record["status"])
     is_over = bool(record["verdict"] == Verdict.TIMEOUT)
-    return RunResult(case, None if signal else status, signal, is_over, False, *outputs, 0.0, 0)
+    return RunResult(case, None if signal else status, signal, is_over, False, *outputs, 0.0, 0, files=files)

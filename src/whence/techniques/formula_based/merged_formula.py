@@ -67,7 +67,7 @@ class Recorded:
         """The arguments that were printed before the run's first wrong byte."""
         trace, difference = self.recording.trace, self.recording.outcome.difference
         stream = (self.recording.outcome.stream or STDOUT) if difference is not None else STDOUT
-        end = len(self.recording.result.stdout) if difference is None else difference.actual
+        end = len(self.recording.result.text(stream)) if difference is None else difference.actual
         evidence, found, offset = Evidence(trace), set(), 0
         while offset < min(end, MOST_PRINTED) and (source := evidence.source_of(stream, offset)) is not None:
             if source.argument >= 0 and source.start + source.length <= end:

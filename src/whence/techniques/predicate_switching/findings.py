@@ -101,6 +101,8 @@ def _effect(run: Switched, index: int) -> str:
     before, after = int(run.observed.result["first_wrong"]), int(run.results["first_wrong"][index])
     if after == NOWHERE:
         return "the output is right, but not the status"
+    if (expected := run.failing.case.expected) is not None and expected.files:
+        return "more of what it writes is right"
     return f"the first wrong byte of the output is number {after + 1:,}, not {before + 1:,}"
 
 

@@ -142,9 +142,9 @@ def _line_end(case: Case, observed: Observed) -> int:
     Under a comparison that is not exact, places in the two outputs do not correspond.
     """
     wrong = int(observed.result["first_wrong"])
-    expected = case.expected.stdout if case.expected is not None else None
-    if wrong == NOWHERE or expected is None or not case.comparison.exact:
+    if wrong == NOWHERE or case.expected is None or not case.comparison.exact:
         return NOWHERE
+    expected = case.expected.whole
     end = expected.find(b"\n", wrong)
     return end if end >= 0 else max(len(expected), wrong)
 

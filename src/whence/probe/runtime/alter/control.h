@@ -84,6 +84,15 @@ int whence_output_is_wrong(void);
 /* The run has ended: an output that ends too early is wrong where it ends. */
 void whence_output_end(void);
 
+/* ---- leftovers.c ------------------------------------------------------------------------------------------------ */
+
+/* Where in all that is compared, standard output first, the files are first wrong as the run leaves them; left as it is
+   where they are right. 0 where that cannot be found out. */
+int whence_compare_files(uint64_t *place);
+/* Writes the compared files behind what is kept of outputs: the length of each (NOWHERE: it is not there), and its bytes.
+   0 where they find no room, or cannot be read. */
+int whence_keep_files(void);
+
 /* ---- verdict.c -------------------------------------------------------------------------------------------------- */
 
 /* How a continuation, or the unaltered run, ends. */

@@ -75,7 +75,13 @@ struct whence_place {
 
 /* In a session (OBSERVE, RUN), or once and as the program runs by itself (APPLY a continuation, WATCH all sites). */
 enum whence_session_mode { SESSION_OBSERVE = 1, SESSION_RUN, SESSION_APPLY, SESSION_WATCH };
-enum whence_session_flag { JUDGE_OUTPUT = 1, JUDGE_ERROR = 2, JUDGE_STATUS = 4, KEEP_OUTPUT = 8, HAS_THREADS = 16 };
+enum whence_session_flag { JUDGE_OUTPUT = 1, JUDGE_ERROR = 2, JUDGE_STATUS = 4, KEEP_OUTPUT = 8, HAS_THREADS = 16, JUDGE_FILES = 32 };
+
+/* A file that is compared: its whole name, and what is right. */
+struct whence_compared {
+    uint64_t name, content;
+    uint64_t length; /* WHENCE_NOWHERE: it is not to be there */
+};
 
 /* The head of a session file, all words of 64 bits. Offsets count from the file's start, in bytes. */
 struct whence_session {
@@ -84,6 +90,7 @@ struct whence_session {
     uint64_t continuations, changes, offsets, results;
     uint64_t order, order_count; /* whence_place: all changes by clock and site */
     uint64_t expected, expected_length, expected_error, expected_error_length;
+    uint64_t compared, compared_count; /* whence_compared */
     int64_t expected_status;
     uint64_t budget;   /* clock ticks that a continuation may take; 0: any number */
     uint64_t endless;  /* 0, or clock ticks after which the unaltered run counts as one that does not end */

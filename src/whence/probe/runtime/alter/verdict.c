@@ -2,6 +2,7 @@
 #include "alter/control.h"
 
 #include <string.h>
+#include <sys/syscall.h>
 
 static uint64_t kept(uint64_t written)
 {
@@ -22,9 +23,15 @@ static void copy_outputs(struct whence_result *result)
         memcpy(FILE_AT(file->outputs + file->outputs_used), whence_control->capture[stream], lengths[stream]);
         file->outputs_used += lengths[stream];
     }
+    if (!whence_keep_files()) {
+        file->outputs_used = result->output;
+        result->output_length = result->error_length = 0;
+        result->spare = 1;
+    }
 }
 
-static enum whence_verdict judged(struct whence_ending ending)
+/* `first_wrong`: of standard output and files. */
+static enum whence_verdict judged(struct whence_ending ending, uint64_t first_wrong)
 {
     const struct whence_session *file = whence_control->file;
     int code = ending.signal ? 128 + ending.signal : ending.status;
@@ -34,13 +41,25 @@ static enum whence_verdict judged(struct whence_ending ending)
         return VERDICT_UNJUDGED;
     if (ending.signal && !((file->flags & JUDGE_STATUS) && file->expected_status == code))
         return VERDICT_CRASH;
-    if ((file->flags & JUDGE_OUTPUT) && whence_streams.first_wrong != WHENCE_NOWHERE)
-        return VERDICT_WRONG_OUTPUT;
     if ((file->flags & JUDGE_ERROR) && whence_streams.first_wrong_error != WHENCE_NOWHERE)
+        return VERDICT_WRONG_OUTPUT;
+    if (first_wrong != WHENCE_NOWHERE)
         return VERDICT_WRONG_OUTPUT;
     if ((file->flags & JUDGE_STATUS) && file->expected_status != code)
         return VERDICT_WRONG_STATUS;
     return VERDICT_PASS;
+}
+
+/* In standard output, and in the files behind it where that is right: of a run that has come to its end. */
+static uint64_t first_wrong_of(struct whence_ending ending)
+{
+    int is_kept = (whence_control->file->flags & KEEP_OUTPUT) != 0;
+    if (ending.verdict != VERDICT_UNJUDGED || is_kept || whence_streams.first_wrong != WHENCE_NOWHERE)
+        return whence_streams.first_wrong;
+    uint64_t place = WHENCE_NOWHERE;
+    if (!whence_compare_files(&place))
+        whence_refuse(SYS_open); /* a run from the start will tell */
+    return place;
 }
 
 static void write_result(struct whence_result *result, struct whence_ending ending)
@@ -48,13 +67,13 @@ static void write_result(struct whence_result *result, struct whence_ending endi
     if (ending.verdict == VERDICT_UNJUDGED)
         whence_output_end();
     result->length = __whence_clock;
-    result->first_wrong = ending.verdict == VERDICT_REACHED ? whence_state.path : whence_streams.first_wrong;
+    result->first_wrong = ending.verdict == VERDICT_REACHED ? whence_state.path : first_wrong_of(ending);
     result->applied = whence_state.applied;
     result->status = ending.status;
     result->signal = (uint8_t)ending.signal;
     if (whence_control->file->flags & KEEP_OUTPUT)
         copy_outputs(result);
-    result->verdict = (uint8_t)judged(ending);
+    result->verdict = (uint8_t)judged(ending, result->first_wrong);
 }
 
 /* ---- Ends ----------------------------------------------------------------------------------------------------- */
