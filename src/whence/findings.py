@@ -39,13 +39,14 @@ class Entry:
 class Compared:
     """What a failing run printed and what was expected, from line ``first`` (from 1) on, around the first difference.
 
-    ``more``: how many lines follow behind those of each.
+    ``more``: how many lines follow behind those of each. ``is_binary``: the lines are rows of bytes in hexadecimal.
     """
 
     first: int
     actual: tuple[str, ...]
     expected: tuple[str, ...]
     more: tuple[int, int] = (0, 0)
+    is_binary: bool = False
 
 
 @dataclass(slots=True)

@@ -34,7 +34,7 @@ def test_wrong_output_comes_before_wrong_status_and_has_its_place():
     outcome = outcome_of(Expected(b"one\ntwo\n"), stdout=b"one\ntoo\n", status=1)
     assert outcome.kind is Kind.WRONG_OUTPUT
     assert (outcome.stream, outcome.difference) == (1, Difference(5, 5))
-    assert outcome.text == "standard output differs from byte 5 on (line 2)"
+    assert outcome.text == "standard output differs from byte 6 on (line 2)"
 
 
 def test_missing_output():

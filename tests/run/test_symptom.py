@@ -397,3 +397,10 @@ def test_a_loop_with_ways_out_amid_its_rounds_is_the_one_that_goes_on() -> None:
     line = next(n for n, text in enumerate(WAYS_OUT.splitlines(), 1) if "/* outer */" in text)
     assert symptom.statement is not None and symptom.statement.line == line
     assert recording.trace.bytes_used <= 17 << 20
+
+
+def test_what_is_no_text_is_told_by_its_bytes(bench: Bench) -> None:
+    found = bench.symptom("character -97", "\x10")
+    assert places(found) == ("wrong-output", "subject.c", line_of("character"))
+    assert found.text == "byte 1 of standard output is 0x00, expected 0x10"
+    assert found.details["label"] == "`97 + n` gave 0x00"

@@ -46,7 +46,8 @@ def _outputs(findings: Findings) -> list[Part]:
     if compared is None:
         return []
     expected, printed = ([source_line(line) for line in lines] for lines in (compared.expected, compared.actual))
-    return unified(expected, printed, compared.first)
+    rows = unified(expected, printed, compared.first)
+    return [row | {"number": ""} for row in rows] if compared.is_binary else rows
 
 
 def _stack(stack: Part | None) -> list[tuple[str, str]]:

@@ -236,7 +236,8 @@ def _print_compared(page: _Page, compared: Compared) -> None:
     for row in sorted(rows[:OUTPUT_LINES], key=lambda row: (row["number"], row["sign"] == "+")):
         name, style = sides[row["sign"]]
         text = source_line("".join(part for part, _ in row["parts"]))
-        page.line((f"  {name} {row['number']:>4} | ", DIM), (text, style))
+        number = "" if compared.is_binary else f" {row['number']:>4}"
+        page.line((f"  {name}{number} | ", DIM), (text, style))
 
 
 def _print_spot(page: _Page, symptom: Symptom, at: Statement) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 
 from whence.findings import Compared
 from whence.program.model import Location
+from whence.run.binary import ROW, is_binary, rows
+from whence.run.compare import Difference
 from whence.run.evidence import Evidence
 from whence.run.outcome import Outcome
 from whence.run.point import statement_of
@@ -35,6 +37,8 @@ def compared_of(result: RunResult, outcome: Outcome) -> Compared | None:
     if outcome.difference is None or expected is None:
         return None
     right, written = expected.text(outcome.stream), result.text(outcome.stream)
+    if is_binary(written, outcome.difference.actual) or is_binary(right or b"", outcome.difference.expected):
+        return _compared_bytes(written, right or b"", outcome.difference)
     before, behind = AROUND
     numbers = (
         written.count(b"\n", 0, outcome.difference.actual),
@@ -46,6 +50,15 @@ def compared_of(result: RunResult, outcome: Outcome) -> Compared | None:
         for text, number in zip((written, right or b""), numbers, strict=True)
     ]
     return Compared(numbers[0] - back + 1, shown[0][0], shown[1][0], (shown[0][1], shown[1][1]))
+
+
+def _compared_bytes(written: bytes, right: bytes, difference: Difference) -> Compared:
+    """Outputs that are no text, in rows of bytes."""
+    before, behind = AROUND
+    first = max(0, min(difference.actual, difference.expected) // ROW - before)
+    shown = [rows(data, first, before + behind) for data in (written, right)]
+    more = [max(0, -(-len(data) // ROW) - first - before - behind) for data in (written, right)]
+    return Compared(first + 1, shown[0], shown[1], (more[0], more[1]), is_binary=True)
 
 
 def _lines(text: bytes, first: int, count: int) -> tuple[tuple[str, ...], int]:

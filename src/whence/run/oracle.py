@@ -90,7 +90,7 @@ def _judge_stream(stream: int, actual: bytes, right: Expected, how: Comparison) 
         text = f"{name} ends after {len(actual)} bytes, more was expected"
     else:
         line = actual.count(b"\n", 0, difference.actual) + 1
-        text = f"{name} differs from byte {difference.actual} on (line {line})"
+        text = f"{name} differs from byte {difference.actual + 1:,} on (line {line})"
     return Outcome(Kind.WRONG_OUTPUT, text, stream, difference)
 
 

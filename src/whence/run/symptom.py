@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from whence.findings import Symptom
 from whence.probe.layout import Kind as Site
+from whence.run.binary import in_hexadecimal, is_binary
 from whence.run.crash import find_crash
 from whence.run.evidence import Evidence, Source
 from whence.run.outcome import Kind, Outcome
@@ -99,7 +100,8 @@ class _Finder:
         """The branches after the last output that decided over printing, the likeliest one as the event."""
         last = self.evidence.last_output(self.outcome.stream)
         branches = self._branches_after(last)
-        text = f"{self.outcome.text}: {self._expected_line()} is missing"
+        expected = in_hexadecimal(self._expected[self._expected_offset :]) if self._is_binary else self._expected_line()
+        text = f"{self.outcome.text}: {expected} is missing"
         if not branches:
             event = self.evidence.exit_event()
             return Point(event, [event + 1] if event >= 0 else [], text, "after which nothing is printed")
@@ -147,11 +149,11 @@ class _Finder:
         if is_cut and before and before.call == source.call:
             source, offset = before, offset - 1
         if source.is_literal or not self._fits(source):
-            label = f"wrote byte {offset}, the first wrong one"
+            label = f"wrote byte {offset + 1:,}, the first wrong one"
             criteria = self._call_criteria(source) + (before.criteria if is_cut and before else [])
             return Point(source.call, criteria, text, label, details)
         details["argument"] = source.argument
-        label = f"`{self.evidence.argument_text(source)}` gave {quoted(self._bytes_of(source))}"
+        label = f"`{self.evidence.argument_text(source)}` gave {self._shown(source)}"
         return Point(source.event, source.criteria, text, label, details)
 
     def _cut_short(self, piece: Source, offset: int) -> bool:
@@ -182,18 +184,35 @@ class _Finder:
         branches = self.evidence.deciding(between, self._expected, self._expected_at(source))
         return [source.call + 1, *(b + 1 for b in branches)]
 
-    def _bytes_of(self, source: Source) -> str:
-        return self._actual[source.start : source.start + source.length].decode(errors="replace")
+    def _shown(self, source: Source) -> str:
+        """What a source wrote."""
+        written = self._actual[source.start : source.start + source.length]
+        return in_hexadecimal(written) if self._is_binary else quoted(written.decode(errors="replace"))
+
+    @property
+    def _is_binary(self) -> bool:
+        assert self.outcome.difference is not None
+        places = (self._actual, self.outcome.difference.actual), (self._expected, self._expected_offset)
+        return any(is_binary(data, offset) for data, offset in places)
 
     def _line_text(self, offset: int) -> str:
         assert self.outcome.difference is not None
-        number = self._actual.count(b"\n", 0, offset) + 1
         expected = self.result.case.expected
         name = expected.name(self.outcome.stream) if expected is not None else "output"
+        if self._is_binary:
+            return self._byte_text(name, offset)
+        number = self._actual.count(b"\n", 0, offset) + 1
         shown = quoted(line_around(self._actual, offset))
         if self.outcome.difference.expected >= len(self._expected):
             return f"line {number} of {name} is {shown}, where the expected output has ended"
         return f"line {number} of {name} is {shown}, expected {self._expected_line()}"
+
+    def _byte_text(self, name: str, offset: int) -> str:
+        """The first wrong byte; bytes are numbered from 1, as other tools do."""
+        found = f"byte {offset + 1:,} of {name} is {in_hexadecimal(self._actual[offset : offset + 1])}"
+        if self._expected_offset >= len(self._expected):
+            return f"{found}, where the expected output has ended"
+        return f"{found}, expected {in_hexadecimal(self._expected[self._expected_offset :][:1])}"
 
     def _expected_line(self) -> str:
         assert self.outcome.difference is not None
