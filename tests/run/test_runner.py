@@ -315,7 +315,7 @@ def test_files_that_are_left_are_learned_and_compared(runner, tmp_path):
     assert judge(learned, runner.run_case(learned)).passed
     other = Case("other", ("write", "same"), files=given, expected=learned.expected)
     outcome = judge(other, runner.run_case(other))
-    assert outcome.text == "file data differs from byte 0 on (line 1)"
+    assert outcome.text == "file data differs from byte 1 on (line 1)"
 
 
 def test_expectations_are_learned_where_missing(served):
