@@ -28,12 +28,14 @@ STUB = r"""
 #include <fnmatch.h>
 #include <getopt.h>
 #include <math.h>
+#include <netdb.h>
 #include <regex.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -43,6 +45,10 @@ STUB = r"""
 #include <unistd.h>
 #include <wchar.h>
 int __xpg_strerror_r(int, char *, size_t);
+char *__xpg_basename(char *);
+#ifndef __GLIBC__
+char *basename(char *);
+#endif
 
 static int records, recording = 1;
 
@@ -527,6 +533,60 @@ CASES = [
         wcsncat: READ to 8, COPY to+4 s 4, WRITE to+8 4
         wcstok: READ ? 8, READ s 12, WRITE s+8 4, WRITE next 8
         """,
+    ),
+    Case(
+        "wide_formats",
+        "wchar_t s[] = {L'a', L'b', L'c'}, to[8];"
+        ' char t[] = "xy"; PLACE(s); PLACE(to); PLACE(t);'
+        'if (__whence_lib_swprintf(to, 8, L"%.3ls%s", s, t) != 5) return 1;'
+        'if (__whence_lib_swprintf(to, 2, L"%d", 123) >= 0) return 2;',
+        """
+        swprintf: READ ? 32, READ s 12, READ t 3, WRITE to 24
+        swprintf: READ ? 12, WRITE to 8{, WRITE errno 4|}
+        """,
+    ),
+    Case(
+        "parts_at_a_place_of_the_file",
+        'char a[2] = "a", b[4], c[] = "xyz"; struct iovec out[] = {{c, 3}}, in[] = {{a, 1}, {b, 9}};'
+        "PLACE(a); PLACE(b); PLACE(c); PLACE(out); PLACE(in);"
+        'int f = open("parts", O_RDWR | O_CREAT, 0600);'
+        "if (__whence_lib_pwritev(f, out, 1, 2) != 3 || __whence_lib_preadv(f, in, 2, 2) != 3) return 1;",
+        """
+        pwritev: READ out 16, STATE 3 file, OUT 9 2 3, PIECE 1 0 3, READ c 3
+        preadv: READ in 32, STATE 1 file, IN 9 2 3, WRITE a 1, WRITE b 2
+        """,
+    ),
+    Case(
+        "addresses_of_hosts",
+        'struct addrinfo *all, hints = {0}; char h[] = "127.0.0.1", s[] = "80";'
+        "PLACE(all); PLACE(hints); PLACE(h); PLACE(s);"
+        "hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV; hints.ai_socktype = SOCK_STREAM;"
+        "if (__whence_lib_getaddrinfo(h, s, &hints, &all)) return 1;"
+        'place("entry", all, sizeof *all); place("address", all->ai_addr, all->ai_addrlen);'
+        "__whence_lib_freeaddrinfo(all);",
+        """
+        getaddrinfo: READ h 10, READ s 3, READ hints 48, ALLOC ? 48, ALLOC ? 16, WRITE ? 48, WRITE ? 16,
+            WRITE all 8{, WRITE errno 4|}
+        freeaddrinfo: FREE address 16, FREE entry 48
+        """,
+        only=NATIVE,
+    ),
+    Case(
+        "last_part_of_a_path",
+        'char s[] = "a/b"; PLACE(s); if (__whence_lib_basename(s) != s + 2) return 1;',
+        "basename: READ s 4",
+    ),
+    Case(
+        "last_part_of_a_path_without_slashes",
+        'char s[] = "a/b//"; PLACE(s); if (strcmp(__whence_lib___xpg_basename(s), "b")) return 1;',
+        "__xpg_basename: READ s 6, WRITE s+3 1",
+        only=NATIVE,
+    ),
+    Case(
+        "mapped_memory_and_descriptors",
+        "char *mapped = __whence_lib_mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); gid_t groups[99];"
+        "PLACE(groups); if (mapped == MAP_FAILED || __whence_lib_getgroups(0, groups) < 0) return 1;",
+        "mmap: WRITE ? 4096\ngetgroups:",
     ),
     Case(
         "wide_conversions_go_on_where_they_stopped",

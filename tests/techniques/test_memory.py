@@ -426,3 +426,145 @@ def test_what_goes_through_sockets_and_wide_text_counts(how: str, kind: Kind | N
     found = Checker(subject).check(record(subject, how).trace)
     line = next((n for n, text in enumerate(CALLS.splitlines(), 1) if f"case '{how}'" in text))
     assert [(place(found, error), error.kind) for error in found.errors] == ([(line, kind)] if kind else [])
+
+
+GIVEN = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+extern char **environ;
+static char at(const char *text, size_t index) { return text[index]; }
+int main(int argc, char **argv, char **variables)
+{
+    char copy[64], *path = getenv("PATH"), *value;
+    size_t length = strlen(argv[2]);
+    argv[0][0] = argv[0][0];
+    switch (*argv[1]) {
+    case 'i': return at(argv[2], length + 1) == 99;
+    case 'n': return argv[argc + 1] == NULL;
+    case 'w': strcpy(argv[2], "longer than that"); break;
+    case 'c': memcpy(copy, argv[2], length + 9); break;
+    case 'b': return argv[2][-1] == 99;
+    case 'v': return variables[-1] == NULL;
+    case 'e': return path[strlen(path) + 1] == 99;
+    case 'E': return (*environ)[-1] == 99;
+    case 'f': free(argv[2]); break;
+    case 'R': strcpy(copy, argv[2]); return argv[argc] != NULL || at(argv[2], length) || *variables == *argv;
+    case 'o':
+        while (getopt(argc, argv, "a:") != -1)
+            copy[0] = optarg[strlen(optarg)];
+        return argv[optind] == NULL;
+    case 'T': memset(argv[0], 'x', strlen(argv[0]) + strlen(argv[1]) + 1); return argv[0][strlen(argv[0]) - 1] != 'x';
+    case 'W': strcpy(argv[2], "abc"); value = strtok(argv[2], "b"); return strlen(value) != 1;
+    case 'A': while (*++argv) strcpy(copy, *argv); for (; *variables; variables++) copy[0] = **variables; return 0;
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "name", "size"),
+    [
+        ("i", "argv[2]", 5),
+        ("n", "argv", 32),
+        ("w", "argv[2]", 5),
+        ("c", "argv[2]", 5),
+        ("b", "argv[2]", 5),
+        ("v", "environ", None),
+        ("e", "environ[", None),
+        ("E", "environ[0]", None),
+        ("f", "argv[2]", 5),
+        *((legal, "", None) for legal in ("R", "o", "T", "W", "A")),
+    ],
+)
+def test_what_main_was_given_counts_as_objects(how: str, name: str, size: int | None) -> None:
+    subject = subject_of(GIVEN)
+    found = Checker(subject).check(record(subject, how, "text").trace)
+    words = [FoundErrors(subject, found).json(error) for error in found.errors]
+    if not name:
+        assert words == []
+        return
+    (error,) = words
+    at = next(n for n, text in enumerate(GIVEN.splitlines(), 1) if f"case '{how}'" in text)
+    assert error["line"] == (6 if how == "i" else at)
+    assert error["kind"] == ("wrong-free" if how == "f" else "out-of-bounds")
+    assert error["object"]["name"].startswith(name) and f"`{error['object']['name']}` (" in error["text"][0]
+    assert size is None or error["object"]["size"] == size
+
+
+PARTS = """\
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <netdb.h>
+#include <unistd.h>
+#include <wchar.h>
+struct padded { char tag; int count; char name[8]; long double exact; unsigned low : 3; };
+struct part { struct iovec vector; };
+int main(int argc, char **argv)
+{
+    int ends[2], some[4] = {1, 2, 3, 4};
+    char *four = malloc(4), fresh[8], half[8], whole[8] = "whole";
+    struct iovec parts[2] = {{four, 4}, {whole, 8}};
+    struct msghdr message = {0};
+    struct padded one, *two = malloc(2 * sizeof *two);
+    wchar_t wide[4];
+    struct addrinfo *hosts = NULL, hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM};
+    socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+    memset(half, 'h', 4);
+    message.msg_iov = parts, message.msg_iovlen = 2;
+    one.tag = 1, one.exact = 2, one.low = 1, strcpy(one.name, "x");
+    send(ends[1], "0123456789ab", 12, 0);
+    switch (*argv[1]) {
+    case 'r': parts[0].iov_len = 6; readv(ends[0], parts, 2); break;
+    case 'm': parts[0].iov_len = 6; recvmsg(ends[0], &message, 0); break;
+    case 'w': parts[0] = parts[1]; parts[1].iov_len = 9; writev(ends[0], parts, 2); break;
+    case 'u': parts[0].iov_base = fresh; writev(ends[0], parts, 2); break;
+    case 'h': write(ends[0], half, 8); break;
+    case 'H': parts[1].iov_base = half; parts[0] = parts[1]; sendmsg(ends[0], &message, 0); break;
+    case 'p': write(ends[0], &one, sizeof one); break;
+    case 'd': one.count = 2; two[0] = one; two[1].tag = 1; write(ends[0], two, 2 * sizeof *two); break;
+    case 's': swprintf(wide, 8, L"%s", "narrow"); break;
+    case 'a': getaddrinfo("127.0.0.1", NULL, &hints, &hosts); memcpy(&one, hosts->ai_addr, sizeof one); break;
+    case 'f': getaddrinfo("127.0.0.1", NULL, &hints, &hosts); freeaddrinfo(hosts); return hosts->ai_family == 99;
+    case 'R': readv(ends[0], parts, 2); write(ends[0], four, 4); break;
+    case 'M': recvmsg(ends[0], &message, 0); sendmsg(ends[0], &message, 0); break;
+    case 'P': one.count = 3; write(ends[0], &one, sizeof one); break;
+    case 'F': memset(half + 4, 'f', 4); write(ends[0], half, 8); write(ends[0], half + 2, 6); break;
+    case 'L': for (int i = 0; i < 8; i++) fresh[i] = half[i % 4]; write(ends[0], fresh, 8); break;
+    case 'S': swprintf(wide, 4, L"%ls", L"abc"); return wcslen(wide) != 3;
+    case 'A': getaddrinfo("127.0.0.1", NULL, &hints, &hosts); memcpy(&one, hosts->ai_addr, hosts->ai_addrlen); break;
+    }
+    return 0;
+}
+"""
+B, U = Kind.BOUNDS, Kind.UNDEFINED
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "words"),
+    [
+        ("r", B, "writes 2 bytes behind the end (6 in all) of the block of 4 bytes"),
+        ("m", B, "writes 2 bytes behind the end (6 in all) of the block of 4 bytes"),
+        ("w", B, "of `whole` (char [8]"),
+        ("u", U, "was never given a value, and is given to `writev`"),
+        ("h", U, "4 of 8 bytes, from byte 4 on, of `half` (char [8]"),
+        ("H", U, "4 of 8 bytes, from byte 4 on, of `half` (char [8]"),
+        ("p", U, "`count` of `one` (struct padded"),
+        ("d", U, "`count` of the block of"),
+        ("s", B, "of `wide` (wchar_t [4]"),
+        ("a", B, "that `getaddrinfo` made"),
+        ("f", Kind.FREED, "that `getaddrinfo` made"),
+        *((legal, None, "") for legal in "RMPFLSA"),
+    ],
+)
+def test_parts_of_messages_and_buffers_count(how: str, kind: Kind | None, words: str) -> None:
+    subject = subject_of(PARTS)
+    found = Checker(subject).check(record(subject, how).trace)
+    line = next(n for n, text in enumerate(PARTS.splitlines(), 1) if f"case '{how}'" in text)
+    assert [(place(found, error), error.kind) for error in found.errors] == ([(line, kind)] if kind else [])
+    assert all(words in FoundErrors(subject, found).json(error)["text"][0] for error in found.errors)

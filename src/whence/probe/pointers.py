@@ -46,7 +46,8 @@ class Trait(IntEnum):
     TEXT = 2  # each byte that it reads decides what it does
     FRESH = 4  # the contents of its blocks are undefined
     MOVES = 8  # makes a block of another size of one: what it copies was not asked for
-    OUTPUT = 32  # gives away, or compares, bytes that may be padding: of these some must have been given a value
+    OUTPUT = 32  # gives away bytes that may be padding: those must have been given a value that are none
+    COMPARES = 64  # the same of all that it reads
     FREES = FREES  # its first argument is a block to give back
 
 
@@ -56,7 +57,8 @@ _TRAITS = {
     Trait.TEXT: "strlen strcmp strcasecmp puts fputs printf fprintf sprintf snprintf atoi atol atoll atof strtol "
     "strtoul strtoll strtoull strtod strchr strrchr strstr strspn strcspn strpbrk open fopen getenv "
     "wcslen wcscmp wcschr wcsrchr wcsstr wcstol wcstoul wcstoll wcstoull wcstod inet_pton inet_addr inet_aton fnmatch",
-    Trait.OUTPUT: "write pwrite send sendto fwrite fwrite_unlocked memcmp bcmp wmemcmp",
+    Trait.OUTPUT: "write pwrite writev pwritev send sendto sendmsg fwrite fwrite_unlocked",
+    Trait.COMPARES: "memcmp bcmp wmemcmp",
     Trait.FRESH: "malloc realloc reallocarray aligned_alloc memalign posix_memalign",
     Trait.MOVES: "realloc reallocarray",
     Trait.FREES: "free realloc reallocarray",

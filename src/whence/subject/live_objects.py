@@ -25,6 +25,7 @@ from whence.probe.plan import ADDRESS, ENTRY
 from whence.program.types import alloc_size_of
 from whence.run.point import statement_of
 from whence.subject.block_types import BlockTypes
+from whence.subject.declared import declared_variable
 from whence.subject.memory_check import Checked, Checker
 from whence.trace import objects
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from whence.findings import Statement
-    from whence.probe.pointers import Declarations
     from whence.program.debug import CType, Variable
     from whence.program.model import Module
     from whence.program.program import FunctionRef
@@ -44,7 +44,6 @@ _PlainLocals = dict[str, tuple[int, list[tuple[int, int]]]]
 Reader = Callable[[int, int], bytes | None]  # address and length: the bytes there at a point; None: not all are known
 
 RETURN_VALUE = "return value"
-TEXT_SHOWN = 24  # characters of a string constant
 MOST_ARGUMENTS = 1 << 16
 LONGEST_ARGUMENT = 1 << 12
 WORD = 8
@@ -376,28 +375,6 @@ class RunObjects:
             address = int.from_bytes(trace.units[place : place + 2].tobytes(), "little")
             found[address] = trace.program.functions[int(statics[number]["function"])].name
         return found
-
-
-def declared_variable(
-    subject: Subject, declarations: Declarations, kind: int, declared: int
-) -> tuple[Variable | None, str]:
-    """The variable of an object of the table (its ``kind`` and ``declared``), or words for what has no name."""
-    item = declarations.statics[declared] if kind == objects.STATIC else declarations.locals[declared]
-    module = subject.program.modules[item.module]
-    debug = subject.expressions[item.module].debug
-    function = subject.program.functions[item.function].function if item.function >= 0 else None
-    register = item.register
-    if function is not None and kind == objects.COPIED:
-        variable = next((v for v in debug.variables(function) if v.register == register), None)
-    else:
-        variable = debug.variable_at(function, register)
-    if variable is not None:
-        return variable, ""
-    if function is None:
-        text = module.globals[register[1:]]
-        literal = re.search(r' c"(.*)\\00"', text)
-        return None, f'the text "{literal[1][:TEXT_SHOWN]}"' if literal else f"a constant of {module.name}"
-    return None, f"a compound literal or a temporary object of `{subject.program.functions[item.function].name}`"
 
 
 def _in_order_of_the_text(found: LiveObject) -> tuple[bool, int, int]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from whence.probe.instrument import Variant
 from whence.probe.pointers import Declarations
+from whence.subject.partly_given import MOST_LOOKED_AT, PartlyGiven
 from whence.trace import objects
 from whence.trace.columns import N_FRAME, N_HEAP, new_columns
 from whence.trace.kernels import is_kept
@@ -17,6 +18,8 @@ from whence.trace.provenance import follow
 from whence.trace.trace import RING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from whence.subject.subject import Subject
     from whence.trace.trace import Trace
 
@@ -48,7 +51,7 @@ class Error:
     ``number`` names it among a run's ``occurrences`` (-1: a leak). ``event`` is the access or the call, ``argument``
     the argument of a library call (-1) or, of an undefined value, the event that read it. ``object`` is a number in
     the table of objects (0: none), ``size`` its bytes then and ``death`` the event at which it had died (-1). ``other``
-    is where an overlapping copy read.
+    is where an overlapping copy read, ``missing`` which bytes of a buffer were never given a value, where others were.
     """
 
     kind: Kind
@@ -63,6 +66,7 @@ class Error:
     address: int
     length: int
     other: int
+    missing: str = ""
 
 
 @dataclass(slots=True)
@@ -105,12 +109,14 @@ class Checker:
     """
 
     def __init__(self, subject: Subject, members: bool = False, variant: Variant = Variant.RECORD) -> None:
+        self._subject = subject
         self._plan = plan = subject.plan_of(variant)
         allocators = subject.allocators
         self._declarations = Declarations(subject.program, plan, subject.numbering_of(variant), allocators, members)
         defined = {ref.name for ref in subject.program.functions}
         self._unknown = [allocator.name for allocator in allocators if allocator.name not in defined]
         self._sources = self._declarations.tables()
+        self._main = next((n for n, ref in enumerate(subject.program.functions) if ref.name == "main"), -1)
         declared = {name for module in subject.program.modules for name in module.declarations}
         self._switches = sorted(declared & SWITCHES)
 
@@ -134,15 +140,29 @@ class Checker:
         state = objects.new_state(*sizes, trace.header.threads, int(counts[N_HEAP]), members)
         state.counts[objects.N_OBJECT] += len(self._declarations.statics)
         state.counts[objects.HIDDEN] = bool(self._switches)
+        state.counts[objects.MAIN] = self._main
         follow(trace.units, trace.chunks, trace.plan, trace.columns, self._sources, state)
         table = state.table[: state.counts[objects.N_OBJECT]]
         rows = state.errors[: state.counts[objects.N_ERROR]]
-        errors = [_error(number, row) for number, row in enumerate(rows)]
+        occurrences = state.occurrences[: state.counts[objects.N_OCCURRENCE]]
+        errors = [_error(number, row) for number, row in enumerate(rows) if row["kind"] != objects.PARTLY]
+        errors += list(self._partly_given(trace, rows, occurrences, table))
         if leaks:
             errors += list(_leaks(trace, table))
         errors.sort(key=lambda error: error.event)
-        occurrences = state.occurrences[: state.counts[objects.N_OCCURRENCE]]
         return Checked(trace, self._declarations, errors, table, occurrences, self._remarks(trace, len(rows)))
+
+    def _partly_given(self, trace: Trace, rows: Any, occurrences: Any, table: Any) -> Iterator[Error]:
+        """What was given away with bytes that were never given a value and are no padding, each place once."""
+        looked_up = PartlyGiven(self._subject, trace, self._declarations, table)
+        for number in np.flatnonzero(rows["kind"] == objects.PARTLY).tolist():
+            for row in occurrences[occurrences["error"] == number][:MOST_LOOKED_AT]:
+                if found := looked_up.missing(row):
+                    fields: dict[str, Any] = {n: int(row[n]) for n in ("event", "argument", "object", "size")}
+                    fields |= {"address": found.address, "length": found.length, "missing": found.words}
+                    fields |= {"writes": objects.CALLS_WITH, "count": 1, "death": -1, "other": 0}
+                    yield Error(kind=Kind.UNDEFINED, number=number, **fields)
+                    break
 
     def _remarks(self, trace: Trace, found: int) -> list[str]:
         """What limits the check of a run, in sentences."""
@@ -158,7 +178,7 @@ class Checker:
 
 
 def _error(number: int, row: Any) -> Error:
-    fields = {name: int(row[name]) for name in ROW.names or () if name != "kind"}
+    fields: dict[str, Any] = {name: int(row[name]) for name in ROW.names or () if name != "kind"}
     fields["death"] -= 1
     return Error(kind=_NAMES[int(row["kind"])], number=number, **fields)
 

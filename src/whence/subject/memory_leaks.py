@@ -33,7 +33,9 @@ def reachable_blocks(trace: Trace, table: Any) -> set[int]:
     order = kept[np.argsort(table["base"][kept], kind="stable")]
     places, values = _words(trace, table, order)
     held, pointed = _block_of(places, table, order), _block_of(values, table, order)
-    lives = (table["death"] == 0) & np.isin(table["kind"], (objects.STATIC, objects.LOCAL, objects.COPIED))
+    lives = (table["death"] == 0) & np.isin(
+        table["kind"], (objects.STATIC, objects.LOCAL, objects.COPIED, objects.GIVEN)
+    )
     in_root = _block_of(places, table, _by_base(table, np.flatnonzero(lives))) >= 0
     found = set(pointed[in_root & (pointed >= 0)].tolist())
     found |= set(_block_of(_private_values(trace), table, order).tolist()) - {-1}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from whence.probe.layout import Kind as Site
 from whence.probe.layout import Role
 from whence.probe.plan import PARAMETER, SAME_BLOCK
@@ -14,11 +16,12 @@ from whence.run.evidence import Evidence
 from whence.run.outcome import Kind as Verdict
 from whence.run.outcome import Outcome
 from whence.run.point import statement_of
-from whence.subject.live_objects import declared_variable
+from whence.subject.declared import declared_variable
 from whence.subject.memory_check import Checked, Error, Kind
 from whence.subject.trace_reader import TraceReader, callee_of
 from whence.trace import objects
 from whence.trace.dependence import event_in_block
+from whence.trace.given import ARRAYS, WORD
 
 if TYPE_CHECKING:
     from whence.findings import Statement
@@ -154,6 +157,8 @@ class FoundErrors:
             made = callee_of(self._reader.static(declared))
             text = f"the block of {_bytes(int(row['size']))} that `{made}` made on {_place(at)}"
             return {"kind": "heap", "name": None, "type": None, "text": text, **_where(at), **common}
+        if kind == objects.GIVEN:
+            return self._given(row) | _where(None) | common
         variable, module = declared_variable(self._subject, self._checked.declarations, kind, declared)
         if variable is None:
             return {"kind": _KINDS[kind], "name": None, "type": None, "text": module, **_where(None), **common}
@@ -162,6 +167,25 @@ class FoundErrors:
         named = f"`{variable.name}` ({spelling or 'no type'}, {_bytes(int(row['size']))}{owner})"
         at = statement_of(_location(variable), self._folder)
         return {"kind": _KINDS[kind], "name": variable.name, "type": spelling, "text": named, **_where(at), **common}
+
+    def _given(self, row: Any) -> dict[str, Any]:
+        """Name, type and words of what ``main`` was given: an array, or one of its strings."""
+        rows = self._checked.table
+        arrays = rows[np.flatnonzero(rows["kind"] == objects.GIVEN)[:ARRAYS]]
+        counts, size = (arrays["size"] // WORD - 1).tolist(), _bytes(int(row["size"]))
+        number, names = int(row["declared"]), ("argv", "environ")
+        if number < ARRAYS:
+            of = ("argument", "variable")[number]
+            text = f"`{names[number]}` ({counts[number]} {of}s and a null pointer, {size})"
+            kind, name, ctype = _KINDS_GIVEN[number], names[number], f"char *[{counts[number] + 1}]"
+        else:
+            number -= ARRAYS
+            is_variable = number >= counts[0]
+            number -= counts[0] if is_variable else 0
+            kind, name = _KINDS_GIVEN[is_variable], f"{names[is_variable]}[{number}]"
+            what = "a variable of the environment" if is_variable else f"argument {number}"
+            text, ctype = f"`{name}` ({what}, {size})", f"char [{int(row['size'])}]"
+        return {"kind": kind, "name": name, "type": ctype, "text": text}
 
     def _described_member(self, row: Any) -> dict[str, Any]:
         """The same of an array inside of an object."""
@@ -302,6 +326,8 @@ class FoundErrors:
 
     def _never_given(self, error: Error) -> str:
         """What an undefined value is called."""
+        if error.missing:
+            return f"{error.missing} of {self.described(error.object)['text']}"
         static = self._reader.static(error.argument)
         seen = self._reader.named(error.argument)
         name = f"`{seen.name}`" if seen is not None else f"`{static.text}`" if static.text else "a value"
@@ -340,6 +366,7 @@ def memory_outcome(subject: Subject, checked: Checked) -> Outcome | None:
     return Outcome(Verdict.MEMORY, FoundErrors(subject, checked).brief(first), events=events)
 
 
+_KINDS_GIVEN = ("argument", "environment")
 _KINDS = {
     objects.LOCAL: "stack",
     objects.COPIED: "stack",

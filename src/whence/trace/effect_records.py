@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from whence.trace.columns import CHUNK_UNITS
 from whence.trace.decode import CHUNK_HEADER_UNITS, EFFECT, IDENTITY, KIND_SHIFT
 from whence.trace.effects import OPERANDS
+from whence.trace.given import RECORD
 from whence.trace.kernels import lean
 from whence.trace.shadow import Int
 from whence.trace.trace import Trace
@@ -41,7 +42,7 @@ def operations(trace: Trace) -> Any:
     sizes = np.ascontiguousarray(trace.plan.segments["units"])
     found = np.zeros((3, _records(trace.units, trace.chunks, sizes, last, np.zeros((3, 0), np.int64))), np.int64)
     _records(trace.units, trace.chunks, sizes, last, found)
-    starts, ends, events = found[:, trace.units[found[0] + 1] != STATICS]
+    starts, ends, events = found[:, ~np.isin(trace.units[found[0] + 1], (STATICS, RECORD))]
     parts, at, numbers = [np.zeros(0, OPERATION)], starts + 2, np.arange(len(starts))
     while len(numbers):
         is_there = at < ends[numbers]

@@ -7,20 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.probe.layout import Kind
 from whence.probe.plan import Plan
 from whence.probe.pointers import Sources, Trait
+from whence.probe.steps import WORD
 from whence.trace.columns import N_CELL, CellKind, Columns
 from whence.trace.dependence import last_event, site_of
-from whence.trace.effects import ALLOC, COPY, FREE, OPERANDS, READ, RESIZE, WRITE
+from whence.trace.effects import ALLOC, COPY, FREE, LONGEST, OPERANDS, PIECE, READ, RESIZE, WRITE
+from whence.trace.given import given_at
 from whence.trace.kernels import lean
 from whence.trace.memory import wide
 from whence.trace.objects import (
     CALLS_WITH,
+    FIRST_CELL,
     HEAP,
+    LAST_UNKNOWN,
+    LOCAL,
     N_OBJECT,
     NEXT_CELL,
     NO_BLOCK,
     OVERLAP,
+    PARTLY,
     TWICE,
     UNBORN,
     UNDEFINED,
@@ -31,13 +38,14 @@ from whence.trace.objects import (
     report,
     whole_of,
 )
-from whence.trace.origins import is_undefined
+from whence.trace.origins import COPIES_OF_COPIES, is_undefined
 from whence.trace.shadow import MAX_CELLS, Int
 
-SEPARATE, TEXT, OUTPUT, MOVES, FREES = (
-    int(t) for t in (Trait.SEPARATE, Trait.TEXT, Trait.OUTPUT, Trait.MOVES, Trait.FREES)
+SEPARATE, TEXT, OUTPUT, COMPARES, MOVES, FREES = (
+    int(t) for t in (Trait.SEPARATE, Trait.TEXT, Trait.OUTPUT, Trait.COMPARES, Trait.MOVES, Trait.FREES)
 )
-CELL_READ = int(CellKind.READ)
+CELL_READ, CELL_COPY = int(CellKind.READ), int(CellKind.COPY)
+STORES = int(Kind.STORE)
 
 
 @lean
@@ -121,7 +129,7 @@ def result_of(
             made = state.table[number]
             if made.base <= value <= made.base + made.size and made.base:
                 found = number
-    state.objects[event] = found
+    state.objects[event] = found or given_at(value, state)
 
 
 @lean
@@ -184,7 +192,8 @@ def _allocated(value: Int, event: Int, frame: Int, allocator: Any, columns: Colu
 def _argument(
     units: NDArray[np.uint32], segment: Int, address: Int, length: Int, plan: Plan, columns: Columns, state: State
 ) -> Int:
-    """The argument of a library call through which it came to a range of bytes; -1: not known.
+    """The argument of a library call through which it came to a range of bytes, or the store of a pointer that the call
+    read in memory; -1: not known.
 
     Where several point there, one that was made for an object which holds the range.
     """
@@ -206,7 +215,66 @@ def _argument(
             exact = event
         elif value <= address < made.base + made.size and made.base <= address:
             inside = event
+    if exact < 0 and inside < 0:
+        return _pointer_read(units, call, address, length, plan, columns, state)
     return exact if exact >= 0 else inside
+
+
+@lean
+def _pointer_read(
+    units: NDArray[np.uint32], call: Int, address: Int, length: Int, plan: Plan, columns: Columns, state: State
+) -> Int:
+    """The store of a pointer to an address, among what defined the bytes that a call read; -1: there is none.
+
+    Decoding left a cell for each range that was read. Of several stores one whose object holds the range is taken.
+    """
+    cell = state.counts[FIRST_CELL]
+    while cell < columns.counts[N_CELL] and columns.cells[cell].parent < call:
+        cell += 1
+    state.counts[FIRST_CELL] = cell
+    found = np.int64(-1)
+    while cell < columns.counts[N_CELL] and columns.cells[cell].parent == call:
+        row = columns.cells[cell]
+        cell += 1
+        if row.kind != CELL_READ or row.length < WORD:
+            continue
+        if row.definition >= -MAX_CELLS:
+            found = _better(units, found, row.definition, address, length, plan, columns, state)
+            continue
+        listed = -row.definition - MAX_CELLS - 1
+        for k in range(columns.multi_start[listed], columns.multi_start[listed + 1]):
+            found = _better(units, found, columns.multi_reference[k], address, length, plan, columns, state)
+    return found
+
+
+@lean
+def _better(
+    units: NDArray[np.uint32],
+    found: Int,
+    reference: Int,
+    address: Int,
+    length: Int,
+    plan: Plan,
+    columns: Columns,
+    state: State,
+) -> Int:
+    """The event of a reference if it stored a pointer to an address, and no better one was ``found``; else that."""
+    for _ in range(COPIES_OF_COPIES):
+        if reference >= 0 or reference < -MAX_CELLS or columns.cells[-reference - 1].kind != CELL_COPY:
+            break
+        reference = np.int64(columns.cells[-reference - 1].definition)
+    event = np.int64(reference - 1)
+    if reference <= 0 or state.objects[event] == 0:
+        return found
+    site = plan.sites[site_of(plan, columns, event)]
+    if site.kind != STORES or site.size != WORD or site.aux >= 0 or site.units < 4:
+        return found
+    row = columns.segments[columns.events[event].segment]
+    if wide(units, row.word + site.unit + 2) != address:
+        return found
+    made = state.table[state.objects[event]]
+    holds = made.base <= address and address + length <= made.base + made.size
+    return event if found < 0 or holds else found
 
 
 @lean
@@ -226,7 +294,7 @@ def library_effects(
     call = last_event(plan, columns, segment)
     site = plan.segments[columns.segments[segment].id + 1].site_start - 1
     position = start + 2
-    resized, resized_end = np.int64(0), np.int64(0)
+    resized, resized_end, before = np.int64(0), np.int64(0), np.int64(0)
     while position < end and units[position]:
         opcode = wide(units, position) & 255
         x = wide(units, position + 2)
@@ -255,8 +323,10 @@ def library_effects(
                     argument = _argument(units, segment, x, z, plan, columns, state)
                     number = state.objects[argument] if argument >= 0 else 0
                     report(OVERLAP, call, site, argument, number, 1, x, z, y, state)
-            if opcode == READ and traits & (TEXT | OUTPUT):
+            looks = traits & (TEXT | COMPARES) or (traits & OUTPUT and before == PIECE)
+            if opcode == READ and looks:
                 _text(units, segment, call, site, x, y, traits & TEXT != 0, plan, columns, sources, state)
+        before = opcode
         position += 2 * (1 + OPERANDS[opcode])
 
 
@@ -295,8 +365,8 @@ def _text(
     sources: Sources,
     state: State,
 ) -> None:
-    """A library call read bytes that decide what it does: it is an error if nothing wrote one of them, or (not
-    ``each``) any of them, where some may be padding.
+    """A library call read bytes that decide what it does: it is an error if nothing wrote one of them. Where some may
+    be padding (not ``each``) it is one if nothing wrote any, and noted as PARTLY if only some may have been written.
 
     Decoding left a cell for each range that was read, in the same order.
     """
@@ -313,13 +383,31 @@ def _text(
     if cell >= columns.counts[N_CELL] or argument < 0:
         return
     number, definition = state.objects[argument], columns.cells[cell].definition
-    undefined = False
+    undefined = partly = False
     if definition >= -MAX_CELLS:
         undefined = is_undefined(definition, number, plan, columns, sources, state)
-    elif each:
+        partly = not undefined and not each and _most_written(definition, plan, columns) < length
+    else:
         listed = -definition - MAX_CELLS - 1
+        written = np.int64(0)
         for k in range(columns.multi_start[listed], columns.multi_start[listed + 1]):
+            written += _most_written(columns.multi_reference[k], plan, columns)
             if is_undefined(columns.multi_reference[k], number, plan, columns, sources, state):
-                undefined = True
+                undefined = undefined or each
+                partly = not each
+        partly = partly or (not each and written < length)
     if undefined:
         report(UNDEFINED, call, site, argument, number, CALLS_WITH, address, length, 0, state)
+    made = state.table[number]
+    fresh = (made.kind == HEAP or made.kind == LOCAL) and state.counts[LAST_UNKNOWN] < made.birth
+    if partly and fresh and not undefined:
+        report(PARTLY, call, site, argument, number, CALLS_WITH, address, length, 0, state)
+
+
+@lean
+def _most_written(definition: Int, plan: Plan, columns: Columns) -> Int:
+    """How many bytes a writer wrote, at most."""
+    if definition > 0:
+        site = plan.sites[site_of(plan, columns, definition - 1)]
+        return np.int64(site.size) if site.kind == STORES else LONGEST
+    return np.int64(columns.cells[-definition - 1].length) if -MAX_CELLS <= definition < 0 else np.int64(0)

@@ -1,8 +1,8 @@
 """Objects of a recorded run, and which accesses missed them: variables, locals and blocks as they are born and die.
 
-Objects are numbered as they are born: static variables, then locals and blocks of the heap; a number is never used
-again, so a pointer to something that is gone still tells what it was. Number 0 stands for whatever is not known, of
-which nothing is said.
+Objects are numbered as they are born: static variables, what ``main`` was given (``given.py``), then locals and blocks
+of the heap; a number is never used again, so a pointer to something that is gone still tells what it was. Number 0
+stands for whatever is not known, of which nothing is said.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ MOST_OCCURRENCES = 1 << 20
 
 DIRECT, THREAD = int(FrameKind.DIRECT), int(FrameKind.THREAD)
 # Kinds of objects.
-UNBORN, LOCAL, COPIED, HEAP, STATIC = range(5)
+UNBORN, LOCAL, COPIED, HEAP, STATIC, GIVEN = range(6)
 # Kinds of errors.
-BOUNDS, FREED, RETURNED, LEFT, TWICE, NO_BLOCK, OVERLAP, UNDEFINED = range(1, 9)
+BOUNDS, FREED, RETURNED, LEFT, TWICE, NO_BLOCK, OVERLAP, UNDEFINED, PARTLY = range(1, 10)
 ERROR_KINDS = 16
 # What an undefined value decides.
 BRANCHES, ADDRESSES, CALLS_WITH, EXITS = range(4)
@@ -40,7 +40,10 @@ OBJECT = np.dtype(
         ("base", np.int64),
         ("size", np.int64),
         ("kind", np.int32),
-        ("declared", np.int32),  # the number of the local or static variable; of a block the call that made it
+        (
+            "declared",
+            np.int32,
+        ),  # the number of the variable, or of what main was given; of a block the call that made it
         ("frame", np.int32),
         ("scope", np.int32),
         ("birth", np.int32),  # event
@@ -114,6 +117,10 @@ class State(NamedTuple):
 
 N_OBJECT, N_ERROR, LAST_UNKNOWN, NEXT_CELL, N_STATIC, UNKNOWN_DEPTH = range(6)
 HIDDEN, N_OCCURRENCE, ANY_UNDEFINED = 6, 7, 8  # HIDDEN 1: locals may live on when their frame is left
+# The number of the function main; of what it was given the first object (0: none) and how many; the room that the
+# strings take; the first cell that a later call may have left.
+MAIN, FIRST_GIVEN, N_GIVEN, GIVEN_START, GIVEN_END, FIRST_CELL, N_COUNT = range(9, 16)
+MAIN_PARAMETERS = 3  # have places behind all events
 
 
 def new_state(events: int, segments: int, frames: int, sites: int, threads: int, blocks: int, members: int) -> State:
@@ -122,11 +129,11 @@ def new_state(events: int, segments: int, frames: int, sites: int, threads: int,
     ``members`` are the member arrays of the program.
     """
     size = 1 << max(4, (4 * blocks).bit_length())
-    counts = np.zeros(9, np.int64)
-    counts[N_OBJECT], counts[LAST_UNKNOWN] = 1, -1
+    counts = np.zeros(N_COUNT, np.int64)
+    counts[N_OBJECT], counts[LAST_UNKNOWN], counts[MAIN] = 1, -1, -1
     return State(
-        lazy_zeros(events + 1, np.int32),
-        lazy_zeros(events + 1, np.uint8),
+        lazy_zeros(events + 1 + MAIN_PARAMETERS, np.int32),
+        lazy_zeros(events + 1 + MAIN_PARAMETERS, np.uint8),
         lazy_zeros(MOST_OBJECTS, OBJECT),
         lazy_zeros(MOST_ERRORS, ERROR),
         lazy_zeros(MOST_OCCURRENCES, OCCURRENCE),
@@ -200,6 +207,17 @@ def block_at(address: Int, state: State) -> Int:
 
 
 @lean
+def block_told(address: Int, call: Int, state: State) -> Int:
+    """The block that begins at an address which a library call wrote, also where it is gone since; 0: none is known."""
+    place = _block_place(address, state)
+    number = state.blocks[place]
+    row = state.table[number]
+    if state.keys[place] != address or address == 0 or row.kind != HEAP or row.declared > call:
+        return 0
+    return number if row.death == 0 or row.death > call + 1 else 0
+
+
+@lean
 def enter(segment: Int, thread: Int, plan: Plan, columns: Columns, sources: Sources, state: State) -> None:
     """A frame begins: numbers for its locals, and its place on the thread's stack."""
     row = columns.segments[segment]
@@ -220,6 +238,10 @@ def enter(segment: Int, thread: Int, plan: Plan, columns: Columns, sources: Sour
 def _take_arguments(frame: Int, plan: Plan, columns: Columns, state: State) -> None:
     """Where the arguments of a frame are, if they are known; one that was never given a value taints it."""
     row = columns.frames[frame]
+    if row.call < 0 and row.function == state.counts[MAIN] and state.counts[FIRST_GIVEN]:
+        state.arguments[frame] = len(state.objects) - MAIN_PARAMETERS
+        state.passed[frame] = MAIN_PARAMETERS
+        return
     if row.call < 0 or (row.kind != DIRECT and row.kind != THREAD):
         return
     call = columns.segments[row.call]
@@ -358,6 +380,8 @@ def check_access(
     elif address < row.base or address + length > row.base + row.size:
         if row.size == 0 and row.kind != HEAP:  # its size is not known
             return
+        if row.kind == GIVEN and writes and _takes_all(whole, address, length, state):
+            return
         kind = BOUNDS
     elif row.scope >= 0 and not _is_in_scope(event, site, row, plan, columns, sources, state):
         kind = LEFT
@@ -366,6 +390,18 @@ def check_access(
     else:
         return
     report(kind, event, site, argument, whole, writes, address, length, 0, state)
+
+
+@lean
+def _takes_all(number: Int, address: Int, length: Int, state: State) -> bool:
+    """Whether a write from the first argument on stays where arguments and environment are, as programs mean it that
+    change their title: from then on that is one object.
+    """
+    row = state.table[number]
+    if row.base != state.counts[GIVEN_START] or address < row.base or address + length > state.counts[GIVEN_END]:
+        return False
+    row.size = state.counts[GIVEN_END] - row.base
+    return True
 
 
 @lean

@@ -18,9 +18,11 @@ from whence.probe.pointers import TO_WHOLE, Sources, Trait
 from whence.probe.steps import WORD, Source
 from whence.trace.columns import N_SEGMENT, CellKind, Columns
 from whence.trace.dependence import event_in_block, site_of
+from whence.trace.given import given_at
 from whence.trace.kernels import lean
 from whence.trace.memory import wide
 from whence.trace.objects import (
+    GIVEN,
     IN_PARENT,
     LAST_UNKNOWN,
     LOCAL,
@@ -29,7 +31,7 @@ from whence.trace.objects import (
     STATIC,
     UNBORN,
     State,
-    block_at,
+    block_told,
     whole_of,
 )
 from whence.trace.shadow import MAX_CELLS, Int
@@ -162,10 +164,12 @@ def _value(units: NDArray[np.uint32], event: Int, site: Int, segment: Int, plan:
 
 @lean
 def object_initially(number: Int, value: Int, sources: Sources, state: State) -> Int:
-    """The object of a pointer that a static variable held from the start: one that its initial value names."""
+    """The object of a pointer that a static variable held from the start: one that its initial value names. What the
+    arrays that ``main`` was given hold, and variables of a library, points to what it was given.
+    """
     row = state.table[number]
     if row.kind != STATIC:
-        return 0
+        return given_at(value, state) if number == 0 or row.kind == GIVEN else 0
     found = 0
     for k in range(sources.pointer_starts[row.declared], sources.pointer_starts[row.declared + 1]):
         target = 1 + sources.pointers[k]
@@ -190,7 +194,9 @@ def object_loaded(
                 same = address < 0 or site.aux >= 0 or wide(units, row.word + site.unit) == address
                 return state.objects[event] if site.size == WORD and same else 0
             return state.objects[event] if site.kind == ARGS else 0
-        if definition == 0 or definition < -MAX_CELLS:
+        if definition == 0:
+            return given_at(value, state)
+        if definition < -MAX_CELLS:
             return 0
         cell = columns.cells[-definition - 1]
         if cell.kind == CELL_VARIADIC:
@@ -200,7 +206,7 @@ def object_loaded(
                 return 0
             definition, address = cell.definition, np.int64(-1)
         else:
-            return block_at(value, state)
+            return block_told(value, cell.parent, state) or given_at(value, state)
     return 0
 
 

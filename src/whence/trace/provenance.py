@@ -21,6 +21,7 @@ from whence.probe.steps import Op, Source
 from whence.trace.any_event import any_event
 from whence.trace.columns import CHUNK_UNITS, N_SEGMENT, Columns
 from whence.trace.decode import CHUNK_HEADER_UNITS, EFFECT, IDENTITY, KIND_SHIFT, SWITCH
+from whence.trace.given import RECORD, given_born
 from whence.trace.kernels import inlined, lean
 from whence.trace.library_calls import allocator_called, library_effects, result_of
 from whence.trace.memory import wide
@@ -72,6 +73,8 @@ def follow(
                 if header >> KIND_SHIFT == EFFECT:
                     if depths[thread] == 0 and units[position + 1] == 0:
                         statics_born(units, position, position + size, sources, state)
+                    elif units[position + 1] == RECORD:
+                        given_born(units, position, position + size, state)
                     elif state.waits[thread] >= 0:
                         waits = state.waits[thread]
                         library_effects(units, position, position + size, waits, plan, columns, sources, state)
@@ -217,7 +220,7 @@ def _steps(
             if stale or (state.counts[ANY_UNDEFINED] and state.undefined[definition - 1]):
                 return _taint(event, step.site, row.frame, state)
         elif definition == 0:
-            if step.carries and made.kind == STATIC:
+            if step.carries and (made.kind >= STATIC or number == 0):
                 objects[event] = object_initially(number, wide(units, unit + 2), sources, state)
             if born >= 0 and state.counts[LAST_UNKNOWN] < born:
                 return _taint(event, step.site, row.frame, state)

@@ -49,6 +49,21 @@ def touched(trace: Trace) -> Touched:
     return found.where(slice(_touch(trace.units, segments, trace.events, plan, forms, library, found)))
 
 
+def stored(trace: Trace, first: int, last: int) -> Touched:
+    """What stores, copies and fills of the segments from ``first`` to before ``last`` wrote, without library calls."""
+    plan, segments = trace.plan, trace.columns.segments[: trace.segments][first:last]
+    forms = _forms(plan.accesses)
+    forms[forms == READ] = NO
+    most = np.concatenate([[0], np.cumsum(np.where(forms == COPY, 2, forms != NO))])
+    per_segment = np.diff(most[plan.segments["access_start"]], append=most[-1])
+    room = int(per_segment[segments["id"]].sum())
+    event, address, length, none = *(np.empty(room, np.int64) for _ in range(3)), np.empty(0, np.int64)
+    found = Touched(event, address, length, np.empty(room, np.bool_))
+    nothing = Touched(none, none, none, np.empty(0, np.bool_))
+    found = found.where(slice(_touch(trace.units, segments, trace.events, plan, forms, nothing, found)))
+    return found.where(found.writes)
+
+
 def _forms(accesses: Any) -> Integers:
     """What each static access does to memory."""
     kinds = accesses["kind"]

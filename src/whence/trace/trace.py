@@ -21,7 +21,7 @@ from whence.trace.columns import CHUNK_UNITS, N_CELL, N_EVENT, N_SEGMENT, Column
 from whence.trace.fault import REGISTERS, Fault
 
 MAGIC = int.from_bytes(b"WHNCTRC1", "little")
-VERSION = 4
+VERSION = 5
 ADDRESS_BYTES = 8
 HEADER_UNITS = 1024  # a page
 REGISTERS_AT = 17  # word of the header

@@ -224,10 +224,12 @@ static void string_read(const struct conversion *one, const char *text, size_t o
         read_bytes(text, stopped ? read : read + 1);
 }
 
-static void wide_string_read(const wchar_t *text)
+/* At most as many characters as the precision has bytes, each of which takes one or more. */
+static void wide_string_read(const wchar_t *text, int precision)
 {
+    size_t limit = precision >= 0 ? (size_t)precision : SIZE_MAX / sizeof *text, length = text ? wcsnlen(text, limit) : 0;
     if (text)
-        read_bytes(text, (wcslen(text) + 1) * sizeof *text);
+        read_bytes(text, (length + (length < limit)) * sizeof *text);
 }
 
 static size_t stored_size(const char *modifier)
@@ -248,7 +250,7 @@ static size_t convert(const struct conversion *one, const union value *value, un
     if (is_plain_string(one, value))
         string_read(one, value->p, offset, visible, to);
     else if (one->letter == 'S' || (one->letter == 's' && *one->modifier))
-        wide_string_read(value->p);
+        wide_string_read(value->p, one->precision);
     else if (one->letter == 'n')
         write_bytes(value->p, stored_size(one->modifier));
     return length;

@@ -141,6 +141,7 @@ LIBRARY(ssize_t, recvfrom, int descriptor, void *to, size_t size, int flags, str
 LIBRARY(ssize_t, recvmsg, int descriptor, struct msghdr *message, int flags)
 {
     int before = errno;
+    const size_t room = message->msg_name ? message->msg_namelen : 0;
     await(descriptor, POLLIN, flags);
     ssize_t length = recvmsg(descriptor, message, flags);
     EFFECTS_ERRNO(recvmsg, before)
@@ -149,7 +150,7 @@ LIBRARY(ssize_t, recvmsg, int descriptor, struct msghdr *message, int flags)
         received(descriptor, length, flags);
         parts(message, positive(length), part_received);
         if (length >= 0) {
-            write_bytes(message->msg_name, message->msg_name ? message->msg_namelen : 0);
+            write_bytes(message->msg_name, least(room, message->msg_namelen));
             write_bytes(message->msg_control, message->msg_control ? message->msg_controllen : 0);
             write_bytes(&message->msg_namelen, sizeof message->msg_namelen);
             write_bytes(&message->msg_controllen, sizeof message->msg_controllen);

@@ -197,7 +197,36 @@ LIBRARY(char *, realpath, const char *path, char *to)
     return result;
 }
 
+#ifdef __GLIBC__
+REAL(char *, canonicalize_file_name, const char *);
+
+LIBRARY(char *, canonicalize_file_name, const char *path)
+{
+    int before = errno;
+    char *result = real_canonicalize_file_name(path);
+    EFFECTS_ERRNO(canonicalize_file_name, before)
+    {
+        read_string(path);
+        state(STATE_READ, FILE_SYSTEM_STATE);
+        if (result)
+            whence_block_allocated(result, strlen(result) + 1);
+        write_bytes(result, result ? strlen(result) + 1 : 0);
+    }
+    return result;
+}
+#endif
+
 /* Random numbers. */
+
+REAL(int, getentropy, void *, size_t);
+
+LIBRARY(int, getentropy, void *to, size_t size)
+{
+    int before = errno;
+    int result = real_getentropy(to, size);
+    EFFECTS_ERRNO(getentropy, before) { write_bytes(to, result ? 0 : size); }
+    return result;
+}
 
 #define RANDOM_NUMBER(type, name) \
     LIBRARY(type, name, void) \

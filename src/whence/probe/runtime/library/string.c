@@ -491,3 +491,26 @@ LIBRARY(int, __xpg_strerror_r, int number, char *to, size_t size)
     EFFECTS_ERRNO(__xpg_strerror_r, before) { write_bytes(to, size ? strlen(to) + 1 : 0); }
     return result;
 }
+
+/* The last part of a path, mostly a place in it; glibc's second one, and musl's, cuts off the slashes that the path ends with. */
+REAL(char *, basename, const char *);
+REAL_GLIBC(char *, __xpg_basename, char *);
+
+#define LAST_PART(name, type) \
+    LIBRARY(char *, name, type path) \
+    { \
+        const size_t length = path ? strlen(path) : 0; \
+        char *part = real_##name(path); \
+        EFFECTS(name) \
+        { \
+            read_bytes(path, path ? length + 1 : 0); \
+            const size_t left = path ? strlen(path) : 0; \
+            write_bytes(path + left, left < length); \
+        } \
+        return part; \
+    }
+
+LAST_PART(basename, const char *)
+#ifdef __GLIBC__
+LAST_PART(__xpg_basename, char *)
+#endif

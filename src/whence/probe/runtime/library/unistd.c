@@ -7,8 +7,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/times.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,23 +67,62 @@ LIBRARY(ssize_t, write, int descriptor, const void *from, size_t size)
     return length;
 }
 
+static void parts_read(const struct iovec *parts, int count)
+{
+    read_bytes(parts, count > 0 ? (size_t)count * sizeof *parts : 0);
+}
+
+/* The parts of a call, of which `length` bytes went out in all. */
+static void parts_out(const struct iovec *parts, int count, size_t length)
+{
+    size_t offset = 0;
+    for (int i = 0; i < count && offset < length; i++) {
+        const size_t rest = length - offset, part = parts[i].iov_len < rest ? parts[i].iov_len : rest;
+        piece(1, offset, part);
+        read_bytes(parts[i].iov_base, part);
+        offset += part;
+    }
+}
+
+static void parts_in(const struct iovec *parts, int count, size_t length)
+{
+    for (int i = 0; i < count && length; i++) {
+        const size_t part = parts[i].iov_len < length ? parts[i].iov_len : length;
+        write_bytes(parts[i].iov_base, part);
+        length -= part;
+    }
+}
+
 LIBRARY(ssize_t, writev, int descriptor, const struct iovec *parts, int count)
 {
     int before = errno;
     ssize_t length = writev(descriptor, parts, count);
     EFFECTS_ERRNO(writev, before)
     {
-        read_bytes(parts, (size_t)count * sizeof *parts);
+        parts_read(parts, count);
         if (length > 0)
             whence_descriptor_out(descriptor, (size_t)length);
-        size_t offset = 0;
-        for (int i = 0; i < count && offset < positive(length); offset += parts[i++].iov_len) {
-            piece(1, offset, parts[i].iov_len);
-            read_bytes(parts[i].iov_base, parts[i].iov_len);
-        }
+        parts_out(parts, count, positive(length));
     }
     return length;
 }
+
+LIBRARY(ssize_t, pwritev, int descriptor, const struct iovec *parts, int count, off_t offset)
+{
+    int before = errno;
+    ssize_t length = pwritev(descriptor, parts, count, offset);
+    EFFECTS_ERRNO(pwritev, before)
+    {
+        parts_read(parts, count);
+        if (length > 0) {
+            whence_descriptor_moved(descriptor);
+            whence_effect(WHENCE_OUT, (unsigned)descriptor & 0xFF, 2, (uint64_t)offset, (size_t)length, 0);
+        }
+        parts_out(parts, count, positive(length));
+    }
+    return length;
+}
+LIBRARY_SAME(pwritev64, pwritev);
 
 LIBRARY(ssize_t, pwrite, int descriptor, const void *from, size_t size, off_t offset)
 {
@@ -105,17 +149,27 @@ LIBRARY(ssize_t, readv, int descriptor, const struct iovec *parts, int count)
     ssize_t length = readv(descriptor, parts, count);
     EFFECTS_ERRNO(readv, before)
     {
-        read_bytes(parts, count > 0 ? (size_t)count * sizeof *parts : 0);
+        parts_read(parts, count);
         whence_descriptor_in(descriptor, positive(length));
-        size_t left = positive(length);
-        for (int i = 0; i < count && left; i++) {
-            size_t part = parts[i].iov_len < left ? parts[i].iov_len : left;
-            write_bytes(parts[i].iov_base, part);
-            left -= part;
-        }
+        parts_in(parts, count, positive(length));
     }
     return length;
 }
+
+LIBRARY(ssize_t, preadv, int descriptor, const struct iovec *parts, int count, off_t offset)
+{
+    int before = errno;
+    ssize_t length = preadv(descriptor, parts, count, offset);
+    EFFECTS_ERRNO(preadv, before)
+    {
+        parts_read(parts, count);
+        whence_descriptor_in(descriptor, 0);
+        whence_effect(WHENCE_IN, (unsigned)descriptor & 0xFF, 2, (uint64_t)offset, positive(length), 0);
+        parts_in(parts, count, positive(length));
+    }
+    return length;
+}
+LIBRARY_SAME(preadv64, preadv);
 
 /* The third argument is a number, a lock, or not there at all; taking it then reads an undefined register, no more. */
 LIBRARY(int, fcntl, int descriptor, int command, ...)
@@ -208,6 +262,77 @@ LIBRARY(int, mkstemp, char *path)
 }
 LIBRARY_SAME(mkstemp64, mkstemp);
 
+LIBRARY(int, mkostemp, char *path, int flags)
+{
+    int before = errno;
+    int descriptor = mkostemp(path, flags);
+    EFFECTS_ERRNO(mkostemp, before)
+    {
+        descriptor_from_path(path, descriptor);
+        write_bytes(path, strlen(path));
+    }
+    return descriptor;
+}
+LIBRARY_SAME(mkostemp64, mkostemp);
+
+LIBRARY(int, mkstemps, char *path, int suffix)
+{
+    int before = errno;
+    int descriptor = mkstemps(path, suffix);
+    EFFECTS_ERRNO(mkstemps, before)
+    {
+        descriptor_from_path(path, descriptor);
+        write_bytes(path, strlen(path));
+    }
+    return descriptor;
+}
+LIBRARY_SAME(mkstemps64, mkstemps);
+
+LIBRARY(char *, get_current_dir_name, void)
+{
+    int before = errno;
+    char *result = get_current_dir_name();
+    EFFECTS_ERRNO(get_current_dir_name, before)
+    {
+        if (result)
+            whence_block_allocated(result, strlen(result) + 1);
+        write_bytes(result, result ? strlen(result) + 1 : 0);
+    }
+    return result;
+}
+
+LIBRARY(int, ttyname_r, int descriptor, char *to, size_t size)
+{
+    int before = errno;
+    int result = ttyname_r(descriptor, to, size);
+    EFFECTS_ERRNO(ttyname_r, before) { write_bytes(to, result ? 0 : strlen(to) + 1); }
+    return result;
+}
+
+LIBRARY(clock_t, times, struct tms *to)
+{
+    int before = errno;
+    clock_t now = times(to);
+    EFFECTS_ERRNO(times, before) { write_bytes(to, to && now != (clock_t)-1 ? sizeof *to : 0); }
+    return now;
+}
+
+/* What is mapped depends on the call: a file's contents, or zeros. Of what is larger only a part is ever touched. */
+enum { MOST_MAPPED = 1 << 27 };
+
+LIBRARY(void *, mmap, void *wanted, size_t length, int protection, int flags, int descriptor, off_t offset)
+{
+    int before = errno;
+    void *place = mmap(wanted, length, protection, flags, descriptor, offset);
+    EFFECTS_ERRNO(mmap, before)
+    {
+        if (place != MAP_FAILED && protection != PROT_NONE && length <= MOST_MAPPED)
+            write_bytes(place, length);
+    }
+    return place;
+}
+LIBRARY_SAME(mmap64, mmap);
+
 LIBRARY(char *, mkdtemp, char *path)
 {
     int before = errno;
@@ -292,6 +417,37 @@ LIBRARY(int, select, int count, fd_set *in, fd_set *out, fd_set *other, struct t
     return result;
 }
 
+LIBRARY(int, ppoll, struct pollfd *all, nfds_t count, const struct timespec *limit, const sigset_t *mask)
+{
+    int before = errno;
+    int result = ppoll(all, count, limit, mask);
+    EFFECTS_ERRNO(ppoll, before)
+    {
+        read_bytes(all, count * sizeof *all);
+        read_bytes(limit, limit ? sizeof *limit : 0);
+        read_bytes(mask, mask ? NSIG / 8 : 0);
+        for (nfds_t i = 0; i < count; i++)
+            write_bytes(&all[i].revents, sizeof all[i].revents);
+    }
+    return result;
+}
+
+LIBRARY(int, epoll_ctl, int epoll, int operation, int descriptor, struct epoll_event *event)
+{
+    int before = errno;
+    int result = epoll_ctl(epoll, operation, descriptor, event);
+    EFFECTS_ERRNO(epoll_ctl, before) { read_bytes(event, event ? sizeof *event : 0); }
+    return result;
+}
+
+LIBRARY(int, epoll_wait, int epoll, struct epoll_event *events, int most, int limit)
+{
+    int before = errno;
+    int count = epoll_wait(epoll, events, most, limit);
+    EFFECTS_ERRNO(epoll_wait, before) { write_bytes(events, count > 0 ? (size_t)count * sizeof *events : 0); }
+    return count;
+}
+
 LIBRARY(int, poll, struct pollfd *all, nfds_t count, int timeout)
 {
     int before = errno;
@@ -341,6 +497,25 @@ LIBRARY_SAME(__xstat64, __xstat);
 LIBRARY_SAME(__lxstat64, __lxstat);
 LIBRARY_SAME(__fxstat64, __fxstat);
 #endif
+
+#define VOLUME(name, path, call, ...) \
+    LIBRARY(int, name, __VA_ARGS__, struct statvfs *status) \
+    { \
+        int before = errno; \
+        int result = call; \
+        EFFECTS_ERRNO(name, before) \
+        { \
+            read_string(path); \
+            state(STATE_READ, FILE_SYSTEM_STATE); \
+            write_bytes(status, result ? 0 : sizeof *status); \
+        } \
+        return result; \
+    }
+
+VOLUME(statvfs, path, statvfs(path, status), const char *path)
+VOLUME(fstatvfs, NULL, fstatvfs(descriptor, status), int descriptor)
+LIBRARY_SAME(statvfs64, statvfs);
+LIBRARY_SAME(fstatvfs64, fstatvfs);
 
 LIBRARY(int, fstatat, int folder, const char *path, struct stat *status, int flags)
 {

@@ -1,6 +1,7 @@
 /* Wrappers of wchar.h's strings and wide streams: the common ones, as their narrow counterparts. */
 #include "library/library.h"
 
+#include <time.h>
 #include <wchar.h>
 
 enum { WIDE = sizeof(wchar_t) };
@@ -276,6 +277,95 @@ LIBRARY(int, wmemcmp, const wchar_t *a, const wchar_t *b, size_t count)
         read_bytes(a, count * WIDE);
         read_bytes(b, count * WIDE);
     }
+    return result;
+}
+
+/* A wide format's characters that are in no character set of one byte stand in no conversion. */
+static void narrow(const wchar_t *format, char *to, size_t room)
+{
+    size_t i = 0;
+    for (; format[i] && i + 1 < room; i++)
+        to[i] = format[i] > 0 && format[i] < 128 ? (char)format[i] : '?';
+    to[i] = 0;
+}
+
+enum { LONGEST_FORMAT = 1024 };
+
+static int print_wide(uint32_t function, wchar_t *to, size_t size, const wchar_t *format, va_list list, unsigned first,
+                      int listed)
+{
+    int before = errno;
+    va_list used;
+    va_copy(used, list);
+    int length = vswprintf(to, size, format, used);
+    va_end(used);
+    int after = errno_now();
+    if (effects_begin(function)) {
+        char text[LONGEST_FORMAT];
+        narrow(format, text, sizeof text);
+        read_bytes(format, whole(format));
+        if (listed)
+            read_list(list);
+        whence_format_pieces(text, list, first, listed, (struct formatted){NULL, 0});
+        if (size)
+            write_bytes(to, (length < 0 ? size : (size_t)length + 1) * WIDE);
+        effects_end_errno(before, after);
+    }
+    return length;
+}
+
+LIBRARY(int, swprintf, wchar_t *to, size_t size, const wchar_t *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int length = print_wide(LIBRARY_swprintf, to, size, format, list, 3, 0);
+    va_end(list);
+    return length;
+}
+
+LIBRARY(int, vswprintf, wchar_t *to, size_t size, const wchar_t *format, va_list list)
+{
+    return print_wide(LIBRARY_vswprintf, to, size, format, list, 3, 1);
+}
+
+LIBRARY(size_t, wcsxfrm, wchar_t *to, const wchar_t *from, size_t size)
+{
+    size_t length = wcsxfrm(to, from, size);
+    EFFECTS(wcsxfrm)
+    {
+        read_bytes(from, whole(from));
+        write_bytes(to, length < size ? (length + 1) * WIDE : 0);
+    }
+    return length;
+}
+
+LIBRARY(size_t, wcsftime, wchar_t *to, size_t size, const wchar_t *format, const struct tm *parts)
+{
+    size_t length = wcsftime(to, size, format, parts);
+    EFFECTS(wcsftime)
+    {
+        read_bytes(format, whole(format));
+        read_bytes(parts, sizeof *parts);
+        write_bytes(to, length ? (length + 1) * WIDE : 0);
+    }
+    return length;
+}
+
+LIBRARY(int, wcswidth, const wchar_t *text, size_t limit)
+{
+    int width = wcswidth(text, limit);
+    EFFECTS(wcswidth)
+    {
+        size_t length = wcsnlen(text, limit);
+        read_bytes(text, (length + (length < limit)) * WIDE);
+    }
+    return width;
+}
+
+LIBRARY(int, mbsinit, const mbstate_t *shift)
+{
+    int result = mbsinit(shift);
+    EFFECTS(mbsinit) { read_bytes(shift, shift ? sizeof *shift : 0); }
     return result;
 }
 

@@ -20,7 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define VERSION 4
+#define VERSION 5
 #define CHUNK_HEADER_UNITS 8
 #define VARIABLES 4000 /* addresses in one record */
 #define TRACE_DESCRIPTOR 987 /* high, so that the subject's own descriptors keep their numbers */
@@ -224,6 +224,43 @@ static void note_variables(void)
             memcpy(place + 2, __whence_variables[module] + done, count * sizeof(uint64_t));
         }
     __whence_end = __whence_cursor; /* the next reservation begins a slice */
+}
+
+static size_t count_of(char **strings)
+{
+    size_t count = 0;
+    while (strings && strings[count])
+        count++;
+    return count;
+}
+
+/* Appends where strings lie, and how long they are with their NULs. */
+static void note_strings(char **strings, size_t count)
+{
+    for (size_t done = 0; done < count; done += VARIABLES) {
+        const size_t here = count - done < VARIABLES ? count - done : VARIABLES;
+        uint32_t *place = whence_reserve(2 + 4 * here);
+        place[0] = KIND_EFFECT | (uint32_t)(2 + 4 * here);
+        place[1] = GIVEN;
+        for (size_t i = 0; i < here; i++) {
+            const uint64_t words[] = {(uintptr_t)strings[done + i], strlen(strings[done + i]) + 1};
+            memcpy(place + 2 + 4 * i, words, sizeof words);
+        }
+    }
+}
+
+void whence_note_given(char **arguments, char **variables)
+{
+    if (!whence_trace.header)
+        return;
+    const uint64_t arrays[] = {(uintptr_t)arguments, count_of(arguments), (uintptr_t)variables, count_of(variables)};
+    uint32_t *place = whence_reserve(2 + 2 * 4);
+    place[0] = KIND_EFFECT | (2 + 2 * 4);
+    place[1] = GIVEN;
+    memcpy(place + 2, arrays, sizeof arrays);
+    note_strings(arguments, arrays[1]);
+    note_strings(variables, arrays[3]);
+    __whence_end = __whence_cursor;
 }
 
 int whence_trace_start(uint64_t limit, int is_ring)

@@ -17,6 +17,7 @@
 #define KIND_EFFECT (1u << 30)
 #define KIND_THREAD (2u << 30)
 #define KIND_START (3u << 30)
+#define GIVEN 0xFFFFFFFFu /* the function of effect records that tell what main was given */
 
 /* Where the recorder's own memory lies: between the places of a session (base/places.c), so that the subject's large blocks
    lie in recordings where they do in altered runs. */
@@ -59,6 +60,8 @@ extern struct whence_trace whence_trace __attribute__((visibility("hidden")));
 
 /* Makes the file at whence_trace.path, of so many bytes, and records into it from now on; 0, or -1 with errno set. */
 int whence_trace_start(uint64_t limit, int is_ring);
+/* Notes where the arguments and the environment lie, arrays and strings, before main is called. */
+void whence_note_given(char **arguments, char **variables);
 /* Opens the file at whence_trace.path; returns the descriptor, or -1. */
 int whence_open_trace(int create);
 /* Lets signals wait, but for those of faults; `mask` is to be set again. */

@@ -3,6 +3,7 @@
 #include "alter/session.h"
 #include "base/base.h"
 #include "record/record.h"
+#include "record/trace.h"
 #include "server/job.h"
 #include "suppress/suppress.h"
 
@@ -118,6 +119,7 @@ void whence_run_child(const struct whence_server *server)
         fail(AT_SCHEDULE);
     if (*texts[TRACE] && whence_record_start(texts[TRACE], job->trace_limit, kept_by(job)))
         fail(AT_TRACE);
+    whence_note_given(arguments, environ);
     uint64_t suppression = *texts[SESSION] ? whence_suppression_open(texts[SESSION]) : 0;
     int is_session = *texts[SESSION] && !suppression;
     set_limits(job, OWN_MEMORY + (is_session ? open_session(texts[SESSION]) : suppression));

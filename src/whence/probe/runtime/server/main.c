@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "record/trace.h"
 #include "server/server.h"
 
 int __whence_main(int argc, char **argv, char **envp);
@@ -33,5 +34,6 @@ int main(int argc, char **argv)
     int control = whence_start();
     if (control >= 0)
         return whence_serve(control, __whence_main);
+    whence_note_given(argv, environ);
     return __whence_main(argc, argv, environ);
 }
