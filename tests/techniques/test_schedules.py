@@ -12,6 +12,7 @@ from trace_readers import subject_of
 from bench.threads.programs import PROGRAMS, Program
 from whence.findings import Findings
 from whence.investigation.watcher import Watcher
+from whence.probe.instrument import Variant
 from whence.project import open_sources
 from whence.run.cases import Case
 from whence.run.outcome import Expected
@@ -21,7 +22,7 @@ from whence.techniques.schedules.guide import BETWEEN, CONFLICTS, ELSE, Guide
 from whence.techniques.schedules.search import Search
 from whence.techniques.schedules.strategies import NAMES, strategies
 from whence.techniques.schedules.technique import Schedules, _ordering
-from whence.trace.accesses import Accesses
+from whence.trace.accesses import SPUN, Accesses
 
 BY_NAME = {program.name: program for program in PROGRAMS}
 MOMENT = np.dtype([("thread", "<u4"), ("next", "<u4"), ("at", "<u8"), ("ready", "<u8"), ("segment", "<u4")])
@@ -219,3 +220,45 @@ def test_a_schedule_is_known_before_its_run_is_explained(tmp_path: Path) -> None
     first = watcher.told[0].parts["schedules"][0]["found"]
     assert first["schedule"] and "kind" not in first and "kind" in found.parts["schedules"][0]["found"]
     assert path.exists()
+
+
+LONG = """\
+#include <pthread.h>
+#include <time.h>
+static volatile int flag;
+static void *spin(void *unused)
+{
+    for (int tries = 0; tries < 5000 && !flag; tries++)
+        ;
+    return unused;
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, spin, NULL);
+    pthread_join(thread, NULL);
+    while (argc > 1 && clock() < CLOCKS_PER_SEC / 3)
+        ;
+    return 0;
+}
+"""
+
+
+def test_reads_by_which_a_thread_waits_are_kept_as_far_as_they_can_tell() -> None:
+    subject = subject_of(LONG)
+    with Recorder(subject) as recorder:
+        found = Accesses(recorder.record(Case("long", schedule=DEFAULT, expected=Expected())).trace, _ordering())
+    places, counts = np.unique(found.table["address"][found.table["thread"] == 1], return_counts=True)
+    assert len(places) and counts.max() == SPUN
+
+
+def test_a_run_that_is_only_long_is_made_again_with_all_its_time() -> None:
+    subject = subject_of(LONG)
+    case = Case("long", ("x",), expected=Expected())
+    with subject.runner(Variant.COVER) as runner:
+        search = Search(runner, case, lambda: 60.0)
+        search.short = 0.05
+        (short,) = search.run([DEFAULT], short=True)
+        assert short.timed_out
+        assert search.find(strategies(("walk",), DEFAULT), 1) is None
+        assert search.tally.total == 1 and search.tally.unrepeatable == 0

@@ -33,13 +33,15 @@ ACCESS = np.dtype(
         ("orders", np.bool_),
     ]
 )
+SPUN = 1_000  # reads by which a thread waits for another one, that are kept
 STREAMS = 1 << 62  # places of output streams, which no memory has
 
 
 class Accesses:
     """The accesses of one trace: ``table`` (ACCESS records) in order of time.
 
-    ``ordering``: numbers (as in ``plan.sites.callee``) of the library functions by which threads are ordered.
+    ``ordering``: numbers (as in ``plan.sites.callee``) of the library functions by which threads are ordered. Of
+    a thread that goes round looking at a place, which nobody touches meanwhile, only the first reads are kept.
     """
 
     def __init__(self, trace: Trace, ordering: Container[int]) -> None:
@@ -49,7 +51,23 @@ class Accesses:
         table = np.concatenate(found)
         segments = trace.columns.events["segment"][table["event"]]
         table["thread"], table["step"] = self.steps.thread[segments], self.steps.number[segments]
-        self.table: Any = table[np.argsort(table["event"], kind="stable")]
+        table = table[np.argsort(table["event"], kind="stable")]
+        self.table: Any = table[~self._spins(table)]
+
+    def _spins(self, table: Any) -> NDArray[np.bool_]:
+        """Which accesses are the ``SPUN``-th of equal reads of a place behind each other, or a later one."""
+        sites = self.trace.sites(table["event"])
+        kinds = np.where(table["writes"] | table["orders"], -1, (table["thread"].astype(np.int64) << 32) + sites)
+        place = table["address"] // GRANULE
+        order = np.argsort(place, kind="stable")
+        kinds, place = kinds[order], place[order]
+        is_new = np.ones(len(table), np.bool_)
+        is_new[1:] = (place[1:] != place[:-1]) | (kinds[1:] != kinds[:-1]) | (kinds[1:] < 0)
+        starts = np.flatnonzero(is_new)
+        number = np.arange(len(table)) - np.repeat(starts, np.diff(starts, append=len(table)))
+        found = np.zeros(len(table), np.bool_)
+        found[order] = number >= SPUN
+        return found
 
     def _touched(self) -> NDArray[Any]:
         """What was read and written."""

@@ -61,17 +61,21 @@ class Search:
     """Runs of one case under schedules, on the runner of its program's cover variant.
 
     ``left`` are the seconds that are left for looking at new schedules, ``rest`` those for what comes of one that
-    fails.
+    fails. A run that takes longer than ``short`` seconds (0: as long as the runner lets it) counts as one that does not
+    end, until it is made again: then it has all the time.
     """
 
     def __init__(self, runner: Runner, case: Case, left: Left, report: Report = lambda _: None) -> None:
         self._runner, self._case = runner, case
         self.left, self.rest, self.report = left, left, report
+        self.short, self._limits = 0.0, runner.limits
         self.tally = Tally()
 
-    def run(self, schedules: Sequence[Schedule], left: Left | None = None) -> list[RunResult]:
+    def run(self, schedules: Sequence[Schedule], left: Left | None = None, short: bool = False) -> list[RunResult]:
         """The runs under some schedules, as many as there is time for (``left``, else that for new ones)."""
         left = left or self.left
+        limit = min(self.short, self._limits.time or self.short) if short and self.short else self._limits.time
+        self._runner.limits = replace(self._limits, time=limit)
         cases = [replace(self._case, schedule=schedule) for schedule in schedules]
         results: list[RunResult] = []
         while len(results) < len(cases) and left() > 0:
@@ -107,7 +111,7 @@ class Search:
 
     def _first_failing(self, batch: Sequence[tuple[Strategy, Schedule]]) -> Failing | None:
         failing: list[Failing] = []
-        for (strategy, schedule), result in zip(batch, self.run([s for _, s in batch]), strict=False):
+        for (strategy, schedule), result in zip(batch, self.run([s for _, s in batch], short=True), strict=False):
             self.tally.runs[strategy.name] = self.tally.runs.get(strategy.name, 0) + 1
             followed = result.followed
             assert followed is not None
@@ -120,7 +124,7 @@ class Search:
         for found in sorted(failing, key=lambda f: len(_points(f.result))):
             if again := self.again(found):
                 return again
-            self.tally.unrepeatable += self.rest() > 0
+            self.tally.unrepeatable += self.rest() > 0 and not found.result.timed_out
         return None
 
     def _note(self, followed: Followed) -> None:
@@ -207,7 +211,7 @@ class _PointsJudge:
         """The verdict of each."""
         new = [data for data in dict.fromkeys(candidates) if data not in self._known]
         schedules = [replace(self._found.schedule, points=_split(data)) for data in new]
-        for data, result in zip(new, self._search.run(schedules), strict=False):
+        for data, result in zip(new, self._search.run(schedules, short=True), strict=False):
             same = signature(self._search.outcome(result)) == self._wanted
             self._known[data] = Verdict.SAME if same else Verdict.OTHER
         return [self._known.get(data, Verdict.OTHER) for data in candidates]

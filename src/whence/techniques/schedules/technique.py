@@ -32,6 +32,7 @@ ANALYSIS = 0.25  # of the time, for making a schedule short and comparing runs
 PHASES = (0.5, 0.75)  # of the schedules, after so many threads are changed where they share something often; everywhere
 OFTEN = 200  # times that a place is executed by the default schedule, above which it is one of those
 QUICK, SLOWER = 1.0, 10  # seconds, and times the recorded run, after which a run counts as endless
+SHORT = 0.25  # seconds, or as many times a run by default, after which one counts so until it is made again
 ENDLESS = 1e9  # seconds
 NEIGHBOURS = 6  # passing schedules that are compared with a failing one, at most
 CLOSE = 3  # steps to either side of a point at which a passing schedule is looked for
@@ -127,6 +128,8 @@ class _Searched:
             is_minimal = True
             found = _by_default(search, recording) if recording is not None else None
             if found is None:
+                usual = search.run([DEFAULT])
+                search.short = max(SHORT, SLOWER * usual[0].wall) if usual else 0.0
                 found = self._find(search, sites)
                 if found is not None:
                     self._publish(self._told(search, found, False))
