@@ -136,7 +136,7 @@ def test_a_written_file_that_is_another_one_each_time_is_not_compared() -> None:
 
 
 def test_a_reference_program_tells_which_files_are_right() -> None:
-    test = "echo 1 >in; ./tool copy in out; test `cat out` = 2"
+    test = "echo 1 >in; echo 2 >out; ./tool copy in out; test `cat out` = 2"  # it is there, and right, before
     _, config = suite("reference-files", bad=test)
     good = "#!/bin/sh\necho $$ >log; echo 2 >$3\n"
     write(config.folder / "good.sh", good).chmod(0o755)

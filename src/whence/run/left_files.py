@@ -51,19 +51,16 @@ def _read(path: Path) -> LeftFile | None:
         return LeftFile(file.read(), FILE_KEY | ((about.st_dev << 24 ^ about.st_ino) & (FILE_KEY - 1)))
 
 
-def changed_files(
-    given: Iterable[tuple[str, Path]], left: Mapping[str, LeftFile]
-) -> tuple[tuple[str, bytes | None], ...]:
-    """What a run has changed of all files, of those that it was given and those that it left: None for removed ones.
+def changed_files(given: Iterable[tuple[str, Path]], left: Mapping[str, LeftFile]) -> set[str]:
+    """The names of files that a run has made, changed or removed, of all those that it was given and that it left.
 
     Nothing is known of a run that left none.
     """
     if not left:
-        return ()
+        return set()
     before = dict(_contents(given))
-    after: dict[str, bytes | None] = {name: file.content for name, file in left.items()}
-    names = sorted({*before, *after})
-    return tuple((name, after.get(name)) for name in names if before.get(name) != after.get(name))
+    after = {name: file.content for name, file in left.items()}
+    return {name for name in {*before, *after} if before.get(name) != after.get(name)}
 
 
 def _contents(given: Iterable[tuple[str, Path]]) -> Iterator[tuple[str, bytes]]:

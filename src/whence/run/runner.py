@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -506,11 +506,15 @@ def _observed(result: RunResult, again: RunResult) -> Expected:
     return Expected(result.stdout, result.stderr, result.status, common_files(result, again))
 
 
-def common_files(result: RunResult, again: RunResult) -> tuple[tuple[str, bytes | None], ...]:
-    """The files that two runs of a case have changed in the same way, of all that they left."""
-    other = dict(changed_files(again.case.files, again.files))
-    changed = changed_files(result.case.files, result.files)
-    return tuple((name, content) for name, content in changed if name in other and other[name] == content)
+def common_files(
+    result: RunResult, again: RunResult, names: Iterable[str] = ()
+) -> tuple[tuple[str, bytes | None], ...]:
+    """The files that a run has changed, or that have these ``names``, where another run of the case leaves the same."""
+    if not (result.files and again.files):
+        return ()
+    chosen = sorted({*names, *changed_files(result.case.files, result.files)})
+    mine, theirs = ([run.files[n].content if n in run.files else None for n in chosen] for run in (result, again))
+    return tuple((name, one) for name, one, other in zip(chosen, mine, theirs, strict=True) if one == other)
 
 
 def find_flaky(cases: Sequence[Case], runner: Runner, progress: Progress | None = None) -> list[Case]:

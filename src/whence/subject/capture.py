@@ -89,11 +89,12 @@ def _key(subject: Subject, config: SubjectConfig, earlier: Path | None) -> str:
 
 @dataclass(frozen=True)
 class _Kept:
-    """An invocation that is a case of its own, with its run as that."""
+    """An invocation that is a case of its own, with its run as that, and the files that it may have changed."""
 
     judged: Judged
     case: Case
     result: RunResult
+    left: Files
 
 
 class _Capture:
@@ -171,7 +172,7 @@ class _Capture:
                 continue
             if case.expected is not None:
                 case = replace(case, expected=_without_others(case, observed, result))
-            found.append(_Kept(one, case, result))
+            found.append(_Kept(one, case, result, observed.files))
         return found
 
     def _results(self, program: Path, cases: Iterable[Case]) -> Iterator[RunResult | None]:
@@ -209,7 +210,7 @@ class _Capture:
             if result is None or again is None or result.timed_out or result.signal:
                 self._left_out["the reference program does not end by itself there"] += 1
                 continue
-            files = common_files(result, again)
+            files = common_files(result, again, [name for name, _ in kept.left])
             case = replace(kept.case, expected=Expected(result.stdout, result.stderr, result.status, files))
             found.append((kept.judged, case, not judge(case, kept.result).passed))
         return found
