@@ -52,6 +52,31 @@ int main(int argc, char **argv)
 }
 """
 
+ELSEWHERE = r"""
+#include <fcntl.h>
+#include <string.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    int number = atoi(argv[2]), fd = open("out", O_RDWR | O_CREAT, 0600);
+    int shown = number + 1;
+    if (ftruncate(fd, 1)) return 3;
+    if (!strcmp(argv[1], "child")) {
+        if (fork() == 0)
+            _exit(pwrite(fd, "0123456789" + shown, 1, 0) != 1);
+        wait(NULL);
+        return 0;
+    }
+    char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    *page = (char)('0' + shown);
+    return 0;
+}
+"""
+
 
 @pytest.fixture(scope="module")
 def made() -> Snippet:
@@ -166,3 +191,17 @@ def test_a_missing_file_and_one_too_many_are_told(made: Snippet, log) -> None:
         for file, text in ((("none", b""), "file none is missing"), (("raw", None), "file raw is there")):
             case = case_with((file,), given=log)
             assert judge(case, runner.run_case(case)).text.startswith(text)
+
+
+@pytest.mark.parametrize("how", ["child", "mapping"])
+def test_files_that_a_child_or_a_mapping_writes_are_judged_in_runs_from_the_start(how: str) -> None:
+    elsewhere = snippet(ELSEWHERE)
+    case = Case("out", (how, "5"), expected=Expected(files=(("out", b"5"),)))
+    line = next(n for n, text in enumerate(ELSEWHERE.splitlines(), 1) if "number + 1" in text)
+    site = site_at(elsewhere, line, Role.BINARY)
+    batch = Batch.of([change(elsewhere.subject, site, Op.SET, value) for value in (5, 4, 5)])
+    with Session(elsewhere.subject, case) as session:
+        assert session.observe().refusal
+        found = session.run(batch).records
+    assert found["verdict"].tolist() == [Verdict.PASS, Verdict.WRONG_OUTPUT, Verdict.PASS]
+    assert set(found["way"]) == {Way.RESTART}

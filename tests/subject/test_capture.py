@@ -120,12 +120,12 @@ def test_the_file_that_a_failing_test_compares_with_is_what_is_right() -> None:
 
 def test_the_file_that_a_failing_test_compares_a_written_one_with_is_what_is_right() -> None:
     """Its name is that in the suite's folder; a passing test vouches for what is left in it."""
-    script = "set -e; mkdir d; cd d; echo {} >in; echo {} >right; ../tool copy in out; cmp out right"
+    script = "set -e; mkdir d d/e; cd d; echo {} >in; echo {} >right; ../tool copy in e/out; cmp e/out right"
     subject, config = suite("written", bad=script.format(1, 2), good=script.format(3, 3))
     captured = captured_cases(subject, config)
     bad, good = (named(captured, f"tests/{name}.sh:1") for name in ("bad", "good"))
-    assert bad.expected == Expected(None, None, 0, (("d/out", b"2\n"),))
-    assert good.expected == Expected(b"", None, 0, (("d/out", b"3\n"),))
+    assert bad.expected == Expected(None, None, 0, (("d/e/out", b"2\n"),))
+    assert good.expected == Expected(b"", None, 0, (("d/e/out", b"3\n"),))
     assert captured.failing == 1 and not run(subject, bad) and run(subject, good)
     assert captured_cases(subject, config).cases == captured.cases
 

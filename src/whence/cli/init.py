@@ -154,8 +154,8 @@ def _holds_cases(folder: Path) -> bool:
     """
     if not folder.is_dir():
         return False
-    outputs = {name for name, part in PARTS.items() if part in ("stdout", "status")}
-    if any(any((sub / name).is_file() for name in outputs) for sub in folder.iterdir() if sub.is_dir()):
+    outputs = {name for name, part in PARTS.items() if part in ("stdout", "status", "left")}
+    if any(any((sub / name).exists() for name in outputs) for sub in folder.iterdir() if sub.is_dir()):
         return True
     groups: dict[str, set[str]] = {}
     for path in folder.iterdir():
@@ -228,7 +228,8 @@ def _case_lines(found: Survey) -> Iterable[str]:
     if found.suite and found.has_sure_suite:
         yield from _suite_lines(found.suite)
     elif found.case_folder:
-        yield "# A folder of cases: a subfolder each (args, stdin, files/, env, expected, status), or a.in and a.out"
+        yield "# A folder of cases: a subfolder each (args, stdin, files/, env, expected, expected-files/, status),"
+        yield "# or a.in and a.out"
         yield f"folder = {quoted(found.case_folder)}"
     elif found.case_file:
         yield "# A case a line: arguments as in a shell, `< file` for standard input."

@@ -119,7 +119,7 @@ def read_invocation(folder: Path) -> Invocation:
         _copies(folder, "file", about),
         _copies(folder, "written", about),
         dict(zip(links, about.get("target", []), strict=False)),
-        tuple(path.partition(" ")[2] for path in about.get("directory", [])),
+        _directories(about),
         _trouble(about),
         tuple(dict.fromkeys(outside)),
         tuple(path.partition(" ")[2] for path in about.get("removed", [])),
@@ -144,6 +144,16 @@ def _variables(texts: Sequence[str]) -> dict[str, str]:
         for name, value in variables.items()
         if name and name not in NOISE and not name.startswith("WHENCE_") and PINNED.get(name) != value
     }
+
+
+def _directories(about: dict[str, list[str]]) -> tuple[str, ...]:
+    """The folders that were there: those that it named, and those that hold what it wrote, if it did not make them."""
+
+    def paths(key: str) -> list[str]:
+        return [item.partition(" ")[2] for item in about.get(key, [])]
+
+    holding = {os.path.dirname(path) for path in paths("written")} - set(paths("absent"))  # noqa: PTH120
+    return tuple(dict.fromkeys([*paths("directory"), *sorted(holding)]))
 
 
 def _copies(folder: Path, kind: str, about: dict[str, list[str]]) -> dict[str, Path]:

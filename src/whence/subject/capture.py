@@ -31,7 +31,7 @@ from whence.subject.subject import Subject, with_cases
 from whence.subject.suite_runner import SuiteRunner, with_required_status
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 6  # of what is kept, and of how it was chosen
+VERSION = 7  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
