@@ -193,6 +193,7 @@ def configuration(found: Survey) -> str:
             '# mask = []             # regular expressions for what varies, such as ["[0-9]+ ms"]',
             "# tolerance = 0.0       # numbers may differ by this much, absolutely or relative",
             "# stderr = false        # true: standard error is compared too",
+            "# files = true          # false: files that the program leaves are not compared",
             "# memory = false        # true: a memory error makes a case fail that passes in all else",
             "",
         ]
