@@ -428,6 +428,23 @@ def test_what_goes_through_sockets_and_wide_text_counts(how: str, kind: Kind | N
     assert [(place(found, error), error.kind) for error in found.errors] == ([(line, kind)] if kind else [])
 
 
+BY_VALUE = """\
+#include <stdio.h>
+struct option { int verbose, level; };
+static struct option make(int level) { struct option made; made.level = level; return made; }
+int main(void)
+{
+    struct option one = make(3), kept = one;
+    printf("%d\\n", kept.level);
+    return kept.level != 3;
+}
+"""
+
+
+def test_a_structure_in_a_register_is_not_undefined_for_one_of_its_members() -> None:
+    assert errors(BY_VALUE) == []
+
+
 GIVEN = """\
 #include <stdio.h>
 #include <stdlib.h>

@@ -163,10 +163,11 @@ def sole_writer(shadow: Shadow, address: Int, size: Int, mixed: Int) -> Int:
 
 @lean
 def holds(shadow: Shadow, address: Int, size: Int, value: Int) -> bool:
-    """Whether the bytes as last recorded equal those of ``value`` (at most 8)."""
+    """Whether the bytes as last recorded equal those of ``value`` (at most 8); what nothing wrote can be anything."""
     same = True
     for k in range(size):
-        same = same and shadow.content[byte_place(shadow, address + k)] == (value >> (8 * k)) & 255
+        place = byte_place(shadow, address + k)
+        same = same and (shadow.writer[place] == 0 or shadow.content[place] == (value >> (8 * k)) & 255)
     return same
 
 
