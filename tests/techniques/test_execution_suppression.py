@@ -164,6 +164,27 @@ int main(void)
     assert not found.why
 
 
+MEMBER_GIVEN = """\
+#include <stdio.h>
+#include <string.h>
+struct list { struct list *next; char name[8]; };
+static struct list first = {NULL, "one"};
+int main(int argc, char **argv)
+{
+    struct { char name[8]; struct list *own; } user = {"", &first};
+    strcpy(user.name, "overflowingname"); //!
+    printf("%s\\n", user.own->name);
+    return 0;
+}
+"""
+
+
+def test_a_member_that_a_library_call_was_given_is_followed_to_its_pointer() -> None:
+    found, lines = followed(MEMBER_GIVEN)
+    assert not found.why
+    assert lines[0] == [line(MEMBER_GIVEN, "//!")]
+
+
 def test_a_smashed_return_address() -> None:
     text = """\
 #include <string.h>

@@ -154,7 +154,13 @@ class Definitions:
         arguments = [a for a in self.evidence.arguments(call) if self._is_pointer(a)]
         bad = [a for a in arguments if not (value := self.trace.value(a)) or is_odd(value)]
         chosen = bad or [c - 1 for c in criteria if c - 1 in set(self.evidence.arguments(call))]
-        return [a + 1 for a in chosen]
+        return [made for argument in chosen for made in self._made_of(argument)]
+
+    def _made_of(self, argument: int) -> list[int]:
+        """An argument; of a place that was computed for it (a member, an element) the pointer and the index."""
+        operand = self._operand(argument)
+        is_computed = operand is not None and not self._is_copy(argument, operand)
+        return (self._edges(argument + 1, Edge.VALUE) if is_computed else []) or [argument + 1]
 
     def _beyond_block(self) -> list[int]:
         """References to the first write beyond a block of the heap, and to those that go on from it."""
