@@ -428,6 +428,22 @@ def test_what_goes_through_sockets_and_wide_text_counts(how: str, kind: Kind | N
     assert [(place(found, error), error.kind) for error in found.errors] == ([(line, kind)] if kind else [])
 
 
+ASSEMBLY = """\
+int main(void)
+{
+    char room[8];
+    int at;
+    __asm__ volatile("movl $3, %0" : "=m"(at));
+    room[at] = 1;
+    return room[3] != 1;
+}
+"""
+
+
+def test_what_inline_assembly_may_have_written_is_not_undefined() -> None:
+    assert errors(ASSEMBLY) == []
+
+
 BY_VALUE = """\
 #include <stdio.h>
 struct option { int verbose, level; };

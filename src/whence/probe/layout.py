@@ -102,12 +102,13 @@ class Segment:
     hold the frame's address, so that a return by longjmp finds its frame. ``after`` is the call behind which the
     segment starts (None: the block's start or a cut without a call). ``places`` are the locals whose addresses it
     holds, each with its first unit: those of the frame at the entry, one of a size that varies where it is made.
-    ``step``: it holds a step of its thread.
+    ``step``: it holds a step of its thread. ``assembles``: it holds inline assembly, which may have written anything.
     """
 
     block: int
     first: bool
     step: bool = False
+    assembles: bool = False
     entry: bool = False
     address: bool = False
     frame: bool = False
@@ -240,6 +241,7 @@ class _Cutter:
                 yield segment
                 segment = Segment(number, first=False)
             segment.step |= is_step
+            segment.assembles |= instruction.opcode == "call" and instruction.callee == "asm"
             if not is_probed_call(instruction):
                 self._add_site(segment, instruction)
                 if instruction.opcode == "alloca" and instruction.operands:

@@ -22,8 +22,8 @@ from whence.program.program import FunctionRef, Program
 NAME = re.compile(r'@("[^"]*"|[-a-zA-Z$._0-9]+)')
 NO_CALLEE = -1  # an indirect call, or a callee that neither the program nor the library table knows
 # Bits of a segment's flags. UNKNOWN: it ends with a call by a name that nobody knows; OPAQUE: it starts behind such a
-# call, or behind one through a pointer. STEP: it holds a step of its thread.
-ENTRY, FIRST, FRAME, ADDRESS, CALLS, RETURNS, UNKNOWN, OPAQUE, STEP = 1, 2, 4, 8, 16, 32, 64, 128, 256
+# call, or behind one through a pointer. STEP: it holds a step of its thread. ASSEMBLES: it holds inline assembly.
+ENTRY, FIRST, FRAME, ADDRESS, CALLS, RETURNS, UNKNOWN, OPAQUE, STEP, ASSEMBLES = (1 << bit for bit in range(10))
 SAME_BLOCK = -1  # kinds of reference in ref_outer: the same block, a parameter, or k >= 0: the k-th outer block
 PARAMETER = -2
 
@@ -197,6 +197,7 @@ class _Tables:
             | RETURNS * (last is not None and last.kind is Kind.RET)
             | UNKNOWN * (last is not None and calls and named and self._callee(last.instruction, module) == NO_CALLEE)
             | STEP * segment.step
+            | ASSEMBLES * segment.assembles
             | OPAQUE * (segment.after is not None and self._callee(segment.after, module) == NO_CALLEE)
         )
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.probe.plan import CALLS, ENTRY, OPAQUE, RETURNS, SAME_BLOCK, UNKNOWN, Plan
+from whence.probe.plan import ASSEMBLES, CALLS, ENTRY, OPAQUE, RETURNS, SAME_BLOCK, UNKNOWN, Plan
 from whence.probe.pointers import Sources
 from whence.probe.steps import Op, Source
 from whence.trace.any_event import any_event
@@ -106,6 +106,8 @@ def follow(
                 locals_born(units, segment, columns, sources, state)
             # Its events.
             first, stop = static.site_start, statics[header].site_start
+            if static.flags & ASSEMBLES:
+                state.counts[LAST_UNKNOWN] = row.event + stop - first - 1
             undone = first if state.tainted[frame] else _steps(units, segment, plan, columns, sources, state)
             for site in range(undone, stop):
                 if not any_event(units, row.event + site - first, site, segment, plan, columns, sources, state):
