@@ -31,7 +31,7 @@ from whence.subject.subject import Subject, with_cases
 from whence.subject.suite_runner import SuiteRunner, with_required_status
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 7  # of what is kept, and of how it was chosen
+VERSION = 8  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -136,9 +136,11 @@ class _Capture:
             else:
                 usable.append(one)
         different = {one.invocation.identity: one for one in reversed(usable)}  # the first of those that are alike
-        failing = [one for one in different.values() if one.failed or one.expected is None]
+        failing = [one for one in different.values() if one.failed]
+        untold = [one for one in different.values() if one.expected is None]
         passing = [one for one in different.values() if one.expected is not None and not one.failed]
-        kept = {one.name for one in [*failing[::-1][:MOST_FAILING], *_in_turns(passing[::-1])[:MOST_PASSING]]}
+        doubtful = [*failing[::-1], *untold[::-1]][:MOST_FAILING]
+        kept = {one.name for one in [*doubtful, *_in_turns(passing[::-1])[:MOST_PASSING]]}
         if (more := len(different) - len(kept)) > 0:
             self._left_out["there are enough others"] += more
         return [one for one in usable if one.name in kept]
