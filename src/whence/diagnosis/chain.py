@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,7 @@ COMPARED = 6  # equally good rules or switches, at most, of which the run that t
 MANY = 1 << 20  # events of a failing run from which on it is not recorded with several patches
 REPAIRS = 0.9  # score from which on a rule is taken for a repair
 SHARE = 0.4  # of the time that is left, at most, for finding one of each kind
+NEAREST = 0.25  # of what is left then for choosing among those
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ def _switch(investigation: Investigation, row: int, recording: Recording) -> Ref
         found, tried = critical(work, failing, COMPARED)
     if not found:
         return f"{recording.case.name} passes with none of {plural(tried, 'branch instance')} sent the other way"
-    return _nearest(investigation, recording, found) if recording.trace.events <= MANY else found[-1]
+    return _nearest(investigation, recording, found[::-1])
 
 
 def _repair(investigation: Investigation, row: int, recording: Recording, least: float = REPAIRS) -> Reference | str:
@@ -147,14 +149,17 @@ def _repair(investigation: Investigation, row: int, recording: Recording, least:
     if not repairs:
         return f"no change of a site repairs {recording.case.name}" + (" and all like it" if least else "")
     found = [_ruled(repair) for repair in repairs[:COMPARED]]
-    return _nearest(investigation, recording, found) if recording.trace.events <= MANY else found[0]
+    return _nearest(investigation, recording, found)
 
 
 def _nearest(investigation: Investigation, recording: Recording, references: Sequence[Reference]) -> Reference:
-    """Of patched runs the one that changes least."""
+    """Of patched runs the one that changes least; of a long run the first."""
+    if recording.trace.events > MANY:
+        return references[0]
     investigation.build(Variant.REPLAY)
+    ends = investigation.clock.within(NEAREST)
     with Session(investigation.subject, recording.case, variant=Variant.REPLAY) as session:
-        return nearest(session, references)
+        return nearest(session, references, lambda: time.monotonic() >= ends)
 
 
 def _rule(investigation: Investigation, row: int, recording: Recording) -> Reference | str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -185,17 +186,25 @@ def compare(session: Session, reference: Reference) -> Iterator[Comparison]:
         yield Comparison(Pairing(failing, other, correspondence), session.signature)
 
 
-def nearest(session: Session, references: Sequence[Reference]) -> Reference:
+def nearest(session: Session, references: Sequence[Reference], is_over: Callable[[], bool]) -> Reference:
     """Of patched runs the one that is nearest to the failing run: the fewest of both's events have no counterpart.
 
-    Raises SubjectError where the runs cannot be compared.
+    Of those that were looked at, in their order, before the time ``is_over``; the first one always is. Raises
+    SubjectError where the runs cannot be compared.
     """
     if len(references) == 1:
         return references[0]
     _check(session)
-    failing, *patched = _recorded(session, [np.zeros(0, CHANGE), *(reference.changes for reference in references)])
-    distances = [_distance(Pairing(failing, run)) for run in patched]
-    return references[int(np.argmin(distances))]
+    (failing,) = _recorded(session, [np.zeros(0, CHANGE)])
+    best, least = references[0], sys.maxsize
+    for reference in references:
+        (patched,) = _recorded(session, [reference.changes])
+        distance = _distance(Pairing(failing, patched))
+        if distance < least:
+            best, least = reference, distance
+        if is_over():
+            break
+    return best
 
 
 def _distance(pairing: Pairing) -> int:
