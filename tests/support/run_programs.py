@@ -25,6 +25,7 @@ STAND_IN = r"""
 #include "alter/session.h"
 #include "record/coverage.h"
 #include "record/record.h"
+#include "record/trace.h"
 #include "suppress/suppress.h"
 
 static uint32_t *counters;
@@ -46,6 +47,11 @@ int whence_record_in_folder(const char *folder, uint64_t limit, enum whence_keep
     char path[4096];
     snprintf(path, sizeof path, "%s%ld", folder, (long)getpid());
     return whence_record_start(path, limit, keep);
+}
+
+void whence_note_given(char **arguments, char **variables)
+{
+    (void)arguments, (void)variables;
 }
 
 int whence_schedule_start(const char *path)

@@ -18,6 +18,7 @@ from snippets import Snippet, Trace, Variant, snippet
 
 from whence.probe.layout import Kind, Layout, Segment, Site
 from whence.program.cfg import control_dependence
+from whence.trace.given import RECORD
 from whence.trace.shadow import MAX_CELLS
 from whence.trace.trace import CHUNK_UNITS, HEADER_UNITS
 
@@ -73,8 +74,10 @@ class Twin:
                 place += segment.units
 
     def read_effects(self, place: int, size: int) -> None:
-        """Nothing but a change of errno is expected of atoi and printf; the first records tell where statics lie."""
-        if self.number(place + 1, 1) == 0:
+        """Nothing but a change of errno is expected of atoi and printf; the first records tell where statics lie,
+        and what main is given.
+        """
+        if self.number(place + 1, 1) in (0, RECORD):
             return
         at = place + 2
         while at < place + size:
