@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types check man bench clean
+.PHONY: setup demo test lint types check man site bench clean
 
 setup: $(VENV)/.ready
 
@@ -32,5 +32,13 @@ check: lint types test
 man: setup
 	$(BIN)/python docs/man_pages.py
 
+# The documentation as a site, in whence-site/. Links that lead nowhere end it. What it takes is installed for it alone.
+site: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict
+
+$(VENV)/.docs: $(VENV)/.ready requirements-docs.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
+	@touch $@
+
 clean:
-	rm -rf $(VENV) whence-report .cache .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) whence-site whence-report .cache .pytest_cache .mypy_cache .ruff_cache

@@ -16,15 +16,22 @@ PAGES = Path(__file__).parent / "man"
 SHORT = "tells a C programmer where a failure comes from"
 
 
-def write_pages(folder: Path) -> None:
-    """Write a page for each command, and one for all of them, into a folder."""
+def every_command() -> click.Group:
+    """All commands as one group, loaded, with the one line that each has in the list."""
     context = click.Context(whence, info_name="whence")
     every = click.Group("whence", params=whence.params, help=whence.help, short_help=SHORT)
     for name, text in COMMANDS.items():
         if command := whence.get_command(context, name):
             command.short_help = text
             every.add_command(command, name)
-    write_man_pages("whence", every, version=__version__, target_dir=str(folder), date=f"Whence {__version__}")
+    return every
+
+
+def write_pages(folder: Path) -> None:
+    """Write a page for each command, and one for all of them, into a folder."""
+    write_man_pages(
+        "whence", every_command(), version=__version__, target_dir=str(folder), date=f"Whence {__version__}"
+    )
 
 
 if __name__ == "__main__":
