@@ -58,6 +58,34 @@ def test_where_nothing_fails_it_says_so():
     assert "no case fails" in done.err
 
 
+FORKED = """\
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static struct { char name[8]; int *value; } row;
+static int number = 4;
+int main(int argc, char **argv)
+{
+    row.value = &number;
+    if (!fork()) {
+        strcpy(row.name, argv[1]);
+        return *row.value == 4 && argc > 5;
+    }
+    return wait(NULL) < 0;
+}
+"""
+
+
+def test_a_crash_of_a_forked_process_that_its_parent_makes_nothing_of_is_followed():
+    folder = subject_folder("forked", forked_c=FORKED)
+    words = ("suppress", "forked.c", "--follow", "child", "--budget", "5m")
+    found = whence(folder, *words, "--fails", "far-too-long-a-name", "--json").json
+    assert found["suppression"]["gone"] and found["ranking"][0]["line"] == 10
+    assert found["suppression"]["agrees"] is True
+    done = whence(folder, *words, "--passes", "short")
+    assert done.status == 2 and "no case fails (1 case ran)" in done.err
+
+
 EXPOSED = """\
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@ from trace_readers import subject_of
 from bench.memory.programs import Program
 from bench.suppression.programs import PROGRAMS
 from whence.alter.suppression import SuppressedRuns
-from whence.run.cases import Case
+from whence.run.cases import Case, Suite
 from whence.run.outcome import Expected, Kind
 from whence.techniques.execution_suppression.algorithm import NOT_COMPARED, Suppressed, Suppression
 from whence.techniques.execution_suppression.explanation import Explanation
@@ -354,3 +354,74 @@ int main(void)
     assert (found.exposed, found.why) == ([], "")
     (remark,) = found.remarks
     assert "none of which makes the run crash" in remark
+
+
+# ---- Commands, and processes that are forked -------------------------------------------------------------------------
+
+NAMES = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static struct { char name[8]; int *value; } row;
+static int number = 4;
+static void take(const char *name) { strcpy(row.name, name); } // clobbers
+static int told(void)
+{
+    printf("%s %d\\n", row.name, *row.value);
+    return fflush(stdout);
+}
+static void forked(const char *before, const char *after, int deeper)
+{
+    if (!fork()) {
+        take(before);
+        if (deeper)
+            forked(after, "in", deeper - 1);
+        exit(told());
+    }
+    wait(NULL);
+}
+int main(int argc, char **argv)
+{
+    char line[100];
+    row.value = &number;
+    if (argc > 1) {
+        forked("a", "b", 0);
+        forked("c", "far too long a name", 1);
+        forked("d", "e", 1);
+    } else if (fgets(line, sizeof line, stdin))
+        take(line);
+    return told();
+}
+"""
+
+
+def command(text: str, forked: bool = False) -> Case:
+    return Case("command", expected=Expected(), command=text, suite=Suite(None, "program", forked=forked))
+
+
+def outputs(found: Suppressed) -> list[bytes]:
+    return [step.recording.result.stdout for step in found.steps]
+
+
+def test_of_a_command_one_process_is_suppressed_in_all_runs_the_one_that_crashed() -> None:
+    words = "one two 'far too long a name' four"
+    found, lines = followed(NAMES, case=command(f'for w in {words}; do printf %s "$w" | ./program; done; ./program x'))
+    assert lines == [[line(NAMES, "// clobbers")], []] and not found.why
+    assert [step.recording.outcome.kind for step in found.steps] == [Kind.CRASH, Kind.PASS]
+    first, last = outputs(found)
+    assert first.split(b"four 4")[0] == b"one 4\ntwo 4\n" and b"one 4\ntwo 4\n" in last and b"four 4" in last
+    assert first.split(b"four 4")[1] == last.split(b"four 4")[1]
+
+
+def test_a_process_is_found_again_by_the_forks_that_led_to_it() -> None:
+    found, lines = followed(NAMES, case=command("./program x", forked=True))
+    assert lines == [[line(NAMES, "// clobbers")], []] and not found.why
+    assert [step.recording.outcome.kind for step in found.steps] == [Kind.CRASH, Kind.PASS]
+    assert outputs(found) == [b"a 4\nc 4\ne 4\nd 4\n 4\n"] * 2  # the text that is suppressed is not printed
+
+
+def test_a_process_that_does_not_run_again_is_told() -> None:
+    found, _ = followed(NAMES, case=command("./program x$(date +%N)"))
+    assert found.why == "the process that failed did not run this time"

@@ -15,19 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.alter.same_turns import SameTurns
+from whence.errors import SubjectError
 from whence.probe.instrument import Variant
 from whence.probe.plan import FIRST
 from whence.probe.suppress import definitions
 from whence.run.cases import Case
 from whence.run.schedule import Schedule
+from whence.subject.processes import crash_of, has_crashed
 from whence.subject.recorder import Recorder, Recording
 from whence.subject.subject import Subject
 from whence.trace.steps import Steps
-from whence.trace.trace import Trace
+from whence.trace.trace import MOST_FORKS, Identity, Trace
 
+FURTHER = "`whence memory` checks the recorded process, `whence slice` follows its failure back"
 MOST_AGAIN = 3  # runs that are made to keep the turns
 MAGIC = b"WHNCSUPP"  # as in probe/runtime/suppress/suppress.c
-_HEAD = struct.Struct("<8s6Q")
+_HEAD = struct.Struct("<8s6Q3Q8Q3952x4096x")  # with a count of processes for each of 256 command lines
 _POINT = struct.Struct("<IIQIIQQQ")
 _RANGE = struct.Struct("<QQ")
 
@@ -123,6 +126,7 @@ class SuppressedRuns:
         self._recorders: dict[tuple[int, ...] | None, Recorder] = {}
         self._scratch = ExitStack()
         self._turns: SameTurns | None = None
+        self._process: Identity | None = None
         self.count = 0
 
     def __enter__(self) -> SuppressedRuns:
@@ -175,14 +179,28 @@ class SuppressedRuns:
         """One run; with ``room`` its beginning is enough."""
         recorder = self._recorder(ordering)
         path = recorder.new_path(f"suppress{next(self._numbers):06}")
-        path.write_bytes(_packed(points, ordering))
+        path.write_bytes(_packed(points, ordering, self._process))
         self.count += 1
         try:
             cut = room is not None
-            recording = recorder.record(case, session=bytes(path), may_be_cut=cut, room=room or 0, time=time)
+            recording = recorder.record(
+                case, session=bytes(path), may_be_cut=cut, room=room or 0, time=time, process=self._process
+            )
+            if case.command is not None:
+                recording = self._of_process(recording)
             return Execution(recording, _HEAD.unpack_from(path.read_bytes())[6])
         finally:
             path.unlink(missing_ok=True)
+
+    def _of_process(self, recording: Recording) -> Recording:
+        """The run of a command as one of its processes ended, the same one in all runs."""
+        header = recording.trace.header
+        self._process = self._process or header.identity
+        if self._process is None:
+            raise SubjectError(f"which of its processes failed cannot be told again: {recording.process}", FURTHER)
+        if not has_crashed(header):
+            return recording
+        return replace(recording, outcome=crash_of(header, recording.result.stderr))
 
     def _recorder(self, ordering: Ordering | None) -> Recorder:
         """The recorder of an order of static variables; only the last one of those stays open."""
@@ -202,8 +220,8 @@ class SuppressedRuns:
         return Recorder(self.subject, limit=self._limit, variant=Variant.REORDER, executable=executable)
 
 
-def _packed(points: Sequence[Point], ordering: Ordering | None) -> bytes:
-    """The file of points as the runtime reads it."""
+def _packed(points: Sequence[Point], ordering: Ordering | None, process: Identity | None) -> bytes:
+    """The file of points as the runtime reads it; of a command, those of one ``process``."""
     rows, ranges = [], list[tuple[int, int]]()
     for point, count_of in _consecutive(points):
         length = len(point.ranges)
@@ -211,7 +229,10 @@ def _packed(points: Sequence[Point], ordering: Ordering | None) -> bytes:
         rows.append(_POINT.pack(*place, len(ranges), length, 0, count_of, point.thread))
         ranges += point.ranges
     places = ordering.places if ordering else ()
-    head = _HEAD.pack(MAGIC, len(rows), len(ranges), len(places), bool(ordering and ordering.guards), 0, 0)
+    guards = bool(ordering and ordering.guards)
+    which = [process.line, process.number, len(process.forks), *process.forks] if process else []
+    which += [0] * (3 + MOST_FORKS - len(which))
+    head = _HEAD.pack(MAGIC, len(rows), len(ranges), len(places), guards, 0, 0, *which)
     return b"".join([head, *rows, *(_RANGE.pack(*r) for r in ranges), struct.pack(f"<{len(places)}Q", *places)])
 
 

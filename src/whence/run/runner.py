@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 AHEAD = 16  # jobs in flight
 PATIENCE = 15.0  # seconds beyond a run's limit after which a server that does not answer counts as lost
+SHADOW = 0x3000000000 + 0x100000000000 + 0x100000000  # address space of a suppressed run, as in suppress/suppress.c
 AHEAD_SUITE = 2  # each of them takes a copy of a whole folder
 SHELL = Path("/bin/sh")
 OF_THE_SANDBOX = (protocol.AT_FOLDER, protocol.AT_INPUT, protocol.AT_OUTPUT, protocol.AT_ERRORS, protocol.AT_MATRIX)
@@ -287,10 +288,9 @@ class Runner:
         case, trace = request.case, request.trace
         slot = batch.slots[row % len(batch.slots)]
         try:
-            job = self._job(batch, case, slot, trace)
+            job = self._job(batch, request, slot)
         except UnicodeEncodeError as error:
             raise SubjectError(f"case {case.name}: an argument or variable cannot be passed on: {error}") from error
-        job.paths.session = request.session
         job.row = row if batch.matrix is not None else -1
         if fill := self._folder_of(case):
             if not (_goes_on(case) and slot.spare.exists()):
@@ -302,8 +302,8 @@ class Runner:
             raise SubjectError(f"case {case.name}: {error}") from error
         batch.flights.append(_Flight(case, slot, trace.path if trace else None, row))
 
-    def _job(self, batch: _Batch, case: Case, slot: Slot, trace: TraceRequest | None) -> Job:
-        limits = self.limits
+    def _job(self, batch: _Batch, request: _Request, slot: Slot) -> Job:
+        limits, case, trace = self.limits, request.case, request.trace
         stdin = case.stdin if isinstance(case.stdin, Path) else self.sandbox.input_path(case.stdin or b"")
         paths = Paths(
             bytes(self.sandbox.work),
@@ -313,6 +313,7 @@ class Runner:
             bytes(slot.stderr),
             trace=bytes(trace.path) if trace and batch.native else b"",
             matrix=bytes(batch.matrix_path) if batch.matrix_path else b"",
+            session=request.session if batch.native else b"",
         )
         if case.schedule is not None:
             _schedule_of(slot).write_bytes(case.schedule.encode())
@@ -324,23 +325,26 @@ class Runner:
             words = [place.moved(word, work) for word in (place.called, *case.arguments)]
             variables = {name: place.moved(value, work) for name, value in variables.items()}
             paths.start = os.fsencode(place.folder)
-        settings = {} if batch.native else self._settings(case, slot, trace)
+        settings = {} if batch.native else self._settings(request, slot)
+        shadow = SHADOW if limits.memory and "WHENCE_POINTS" in settings else 0
         return Job(
             paths,
             [os.fsencode(word) for word in words],
             self.sandbox.environment({**limits.variables(), **variables, **settings}),
             wall_ms=math.ceil(limits.time * 1000) or (1 << 32) - 1,
             cpu_s=math.ceil(limits.time) + 1 if limits.time else 0,
-            memory=limits.memory,
+            memory=limits.memory + shadow,
             output=limits.output,
             processes=limits.processes,
             flags=(_kept(trace) if trace else 0) | (protocol.CONFINED if self.confined else 0),
             trace_limit=trace.limit if trace else 0,
         )
 
-    def _settings(self, case: Case, slot: Slot, trace: TraceRequest | None) -> dict[str, str]:
+    def _settings(self, request: _Request, slot: Slot) -> dict[str, str]:
         """The variables that tell an instrumented program what to do when no server does."""
-        settings = {}
+        settings, case, trace = {}, request.case, request.trace
+        if request.session and case.command is not None:
+            settings["WHENCE_POINTS"] = os.fsdecode(request.session)
         if case.schedule is not None:
             settings["WHENCE_SCHEDULE"] = str(_schedule_of(slot))
         if self.coverage:

@@ -15,7 +15,7 @@ from pathlib import Path
 from whence.errors import SubjectError, TraceError
 from whence.run.oracle import find_assertion, signal_name
 from whence.run.outcome import Kind, Outcome
-from whence.trace.trace import FORKED, Header, Trace, open_units, read_header
+from whence.trace.trace import FORKED, Header, Identity, Trace, open_units, read_header
 
 MOST = 16  # processes that are looked at
 LEAVE_OUT = "leave --follow out; children of a process with threads are not recorded"
@@ -95,6 +95,14 @@ def candidates(processes: list[Process], name: str | None = None, forked: bool =
     crashed = [p for p in named if p.has_crashed]
     whole = [p for p in named if not p.header.flags & FORKED]  # others hold their parent's run, too
     return (crashed or whole or named)[-MOST:]
+
+
+def the_same(processes: list[Process], identity: Identity) -> list[Process]:
+    """The process that was meant in another run of the command; raises TraceError where it did not run."""
+    found = [process for process in processes if process.header.identity == identity]
+    if not found:
+        raise TraceError("the process that failed did not run this time")
+    return found
 
 
 def open_best(

@@ -22,9 +22,9 @@ from whence.run.runner import Runner, TraceRequest
 from whence.subject.file_streams import name_files
 from whence.subject.memory_check import Checker
 from whence.subject.memory_words import memory_outcome
-from whence.subject.processes import candidates, crash_of, has_crashed, open_best, processes_in
+from whence.subject.processes import candidates, crash_of, has_crashed, open_best, processes_in, the_same
 from whence.subject.subject import Subject
-from whence.trace.trace import FULL, LIMIT_REACHED, Header, Trace, open_units, read_header
+from whence.trace.trace import FULL, LIMIT_REACHED, Header, Identity, Trace, open_units, read_header
 
 SLOWER = 10  # a recorded run may take this many times as long as the time limit says
 ENDLESS = 16 << 20  # bytes kept of an altered run that may not end
@@ -113,6 +113,7 @@ class Recorder:
         may_be_cut: bool = False,
         room: int = 0,
         time: float | None = None,
+        process: Identity | None = None,
     ) -> Recording:
         """Record one case, and copy the trace file to ``keep`` if that is given.
 
@@ -131,7 +132,7 @@ class Recorder:
             recording = self._record_endless(case, expected, session)
         else:
             request = self._request(min(max(self._endless, room), self._limit) if endless else self._limit)
-            recording = self._record(case, request, session, expected, worth, endless)
+            recording = self._record(case, request, session, expected, worth, endless, process)
         if keep is not None:
             _copy(recording.trace, keep)
         return recording
@@ -187,6 +188,7 @@ class Recorder:
         expected: Outcome | None,
         worth: Worth | None,
         endless: bool,
+        identity: Identity | None = None,
     ) -> Recording:
         """Record one run; its trace is decoded, and stays mapped when its file is removed."""
         result = self._runner.run_case(case, request, session)
@@ -197,8 +199,10 @@ class Recorder:
             may_be_silent = outcome.passed and (case.comparison.memory or case.follows_children)
             if expected is not None and outcome.kind is not expected.kind and not may_be_silent:
                 raise ChangedOutcome(case, expected, outcome)
-            is_command = path.is_dir()
-            process, trace = self._of_command(case, path, open_trace, worth) if is_command else ("", open_trace(path))
+            if path.is_dir():
+                process, trace = self._of_command(case, path, open_trace, worth, identity)
+            else:
+                process, trace = "", open_trace(path)
         finally:
             _remove(path)
         name_files(trace, result)
@@ -215,12 +219,18 @@ class Recorder:
         return memory_outcome(self.subject, self._checker.check(trace)) if case.comparison.memory else None
 
     def _of_command(
-        self, case: Case, folder: Path, open_trace: Callable[[Path], Trace], worth: Worth | None
+        self,
+        case: Case,
+        folder: Path,
+        open_trace: Callable[[Path], Trace],
+        worth: Worth | None,
+        identity: Identity | None,
     ) -> tuple[str, Trace]:
         """The trace of one of a command's processes, and words for that process."""
         ran = processes_in(folder)
         name = case.suite.process if case.suite else None
-        process, trace = open_best(candidates(ran, name, case.follows_children), open_trace, worth)
+        chosen = the_same(ran, identity) if identity else candidates(ran, name, case.follows_children)
+        process, trace = open_best(chosen, open_trace, worth)
         return process.text + (f" (one of {len(ran)} that ran)" if len(ran) > 1 else ""), trace
 
     def record_altered(self, case: Case, sessions: Sequence[bytes], room: int = 0) -> list[Recording | None]:

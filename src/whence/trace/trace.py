@@ -25,10 +25,23 @@ VERSION = 5
 ADDRESS_BYTES = 8
 HEADER_UNITS = 1024  # a page
 REGISTERS_AT = 17  # word of the header
+PROCESS_AT = 34  # the same
+MOST_FORKS = 8  # on the way to a process, as in probe/runtime/record/trace.h
 MOST_THREADS = 4096  # as in probe/runtime/record/baton.h
 LIMIT_REACHED, RING, CHILD, THREADS, FULL, FORKED = 1, 2, 4, 8, 16, 32
 NAMES = slice(512, HEADER_UNITS)  # units of the header: the executable and the arguments of a command's process
 END_KINDS = {0: "killed", 1: "exit", 2: "signal"}
+
+
+@dataclass(slots=True, frozen=True)
+class Identity:
+    """Which of a command's processes one is, in a suppressed run: the ``number``-th (from 0) of those with its command
+    line (a hash), and of what it forked that with these numbers (from 1), one behind the other.
+    """
+
+    line: int
+    number: int
+    forks: tuple[int, ...] = ()
 
 
 @dataclass(slots=True, frozen=True)
@@ -47,6 +60,7 @@ class Header:
     fault: Fault | None = None
     executable: str = ""  # of a command's process
     arguments: tuple[str, ...] = ()
+    identity: Identity | None = None  # of a command's process in a suppressed run, as far as it can be told
 
 
 def open_units(path: Path, private: bool = False) -> NDArray[np.uint32]:
@@ -80,7 +94,16 @@ def read_header(units: NDArray[np.uint32]) -> Header:
     names = units[NAMES].tobytes().rstrip(b"\0").decode(errors="replace").split("\0")
     kind = END_KINDS.get(end, "killed")
     most, arguments = max(1, threads), tuple(names[1:])
-    return Header(chunks, limit, flags, kind, code, address, thread, fingerprint, most, fault, names[0], arguments)
+    process = _identity([int(w) for w in units[2 * PROCESS_AT : 2 * (PROCESS_AT + 3 + MOST_FORKS)].view(np.uint64)])
+    return Header(
+        chunks, limit, flags, kind, code, address, thread, fingerprint, most, fault, names[0], arguments, process
+    )
+
+
+def _identity(words: list[int]) -> Identity | None:
+    """What the header tells of which process it is."""
+    line, number, depth, *forks = words
+    return Identity(line, number, tuple(forks[:depth])) if line and depth <= MOST_FORKS else None
 
 
 def _chunk_starts(units: NDArray[np.uint32], header: Header, path: Path) -> NDArray[np.int64]:

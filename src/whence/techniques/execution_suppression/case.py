@@ -11,6 +11,8 @@ from whence.findings import plural
 from whence.probe.instrument import Variant
 from whence.run.oracle import judge
 from whence.run.schedule import DEFAULT, Schedule, Way
+from whence.subject.memory_outcome import MemoryOutcomes
+from whence.subject.recorder import Recorder
 from whence.techniques.execution_suppression.algorithm import CRASHES
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ FEW = 4  # cases of which they are
 CHANCES = (8_192, 1_024)  # of 65,536, that another thread has the turn at a step
 CHANGES = 1_000  # of the thread in one run, about, at most
 SILENT = "corruption that nothing shows is looked for with --reorder, and by `whence memory`"
-OTHERS = "`whence memory` checks the recorded process, `whence slice` follows its failure back"
 SCHEDULES = "`whence schedules` looks for an order of the threads in which one does"
 
 Ran = tuple["Case", "RunResult"]
@@ -38,21 +39,24 @@ def chosen(investigation: Investigation, reorder: bool) -> Ran:
     fails; else SubjectError is raised.
     """
     subject, name = investigation.subject, investigation.setup.case
-    cases = [case for case in subject.cases if case.command is None and name in (None, case.name)]
-    if not cases and subject.cases and name is None:
-        raise SubjectError("cases that are commands, or whose forked processes are followed, are not run here", OTHERS)
+    cases = [case for case in subject.cases if name in (None, case.name)]
     if not cases:
         names = ", ".join(case.name for case in subject.cases[:NAMED])
         what = f"no case is named '{name}'" if name is not None else "no case to run"
         raise SubjectError(what, f"cases: {names}" if names else "give one with --fails, or in whence.toml")
-    if subject.has_threads:
+    commands = [case for case in cases if case.command is not None]
+    cases = [case for case in cases if case.command is None]
+    if subject.has_threads and cases:
         investigation.build(Variant.COVER)
         failing, passing = _in_turns(subject, cases)
     else:
         failing, passing = _ran(subject, cases)
+    if failing is None and commands:
+        failing, passed = _of_commands(subject, commands)
+        passing = passing or passed
     if failing is None and (passing is None or not reorder):
         hint = SCHEDULES if subject.has_threads else SILENT
-        raise SubjectError(f"no case fails ({plural(len(cases), 'case')} ran)", hint)
+        raise SubjectError(f"no case fails ({plural(len(cases) + len(commands), 'case')} ran)", hint)
     found = failing or passing
     assert found is not None
     return found
@@ -71,6 +75,22 @@ def _ran(subject: Subject, cases: list[Case], variant: Variant | None = None) ->
                 failing = failing or (case, result)
             else:
                 passing = passing or (case, result)
+    return failing, passing
+
+
+def _of_commands(subject: Subject, cases: list[Case]) -> tuple[Ran | None, Ran | None]:
+    """The first command that fails, and the first that does not: in no order of turns but its own.
+
+    A process that crashes makes its command fail, too, where forked processes are followed.
+    """
+    failing, passing = _ran(subject, cases)
+    follows = [case for case in cases if case.follows_children]
+    if failing is None and follows:
+        with Recorder(subject) as recorder, subject.runner() as runner:
+            outcomes = MemoryOutcomes(subject, recorder)
+            crashed = (case for case in follows if (found := outcomes.of(case)) and found.kind in CRASHES)
+            case = next(crashed, None)
+            failing = (case, runner.run_case(case)) if case else None
     return failing, passing
 
 

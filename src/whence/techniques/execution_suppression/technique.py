@@ -68,12 +68,15 @@ class SuppressedExecutions:
                 report(len(made.executions), len(made.executions))
 
             with SuppressedRuns(subject, case, investigation.setup.trace_limit) as runs:
-                search = self.races(investigation, runs) if self.races and case.schedule is not None else None
+                in_turns = case.schedule is not None and case.command is None
+                search = self.races(investigation, runs) if self.races and in_turns else None
                 faithful = _Faithful(case, plain)
                 suppression = Suppression(runs, subject.folder, lambda: clock.left, executed, faithful, search)
                 found = suppression.suppress(self.reorder)
                 made.count = runs.count
-        if subject.has_threads and case.schedule is None:
+        if subject.has_threads and case.command is not None:
+            found.remarks.append("the case is a command: no races were looked for")
+        elif subject.has_threads and case.schedule is None:
             found.remarks.append(f"it fails alike in no order of turns tried: no races were looked for; {SCHEDULES}")
         return made.findings(found)
 

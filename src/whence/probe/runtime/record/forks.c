@@ -112,4 +112,25 @@ void whence_note_names(void)
     close(opened);
 }
 
+struct whence_process *whence_note_process(void)
+{
+    struct whence_process *process = (struct whence_process *)(whence_trace.header + PROCESS);
+    const unsigned char *names = (const unsigned char *)whence_trace.header;
+    uint64_t hash = UINT64_C(0xCBF29CE484222325); /* FNV-1a */
+    for (size_t i = NAMES; i < HEADER_BYTES; i++)
+        hash = (hash ^ names[i]) * UINT64_C(0x100000001B3);
+    process->line = hash ? hash : 1;
+    return process;
+}
+
+void whence_note_fork(uint64_t number)
+{
+    struct whence_process *process = (struct whence_process *)(whence_trace.header + PROCESS);
+    if (!whence_trace.header)
+        return;
+    if (process->depth < sizeof process->forks / sizeof *process->forks)
+        process->forks[process->depth] = number;
+    process->depth++;
+}
+
 void whence_follow_forks(void) { pthread_atfork(on_fork, after_fork, on_fork_in_child); }

@@ -27,7 +27,8 @@
 
 enum { FLAG_LIMIT = 1, FLAG_RING = 2, FLAG_CHILD = 4, FLAG_THREADS = 8, FLAG_FULL = 16, FLAG_FORKED = 32 };
 enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END_THREAD, FINGERPRINT, THREADS, USED,
-       FAULT_TRAP, FAULT_ERROR, FAULT_TOP, FAULT_BYTES, FAULT_REGISTERS = FAULT_BYTES + 2 };
+       FAULT_TRAP, FAULT_ERROR, FAULT_TOP, FAULT_BYTES, FAULT_REGISTERS = FAULT_BYTES + 2,
+       PROCESS = FAULT_REGISTERS + 17 };
 enum { END_EXIT = 1, END_SIGNAL = 2 };
 
 /* The signal that ends a run whose threads all wait for each other (run/protocol.py). */
@@ -41,6 +42,12 @@ extern __thread uint32_t *__whence_end __attribute__((tls_model("initial-exec"))
    has ended and been joined. */
 extern int whence_scheduling;
 extern __thread unsigned whence_thread;
+
+/* Which of a command's processes one is, in a suppressed run: those with one command line are numbered, and of a forked one it is
+   told which fork of each process led to it. A `depth` beyond the room in `forks` is none that can be told. */
+struct whence_process {
+    uint64_t line, number, depth, forks[8];
+};
 
 /* The file at hand. What is hidden is this layer's own. */
 struct whence_trace {
@@ -93,5 +100,9 @@ void whence_signal_stack(int wanted);
 void whence_follow_forks(void);
 /* Notes in the header which process this is: its executable and arguments. */
 void whence_note_names(void);
+/* Where the header tells which process this is: its command line is, from now on. */
+struct whence_process *whence_note_process(void);
+/* Notes that this process is the one that came of the fork of that number of its parent. */
+void whence_note_fork(uint64_t number);
 
 #endif

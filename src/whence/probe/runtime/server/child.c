@@ -120,7 +120,7 @@ void whence_run_child(const struct whence_server *server)
     if (*texts[TRACE] && whence_record_start(texts[TRACE], job->trace_limit, kept_by(job)))
         fail(AT_TRACE);
     whence_note_given(arguments, environ);
-    uint64_t suppression = *texts[SESSION] ? whence_suppression_open(texts[SESSION]) : 0;
+    uint64_t suppression = *texts[SESSION] ? whence_suppression_open(texts[SESSION], 0) : 0;
     int is_session = *texts[SESSION] && !suppression;
     set_limits(job, OWN_MEMORY + (is_session ? open_session(texts[SESSION]) : suppression));
     if ((job->flags & JOB_CONFINED) && whence_confine(texts[WORK], !is_session))

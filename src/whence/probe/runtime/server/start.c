@@ -5,6 +5,7 @@
 #include "record/coverage.h"
 #include "record/record.h"
 #include "server/server.h"
+#include "suppress/suppress.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -55,6 +56,7 @@ int whence_start(void)
     char *limit = take_setting("WHENCE_TRACE_LIMIT");
     char *ring = take_setting("WHENCE_RING");
     char *schedule = take_setting("WHENCE_SCHEDULE");
+    char *points = take_setting("WHENCE_POINTS");
     if (coverage && whence_coverage_start(coverage))
         whence_stop("count into", coverage);
     if (control)
@@ -63,5 +65,7 @@ int whence_start(void)
         whence_stop("use the schedule", schedule);
     if (trace)
         start_recording(trace, limit, ring);
+    if (points && !whence_suppression_open(points, 1))
+        whence_stop("suppress what is said in", points);
     return -1;
 }

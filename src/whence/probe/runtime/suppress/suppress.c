@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -28,17 +30,33 @@ struct range {
     uint64_t address, length;
 };
 
-/* Behind the points come the ranges, then the places of locals that are laid out anew. */
+enum { PAGE = 4096, LINES = 256 };
+
+/* How many processes with a command line there have been. */
+struct line {
+    _Atomic uint64_t hash, count;
+};
+
+/* A page, which all processes of a command share; in what follows each has counts of its own. Behind the points come the ranges, then
+   the places of locals that are laid out anew. */
 struct points {
     char magic[8];
     uint64_t count, ranges, places, guards;
     uint64_t nowhere, overwritten; /* answers: where suppressed accesses go; the first byte of a guard that was written over */
+    struct whence_process process; /* the one that is meant; `line` 0: each */
+    char unused[PAGE - 7 * 8 - sizeof(struct whence_process)];
+    struct line lines[LINES];
     struct point at[];
 };
 
 static struct points *points;
+static struct points *shared; /* its first pages, as all processes have them */
 static const struct range *ranges;
 static const char magic[8] = "WHNCSUPP";
+
+/* Whether the points count in this process: it is the one that is meant, or has not yet forked the one that leads there. */
+static int is_meant;
+static uint64_t depth, forks; /* forked processes up to this one on the way to that; its own forks */
 
 /* A byte for each block: whether a point lies in it. */
 extern uint8_t __whence_points[] __attribute__((weak));
@@ -95,34 +113,81 @@ static struct points *map_points(const char *path)
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    struct points *found = fstat(fd, &about) ? NULL : whence_map_at(FILE_PLACE, (size_t)about.st_size, MAP_SHARED, fd);
+    struct points *found = fstat(fd, &about) ? NULL : whence_map_at(FILE_PLACE, (size_t)about.st_size, MAP_PRIVATE, fd);
+    shared = found ? mmap(NULL, sizeof *found, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     close(fd);
-    if (found && memcmp(found->magic, magic, sizeof magic)) {
+    if (shared == MAP_FAILED)
+        return NULL;
+    if (memcmp(found->magic, magic, sizeof magic)) {
         munmap(found, (size_t)about.st_size);
+        munmap(shared, sizeof *found);
         errno = 0; /* another session's */
         found = NULL;
     }
     return found;
 }
 
-size_t whence_suppression_open(const char *text)
+/* The number, from 0 on, of the calling process among those with the same command line. */
+static uint64_t number_in_line(uint64_t hash)
 {
-    size_t size = 4096;
+    for (size_t i = 0; i < LINES; i++) {
+        struct line *line = &shared->lines[(hash + i) % LINES];
+        uint64_t found = 0;
+        if (atomic_compare_exchange_strong(&line->hash, &found, hash) || found == hash)
+            return atomic_fetch_add(&line->count, 1);
+    }
+    return UINT64_MAX; /* of too many command lines to tell which */
+}
+
+static void on_fork(void) { forks++; }
+
+/* The one of the two that the process which is meant does not come of has no more points. */
+static void after_fork(int is_on_way)
+{
+    int leads_on = depth < points->process.depth && points->process.forks[depth] == forks;
+    is_meant = is_meant && (is_on_way ? leads_on : !leads_on);
+}
+
+static void after_fork_in_parent(void) { after_fork(0); }
+
+static void after_fork_in_child(void)
+{
+    after_fork(1);
+    whence_note_fork(forks);
+    depth++;
+    forks = 0;
+}
+
+/* Which of a command's processes this is, and whether it is the one that the points are for. */
+static void begin_process(void)
+{
+    struct whence_process *own = whence_note_process();
+    own->number = number_in_line(own->line);
+    is_meant = own->line == points->process.line && own->number == points->process.number;
+    pthread_atfork(on_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+size_t whence_suppression_open(const char *text, int is_command)
+{
+    size_t size = 0;
     struct points *found = __whence_points ? map_points(text) : NULL;
     if (!found)
         return 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         size += places[i].length;
-    found->nowhere = (uintptr_t)__whence_nowhere;
+    points = found;
+    is_meant = 1;
+    shared->nowhere = (uintptr_t)__whence_nowhere;
     ranges = (const struct range *)(found->at + found->count);
-    for (uint64_t i = 0; i < found->count; i++)
+    if (is_command)
+        begin_process();
+    for (uint64_t i = 0; is_meant && i < found->count; i++)
         __whence_points[found->at[i].block] = 1;
     if (__whence_places)
         memcpy(__whence_places, ranges + found->ranges, sizeof *__whence_places * found->places);
-    if (found->guards && whence_guards_start(&found->overwritten))
+    if (is_meant && found->guards && whence_guards_start(&shared->overwritten))
         return 0;
-    points = found;
-    return size;
+    return size + 2 * sizeof *found;
 }
 
 /* ---- Points ------------------------------------------------------------------------------------------------------- */
@@ -132,7 +197,7 @@ size_t whence_suppression_open(const char *text)
 uint64_t whence_suppression_at(uint32_t block, uint32_t word)
 {
     uint64_t found = 0;
-    for (uint64_t i = 0; points && i < points->count; i++) {
+    for (uint64_t i = 0; is_meant && i < points->count; i++) {
         struct point *point = &points->at[i];
         if (point->block != block || point->thread != whence_thread)
             continue;
@@ -160,7 +225,7 @@ void whence_nothing(void) {}
    at `to` as far as that is known (`length` 0: text). */
 void whence_call_suppressed(uint32_t block, uint32_t index, char *to, uint64_t length)
 {
-    for (uint64_t i = 0; points && i < points->count; i++) {
+    for (uint64_t i = 0; is_meant && i < points->count; i++) {
         const struct point *point = &points->at[i];
         if (point->block != block || point->index != index || point->thread != whence_thread)
             continue;

@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Opens the file of points that `text` names. Returns the bytes of address space that a suppressed run takes beside the
-   subject's own; 0 where `text` names no such file, or, with errno set, where it cannot be opened. */
-size_t whence_suppression_open(const char *text);
+/* Opens the file of points that `text` names; of a command, they are those of one of its processes. Returns the bytes of address
+   space that a suppressed run takes beside the subject's own; 0 where `text` names no such file, or, with errno set, where it
+   cannot be opened. */
+size_t whence_suppression_open(const char *text, int is_command);
 
 /* Whether an argument of the call at hand is suppressed: taken by who is called in place of a function of the program, and given
    on to one. */
