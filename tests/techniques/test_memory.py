@@ -601,3 +601,89 @@ def test_parts_of_messages_and_buffers_count(how: str, kind: Kind | None, words:
     line = next(n for n, text in enumerate(PARTS.splitlines(), 1) if f"case '{how}'" in text)
     assert [(place(found, error), error.kind) for error in found.errors] == ([(line, kind)] if kind else [])
     assert all(words in FoundErrors(subject, found).json(error)["text"][0] for error in found.errors)
+
+
+RETURNED = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct span { char *at; size_t n; };
+struct range { int tag; char *end; };
+struct both { char *one, *other; };
+static char small[4], large[64];
+static struct span made(size_t n) { struct span s = {malloc(n), n}; return s; }
+static struct span same(struct span s) { return s; }
+static struct span again(size_t n) { return same(made(n)); }
+static struct range behind(char *at, int n) { struct range r = {n, at}; r.end += n; return r; }
+static struct both swapped(struct both b) { struct both c; c.one = b.other; c.other = b.one; return c; }
+static struct span copied(const struct span *from) { struct span s; memcpy(&s, from, sizeof s); return s; }
+static struct span printed(void)
+{
+    struct span s;
+    s.at = small, s.n = 0;
+    FILE *file = open_memstream(&s.at, &s.n);
+    fprintf(file, "%040d", 1);
+    fclose(file);
+    return s;
+}
+static struct span written(void)
+{
+    struct span s;
+    s.at = small, s.n = 0;
+    char *other = large;
+    __asm__ volatile("movq %1, (%0)" : : "r"(&s), "r"(other) : "memory");
+    return s;
+}
+int main(int argc, char **argv)
+{
+    struct span s = made(8), t = again(4);
+    struct both b = swapped((struct both){small, large});
+    struct span u = copied(&s);
+    switch (*argv[1]) {
+    case 'm': s.at[s.n] = 1; break;
+    case 'a': t.at[t.n] = 1; break;
+    case 'b': *behind(small, 4).end = 1; break;
+    case 's': b.other[4] = 1; break;
+    case 'c': u.at[8] = 1; break;
+    case 'f': free(same(u).at); s.at[0] = 1; return 0;
+    case 'd': free(s.at); free(same(u).at); return 0;
+    case 'R':
+        memset(s.at, 1, s.n);
+        memset(t.at, 1, t.n);
+        *(behind(small, 4).end - 1) = 1;
+        b.one[63] = b.other[3] = u.at[7] = 1;
+        break;
+    case 'P': u = printed(); if (u.at[39] != '1') return 1; free(u.at); break;
+    case 'A': written().at[63] = 1; break;
+    }
+    free(s.at);
+    free(t.at);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "kind"),
+    [*((wrong, B) for wrong in "mabsc"), ("f", Kind.FREED), ("d", Kind.TWICE), *((legal, None) for legal in "RPA")],
+)
+def test_pointers_in_structures_that_are_returned_keep_their_objects(how: str, kind: Kind | None) -> None:
+    subject = subject_of(RETURNED)
+    found = Checker(subject).check(record(subject, how).trace)
+    line = next(n for n, text in enumerate(RETURNED.splitlines(), 1) if f"case '{how}'" in text)
+    assert [(place(found, error), error.kind) for error in found.errors] == ([(line, kind)] if kind else [])
+
+
+def test_what_alloca_gave_is_called_that() -> None:
+    text = """\
+#include <alloca.h>
+int main(int argc, char **argv)
+{
+    int *values = alloca((argc + 2) * sizeof *values);
+    values[argc + 2] = 1;
+    return values[argc + 2] != 1;
+}
+"""
+    found = checked(text)
+    told = FoundErrors(subject_of(text), found).json(found.errors[0])["text"][0]
+    assert "writes 4 bytes behind the end of memory that `alloca` gave to `main`" in told

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 POINTERS = frozenset({"ptr", "i64"})  # types whose values may be pointers
 NOTHING = -1
 TO_WHOLE = -1
+INDICES = re.compile(r"(?:, \d+)+$")
 
 
 class Trait(IntEnum):
@@ -73,11 +74,12 @@ def _table(*names: str) -> np.dtype[Any]:
 # target and the outer block as in the plan's references; ``old``: the site of a load whose masked bits the stored value
 # keeps (-1); ``separate``: a copy whose ranges must not overlap; ``scope``: where it stands in the source; ``inside``:
 # the address is known to lie inside of its variable; ``carries``: a load whose value may be a pointer; ``..._member``:
-# the member array that each points into (0: none, ``TO_WHOLE``: what an array is a part of).
+# the member array that each points into (0: none, ``TO_WHOLE``: what an array is a part of). ``part``: the value is a
+# member of the structure that its source, the result of a call, is: one more than its offset (0: it is all of it).
 SITE = _table(
     *("address", "address_target", "address_outer", "second", "second_target", "second_outer"),
     *("value", "value_target", "value_outer", "old", "separate", "scope", "phi_start", "inside", "carries"),
-    *("address_member", "second_member", "value_member"),
+    *("address_member", "second_member", "value_member", "part"),
 )
 # Member arrays (``MemberArray``), the first row being none. ``whole`` 0: the array's place is known from a constant
 # ``inside`` alone.
@@ -363,15 +365,15 @@ class _Function:
             row["carries"] = kind is Kind.LOAD and instruction.type in POINTERS
         if kind is Kind.STORE:
             self._put(row, "address", number, operands[1], Role.ADDRESS)
-            self._put(row, "value", number, operands[0], Role.VALUE)
+            self._put_value(row, number, operands[0])
             row["old"] = self._kept(operands[0], operands[1])
         elif kind is Kind.COPY:
             self._put(row, "second", number, operands[1], Role.ADDRESS)
             row["separate"] = (instruction.callee or "").startswith("@llvm.memcpy")
         elif kind is Kind.ARG:
-            self._put(row, "value", number, operands[aux], Role.VALUE)
+            self._put_value(row, number, operands[aux])
         elif kind is Kind.RET and operands:
-            self._put(row, "value", number, operands[0], Role.VALUE)
+            self._put_value(row, number, operands[0])
         elif kind is Kind.BYVAL:
             row["value"], row["value_target"] = Source.LOCAL, self._local_numbers[self._formal(aux)]
         elif kind is Kind.PHI:
@@ -385,6 +387,15 @@ class _Function:
         for operand, label in zip(phi.operands, phi.labels, strict=True):
             pred = self._ref.first_block + labels[label]
             yield (pred, *self._source(number, operand, Role.VALUE, pred))
+
+    def _put_value(self, row: Any, number: int, operand: Operand) -> None:
+        """The source of what is stored, passed or returned, and which part of that it is."""
+        self._put(row, "value", number, operand, Role.VALUE)
+        made = self._definitions.get(operand.text)
+        if made is not None and made.opcode == "extractvalue" and row["value"] == Source.SITE:
+            indices = INDICES.findall(made.text.partition(", !")[0])
+            path = [number for text in indices for number in text[2:].split(", ")]
+            row["part"] = 1 + (offset_of(made.operands[0].type, ["0", *path], self._module) or 0)
 
     def _put(self, row: Any, name: str, number: int, operand: Operand, role: Role) -> None:
         row[name], row[f"{name}_target"], row[f"{name}_outer"] = self._source(number, operand, role, NOTHING)
@@ -431,6 +442,8 @@ class _Function:
             if made.opcode in {"getelementptr", "bitcast", "addrspacecast", "ptrtoint", "inttoptr", "freeze"}:
                 operand = made.operands[0]
                 continue
+            if made.opcode == "extractvalue":  # of what a call returned in registers, else of no pointer
+                made = self._definitions.get(made.operands[0].text, made)
             site = (
                 self._site_numbers.get((made.index, int(LEAF_KIND[made.opcode]))) if made.opcode in LEAF_KIND else None
             )

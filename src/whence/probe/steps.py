@@ -53,7 +53,7 @@ STEP = np.dtype(
     ]
 )
 _ADDRESS, _VALUE = ("address", "address_target", "address_outer"), ("value", "value_target", "value_outer")
-_MEMBERS = ("address_member", "second_member", "value_member")
+_MEMBERS = ("address_member", "second_member", "value_member", "part")
 _NOWHERE = (int(Source.NONE), -1, 0, 0, 0)
 
 

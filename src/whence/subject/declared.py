@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from whence.probe.layout import is_frame_local
 from whence.trace import objects
 
 if TYPE_CHECKING:
@@ -34,4 +35,8 @@ def declared_variable(
         text = module.globals[register[1:]]
         literal = re.search(r' c"(.*)\\00"', text)
         return None, f'the text "{literal[1][:TEXT_SHOWN]}"' if literal else f"a constant of {module.name}"
-    return None, f"a compound literal or a temporary object of `{subject.program.functions[item.function].name}`"
+    made = next((i for i in function.instructions() if i.result == register), None)
+    name = subject.program.functions[item.function].name
+    if made is not None and not is_frame_local(made):
+        return None, f"memory that `alloca` gave to `{name}`"
+    return None, f"a compound literal or a temporary object of `{name}`"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from whence.probe.layout import Kind
 from whence.probe.plan import PARAMETER, SAME_BLOCK, Plan
 from whence.probe.pointers import TO_WHOLE, Sources, Trait
-from whence.probe.steps import WORD, Source
+from whence.probe.steps import WORD, WORD_UNITS, Source
 from whence.trace.columns import N_SEGMENT, CellKind, Columns
 from whence.trace.dependence import event_in_block, site_of
 from whence.trace.given import given_at
@@ -39,8 +39,8 @@ from whence.trace.shadow import MAX_CELLS, Int
 BY_SITE, BY_PARAMETER, BY_LOCAL, BY_STATIC, BY_EITHER = (
     int(s) for s in (Source.SITE, Source.PARAMETER, Source.LOCAL, Source.STATIC, Source.EITHER)
 )
-STORES, COPIES, ARGS, RESULTS, RET, PHI = (
-    int(k) for k in (Kind.STORE, Kind.COPY, Kind.ARG, Kind.RESULT, Kind.RET, Kind.PHI)
+LOADS, STORES, COPIES, ARGS, RESULTS, RET, PHI = (
+    int(k) for k in (Kind.LOAD, Kind.STORE, Kind.COPY, Kind.ARG, Kind.RESULT, Kind.RET, Kind.PHI)
 )
 CELL_COPY, CELL_BYVAL, CELL_VARIADIC, CELL_ALLOC = (
     int(k) for k in (CellKind.COPY, CellKind.BYVAL, CellKind.VARIADIC, CellKind.ALLOC)
@@ -122,6 +122,10 @@ def object_passed(
 ) -> Int:
     """The object of a pointer that is stored, passed or returned; of two that it may have, the one that holds it."""
     source = sources.sites[site]
+    if source.part:
+        value = _value(units, event, site, segment, plan, columns)
+        result = _leaf(plan, columns, segment, source.value_target, source.value_outer)
+        return _object_in_result(units, result, source.part - 1, value, plan, columns, state) if result >= 0 else 0
     if source.value != BY_EITHER:
         number = object_of(source.value, source.value_target, source.value_outer, segment, plan, columns, state)
         if source.value_member == 0:
@@ -137,6 +141,38 @@ def object_passed(
     if _holds(one, value, state) and _holds(other, value, state):  # neighbours
         return one if value < state.table[one].base + state.table[one].size else other
     return one if _holds(one, value, state) else other if _holds(other, value, state) else 0
+
+
+@lean
+def _object_in_result(
+    units: NDArray[np.uint32], result: Int, offset: Int, value: Int, plan: Plan, columns: Columns, state: State
+) -> Int:
+    """The object of a pointer in a structure that a call returned in registers, by what had written it to the memory
+    that the function returned.
+    """
+    returned = columns.segments[columns.events[result].segment].source - 1
+    if returned < 0 or plan.sites[site_of(plan, columns, returned)].kind != RET:
+        return 0
+    site = site_of(plan, columns, returned)
+    for k in range(plan.sites[site].ref_start, plan.sites[site + 1].ref_start):
+        ref = plan.refs[k]
+        if ref.outer == PARAMETER:
+            continue
+        event = _leaf(plan, columns, columns.events[returned].segment, ref.target, ref.outer)
+        if event < 0 or plan.sites[ref.target].kind != LOADS or plan.sites[ref.target].aux >= 0:
+            continue
+        row = columns.segments[columns.events[event].segment]
+        address = wide(units, row.word + plan.sites[ref.target].unit) + offset
+        definition = columns.events[event].definition
+        if definition >= -MAX_CELLS:
+            return object_loaded(definition, address, value, plan, columns, units, state)
+        listed = -MAX_CELLS - 1 - definition
+        for place in range(columns.multi_start[listed], columns.multi_start[listed + 1]):
+            one = columns.multi_reference[place]
+            number = object_loaded(one, address, value, plan, columns, units, state) if one else 0
+            if number:
+                return number
+    return 0
 
 
 @lean
@@ -192,6 +228,8 @@ def object_loaded(
             if site.kind == STORES:
                 row = columns.segments[columns.events[event].segment]
                 same = address < 0 or site.aux >= 0 or wide(units, row.word + site.unit) == address
+                if site.units == 2 * WORD_UNITS and wide(units, row.word + site.unit + 2) != value:
+                    return 0  # something unrecorded wrote there since
                 return state.objects[event] if site.size == WORD and same else 0
             return state.objects[event] if site.kind == ARGS else 0
         if definition == 0:
