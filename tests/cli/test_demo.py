@@ -57,6 +57,7 @@ def test_page(tmp_path, line):
     page = (tmp_path / "demo.html").read_text()
     assert (done.status == 0 and FAULT.replace(">", "&gt;") in page) or FAULT in re.sub(r"<[^>]*>", "", page)
     assert json.dumps(f"invoice.c:{line}") in page
+    assert 'id="timeline"' in page and '"timeline":"' in page
 
 
 def test_demo_folder_stays_as_it_is(found):

@@ -35,7 +35,7 @@ class Visit:
 
     def __init__(self, browser: Any, findings: Findings, text: dict[str, str], folder: Path, **options: Any) -> None:
         path = folder / "report.html"
-        write_html(findings, text, path)
+        write_html(findings, text, path, options.pop("timeline", None))
         self.context = browser.new_context(viewport={"width": 1440, "height": 900}, **options)
         self.page = self.context.new_page()
         self.requests: list[str] = []

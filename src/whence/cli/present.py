@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.report.screen import SourceLookup
 
+DRAWING = 10.0  # seconds at most, for the timeline of a page
 LONG_BUILDING = 2.0  # seconds that are told of
 FIRST_IN_SLICE = 40  # lines of a slice that are shown at least
 
@@ -57,14 +58,36 @@ def show(investigation: Investigation, findings: Findings, options: Options, sli
         findings.summary.append(f"building took {stood:.0f} s, which the budget does not count")
     to_show = partial(present, options, investigation.subject.folder, sliced)
     line.best(findings, to_show)
-    return to_show(findings)
+    return to_show(findings, _timeline(investigation, findings) if options.html else None)
 
 
-def present(options: Options, folder: Path, sliced: bool, findings: Findings) -> int:
+def _timeline(investigation: Investigation, findings: Findings) -> dict[str, Any] | None:
+    """The timeline of the failing run that was recorded, for the page; None: none was, or it cannot be drawn."""
+    from whence.investigation.attempts import Attempts
+
+    recorded = investigation.recorded
+    if recorded is None or not recorded.trace.segments:
+        return None
+
+    def drawn() -> dict[str, Any]:
+        from whence.debug.drawn_timeline import timeline_part
+        from whence.subject.trace_reader import TraceReader
+
+        return timeline_part(TraceReader(investigation.subject, recorded.trace), findings.symptom)
+
+    attempts = Attempts(investigation.clock, investigation.watcher)
+    found = attempts.take("timeline", "drawing the timeline", drawn, DRAWING)
+    findings.summary.extend(attempts.lines)
+    return found
+
+
+def present(
+    options: Options, folder: Path, sliced: bool, findings: Findings, timeline: dict[str, Any] | None = None
+) -> int:
     """Write the HTML page, print findings as the options say, and return the exit status.
 
-    ``folder`` is what their files are relative to. The page comes first: what reads the text may stop reading
-    (``| head``), which ends the command.
+    ``folder`` is what their files are relative to; ``timeline`` is for the page. The page comes first: what reads the
+    text may stop reading (``| head``), which ends the command.
     """
     from whence.report.json import to_json, to_text
 
@@ -72,7 +95,7 @@ def present(options: Options, folder: Path, sliced: bool, findings: Findings) ->
     result = to_json(findings)
     texts = source_texts(folder, files_of(result))
     if options.html:
-        _write_page(findings, texts, options.html)
+        _write_page(findings, texts, options.html, timeline)
     if options.sarif:
         _write_sarif(result, texts, options.sarif)
     if options.json:
@@ -96,11 +119,11 @@ def _print(findings: Findings, texts: dict[str, str], options: Options, folder: 
         print_findings(findings, lookup, limit=options.limit, folder=folder)
 
 
-def _write_page(findings: Findings, texts: dict[str, str], path: Path) -> None:
+def _write_page(findings: Findings, texts: dict[str, str], path: Path, timeline: dict[str, Any] | None) -> None:
     from whence.report.html import write_html
 
     with writing(path):
-        write_html(findings, texts, path)
+        write_html(findings, texts, path, timeline)
 
 
 def _write_sarif(result: dict[str, Any], texts: dict[str, str], path: Path) -> None:

@@ -135,7 +135,15 @@ class Timeline:
 
     def depth(self, event: int) -> int:
         """How many calls are open at an event below its own."""
-        return int(self._depth_of[self.frame(event)])
+        return self.open_below(self.frame(event))
+
+    def open_below(self, frame: int) -> int:
+        """How many calls are open below a call, by its number."""
+        return int(self._depth_of[frame])
+
+    def caller(self, frame: int) -> int:
+        """The call that a call was made from, by their numbers; -1: none."""
+        return int(self._parents[frame])
 
     def calls(self, event: int, first: int = 0, most: int | None = None) -> list[tuple[int, int]]:
         """The open calls at an event, the innermost first, from number ``first`` on: each with the event it is at."""

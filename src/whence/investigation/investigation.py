@@ -77,6 +77,7 @@ class Investigation:
         self.clock = clock or Clock()
         self.watcher = watcher or Watcher()
         self._runs: Runs | None = None
+        self.recorded: Recording | None = None  # the first failing run that was recorded
 
     def __enter__(self) -> Self:
         return self
@@ -239,6 +240,7 @@ class Investigation:
                     worth = self._suspicion() if tested.case.command is not None and self.runs.failing else None
                     recording = self.recorder.record(tested.case, tested.outcome, worth=worth)
                 recording.plain = self._own_run(recording)
+                self.recorded = self.recorded or recording
                 return row, recording
             except SubjectError as error:
                 if row == rows[:NAMED][-1]:

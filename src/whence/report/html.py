@@ -26,28 +26,38 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 TEMPLATES = Path(__file__).with_name("templates")
-SCRIPTS = ("elements.js", "source.js", "list.js", "detail.js", "causes.js", "page.js")  # in the order of need
+SCRIPTS = (
+    "elements.js",
+    "source.js",
+    "list.js",
+    "detail.js",
+    "causes.js",
+    "timeline.js",
+    "page.js",
+)  # in the order of need
 
 
-def write_html(findings: Findings, sources: dict[str, str], path: Path) -> None:
+def write_html(findings: Findings, sources: dict[str, str], path: Path, timeline: dict[str, Any] | None = None) -> None:
     """Write the page for the findings; ``sources`` maps the findings' file names to their text.
 
-    Raises ``UsageError`` when the file cannot be written.
+    ``timeline``: that of the failing run (``timeline_part`` of ``debug/``), where it is to be drawn. Raises
+    ``UsageError`` when the file cannot be written.
     """
-    text = render_html(findings, sources)
+    text = render_html(findings, sources, timeline)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write the report {path}: {error.strerror}", "name another file") from error
 
 
-def render_html(findings: Findings, sources: dict[str, str]) -> str:
+def render_html(findings: Findings, sources: dict[str, str], timeline: dict[str, Any] | None = None) -> str:
     """The page as text, of bounded size whatever the findings hold."""
     from markupsafe import Markup
 
     texts = Sources(sources)
     page = build_page(findings, texts)
     told = _told(page, findings, texts)
+    told["timeline"] = sections.timeline(page, timeline)
     style = Markup((TEMPLATES / "page.css").read_text("utf-8"))
     script = Markup("\n".join((TEMPLATES / name).read_text("utf-8") for name in SCRIPTS))
     return (

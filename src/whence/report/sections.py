@@ -7,11 +7,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from whence.findings import Findings, Statement
+from whence.findings import Findings, Statement, plural
 from whence.report.difference import of_line, of_text, unified
-from whence.report.page import SOURCE, TEXT, Page, Sources, place, reasons_of
+from whence.report.pack import packed
+from whence.report.page import NAME, SOURCE, TEXT, Page, Sources, place, reasons_of
 from whence.report.since import since_lines
-from whence.report.text import call_text, change_outcome, clauses, clip, joined, source_line, suggested_changes, visible
+from whence.report.text import (
+    call_text,
+    change_outcome,
+    clauses,
+    clip,
+    joined,
+    source_line,
+    suggested_changes,
+    value_text,
+    visible,
+)
 
 AROUND = 2  # lines around the first suspect
 CAUSES = 300  # nodes of a tree of causes, and lines of one of them
@@ -38,6 +49,33 @@ def symptom(findings: Findings) -> Part | None:
         "stack": _stack(details.get("stack")),
         "errors": joined(details["stderr"], "line", source_line) if details.get("stderr") else [],
     }
+
+
+def timeline(page: Page, drawn: dict[str, Any] | None) -> str:
+    """What the timeline of the failing run holds, in words; empty: there is none. The page's data has it packed."""
+    if drawn is None or not drawn["instants"]:
+        return ""
+    page.data["timeline"] = packed(
+        drawn
+        | {
+            "files": [visible(file) for file in drawn["files"]],
+            "calls": [[clip(visible(name), NAME), *rest] for name, *rest in drawn["calls"]],
+            "instants": [[*at, [_value(*value) for value in values]] for *at, values in drawn["instants"]],
+        }
+    )
+    shown, steps = len(drawn["instants"]), drawn["steps"]
+    text = "The failing run from its beginning to its end. Click at a call to go to what happened there."
+    if not drawn["is_whole"]:
+        kept = "those at which something of the slice happened, and the last ones"
+        text += f" Of {plural(steps, 'instant')} the page has {shown:,}: {kept}."
+    if drawn["undrawn"]:
+        text += f" {plural(drawn['undrawn'], 'short or deep call')} are not drawn."
+    return text
+
+
+def _value(name: str, value: str, role: str, writer: int | str | None) -> list[Any]:
+    by = visible(writer) if isinstance(writer, str) else writer
+    return [clip(visible(name), NAME), value_text(value), role, by]
 
 
 def _outputs(findings: Findings) -> list[Part]:

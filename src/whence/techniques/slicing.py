@@ -65,10 +65,10 @@ def line_values(reader: TraceReader, events: Sequence[int]) -> list[dict[str, An
         if len(values) == VALUES_A_LINE:
             break
     names = [value["name"] for value in values]
-    return [value for value in reversed(values) if not _is_base(value, names)]
+    return [value for value in reversed(values) if not is_base(value, names)]
 
 
-def _is_base(value: dict[str, Any], names: Sequence[str]) -> bool:
+def is_base(value: dict[str, Any], names: Sequence[str]) -> bool:
     """Whether a value is an address by which the line reaches something else that it shows."""
     name = value["name"]
     return value["value"].startswith("0x") and any(n.startswith((f"{name}->", f"{name}[", f"*{name}")) for n in names)

@@ -193,8 +193,9 @@ function closeDetail() {
   source.focus({ preventScroll: true });
 }
 
-/** What the line's variables are, told beside it: of each the last known value in the failing run. */
+/** What the line's variables are, told beside it: at the instant that is shown, else the last known values in the failing run. */
 function valuesBeside(place) {
+  if (valuesAt) return valuesAt.get(place) ? element("span", "beside then", valuesAt.get(place)) : null;
   const groups = details.slice[place]?.values.variables ?? [];
   const told = groups.map((group) => `${group.name} = ${group.values.at(-1)[0]}`);
   return told.length ? element("span", "beside", told.join("   ")) : null;

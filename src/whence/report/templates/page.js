@@ -37,6 +37,7 @@ const keys = {
   "[": () => turnFile(-1),
   "]": () => turnFile(1),
   Escape: closeDetail,
+  ...(slider ? { ",": () => step(-1), ".": () => step(1), "+": () => timeline && zoom(0.5), "-": () => timeline && zoom(2) } : {}),
 };
 const arrows = { ArrowDown: 1, ArrowUp: -1 };
 
@@ -78,6 +79,8 @@ function actionOf(at, key) {
 document.addEventListener("click", (event) => {
   const mark = event.target.closest(".fine");
   if (mark) return markFine(mark.dataset.marked ?? mark.closest("[data-cause]").dataset.cause);
+  const written = event.target.closest("[data-instant]");
+  if (written) return goTo(Number(written.dataset.instant));
   const button = event.target.closest("[data-place]");
   if (button?.dataset.place) return select(button.dataset.place, { open: !button.matches("summary") });
   const row = event.target.closest(".l");

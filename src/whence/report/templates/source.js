@@ -65,7 +65,7 @@ function coloured(line, inside) {
 
 function lineElement(file, number) {
   const [place, known] = [`${data.files[openFile].name}:${number}`, file.ranks.get(number)];
-  const names = ["l", known ? `h${known.heat}` : "", place in details.slice ? "sl" : "", place === data.symptom ? "sy" : ""];
+  const names = ["l", known ? `h${known.heat}` : "", place in details.slice ? "sl" : "", place === data.symptom ? "sy" : "", instant >= 0 && place === placeAt(timeline.instants[instant]) ? "now" : ""];
   const steps = data.steps[place] ?? [];
   const row = element("div", [...names, place === selected ? "on" : ""].filter(Boolean).join(" "), [
     element("i", "", known?.rank ?? ""),
