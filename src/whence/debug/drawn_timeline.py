@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whence.debug.timeline import Timeline
-from whence.dependence.slices import by_line, compute, symptom_start
+from whence.dependence.slices import compute, symptom_start
 from whence.probe.layout import Kind
 from whence.techniques.slicing import is_base
 from whence.trace.columns import N_FRAME
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 INSTANTS = 3000
+POOL = 100_000  # events of the slice of which they are chosen, the nearest to the failure
 LAST = 300  # of them at the end of the run, where not all are taken
 CALLS = 1500
 DEPTH = 24  # rows of calls of a thread
@@ -88,10 +89,12 @@ class _Drawn:
         if self._symptom is None:
             return np.arange(count - INSTANTS, count)
         found = compute(self._trace, symptom_start(self._symptom).references)
-        kept = by_line(self._reader, found).events
-        events = np.concatenate([np.zeros(0, np.int64), *kept])
-        nearest = events[np.argsort(found.depth_of(events), kind="stable")]
-        steps = self._steps_at(nearest)
+        events = found.events
+        depths = found.depth_of(events)
+        if len(events) > POOL:
+            near = np.argpartition(depths, POOL)[:POOL]
+            events, depths = events[near], depths[near]
+        steps = self._steps_at(events[np.lexsort((-events, depths))])
         _, first = np.unique(steps, return_index=True)  # of each step its nearest event
         order = steps[np.sort(first)]
         return np.unique(np.concatenate([order[order >= 0][: INSTANTS - LAST], last]))
