@@ -86,6 +86,48 @@ def test_a_crash_of_a_forked_process_that_its_parent_makes_nothing_of_is_followe
     assert done.status == 2 and "no case fails (1 case ran)" in done.err
 
 
+SILENT_ERROR = """\
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    char *copy = malloc(8);
+    strcpy(copy, argv[argc - 1]);
+    free(copy);
+    return 0;
+}
+"""
+
+
+def test_of_cases_that_fail_by_memory_errors_alone_the_first_one_is_laid_out_anew():
+    settings = '[program]\nsources = ["silent.c"]\n[cases]\nfile = "cases.txt"\nreference = "/bin/true"\n'
+    files = {"silent_c": SILENT_ERROR, "cases_txt": "short\neight888\n"}
+    folder = subject_folder("silent-error", **files, whence_toml=settings + "[compare]\nmemory = true\n")
+    found = whence(folder, "suppress", "--reorder", "--budget", "5m", "--json").json
+    first, *others = found["suppression"]["executions"]
+    assert (found["suppression"]["case"], first["outcome"], first["text"]) == ("2", "pass", "no failure")
+    assert others[0]["outcome"] == "crash" and found["ranking"][0]["line"] == 6
+
+
+NETWORK = """\
+#include <stdlib.h>
+#include <sys/socket.h>
+int main(void)
+{
+    int *nothing = NULL;
+    return socket(AF_INET, SOCK_STREAM, 0) < 0 ? 1 : *nothing;
+}
+"""
+
+
+def test_a_command_whose_process_ends_otherwise_in_confinement_is_refused():
+    settings = '[program]\nsources = ["network.c"]\n[cases]\ncommand = "./network || exit 1"\n'
+    folder = subject_folder("network", network_c=NETWORK, whence_toml=settings)
+    done = whence(folder, "suppress", "--budget", "5m")
+    assert done.status == 2
+    assert "its process ended by SIGSEGV, but by exit status 1 in the suppress variant" in done.err
+
+
 EXPOSED = """\
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from trace_readers import subject_of
 from whence.errors import NoTime, SubjectError
 from whence.run import runner
 from whence.run.outcome import Kind
+from whence.run.schedule import DEFAULT
 from whence.subject.runs import blocks_executed, counters, coverage, run_all
 from whence.subject.subject import with_cases
 
@@ -153,3 +155,26 @@ def test_a_case_that_removes_the_folder_around_it_is_left_out_alone():
     found = run_all(subject_of(IN_ITS_FOLDER, "0", "1", "00"))
     assert [t.case.name for t in found.tested if t.outcome.passed] == ["0", "00"]
     assert [line.partition(":")[0] for line in found.left_out] == ["1"]
+
+
+STUCK = """\
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *p) { pthread_mutex_lock(&lock); pthread_mutex_unlock(&lock); return p; }
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    pthread_mutex_lock(&lock);
+    pthread_create(&thread, NULL, work, NULL);
+    if (**++argv == 'p')
+        pthread_mutex_unlock(&lock);
+    return pthread_join(thread, NULL);
+}
+"""
+
+
+def test_a_deadlock_counts_though_its_run_is_ended_at_once():
+    subject = subject_of(STUCK, "stuck", "passes")
+    scheduled = with_cases(subject, [replace(case, schedule=DEFAULT) for case in subject.cases])
+    runs = run_all(scheduled)
+    assert [tested.outcome.kind for tested in runs.tested] == [Kind.TIMEOUT, Kind.PASS] and not runs.left_out

@@ -190,3 +190,34 @@ def test_without_a_passing_case_the_crash_is_said_to_have_come_of_the_write() ->
     assert found["ranking"][0]["line"] == 9
     assert "the crash came of a write at p.c:9 beyond the block of 24 bytes" in found["symptom"]["text"]
     assert found["memory"][0]["errors"][0]["hit"] is None
+
+
+def test_an_error_is_called_behind_the_failure_only_where_no_other_of_its_line_is_before() -> None:
+    folder = subject_folder(
+        "both",
+        both_c="""\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    char *copy = malloc(4);
+    strcpy(copy, argv[1]), puts(copy);
+    puts(copy);
+    return 0;
+}
+""",
+        whence_toml='[program]\nsources = ["both.c"]\n[cases]\nfile = "cases.txt"\nreference = "/bin/echo"\n'
+        "[compare]\nmemory = true\n",
+        cases_txt="text\n",
+    )
+    words = (
+        "--without",
+        "invariants,causes,rules,switch,values,formula,confirmation,chain",
+        "--budget",
+        "5m",
+        "--json",
+    )
+    found = whence(folder, "locate", *words).json
+    texts = {entry["line"]: entry["evidence"]["text"] for entry in found["ranking"]}
+    assert "happened behind the failure" not in texts[7]

@@ -262,3 +262,48 @@ def test_a_run_that_is_only_long_is_made_again_with_all_its_time() -> None:
         assert short.timed_out
         assert search.find(strategies(("walk",), DEFAULT), 1) is None
         assert search.tally.total == 1 and search.tally.unrepeatable == 0
+
+
+@pytest.mark.parametrize("name", ["two_withdrawals", "two_locks"])
+def test_locate_puts_what_decides_first_under_the_schedule_that_was_found(name: str, tmp_path: Path) -> None:
+    program, path = BY_NAME[name], tmp_path / "schedule.json"
+    searched(program, program.text, "--output", str(path))
+    folder = subject_folder(f"{name}-{len(program.text)}", program_c=program.text)
+    words = ("program.c", "--cflags=-pthread", "--fails", "", "--schedule", str(path), "--budget", "5m", "--json")
+    found = whence(
+        folder, "locate", *words, "--without", "invariants,causes,switch,values,formula,confirmation,chain"
+    ).json
+    assert found["ranking"][0]["line"] in program.lines
+    assert f"{KINDS[name]}: thread " in found["ranking"][0]["evidence"]["text"]
+    if KINDS[name] == "deadlock":
+        assert found["symptom"]["details"]["label"] == "here a thread waits, and all others do"
+
+
+EARLY = """
+    #include <pthread.h>
+    static int *data;
+    static void *maker(void *p)
+    {
+        static int value = 3;
+        for (volatile int i = 0; i < 100; i++)
+            ;
+        data = &value;
+        return p;
+    }
+    int main(void)
+    {
+        pthread_t thread;
+        pthread_create(&thread, NULL, maker, NULL);
+        int seen = *data;
+        pthread_join(thread, NULL);
+        return seen != 3;
+    }"""
+
+
+def test_where_a_case_fails_by_itself_locate_says_whose_turn_decides() -> None:
+    folder = subject_folder("early", early_c=EARLY)
+    words = ("early.c", "--cflags=-pthread", "--fails", "", "--budget", "5m", "--json")
+    found = whence(folder, "locate", *words, "--without", "causes,switch,values,formula,confirmation,chain,rules").json
+    assert found["ranking"][0]["line"] == 16
+    words = "order violation: thread 0 read `data` (NULL) on early.c:16 before any other thread came there"
+    assert words in found["ranking"][0]["evidence"]["text"]

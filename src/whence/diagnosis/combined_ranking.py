@@ -91,12 +91,15 @@ def _corrupts(entry: Entry) -> float:
 
 
 def _decides(entry: Entry) -> float:
-    """1 where the statement has a data race whose other order lets the case pass."""
+    """1 where the statement has a data race whose other order lets the case pass, or the access whose order decides
+    under a schedule; less for those behind that.
+    """
     return float(entry.evidence["decides"])
 
 
 SOURCES = (
     Source("races", _decides, explains=True),
+    Source("schedules", _decides, explains=True),
     Source("rules", _rule),
     Source("memory", _corrupts, explains=True),
     Source("switch", _flips),
@@ -119,6 +122,7 @@ LAST = Source("causes", _near, NEAR)  # which decides where nothing else sees a 
 AROUND = (
     Source("memory", _corrupts, "around_memory", explains=True),
     Source("races", _decides, "around_races", explains=True),
+    Source("schedules", _decides, "around_schedules", explains=True),
     *(source for source in SOURCES if source.name in ("rules", "separates", "doubtful_rules")),
     Source("causes", _near, "around_causes"),
     Source("invariants", _unlike, "around_invariants"),
@@ -130,6 +134,7 @@ _LATE = ("doubtful_rules", "invariants")  # of SOURCES, behind what only AROUND 
 ORDER = (
     "around_races",
     "around_memory",
+    "around_schedules",
     *(source.name for source in SOURCES if source.name not in _LATE),
     *(source.name for source in AROUND if source.name.startswith("around_")),
     *_LATE,

@@ -26,6 +26,7 @@ from whence.findings import Entry, Findings, Statement, rank
 
 MODEL = Path(__file__).with_name("ranking_model.json")
 MOST = 2000  # statements that are weighed, the first of the fixed order; the others stay behind them
+OF_THREADS = frozenset({"races", "schedules"})  # techniques whose findings the weights know nothing of
 NEEDED = "rules"  # the technique whose findings are there wherever runs were altered
 FIRST = {"first": 1, "three": 3, "five": 5}  # how many statements a chance is of
 TINY = 1e-9  # differences of scores below this are none
@@ -68,7 +69,7 @@ def is_weighed(base: Findings, found: Sequence[Findings], is_open: bool) -> bool
     """
     passes = any(entry.evidence.get("passing_total") for entry in base.ranking)
     techniques = {one.technique for one in found if one.ranking}
-    return passes and not is_open and NEEDED in techniques and "races" not in techniques
+    return passes and not is_open and NEEDED in techniques and techniques.isdisjoint(OF_THREADS)
 
 
 def reranked(

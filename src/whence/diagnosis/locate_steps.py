@@ -40,6 +40,7 @@ from whence.techniques.likely_invariants.technique import compared_values
 from whence.techniques.memory.first_corruption import first_corruption
 from whence.techniques.races.check import Checker as RaceChecker
 from whence.techniques.races.failing_run import deciding_races
+from whence.techniques.schedules.failing_run import deciding_accesses
 from whence.techniques.spectrum import spectrum
 from whence.trace.decode import decode
 from whence.trace.kernels import is_kept
@@ -267,6 +268,8 @@ class Diagnosis:
         is_compiled = Checker.is_compiled() and RaceChecker.is_compiled()
         seconds = min(CHECKING * self.left, CHECKING_MOST) if is_compiled else CHECKING_LAST * self.left
         self.take("data races", "looking for data races", check, seconds)
+        decide = partial(deciding_accesses, self.investigation, recording)
+        self.take("order of threads", "comparing with another order of threads", decide, seconds)
 
     def alter(self) -> None:
         """Add what altered runs and formulas of the failing cases show; the last summary tells how much was run."""

@@ -243,6 +243,8 @@ class _Finder:
         event = self.evidence.endless_branch()
         if event < 0:
             return Point()
+        if self.result.deadlocked:
+            return Point(event, [event + 1], label="here a thread waits, and all others do")
         label = f"`{self.evidence.expression(event)}` was still going round when the run was ended"
         return Point(event, [event + 1], label=label)
 

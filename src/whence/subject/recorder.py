@@ -174,7 +174,7 @@ class Recorder:
 
     @cached_property
     def _checker(self) -> Checker:
-        return Checker(self.subject)
+        return Checker(self.subject, variant=self._variant)
 
     def _request(self, limit: int) -> TraceRequest:
         path = self._runner.sandbox.new_path(f"trace{next(self._numbers):06}")  # argv lies behind it

@@ -33,6 +33,8 @@ QUICK, GROWTH = (
     3,
 )  # seconds that each case is given first, and times as many that those are given which did not end
 DEPENDS = "depends on uninitialised memory"
+FLAKY = "flaky: "
+ORDER_OF_THREADS = "; or the order of its threads decides: `whence schedules` looks for one in which it fails"
 SLOWER = 2  # the cover variant may take this many times as long as the time limit says
 
 
@@ -152,7 +154,7 @@ def _plain(cases: Sequence[Case], batches: _Batches, runner: Runner, deadline: f
     while slow and time.monotonic() < deadline:
         runner.limits = replace(limits, time=seconds)
         found |= batches.run(runner, slow, deadline)
-        slow = [row for row in slow if row in found and found[row].timed_out]
+        slow = [row for row in slow if row in found and not _has_end(found[row], most)]
         if seconds >= most:
             break
         seconds = min(GROWTH * seconds, most)
@@ -163,8 +165,8 @@ def _plain(cases: Sequence[Case], batches: _Batches, runner: Runner, deadline: f
 
 
 def _has_end(result: RunResult, limit: float) -> bool:
-    """Whether a run ended by itself, or was given all of its time."""
-    return not result.timed_out or result.wall >= limit
+    """Whether a run ended by itself, waits for ever with all its threads, or was given all of its time."""
+    return not result.timed_out or result.deadlocked or result.wall >= limit
 
 
 def _is_endless(found: Results, result: RunResult) -> bool:
@@ -232,7 +234,9 @@ def _judged(
         outcome = judge(case, plain[row])
         reason = _why_not(outcome, plain[row], again.get(row, plain[row]), covered[row], filled.get(row, []))
         if row in unstable:
-            reason = f"flaky: {outcome.kind} in one run, another verdict in the next"
+            reason = f"{FLAKY}{outcome.kind} in one run, another verdict in the next"
+        if subject.has_threads and reason.startswith((DEPENDS, FLAKY)):
+            reason += ORDER_OF_THREADS
         if reason:
             if reason.startswith(DEPENDS):
                 depending[len(left_out)] = case
@@ -310,9 +314,9 @@ def _why_not(
     case = plain.case
     second, instrumented = judge(case, again), judge(case, covered)
     if outcome.kind is not second.kind:
-        return f"flaky: {outcome.kind} in one run, {second.kind} in another"
+        return f"{FLAKY}{outcome.kind} in one run, {second.kind} in another"
     if outcome.kind is Kind.WRONG_OUTPUT and case.comparison == EXACT and _written(plain) != _written(again):
-        return "flaky: two runs print different wrong outputs"
+        return f"{FLAKY}two runs print different wrong outputs"
     if outcome.kind is Kind.SKIPPED:
         return f"skipped: {outcome.text}"
     return _depends(_unlike(outcome, covered), filled) if outcome.kind is not instrumented.kind else ""

@@ -52,8 +52,11 @@ def chosen(investigation: Investigation, reorder: bool) -> Ran:
     else:
         failing, passing = _ran(subject, cases)
     if failing is None and commands:
-        failing, passed = _of_commands(subject, commands)
+        failing, passed = _ran(subject, commands)
         passing = passing or passed
+    if failing is None:
+        failing, corrupt = _silent(subject, [*cases, *commands], reorder)
+        passing = corrupt or passing
     if failing is None and (passing is None or not reorder):
         hint = SCHEDULES if subject.has_threads else SILENT
         raise SubjectError(f"no case fails ({plural(len(cases) + len(commands), 'case')} ran)", hint)
@@ -78,20 +81,23 @@ def _ran(subject: Subject, cases: list[Case], variant: Variant | None = None) ->
     return failing, passing
 
 
-def _of_commands(subject: Subject, cases: list[Case]) -> tuple[Ran | None, Ran | None]:
-    """The first command that fails, and the first that does not: in no order of turns but its own.
-
-    A process that crashes makes its command fail, too, where forked processes are followed.
+def _silent(subject: Subject, cases: list[Case], reorder: bool) -> tuple[Ran | None, Ran | None]:
+    """Of cases that pass the first in which a process crashes that was forked, where these are followed; and, to lay
+    variables out anew, the first with a memory error, where such a case counts as failing.
     """
-    failing, passing = _ran(subject, cases)
-    follows = [case for case in cases if case.follows_children]
-    if failing is None and follows:
-        with Recorder(subject) as recorder, subject.runner() as runner:
-            outcomes = MemoryOutcomes(subject, recorder)
-            crashed = (case for case in follows if (found := outcomes.of(case)) and found.kind in CRASHES)
-            case = next(crashed, None)
-            failing = (case, runner.run_case(case)) if case else None
-    return failing, passing
+    asked = [case for case in cases if case.follows_children or (reorder and case.comparison.memory)]
+    if not asked:
+        return None, None
+    corrupt: Ran | None = None
+    with Recorder(subject) as recorder, subject.runner() as runner:
+        outcomes = MemoryOutcomes(subject, recorder)
+        for case in asked:
+            found = outcomes.of(case)
+            if found is not None and found.kind in CRASHES:
+                return (case, runner.run_case(case)), corrupt
+            if found is not None and corrupt is None:
+                corrupt = case, runner.run_case(case)
+    return None, corrupt
 
 
 def _in_turns(subject: Subject, cases: list[Case]) -> tuple[Ran | None, Ran | None]:

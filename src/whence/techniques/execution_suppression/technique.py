@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from whence.alter.faithful import FailureSignature, difference
+from whence.alter.faithful import VARIANT, FailureSignature, difference
 from whence.alter.suppression import SuppressedRuns
 from whence.errors import SubjectError
 from whence.findings import Entry, Findings, Statement, plural
 from whence.probe.instrument import Variant
+from whence.run.oracle import signal_name
 from whence.techniques.execution_suppression.algorithm import (
     NOT_COMPARED,
     RACES,
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.run.cases import Case
     from whence.run.result import RunResult
+    from whence.subject.recorder import Recording
 
 OTHER_TURNS = "its threads did not take turns where they did in the first one, since steps were left out"
+CONFINED = "whose processes reach no other machine, nor this one by network"
 RacesOf = Callable[["Investigation", SuppressedRuns], RaceSearch]
 
 
@@ -70,7 +73,7 @@ class SuppressedExecutions:
             with SuppressedRuns(subject, case, investigation.setup.trace_limit) as runs:
                 in_turns = case.schedule is not None and case.command is None
                 search = self.races(investigation, runs) if self.races and in_turns else None
-                faithful = _Faithful(case, plain)
+                faithful = _Faithful(case, plain, _process_end(investigation, case))
                 suppression = Suppression(runs, subject.folder, lambda: clock.left, executed, faithful, search)
                 found = suppression.suppress(self.reorder)
                 made.count = runs.count
@@ -87,15 +90,29 @@ class _Faithful:
 
     case: Case
     plain: RunResult
+    process: str = ""  # how the process ended that a command is about; empty: the case is none
 
     def __call__(self, step: Step) -> None:
         own = FailureSignature.of(self.case, self.plain)
         why = difference(own, FailureSignature.of(self.case, step.recording.result))
+        if self.process and not why and self.process != (here := _end_of(step.recording)):
+            why = f"its process ended by {self.process}, but by {here} in {VARIANT}, {CONFINED}"
         if why:
-            why = why.replace("the variant whose runs are altered", "the suppress variant")
+            why = why.replace(VARIANT, "the suppress variant")
             raise SubjectError(
                 f"case {self.case.name}: {why}", "`whence memory` and `whence locate` still say something"
             )
+
+
+def _process_end(investigation: Investigation, case: Case) -> str:
+    """How the process ended that a command is about, as it is recorded for all other techniques."""
+    return _end_of(investigation.recorder.record_or_beginning(case)) if case.command is not None else ""
+
+
+def _end_of(recording: Recording) -> str:
+    """How a recorded process ended, in words."""
+    header = recording.trace.header
+    return signal_name(header.code) if header.end == "signal" else f"exit status {header.code}"
 
 
 @dataclass(slots=True)

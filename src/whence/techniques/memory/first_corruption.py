@@ -97,6 +97,8 @@ def _ranked(
     for statement, ones in by_statement.items():
         said = reasons([one.row for one in ones])
         notes = [note for one in ones for note in _notes(one)]
+        if all(one.link is Link.AFTER for one in ones):
+            notes.insert(0, "this memory error happened behind the failure")
         said["text"] = "; ".join([*notes, said["text"]])
         evidence[statement] = said | {"corrupts": float(any(one is first for one in ones))}
     return scores, evidence
@@ -106,8 +108,6 @@ def _notes(one: _LinkedError) -> Iterator[str]:
     """What the error has to do with the failure and with passing runs, as far as that is known."""
     if one.link is Link.CAUSE:
         yield "the failure came of this memory error"
-    if one.link is Link.AFTER:
-        yield "this memory error happened behind the failure"
     if one.passing:
         runs = f"{len(one.passing)} of {plural(one.compared, 'passing run')} that came here"
         yield f"{runs} did the same, and passed all the same (`{one.passing[0]}`)"

@@ -177,11 +177,6 @@ class Explanation:
         found += [self._of_decider(decider) for decider in self._deciders]
         return found
 
-    @property
-    def label(self) -> str:
-        """What is seen at the symptom of a run whose threads wait for each other; empty for others."""
-        return "here a thread waits, and all others do" if self._is_stuck else ""
-
     def _of_waits(self) -> list[tuple[int, str]]:
         run, found = self._failing, []
         waits = self._waits.circle or self._waits.all

@@ -13,12 +13,13 @@ from whence.errors import SubjectError, TraceError
 from whence.findings import Entry, Findings, Symptom, plural
 from whence.probe.instrument import Variant
 from whence.probe.library import FUNCTIONS
-from whence.run.schedule import DEFAULT, Point, Schedule, ScheduleFile
+from whence.run.schedule import DEFAULT, Point, Schedule, ScheduleFile, Way
 from whence.techniques.schedules.guide import Guide
 from whence.techniques.schedules.search import Failing, Search
 from whence.techniques.schedules.strategies import NAMES, Rank, strategies
 
 if TYPE_CHECKING:
+    from whence.findings import Statement
     from whence.investigation.investigation import Investigation
     from whence.run.cases import Case
     from whence.run.outcome import Outcome
@@ -35,6 +36,8 @@ QUICK, SLOWER = 1.0, 10  # seconds, and times the recorded run, after which a ru
 SHORT = 0.25  # seconds, or as many times a run by default, after which one counts so until it is made again
 ENDLESS = 1e9  # seconds
 NEIGHBOURS = 6  # passing schedules that are compared with a failing one, at most
+FIRM = 8  # schedules of priorities that do not fall
+DRAWN = 20  # schedules that each of two strategies draws, at the places and anywhere
 CLOSE = 3  # steps to either side of a point at which a passing schedule is looked for
 
 
@@ -92,6 +95,18 @@ def _chosen(investigation: Investigation) -> list[Case]:
     return cases
 
 
+def explained_run(
+    investigation: Investigation, case: Case, schedule: Schedule, outcome: Outcome
+) -> tuple[str, dict[Statement, list[str]]]:
+    """What kind of error a case shows that fails under a schedule, and the lines that decide, the main one first.
+
+    Nothing where no schedule next to it passes, and it is no deadlock.
+    """
+    investigation.build(Variant.COVER)
+    explanation = _Searched(Schedules(), investigation, case, 1.0).explained(schedule, outcome)
+    return (explanation.kind, explanation.statements()) if explanation and explanation.kind else ("", {})
+
+
 @dataclass(slots=True)
 class _Case:
     """What was found for one case."""
@@ -140,6 +155,18 @@ class _Searched:
                 self._explain(search, found, searched, base)
             return searched
 
+    def explained(self, schedule: Schedule, outcome: Outcome) -> Explanation | None:
+        """What a run under a schedule that is known does otherwise than a passing one next to it."""
+        with self._subject.runner(Variant.COVER) as runner:
+            search = self._search(runner)
+            run = next(iter(search.run([schedule])), None)
+            if run is None:
+                return None
+            found = Failing(schedule, run, outcome, "given", 1)
+            told = self._told(search, found, True)
+            self._explain(search, found, told, DEFAULT)
+            return told.explanation
+
     def _search(self, runner: Runner) -> Search:
         clock = self._investigation.clock
         import time
@@ -152,7 +179,8 @@ class _Searched:
         First those places that are not executed often, then all of them.
         """
         try:
-            recording = self._record(DEFAULT, None)
+            with self._investigation.watcher.first_use():
+                recording = self._investigation.recorder.record_or_beginning(replace(self._case, schedule=DEFAULT))
         except (SubjectError, TraceError) as error:
             self._remarks.append(f"not recorded: {error}; threads are changed at every step")
             return (b"", b""), None
@@ -237,8 +265,6 @@ class _Searched:
         else:
             remarks.append("no schedule was found under which the case passes: its outcome may not depend on one")
         searched.explanation = explanation
-        if explanation.label and searched.symptom is not None:
-            searched.symptom.details["label"] = explanation.label
         part |= explanation.json()
 
     def _publish(self, searched: _Case) -> None:
@@ -275,9 +301,10 @@ class _Searched:
         if not passing:
             passing = [DEFAULT for run in search.run([DEFAULT]) if search.outcome(run).passed]
         if not passing:
-            drawn = [
-                s for s in (one.next() for one in strategies(("priorities", "walk"), base) for _ in range(40)) if s
-            ]
+            # Where a run fails early, a place may be shared with what it did not come to: so also anywhere.
+            firm = [Schedule(way=Way.PRIORITIES, seed=seed, length=1) for seed in range(1, FIRM + 1)]
+            drawing = [one for where in (base, DEFAULT) for one in strategies(("priorities", "walk"), where)]
+            drawn = [*firm, *(schedule for one in drawing for _ in range(DRAWN) if (schedule := one.next()))]
             runs = zip(drawn, search.run(drawn), strict=False)
             followed = [run.followed.points for _, run in runs if search.outcome(run).passed and run.followed]
             passing = [Schedule(points) for points in sorted(followed, key=len)[:1]]
