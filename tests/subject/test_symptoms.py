@@ -9,9 +9,11 @@ from cli_tool import subject_folder, whence
 from trace_readers import record, subject_of
 
 from whence.findings import Compared
+from whence.run.cases import Case
 from whence.run.compare import Difference
 from whence.run.context import compared_of, errors_of
-from whence.run.outcome import Kind, Outcome
+from whence.run.outcome import Expected, Kind, Outcome
+from whence.run.result import RunResult
 from whence.subject.symptoms import symptom_of, unrecorded_symptom
 
 NESTED = r"""
@@ -107,11 +109,8 @@ def test_another_end_of_the_program_itself_is_told():
 def compared(
     printed: bytes, expected: bytes | None, actual_at: int, expected_at: int, stream: int = 1
 ) -> Compared | None:
-    result: Any = SimpleNamespace(
-        stdout=printed,
-        stderr=printed,
-        case=SimpleNamespace(expected=SimpleNamespace(stdout=expected, stderr=b"else\n")),
-    )
+    case = Case("prints", expected=Expected(expected, b"else\n"))
+    result = RunResult(case, 0, 0, False, False, printed, printed, 0.0, 0)
     return compared_of(result, Outcome(Kind.WRONG_OUTPUT, "", stream, Difference(actual_at, expected_at)))
 
 
@@ -123,7 +122,7 @@ def test_outputs_are_told_around_the_first_difference() -> None:
         3, ("2", "3", "4", "x", "6", "7", "8", "9", "10"), ("2", "3", "4", "5", "6", "7", "8", "9", "10"), (9, 9)
     )
     assert compared(b"", b"a\nb\n", 0, 0) == Compared(1, (), ("a", "b"))
-    assert compared(b"\xff\n", b"", 0, 0, stream=2) == Compared(1, ("\ufffd",), ("else",))
+    assert compared(b"some\n", b"", 0, 0, stream=2) == Compared(1, ("some",), ("else",))
 
 
 def test_a_run_without_a_wrong_output_has_nothing_to_compare() -> None:
