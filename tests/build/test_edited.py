@@ -85,7 +85,7 @@ def test_what_does_not_compile_says_why(project: Project) -> None:
     capture, scratch = read_executable(project.folder / "prog"), project.folder.parent
     with pytest.raises(BuildError, match=r"twice\.c:3:.*error: use of undeclared identifier 'y'"):
         Rebuild(capture, scratch).build(project.folder / "twice.c", TWICE.replace("* x", "* y").encode(), "edit")
-    with pytest.raises(BuildError, match=r"factor\.h is not compiled by itself"):
+    with pytest.raises(BuildError, match=r"no module of the program is known to be made from factor\.h"):
         Rebuild(capture, scratch).build(project.folder / "factor.h", b"#define FACTOR 3\n", "edit")
     with pytest.raises(TimeoutError):
         Rebuild(capture, scratch).build(project.folder / "twice.c", TWICE.encode(), "edit", time.monotonic() - 1)
@@ -116,3 +116,21 @@ def test_the_ir_of_an_edit_is_that_of_its_text(project: Project) -> None:
         False,
     ]
     assert read_memory(found)[1].variables is not None  # it can be compiled again, for where its variables lie
+
+
+def test_a_header_is_changed_in_all_modules_that_it_is_part_of(project: Project) -> None:
+    project.write(main_c=MAIN, twice_c=TWICE, factor_h="#define FACTOR 2\n")
+    project.cc("main.c twice.c -o prog")
+    capture, header = read_executable(project.folder / "prog"), project.folder / "factor.h"
+    sources = [Path(module.source).name for module in capture.modules]
+    asked: list[Path] = []
+
+    def including(file: Path) -> list[int]:
+        asked.append(file)
+        return [sources.index("twice.c")]
+
+    scratch = project.folder.parent
+    out = Rebuild(capture, scratch, including).build(header, b"#define FACTOR 3\n", "edit")
+    before, after = (project.run([str(path)]).stdout for path in (project.folder / "prog", out))
+    assert asked == [header]
+    assert before != after

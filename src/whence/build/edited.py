@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -33,11 +33,17 @@ class DoesNotCompile(BuildError):
     """The compiler refuses the changed text; the message is its own."""
 
 
-class Rebuild:
-    """Builds of one captured program with changed texts, in the folder ``scratch``; threads may share it."""
+Including = Callable[[Path], Collection[int]]  # the modules, by number, that a header is part of
 
-    def __init__(self, capture: Capture, scratch: Path) -> None:
-        self._capture, self._scratch = capture, scratch
+
+class Rebuild:
+    """Builds of one captured program with changed texts, in the folder ``scratch``; threads may share it.
+
+    Without ``including`` no header can be changed.
+    """
+
+    def __init__(self, capture: Capture, scratch: Path, including: Including = lambda header: ()) -> None:
+        self._capture, self._scratch, self._including = capture, scratch, including
         self._objects: dict[str, Path] = {}  # plain ones, by the hash of the module
         self._lock = Lock()
 
@@ -54,13 +60,11 @@ class Rebuild:
 
         ``flags``: further ones for this file. ``chooses``: the text holds many edits (``program/schemata.py``), of
         which the environment of a run chooses one; the executable has a fork server. Raises DoesNotCompile with the
-        compiler's message (all of them in the hint), BuildError where no module was made from this file (a header) or
-        something else of the program cannot be built any more, TimeoutError where it is not linked by ``deadline``
-        (of ``time.monotonic``).
+        compiler's message (all of them in the hint), BuildError where no module was made from this file or something
+        else of the program cannot be built any more, TimeoutError where it is not linked by ``deadline`` (of
+        ``time.monotonic``).
         """
-        changed = {module.hash for module in self._capture.modules if Path(module.source) == source}
-        if not changed:
-            raise BuildError(f"{source.name} is not compiled by itself")
+        changed = {self._capture.modules[number].hash for number in self._made_from(source)}
         return self._linked(self._overlay({source: text}, name), changed, name, deadline, flags, chooses)
 
     def version(self, texts: Mapping[Path, bytes], name: str, deadline: float = float("inf")) -> Path:
@@ -105,9 +109,7 @@ class Rebuild:
 
         Source: Papadakis et al.: Trivial compiler equivalence, 2015. Raises what ``build`` raises.
         """
-        module = next((module for module in self._capture.modules if Path(module.source) == source), None)
-        if module is None:
-            raise BuildError(f"{source.name} is not compiled by itself")
+        module = self._capture.modules[self._made_from(source)[0]]
         out = self._scratch / f"{name}.o"
         self._compile(module, out, deadline, self._overlay({source: text}, name), last=_OPTIMISED)
         return out.read_bytes()
@@ -119,13 +121,19 @@ class Rebuild:
         """
         overlay = self._overlay({source: text}, name)
         modules = list(self._capture.modules)
-        for number, module in enumerate(modules):
-            if Path(module.source) == source:
-                out = self._scratch / f"{name}-{number}.bc"
-                self._compile(module, out, deadline, overlay, to_ir=True)
-                arguments = [*_seeing(overlay), *module.arguments]
-                modules[number] = replace(module, hash=sha256(out.read_bytes()), bitcode=out, arguments=arguments)
+        for number in self._made_from(source):
+            module, out = modules[number], self._scratch / f"{name}-{number}.bc"
+            self._compile(module, out, deadline, overlay, to_ir=True)
+            arguments = [*_seeing(overlay), *module.arguments]
+            modules[number] = replace(module, hash=sha256(out.read_bytes()), bitcode=out, arguments=arguments)
         return replace(self._capture, modules=modules)
+
+    def _made_from(self, source: Path) -> list[int]:
+        """The numbers of the modules that a file is compiled into."""
+        own = [number for number, module in enumerate(self._capture.modules) if Path(module.source) == source]
+        if not (found := own or sorted(self._including(source))):
+            raise BuildError(f"no module of the program is known to be made from {source.name}")
+        return found
 
     def _overlay(self, texts: Mapping[Path, bytes], name: str) -> Path:
         """The file that tells the compiler of the new texts."""

@@ -17,6 +17,7 @@ from whence.diagnosis.chain import patched_chain
 from whence.diagnosis.chosen_steps import ChosenSteps
 from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
 from whence.diagnosis.confirmation import confirm
+from whence.diagnosis.initial_values import suspected, with_initial_values, with_other_values
 from whence.diagnosis.learned_ranking import chance_told, is_weighed, reranked, shipped
 from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
 from whence.diagnosis.searches import searches
@@ -31,6 +32,7 @@ from whence.investigation.first_use import compile_ahead
 from whence.investigation.investigation import Investigation
 from whence.run.cases import TAKE_APART
 from whence.run.outcome import Kind
+from whence.subject.initial_values import InitialValues
 from whence.subject.memory_check import Checker
 from whence.subject.recorder import Recording
 from whence.subject.runs import Runs, blocks_executed
@@ -40,6 +42,7 @@ from whence.techniques.likely_invariants.technique import compared_values
 from whence.techniques.memory.first_corruption import first_corruption
 from whence.techniques.races.check import Checker as RaceChecker
 from whence.techniques.races.failing_run import deciding_races
+from whence.techniques.rules.initial_values import other_initial_values
 from whence.techniques.schedules.failing_run import deciding_accesses
 from whence.techniques.spectrum import spectrum
 from whence.trace.decode import decode
@@ -56,6 +59,7 @@ CHECKING, CHECKING_MOST = 0.2, 15.0  # of it, and seconds, for memory errors
 CHECKING_LAST = 0.6  # of it, where the check is still to be compiled: that of memory comes behind all but confirming
 SEARCHING = 0.8  # of it, for altered runs and formulas
 ALTERING = 0.7  # of that, for altered runs
+CHANGING = 0.35  # of what is left then, for other initial values, where failing runs read some
 CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
 TELLING, TELLING_MOST = 0.6, 10.0  # of it, and seconds, for the chain
@@ -77,11 +81,13 @@ class Diagnosis:
     reader: TraceReader | None = None
     passing: list[TraceReader] = field(default_factory=list)
     chain: Findings | None = None
+    initial: InitialValues = field(init=False)
     kinds: dict[Statement, Kinds] | None = None  # what statements do, once it was looked up
     confirmed: Findings | None = None  # all of it joined, the changes compiled in the source
 
     def __post_init__(self) -> None:
         self.attempts = Attempts(self.investigation.clock, self.investigation.watcher)
+        self.initial = InitialValues(self.investigation.subject)
 
     @property
     def runs(self) -> Runs:
@@ -200,10 +206,10 @@ class Diagnosis:
             self.take("cause tree", "looking for causes", tree, seconds + LATE)
         if self.options.has("invariants") and self.runs.passing:
             seconds = min(COMPARING * self.left, COMPARING_MOST)
-            compare = partial(compared_values, self.investigation, self.rows, seconds)
-            self.take("invariants", "comparing values", compare, seconds + LATE)
+            self.take("invariants", "comparing values", partial(self.compare, seconds), seconds + LATE)
         if self.options.has("rules", "switch", "values", "formula"):
             self.alter()
+            self.change_initial_values()
         if not check_is_compiled:
             self.check_memory(CHECKING_LAST * self.left)
         if self.options.has("confirmation"):
@@ -240,6 +246,12 @@ class Diagnosis:
             alike = partial(self.investigation.alike, self.rows)
             doing, seconds = "recording failing runs", ALIKE * self.left
             self.rows = self.attempts.take("runs that fail alike", doing, alike, seconds) or self.rows[:1]
+
+    def compare(self, seconds: float) -> Findings:
+        """Compare what recorded runs did; initial values that they read are in the first ranking from then on."""
+        found = compared_values(self.investigation, self.rows, seconds, self.initial)
+        self.base = with_initial_values(self.base, found, self.options.formula)
+        return found
 
     def check_memory(self, seconds: float | None = None) -> None:
         """Look for memory errors in the failing run; the symptom tells of the first that the failure can come of."""
@@ -290,6 +302,20 @@ class Diagnosis:
             return Findings("alter", self.investigation.subject.name, summary=search_summary(work))
 
         self.take("altered runs", "altering runs", searched, float("inf"))
+
+    def change_initial_values(self) -> None:
+        """Try other initial values where the failing runs read some."""
+        compared = next((one for one in self.found if one.technique == "invariants"), None)
+        entries = suspected(compared, self.initial.entries) if compared and self.options.has("rules") else []
+        if not entries:
+            return
+        subject, seconds = self.investigation.subject, CHANGING * self.left
+        change = partial(other_initial_values, subject, self.runs, self.rows, entries, time.monotonic() + seconds)
+        other = self.attempts.take("initial values", "changing initial values", change, seconds + LATE)
+        if other is not None and other.tried:
+            self.attempts.lines.append(other.told)
+            self.found = with_other_values(self.found, other.rows, len(self.runs.passing))
+            self.publish()
 
     def confirm(self) -> None:
         """Compile the changes that the first statements have, and drop what does not hold in the source."""

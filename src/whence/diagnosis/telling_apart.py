@@ -47,7 +47,7 @@ class TellingApart:
     def __init__(self, subject: Subject, cases: Sequence[Case], limits: Limits, deadline: float) -> None:
         self._subject, self._cases, self._limits, self._deadline = subject, cases[:BASES], limits, deadline
         self._scratch = scratch("apart")
-        self._rebuild = Rebuild(subject.capture, Path(self._scratch.name))
+        self._rebuild = Rebuild(subject.capture, Path(self._scratch.name), subject.places.modules_with)
         self._runners: dict[tuple[str, bytes], Runner] = {}
         self.tried = 0
 

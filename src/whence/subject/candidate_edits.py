@@ -86,7 +86,7 @@ class CandidateRuns:
     def __init__(self, subject: Subject, runs: Runs, deadline: float) -> None:
         self._subject, self._runs, self._deadline = subject, runs, deadline
         self._scratch = scratch("candidates")
-        self._rebuild = Rebuild(subject.capture, Path(self._scratch.name))
+        self._rebuild = Rebuild(subject.capture, Path(self._scratch.name), subject.places.modules_with)
         self._ground = Ground(subject, runs)
         self._builds = 0
         self._runners: set[Runner] = set()  # those in use

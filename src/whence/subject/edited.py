@@ -140,7 +140,7 @@ class Editing:
     def __init__(self, subject: Subject, runs: Runs, deadline: float) -> None:
         self._subject, self._runs, self._deadline = subject, runs, deadline
         self._scratch = scratch("edited")
-        self._rebuild = Rebuild(subject.capture, Path(self._scratch.name))
+        self._rebuild = Rebuild(subject.capture, Path(self._scratch.name), subject.places.modules_with)
         self._changed = set(subject.places.changed_files())
         self._ground = Ground(subject, runs)
         self._stop = threading.Event()

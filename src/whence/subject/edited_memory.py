@@ -43,7 +43,7 @@ class EditedMemory:
     def __init__(self, subject: Subject, runs: Runs, deadline: float) -> None:
         self._subject, self._runs, self._deadline = subject, runs, deadline
         self._scratch = scratch("edited-memory")
-        self._rebuild = Rebuild(subject.capture, Path(self._scratch.name))
+        self._rebuild = Rebuild(subject.capture, Path(self._scratch.name), subject.places.modules_with)
         self._before, self._seen = set[ErrorKey](), set[int]()
         self._numbers = 0
 

@@ -89,6 +89,11 @@ class Places:
         compiled = self._checksums().items()
         return sorted({self.name(file) for file, checksum in compiled if not is_as_compiled(file, checksum)})
 
+    def modules_with(self, file: Path) -> list[int]:
+        """The modules, by number, whose debug information names a file: those of which it is a part."""
+        names = ({os.path.normpath(name) for name in checksums(m.metadata)} for m in self.program.modules)
+        return [number for number, files in enumerate(names) if str(file) in files]
+
     def _checksums(self) -> dict[str, str]:
         """The MD5 of each source file of a statement, as far as debug information has it."""
         used = {s.file for s in self.statements}

@@ -61,6 +61,21 @@ def operations(trace: Trace) -> Any:
     return table[np.argsort(table["record"], kind="stable")]
 
 
+def static_addresses(trace: Trace) -> Integers:
+    """Where the program's static variables lie, in the order of ``probe.variables``; a recording begins with them."""
+    found = [np.zeros(0, np.int64)]
+    for chunk in trace.chunks.tolist():
+        position, end = chunk + CHUNK_HEADER_UNITS, chunk + (int(trace.units[chunk + 4]) or CHUNK_UNITS)
+        while position < end and (header := int(trace.units[position])) >> KIND_SHIFT == EFFECT:
+            behind = position + (header & IDENTITY)
+            if trace.units[position + 1] == STATICS:
+                found.append(trace.wide(np.arange(position + 2, behind, 2)))
+            position = behind
+        if position < end:
+            break
+    return np.concatenate(found)
+
+
 @lean
 def _records(
     units: NDArray[np.uint32], chunks: Integers, sizes: NDArray[np.int32], last: Integers, found: NDArray[np.int64]

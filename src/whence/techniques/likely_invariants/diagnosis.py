@@ -16,6 +16,7 @@ import numpy as np
 from whence.findings import Entry, Findings, Statement, rank
 from whence.techniques.likely_invariants.candidates import NAMES, Candidates, Step, candidates
 from whence.techniques.likely_invariants.feedback import Candidate, Feedback
+from whence.techniques.likely_invariants.initial_values import Ranked, initial_values
 from whence.techniques.likely_invariants.kinds import Settings, allowed_kinds, learn
 from whence.techniques.likely_invariants.predicates import Form
 from whence.techniques.likely_invariants.ranking import Scores, score
@@ -53,7 +54,8 @@ def diagnose(observer: Observer, failing: Sequence[Failing], good: Sequence[Run]
     if options.paper:
         findings.ranking = _walked(found_candidates, len(failing))
     else:
-        findings.ranking = _voted(observer, score(observer, failing, good), feedback, found_candidates)
+        initial = initial_values(observer, failing, good)
+        findings.ranking = _voted(observer, score(observer, failing, good), feedback, found_candidates, initial)
     findings.remarks += _summary(found, training, options, count, [*failing, *good])
     return findings
 
@@ -117,9 +119,9 @@ def _places(keys: Mapping[Statement, tuple[float, ...]]) -> dict[Statement, floa
 
 
 def _voted(
-    observer: Observer, scores: Scores, feedback: Feedback, found_candidates: Sequence[Candidate]
+    observer: Observer, scores: Scores, feedback: Feedback, found_candidates: Sequence[Candidate], initial: Ranked
 ) -> list[Entry]:
-    """The statements that a failing run executed, by their score."""
+    """The statements that a failing run executed, and the initial values that it read, by their score."""
     statements = observer.subject.places.statements
     by_statement: dict[Statement, Candidate] = {}
     for candidate in found_candidates:
@@ -129,6 +131,9 @@ def _voted(
         statement = statements[number]
         ranked[statement] = round(float(scores.total[number]) / TINY) * TINY
         notes[statement] = _note(scores, number, feedback, by_statement.get(statement))
+    for statement, (value, note) in initial.items():
+        if statement not in ranked:  # a line that code stands on, too, is told by the code
+            ranked[statement], notes[statement] = round(value / TINY) * TINY, note
     return rank(ranked, notes)
 
 

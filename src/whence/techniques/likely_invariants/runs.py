@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.run.evidence import Evidence
+from whence.subject.initial_values import InitialReads, InitialValues
 from whence.subject.recorder import Recorder
 from whence.subject.symptoms import symptom_of
 from whence.subject.trace_reader import TraceReader
@@ -32,6 +33,8 @@ Integers = NDArray[np.int64]
 class Run:
     """A recorded run: its ``profile``, the ``blocks`` that it executed, and the sites in the slice of what came of it.
 
+    ``initial``: the initial values of static variables that it read.
+
     ``distance`` is the edit distance of its input from the failing one, -1 where it is not known.
     """
 
@@ -40,6 +43,7 @@ class Run:
     blocks: Integers
     sliced: Integers
     distance: int
+    initial: InitialReads
 
 
 @dataclass(slots=True)
@@ -58,10 +62,14 @@ class Failing(Run):
 
 
 class Observer:
-    """Records cases of one subject. ``static`` (READ) and ``pairs`` (PAIR) say what its sites are."""
+    """Records cases of one subject. ``static`` (READ) and ``pairs`` (PAIR) say what its sites are.
 
-    def __init__(self, subject: Subject, recorder: Recorder) -> None:
+    ``initial``: the initial values that the recorded runs read.
+    """
+
+    def __init__(self, subject: Subject, recorder: Recorder, initial: InitialValues | None = None) -> None:
         self.subject, self._recorder = subject, recorder
+        self.initial = initial or InitialValues(subject)
         self.static = static_sites(subject)
         self.pairs = pairs_of(subject, self.static)
 
@@ -82,7 +90,8 @@ class Observer:
         readings = self._read(reader)
         found = self._slice(recording.trace, lambda _: symptom.details.get("criteria", []))
         run = self._run(reader, case, readings, found, distance)
-        return Failing(case, run.profile, run.blocks, run.sliced, distance, reader, readings, found, symptom)
+        own = (run.profile, run.blocks, run.sliced, distance, run.initial)
+        return Failing(case, *own, reader, readings, found, symptom)
 
     def _read(self, reader: TraceReader) -> Readings:
         return read(reader.trace, self.static, _done(reader))
@@ -95,7 +104,8 @@ class Observer:
         segments = np.unique(trace.columns.segments["id"][: trace.segments])
         blocks = np.unique(trace.plan.segments["block"][segments]).astype(np.int64)
         sliced = np.unique(trace.sites(found.events)).astype(np.int64)
-        return Run(case, profile_of(readings, self.static, self.pairs), blocks, sliced, distance)
+        initial = self.initial.reads(trace, readings.sites, found.event_depth)
+        return Run(case, profile_of(readings, self.static, self.pairs), blocks, sliced, distance, initial)
 
 
 def _done(reader: TraceReader) -> int:

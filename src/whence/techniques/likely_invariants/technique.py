@@ -15,6 +15,7 @@ from whence.investigation.account import ALONE, summary
 from whence.investigation.close_cases import make_close, what_was_made
 from whence.investigation.investigation import Investigation
 from whence.run.cases import Case
+from whence.subject.initial_values import InitialValues
 from whence.techniques.likely_invariants.collect import collect
 from whence.techniques.likely_invariants.diagnosis import Options, diagnose
 from whence.techniques.likely_invariants.kinds import PAPER, Kind, Settings
@@ -83,12 +84,14 @@ class LikelyInvariants:
         return make_close(investigation, case, end, number=self.number, channel=self.channel, criteria=criteria)
 
 
-def compared_values(investigation: Investigation, rows: Sequence[int], seconds: float) -> Findings:
+def compared_values(
+    investigation: Investigation, rows: Sequence[int], seconds: float, initial: InitialValues
+) -> Findings:
     """The ranking by values and ways that the failing runs of these rows have and passing ones have not.
 
-    Half of the ``seconds`` is for recording the runs.
+    Half of the ``seconds`` is for recording the runs. The ``initial`` values that they read are added to those known.
     """
-    observer = Observer(investigation.subject, investigation.recorder)
+    observer = Observer(investigation.subject, investigation.recorder, initial)
     with investigation.watcher.progress("comparing values", 0) as report:
         end = time.monotonic() + seconds / 2
         found = collect(observer, investigation.runs, rows, FAILING, deadline=end, progress=report)
