@@ -40,3 +40,5 @@ def test_where_no_case_fails_the_fault_may_be_in_what_was_not_built_yet() -> Non
     stale, *more = none_fails(runs, ["a.c", "b.c"]).hint.splitlines()  # type: ignore[arg-type]
     assert stale == "a.c, b.c were changed since the program was built: build it again"
     assert none_fails(runs, []).hint.splitlines() == more  # type: ignore[arg-type]
+    *others, orders = none_fails(runs, [], has_threads=True).hint.splitlines()  # type: ignore[arg-type]
+    assert others == more and "whence schedules" in orders

@@ -18,16 +18,19 @@ if TYPE_CHECKING:
 
 ALONE = "no passing case"  # how the line starts that says so; where inputs are made it is no loss
 FAILING = re.compile(rb"\b(?:FAIL|FAILED|not ok)\b(?!:? *0\b)")  # as suites tell it; but "FAIL: 0" is none
+SEARCHED = "`whence schedules` looks for an order of the program's threads in which a case fails"
 NAMED = 5  # reasons, cases or files that are named; of the others only the number is told
 
 
-def none_fails(runs: Runs, changed: Sequence[str]) -> SubjectError:
+def none_fails(runs: Runs, changed: Sequence[str], has_threads: bool = False) -> SubjectError:
     """The error where no case fails, of how many; those that were left out may have.
 
-    ``changed`` are the source files that are not what was compiled: the fault may be in what was not built yet.
+    ``changed`` are the source files that are not what was compiled: the fault may be in what was not built yet. A
+    program that ``has_threads`` may fail in another order of them.
     """
     stale = [f"{changed_files(changed)} since the program was built: build it again"] if changed else []
-    hint = [*stale, how_to_fail(runs), *named("left out: ", runs.left_out)]
+    orders = [SEARCHED] if has_threads else []
+    hint = [*stale, how_to_fail(runs), *orders, *named("left out: ", runs.left_out)]
     return SubjectError(_none_fails(runs), "\n".join(hint))
 
 

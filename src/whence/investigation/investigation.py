@@ -177,7 +177,7 @@ class Investigation:
 
         runs, wanted = self.runs, self.setup.case
         if not runs.failing:
-            raise none_fails(runs, self.subject.places.changed_files())
+            raise none_fails(runs, self.subject.places.changed_files(), self.subject.has_threads)
         if wanted is None:
             lengths = blocks_executed(self.subject, runs)
             return sorted(runs.failing, key=lambda row: (lengths[row] == 0, lengths[row]))
