@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from whence.subject.recorder import Recording
 
 OTHER_TURNS = "its threads did not take turns where they did in the first one, since steps were left out"
-CONFINED = "whose processes reach no other machine, nor this one by network"
+OTHERS = "`whence memory` and `whence locate` still say something"
+CONFINED = "suppressed runs reach no network, not even on this machine"
 RacesOf = Callable[["Investigation", SuppressedRuns], RaceSearch]
 
 
@@ -96,11 +97,11 @@ class _Faithful:
         own = FailureSignature.of(self.case, self.plain)
         why = difference(own, FailureSignature.of(self.case, step.recording.result))
         if self.process and not why and self.process != (here := _end_of(step.recording)):
-            why = f"its process ended by {self.process}, but by {here} in {VARIANT}, {CONFINED}"
+            why = f"its process ended by {self.process}, but by {here} in {VARIANT}"
         if why:
             why = why.replace(VARIANT, "the suppress variant")
             raise SubjectError(
-                f"case {self.case.name}: {why}", "`whence memory` and `whence locate` still say something"
+                f"case {self.case.name}: {why}", "\n".join([OTHERS, CONFINED] if self.process else [OTHERS])
             )
 
 
