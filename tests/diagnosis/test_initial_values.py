@@ -88,7 +88,7 @@ def test_a_wrong_entry_of_a_table_is_first_with_the_number_that_mends_it(in_head
         text = MAIN_C.replace('#include "table.h"\n', TABLE_H)
         folder, file, line = subject_folder("initial", p_c=text), "p.c", 5
     cases = ("--fails", "2 3", "--expect", "2000", "--passes", "2 2", "--passes", "3 1", "--passes", "4 0")
-    found = whence(folder, "locate", "p.c", *cases, "--json", "--budget", "60s").json
+    found = whence(folder, "locate", "p.c", *cases, "--json", "--budget", "2m").json
     first = found["ranking"][0]
     assert (first["file"], first["line"], first["rank_worst"]) == (file, line, 1)
     rule = found["rules"][0]
