@@ -13,6 +13,7 @@ from rule_programs import BRANCH
 
 from whence.alter.changes import RESULT, Op, Results, Verdict
 from whence.techniques.rules.candidates import Family, Rule
+from whence.techniques.rules.rules import sentence
 from whence.techniques.rules.trials import Search, Settings, Suite, Trial
 
 RULE = Rule(0, Family.BRANCH, Op.NOT)
@@ -106,7 +107,7 @@ def test_a_change_that_is_never_reached_breaks_nothing_and_repairs_nothing(progr
 def test_runs_that_were_not_made_are_unknown(program):
     found, work, _ = trials(program, lambda *_: Verdict.PASS, count=1, stop_after=5)
     assert work.stopped == "budget"
-    assert (len(found[0].repaired), found[0].broken, found[0].checked, found[0].unknown) == (3, (), 4, 2)
+    assert (len(found[0].repaired), found[0].broken, found[0].checked, found[0].unknown) == (3, (), 2, 2)
     assert found[0].score == pytest.approx(3 / sqrt(3 * 5))
 
 
@@ -156,3 +157,10 @@ def test_settings_limit_the_cases(program):
     assert len(suite.failing) == 2 and len(suite.passing) == 4
     assert suite.checks(np.array([0])).sum(axis=0).tolist() == [1]
     assert len(suite.observed) == 3
+
+
+def test_what_had_no_time_is_not_counted_as_tried():
+    row = {"rule": "`1` instead of `0`", "f2p": 1, "failing": 2, "p2f": 2, "checked": 2, "unknown": 1}
+    assert sentence(row, 3).endswith("and 2 of 2 passing cases that come there fail (1 run more not made)")
+    assert sentence(row | {"checked": 0, "p2f": 0}, 3).endswith("no time to try it on passing cases")
+    assert sentence(row | {"checked": 0, "p2f": 0, "unknown": 0}, 3).endswith("and no passing case comes there")

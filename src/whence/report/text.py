@@ -114,11 +114,8 @@ def change_outcome(rule: dict[str, Any]) -> str:
     """
     lead = "" if rule.get("confirmed") else "in altered runs: "
     text = f"{lead}repairs {rule['f2p']} of {plural(rule['failing'], 'failing case')}"
-    tried = rule["checked"] - rule.get("unknown", 0)
-    if not rule["checked"]:
-        text += "; no passing case to check it on"
-    elif tried <= 0:
-        text += "; no time to try it on passing cases"
+    if rule["checked"]:
+        text += f", breaks {rule['p2f'] or 'none'} of {rule['checked']:,} passing"
     else:
-        text += f", breaks {rule['p2f'] or 'none'} of {tried:,} passing"
+        text += "; no time to try it on passing cases" if rule.get("unknown") else "; no passing case to check it on"
     return f"{text}; {rule['confirmation']}" if rule.get("confirmation") else text

@@ -224,7 +224,8 @@ class _Search:
             verdicts = {row: self._passes(runner, row) for row in (*failing, *self._passing)}
         repaired = [first, *(row for row in failing if verdicts[row])]
         broken = [row for row in self._passing if verdicts[row] is False]
-        return self._row(other, repaired, broken, sum(verdict is None for verdict in verdicts.values()))
+        checked = sum(verdicts[row] is not None for row in self._passing)
+        return self._row(other, repaired, broken, checked, sum(verdict is None for verdict in verdicts.values()))
 
     def _passes(self, runner: Runner, row: int) -> bool | None:
         """Whether a case passes; None: there is no time for it."""
@@ -233,7 +234,9 @@ class _Search:
         result = runner.run_case(self._runs.tested[row].case)
         return judge(result.case, result).passed
 
-    def _row(self, other: Other, repaired: Sequence[int], broken: Sequence[int], unknown: int) -> dict[str, Any]:
+    def _row(
+        self, other: Other, repaired: Sequence[int], broken: Sequence[int], checked: int, unknown: int
+    ) -> dict[str, Any]:
         entry, tested, failing = other.entry, self._runs.tested, len(self._failing)
         before, after = self._edited(other)
         doubt = f"there was no time for {plural(unknown, 'run')} with it" if unknown else ""
@@ -246,7 +249,7 @@ class _Search:
             "f2p": len(repaired),
             "p2f": len(broken),
             "failing": failing,
-            "checked": len(self._passing),
+            "checked": checked,
             "unknown": unknown,
             "score": round(len(repaired) / sqrt(failing * (len(repaired) + len(broken) + unknown)), 6),
             "doubt": f"it breaks {plural(len(broken), 'passing case')}" if broken else doubt,

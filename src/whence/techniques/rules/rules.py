@@ -197,11 +197,10 @@ def sentence(row: dict[str, Any], passing: int) -> str:
     text += "passes with it" if row["f2p"] == 1 else "pass with it"
     if not passing:
         return f"{text}, and there is no passing case to check it on"
-    if not row["checked"]:
-        return f"{text}, and no passing case comes there"
-    tried, broken = max(row["checked"] - row["unknown"], 0), row["p2f"]
+    tried, broken = row["checked"], row["p2f"]
     if not tried:
-        return f"{text}, but there was no time to try it on passing cases"
+        late = "but there was no time to try it on passing cases"
+        return f"{text}, {late if row['unknown'] else 'and no passing case comes there'}"
     text += f", and {broken or 'none'} of {_count(tried, 'passing case')} that come there "
     text += "fails" if broken < 2 else "fail"
     return text + (f" ({_count(row['unknown'], 'run')} more not made)" if row["unknown"] else "")

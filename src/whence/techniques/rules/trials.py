@@ -46,7 +46,8 @@ class Settings:
 class Trial:
     """What came of a rule: rows of ``Runs`` of the failing cases that pass with it, and of passing ones that fail.
 
-    It was tried on ``failing`` failing and ``checked`` passing cases; ``unknown`` of these runs were not made.
+    It was to be tried on ``failing`` failing cases, and was tried on ``checked`` passing ones; ``unknown`` of all the
+    runs were not made.
     """
 
     rule: Rule
@@ -173,7 +174,7 @@ class Search:
                 tuple(failing[n] for n in np.flatnonzero(repaired[:, at]).tolist()),
                 tuple(passing[n] for n in np.flatnonzero(broken[:, at]).tolist()),
                 len(failing),
-                int(checked[:, at].sum()),
+                int((checked[:, at] & (second[:, at] != Verdict.NOT_RUN)).sum()),
                 int(unknown[at]),
             )
             for at, rule in enumerate(rules)
