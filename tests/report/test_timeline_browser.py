@@ -53,10 +53,10 @@ def test_an_instant_has_the_values_of_its_time(visit: Any) -> None:  # noqa: F81
     assert at.page.locator("#now").inner_text().startswith("Instant 4 of 4, event 60 of 100, clock 30: src/deck.c:28")
     assert at.place == "src/deck.c:28" and "most = 7" in beside(at, "int most = 0;")
     at.keys(",", ",")
-    at.page.wait_for_function("document.querySelector('#now').textContent.startsWith('Instant 2')")
+    at.page.wait_for_function("() => document.querySelector('#now').textContent.startsWith('Instant 2')")
     assert "most = 0" in beside(at, "int most = 0;") and "rest = 120" in beside(at, "if (rest > most)")
     at.keys(",")
-    at.page.wait_for_function("document.querySelector('#now').textContent.startsWith('Instant 1')")
+    at.page.wait_for_function("() => document.querySelector('#now').textContent.startsWith('Instant 1')")
     assert "rest" not in beside(at, "if (rest > most)").partition(")")[2]  # it was not executed yet
     at.page.click(".leave")
     assert at.page.locator(".l.now").count() == 0
@@ -69,7 +69,7 @@ def test_a_value_leads_to_the_instant_that_wrote_it(visit: Any) -> None:  # noqa
     at.page.fill("#instant", "3")
     at.page.wait_for_selector("#now-values [data-instant='2']")
     at.page.click("#now-values [data-instant='2']")
-    at.page.wait_for_function("document.querySelector('#now').textContent.startsWith('Instant 3')")
+    at.page.wait_for_function("() => document.querySelector('#now').textContent.startsWith('Instant 3')")
     assert at.place == "src/deck.c:25"
     at.keys(".")
     at.page.wait_for_selector("#now-values [data-place='src/deck.c:47']")

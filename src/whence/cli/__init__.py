@@ -39,6 +39,7 @@ COMMANDS = {
     "lsp": "Show ranking, values and fixes in an editor, over the Language Server Protocol.",
     "dap": "Debug a recorded run in an editor, forwards and backwards (docs/debugger.md).",
     "gdb": "Write a GDB script that stops the program itself at the suspicious instant.",
+    "serve": "Show the report as a page while the search goes on (on this machine alone).",
     "record": "Record one run and say what the trace holds.",
     "build": "Run a build so that all that it compiles is captured: whence build -- make.",
     "env": "Print what makes builds call whence-cc, for a shell, CMake and Meson.",

@@ -120,7 +120,11 @@ class Options:
         return found
 
     def subject_words(self) -> str:
-        """The words of a command line that name the same program and cases again."""
+        """The text of a command line that names the same program and cases again."""
+        return " ".join(map(quoted, self.subject_list()))
+
+    def subject_list(self) -> list[str]:
+        """The words of that command line."""
         words = [*map(str, self.sources)]
         if self.folder != Path():
             words += ["-C", str(self.folder)]
@@ -134,7 +138,7 @@ class Options:
         settings |= {"--follow": self.follow}
         for name, value in settings.items():
             words += [name, f"{value:g}" if isinstance(value, float) else str(value)] if value else []
-        return " ".join(quoted(word) for word in words)
+        return words
 
 
 def refuse_reports(options: Options, command: str) -> None:

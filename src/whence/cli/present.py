@@ -58,10 +58,10 @@ def show(investigation: Investigation, findings: Findings, options: Options, sli
         findings.summary.append(f"building took {stood:.0f} s, which the budget does not count")
     to_show = partial(present, options, investigation.subject.folder, sliced)
     line.best(findings, to_show)
-    return to_show(findings, _timeline(investigation, findings) if options.html else None)
+    return to_show(findings, timeline_of(investigation, findings) if options.html else None)
 
 
-def _timeline(investigation: Investigation, findings: Findings) -> dict[str, Any] | None:
+def timeline_of(investigation: Investigation, findings: Findings) -> dict[str, Any] | None:
     """The timeline of the failing run that was recorded, for the page; None: none was, or it cannot be drawn."""
     from whence.investigation.attempts import Attempts
 

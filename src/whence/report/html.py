@@ -33,6 +33,7 @@ SCRIPTS = (
     "detail.js",
     "causes.js",
     "timeline.js",
+    "live.js",
     "page.js",
 )  # in the order of need
 
@@ -50,14 +51,17 @@ def write_html(findings: Findings, sources: dict[str, str], path: Path, timeline
         raise UsageError(f"cannot write the report {path}: {error.strerror}", "name another file") from error
 
 
-def render_html(findings: Findings, sources: dict[str, str], timeline: dict[str, Any] | None = None) -> str:
-    """The page as text, of bounded size whatever the findings hold."""
+def render_html(
+    findings: Findings, sources: dict[str, str], timeline: dict[str, Any] | None = None, is_live: bool = False
+) -> str:
+    """The page as text, of bounded size whatever the findings hold; ``is_live``: it asks its server for more."""
     from markupsafe import Markup
 
     texts = Sources(sources)
     page = build_page(findings, texts)
     told = _told(page, findings, texts)
     told["timeline"] = sections.timeline(page, timeline)
+    page.data["live"] = is_live
     style = Markup((TEMPLATES / "page.css").read_text("utf-8"))
     script = Markup("\n".join((TEMPLATES / name).read_text("utf-8") for name in SCRIPTS))
     return (
@@ -66,6 +70,7 @@ def render_html(findings: Findings, sources: dict[str, str], timeline: dict[str,
         .render(
             findings=findings,
             page=page,
+            is_live=is_live,
             **told,
             style=style,
             style_hash=_hash(style),

@@ -18,6 +18,7 @@ function showDetail(place) {
     element("h2", "", place),
     facts(place, entry, at),
     code ? scrolled(element("pre", "", code)) : null,
+    sliceLink(place),
     ...(entry?.reasons ?? []).map((reason) => element("p", "", prose(reason))),
     entry?.counts ? caseMeters(entry.counts) : null,
     ...changeParts(place),
