@@ -106,4 +106,36 @@ def test_a_file_that_is_no_executable(tmp_path):
 )
 def test_a_number_is_written_as_the_one_before(days, old, value, new):
     entry = replace(days[2][0], given=Initialiser(0, 4, 1, 1, old, 0))
-    assert Other(entry, value, 0).text == new
+    assert Other(entry, value, ()).text == new
+
+
+STATES = Program(
+    "value",
+    """\
+#include <stdio.h>
+#include <stdlib.h>
+enum light { RED, GREEN, AMBER };
+static const enum light next[] = {
+    GREEN,
+    RED, /* FAULT: AMBER */
+    RED,
+};
+static const char *names[] = { "red", "green", "amber" };
+int main(int argc, char **argv)
+{
+    printf("%s\\n", names[next[atoi(argv[1])]]);
+    return 0;
+}
+""",
+    {"1": "amber\n"},
+    ("0", "2"),
+)
+
+
+def test_an_enumerator_is_another_one():
+    subject, runs = STATES.run()
+    known, trace = InitialValues(subject), record(subject, "1").trace
+    known.reads(trace, trace.every_site(), np.ones(trace.events, np.int32))
+    (row,) = other_initial_values(subject, runs, runs.failing, known.entries, time.monotonic() + 60).rows
+    assert (row["rule"], row["line"], row["p2f"]) == ("`AMBER` instead of `RED` in `next[1]`", STATES.line, 0)
+    assert row["after"].startswith("AMBER,")

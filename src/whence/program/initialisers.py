@@ -34,7 +34,8 @@ _WITHOUT = frozenset(
 class Initialiser:
     """What gives ``size`` bytes of a variable, from byte ``start`` on: its ``line``, and the number that it is.
 
-    ``value`` is None where it is no plain integer constant, whose ``text`` stands from byte ``at`` of the source on.
+    ``value`` is None where it is no plain integer constant and no enumerator. Its ``text`` stands from byte ``at`` of
+    the source on.
     """
 
     start: int
@@ -86,7 +87,7 @@ class _Reader:
     def given(self, ctype: CType, start: int, value: Node) -> Iterator[Initialiser]:
         """What one initialiser gives of an object of a type that begins at a byte."""
         if value.type != "initializer_list":
-            number = None if ctype.is_aggregate else _number(self.source, value)
+            number = None if ctype.is_aggregate else _value(self.source, ctype, value)
             text = "" if number is None else self.source.name(value)
             yield Initialiser(start, ctype.size, _line(value), number, text, value.start_byte)
             return
@@ -171,6 +172,14 @@ def _part(ctype: CType, number: int) -> tuple[CType, int] | None:
         return element, number * element.size
     members = plain.members[:1] if plain.kind == "union" else plain.members
     return (members[number].type, members[number].offset // 8) if 0 <= number < len(members) else None
+
+
+def _value(source: CSource, ctype: CType, node: Node) -> int | None:
+    """The value of a constant that is a number or an enumerator of its type; None: it is something else."""
+    if node.type == "identifier" and ctype.plain.kind == "enum":
+        name = source.name(node)
+        return next((value for value, known in ctype.plain.enumerators.items() if known == name), None)
+    return _number(source, node)
 
 
 _CHARACTERS = {"n": 10, "t": 9, "r": 13, "0": 0, "\\": 92, "'": 39, '"': 34, "a": 7, "b": 8, "f": 12, "v": 11}

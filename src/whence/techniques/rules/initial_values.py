@@ -45,11 +45,11 @@ NUMBERS = ("int", "char", "bool", "enum")
 
 @dataclass(slots=True, frozen=True)
 class Other:
-    """An entry with another value, and where its bytes stand in the executable."""
+    """An entry with another value, and where its bytes stand in the executable: what a header has, once a module."""
 
     entry: InitialValue
     value: int
-    offset: int
+    offsets: tuple[int, ...]
 
     @property
     def data(self) -> bytes:
@@ -60,7 +60,9 @@ class Other:
     @property
     def text(self) -> str:
         """The value in C, written as the one is that stands there: hexadecimal, a character, with its suffix."""
-        old = self.entry.given.text
+        old, ctype = self.entry.given.text, self.entry.path.type
+        if ctype is not None and ctype.plain.kind == "enum":
+            return ctype.plain.enumerators.get(self.value, str(self.value))
         number = old.rstrip("uUlL")
         suffix = old[len(number) :]
         if old.startswith("'") and 32 <= self.value < 127:
@@ -109,27 +111,24 @@ def other_initial_values(
     if trouble := Ground(subject, runs).trouble:
         raise SubjectError(f"not run: {trouble}")
     image = subject.executable.read_bytes()
-    placed = [(entry, at) for entry in entries if (at := _place(entry, stored, image)) is not None]
+    placed = [(entry, places) for entry in entries if (places := _places(entry, stored, image))]
     with scratch("values") as folder:
         search = _Search(subject, runs, among, image, Path(folder), deadline)
         rows = search.all(_turns(placed))
     return OtherValues(rows, search.tried, len(placed))
 
 
-def _place(entry: InitialValue, stored: dict[str, list[Stored]], image: bytes) -> int | None:
-    """Where an entry's bytes stand; None where that is not known for sure, or it is no number that the source shows.
+def _places(entry: InitialValue, stored: dict[str, list[Stored]], image: bytes) -> tuple[int, ...]:
+    """Where an entry's bytes stand; nowhere where that is not known, or it is no number that the source shows.
 
-    Of several variables of a name it is the one whose bytes are what the source says.
+    Of the variables of a name those count whose bytes are what the source says.
     """
     ctype, given = entry.path.type, entry.given
     if given.value is None or ctype is None or ctype.plain.kind not in NUMBERS or given.size > 8:
-        return None
-    fits = [
-        place.offset
-        for place in stored.get(entry.variable.register[1:], [])
-        if all(_holds(image, place.offset, other) for other in entry.others if other.value is not None)
-    ]
-    return fits[0] + given.start if len(fits) == 1 else None
+        return ()
+    known = [other for other in entry.others if other.value is not None]
+    bases = (place.offset for place in stored.get(entry.variable.register[1:], []))
+    return tuple(base + given.start for base in bases if all(_holds(image, base, other) for other in known))
 
 
 def _holds(image: bytes, base: int, given: Initialiser) -> bool:
@@ -138,15 +137,15 @@ def _holds(image: bytes, base: int, given: Initialiser) -> bool:
     return (found - given.value) & ((1 << 8 * given.size) - 1) == 0
 
 
-def _turns(placed: Sequence[tuple[InitialValue, int]]) -> Iterator[Other]:
+def _turns(placed: Sequence[tuple[InitialValue, tuple[int, ...]]]) -> Iterator[Other]:
     """The values of all entries, each entry's likeliest ones first: the first of all, then the second of all."""
-    waiting = [(entry, at, _values(entry)) for entry, at in placed]
+    waiting = [(entry, places, _values(entry)) for entry, places in placed]
     while waiting:
         left = []
-        for entry, at, values in waiting:
+        for entry, places, values in waiting:
             if (value := next(values, None)) is not None:
-                yield Other(entry, value, at)
-                left.append((entry, at, values))
+                yield Other(entry, value, places)
+                left.append((entry, places, values))
         waiting = left
 
 
@@ -162,7 +161,10 @@ def _values(entry: InitialValue) -> Iterator[int]:
     bits = 8 * given.size
     is_signed = ctype is not None and ctype.plain.signed
     lowest, highest = (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
-    tried = (*(own + step for step in NEAR), *column, *SMALL, -own)
+    near = [own + step for step in NEAR]
+    if ctype is not None and ctype.plain.kind == "enum":
+        near, column = column, [value for value in ctype.plain.enumerators if value not in column][:COLUMN]
+    tried = (*near, *column, *SMALL, -own)
     yield from (value for value in dict.fromkeys(tried) if value != own and lowest <= value <= highest)
 
 
@@ -204,7 +206,8 @@ class _Search:
         """The executable with another value."""
         path = self._folder / f"value-{number}"
         image = bytearray(self._image)
-        image[other.offset : other.offset + len(other.data)] = other.data
+        for offset in other.offsets:
+            image[offset : offset + len(other.data)] = other.data
         path.write_bytes(image)
         path.chmod(0o700)
         return path
