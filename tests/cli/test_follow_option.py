@@ -85,10 +85,13 @@ def test_of_several_followed_processes_the_one_with_memory_errors_is_checked():
     assert whence(folder, "memory", "quiet.c", "--passes", "ab cd", "--follow", "child").status == 1
 
 
-def test_suppression_says_that_it_follows_no_forked_process():
+def test_suppression_is_of_the_forked_process_that_crashed():
     folder = subject_folder("jobs", jobs_c=JOBS)
-    told = whence(folder, "suppress", "jobs.c", "--fails", "ab c-d", "--follow", "child")
-    assert told.status == 2 and "forked processes are followed, are not run here" in told.err
+    told = whence(folder, "suppress", "jobs.c", "--fails", "ab c-d", "--follow", "child", "--budget", "2m", "--json")
+    first = told.json["ranking"][0]
+    line = next(number for number, text in enumerate(JOBS.splitlines(), 1) if "job->cells = NULL" in text)
+    assert (told.status, first["file"], first["line"]) == (0, "jobs.c", line)
+    assert "suppressed last, and no failure is left" in first["evidence"]["text"]
 
 
 SERVER = """\
