@@ -101,3 +101,18 @@ def test_what_gdb_could_not_do_is_said(folder: Path) -> None:
     assert whence(folder, "gdb", NAME, *CASE, "--window", "1M").status == 2
     taken = whence(folder, "gdb", NAME, *CASE, "--into", ".")
     assert (taken.status, "exists already" in taken.err) == (2, True)
+    write(folder / "mine" / "script.gdb", "break main\n")
+    mine = whence(folder, "gdb", NAME, *CASE, "--into", "mine")
+    assert (mine.status, "exists already" in mine.err) == (2, True)
+    assert (folder / "mine" / "script.gdb").read_text() == "break main\n"
+
+
+@needs_gdb
+def test_the_program_stays_when_it_is_built_otherwise(folder: Path) -> None:
+    words = ("gdb", NAME, *CASE, "--at", f"{NAME}:25", "--into", "kept")
+    assert whence(folder, *words).status == 0
+    whence(folder, "locate", NAME, *CASE[1:], "--budget", "1s")  # without -g
+    command = ["gdb", "-batch", "-nx", "-iex", "set debuginfod enabled off", "-x", folder / "kept" / SCRIPT]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "Breakpoint 1, " in done.stdout
+    assert whence(folder, *words).status == 0  # what it has written it writes again

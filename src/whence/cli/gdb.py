@@ -34,12 +34,12 @@ def gdb(options: Options, at: str | None, into: Path) -> int:
     The script runs the program itself, not a recording, on the failing case, and stops at the first suspects of `whence
     locate`, or at --at: not the first time that it comes there, but the time that led to the failure.
     """
-    from whence.debug.gdb_script import SCRIPT, write_script
+    from whence.debug.gdb_script import is_written, write_script
 
     refuse_reports(options, "whence gdb")
     if options.window:
         raise UsageError("--window keeps the end of a run: how often it came to a line before is not known")
-    if into.exists() and not (into / SCRIPT).is_file():
+    if into.exists() and not is_written(into):
         raise UsageError(f"{into} exists already", "name a folder that is to be made")
     with investigate(options, ranks=False) as investigation:
         recording, stops = _chosen(investigation, at)

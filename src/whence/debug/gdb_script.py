@@ -18,6 +18,7 @@ import numpy as np
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
+from whence.build.toolchain import whence_home
 from whence.errors import SubjectError
 from whence.run.sandbox import PINNED, copy_files
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
     from whence.subject.trace_reader import TraceReader
 
-SCRIPT, INPUT, WORK = "script.gdb", "input", "work"
+SCRIPT, INPUT, WORK, PROGRAM = "script.gdb", "input", "work", "program"
+BEGINNING = "# Written by `whence gdb`"
 
 
 @dataclass(slots=True, frozen=True)
@@ -63,21 +65,28 @@ def _executed(reader: TraceReader, instruction: int, event: int) -> int:
 
 
 def write_script(subject: Subject, case: Case, stops: Sequence[Stop], folder: Path) -> Path:
-    """Write the script, the case's input and its working folder into a folder, which is made anew; the script.
+    """Write the script, the case's input and its working folder into a folder; the script. What is there is replaced.
 
-    Raises SubjectError where a case cannot be run so, or the program holds no lines; OSError where nothing can be
-    written.
+    A program that Whence built itself is copied beside them: it is built again for other options. Raises SubjectError
+    where a case cannot be run so, or the program holds no lines; OSError where nothing can be written.
     """
     if case.command is not None or case.place is not None:
         raise SubjectError(f"case {case.name} is a command of a test suite", "`whence cases` makes cases of their own")
     if not has_lines(subject.executable):
         hint = 'build it with -g: `flags = ["-g"]` in whence.toml, or --cflags=-g for C files'
         raise SubjectError("the program was built without -g, so GDB knows no lines of it", hint)
-    folder = folder.absolute()
-    text = "\n".join(_lines(subject, case, stops, folder)) + "\n"
-    shutil.rmtree(folder, ignore_errors=True)
+    folder, executable = folder.absolute(), subject.executable.absolute()
+    is_own = executable.is_relative_to(Path(whence_home()).absolute())
+    if is_own:
+        executable = folder / PROGRAM / executable.name
+    text = "\n".join(_lines(subject, case, stops, folder, executable)) + "\n"
+    for part in (WORK, PROGRAM):
+        shutil.rmtree(folder / part, ignore_errors=True)
     work = folder / WORK
     work.mkdir(parents=True)
+    if is_own:
+        executable.parent.mkdir()
+        shutil.copy(subject.executable, executable)
     copy_files(case.files, work)
     if isinstance(case.stdin, Path):
         shutil.copyfile(case.stdin, folder / INPUT)
@@ -86,6 +95,14 @@ def write_script(subject: Subject, case: Case, stops: Sequence[Stop], folder: Pa
     script = folder / SCRIPT
     script.write_text(text, encoding="utf-8")
     return script
+
+
+def is_written(folder: Path) -> bool:
+    """Whether a folder holds a script that ``write_script`` has written."""
+    try:
+        return (folder / SCRIPT).read_text(encoding="utf-8", errors="replace").startswith(BEGINNING)
+    except OSError:
+        return False
 
 
 def has_lines(executable: Path) -> bool:
@@ -97,15 +114,15 @@ def has_lines(executable: Path) -> bool:
         return False
 
 
-def _lines(subject: Subject, case: Case, stops: Sequence[Stop], folder: Path) -> list[str]:
+def _lines(subject: Subject, case: Case, stops: Sequence[Stop], folder: Path, executable: Path) -> list[str]:
     words = " ".join(shlex.quote(_plain(word, "an argument")) for word in case.arguments)
     variables: Mapping[str, str] = {**PINNED, **subject.limits.variables(), **case.environment}
     lines = [
-        f"# Written by `whence gdb` for the case {_plain(case.name, 'the name of the case')}.",
+        f"{BEGINNING} for the case {_plain(case.name, 'the name of the case')}.",
         "set confirm off",
         "set pagination off",
         "set disable-randomization on",
-        f"file {_path(subject.executable.absolute())}",
+        f"file {_path(executable)}",
         f"set cwd {_plain(str(folder / WORK), 'the folder')}",
         "unset environment",
         *(f"set environment {name} = {_plain(value, 'a variable')}" for name, value in sorted(variables.items())),
