@@ -7,7 +7,7 @@ from pathlib import Path
 from bench.soak.subjects import Laid
 from whence.cli import COMMANDS
 
-SERVERS = ("mcp", "lsp", "dap")  # commands that do what they are asked on standard input
+SERVERS = ("mcp", "lsp", "dap", "serve")  # commands that do what they are asked until they are told to end
 CALLED = tuple(command for command in COMMANDS if command not in SERVERS)
 ALONE = ("init", "doctor", "build", "env", "ci")  # commands without cases of the command line, and without a budget
 VARIATIONS: dict[str, tuple[tuple[str, ...], ...]] = {

@@ -1,18 +1,66 @@
 from __future__ import annotations
 
-import pytest
-from click.testing import CliRunner
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+import pytest
+from click.testing import CliRunner, Result
+
+import whence
 from tests.support.cli_tool import subject_folder, write
 from whence.cli import doctor as module
 from whence.cli.checks import Report, Weakness, run_check
 from whence.cli.doctor import check_kernels, check_room, check_store, doctor
 from whence.cli.subject_checks import examine_subject
 from whence.errors import BuildError
+from whence.trace.kernels import Kernel
+
+# Kernels that take half a second to compile where they are asked for.
+QUICK = {"_records", "_threads", "_longest_increasing", "_check_orders"}
 
 
-def test_this_machine_is_fit():
-    result = CliRunner().invoke(doctor)
+@pytest.fixture(scope="module")
+def fit() -> tuple[Result, set[str]]:
+    """What ``whence doctor`` printed, and the names of the kernels that it compiled or called."""
+    called = set()
+
+    def noted(kernel: Kernel, *args: Any) -> Any:
+        called.add(kernel.py_func.__name__)
+        return call(kernel, *args)
+
+    call = Kernel.__call__
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Kernel, "__call__", noted)
+        return CliRunner().invoke(doctor), called
+
+
+def names_called(node: ast.AST, names: set[str]) -> Iterator[str]:
+    """Which of these names Python code calls: not what kernels call."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef) and any(
+            isinstance(one, ast.Name) and one.id in ("lean", "inlined") for one in child.decorator_list
+        ):
+            continue
+        if isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id in names:
+            yield child.func.id
+        yield from names_called(child, names)
+
+
+def test_kernels_that_commands_call_are_compiled_ahead_of_time(fit):
+    wanted = set()
+    for path in Path(whence.__file__).parent.rglob("*.py"):
+        if "@lean" in (text := path.read_text()):
+            wanted |= set(names_called(ast.parse(text), set(re.findall(r"@lean\ndef (\w+)", text))))
+    for name in ("decode", "put_in_order", "follow", "find_unordered", "event_in_block", "started"):
+        wanted.add(name)  # called from other modules
+    assert wanted - fit[1] - QUICK == set()
+
+
+def test_this_machine_is_fit(fit):
+    result, _ = fit
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
     assert lines[0].startswith("ok   Python: 3.")

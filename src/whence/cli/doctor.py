@@ -56,6 +56,33 @@ int main(int argc, char **argv)
 """
 WRONG, FINE = ("3", "18"), ("0", "1", "4")  # arguments: those that give something else than this, those that are right
 
+# Has what takes parts of the analysis that other runs do not: a thread, a signal handler, an access beyond a block.
+THREADED = """
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+static volatile int seen;
+static void note(int number) { seen = number; }
+static void *fill(void *block)
+{
+    for (int i = 0; i < 3; i++)
+        ((int *)block)[i] = i;
+    return block;
+}
+int main(void)
+{
+    pthread_t thread;
+    void *block = malloc(2 * sizeof(int));
+    signal(SIGUSR1, note);
+    raise(SIGUSR1);
+    pthread_create(&thread, NULL, fill, block);
+    pthread_join(thread, &block);
+    printf("%d\\n", *(int *)block + (seen != 0));
+    return 0;
+}
+"""
+
 
 @click.command()
 @click.option("-C", "folder", default=Path(), type=click.Path(path_type=Path), help="Folder of whence.toml [.]")
@@ -195,17 +222,23 @@ def check_running() -> str:
 def check_analysis() -> str:
     """Locate the fault of a small program, which compiles the analysis where that has not been done."""
     from whence.build.toolchain import whence_home
+    from whence.diagnosis.chain import FailureInducingChain
     from whence.project import open_sources
-    from whence.techniques.races.check import Checker as Races
+    from whence.techniques.memory.technique import MemoryErrors
+    from whence.techniques.races.technique import DataRaces
+    from whence.techniques.slicing import Slicing
 
-    source = Path(whence_home(), "doctor", "faulty.c")
-    source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text(FAULTY)
-    with open_sources([source], fails=[WRONG], passes=FINE) as project:
+    folder = Path(whence_home(), "doctor")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in (("faulty.c", FAULTY), ("threaded.c", THREADED)):
+        (folder / name).write_text(text)
+    with open_sources([folder / "faulty.c"], fails=[WRONG], passes=FINE) as project:
         found = project.locate(budget=float("inf"))
-        investigation = project.investigation
-        _, recording = investigation.record_failing(investigation.failing_rows())
-        Races(investigation.subject).check(recording.trace)
+        project.find(FailureInducingChain(), float("inf"))
+        project.find(Slicing("faulty.c:7", forward=True), float("inf"))
+    with open_sources([folder / "threaded.c"], fails=[("", None)], flags=["-pthread"]) as project:
+        project.find(MemoryErrors(), float("inf"))
+        project.find(DataRaces(orders=1), float("inf"))
     first = found.ranking[0].statement
     return f"a fault is located: {found.symptom.text if found.symptom else 'failure'} comes of line {first.line}"
 
