@@ -200,6 +200,14 @@ def _wrong_constant(source: Source) -> Iterator[Edit]:
             yield from _other_constants(source, child)
 
 
+@_operator("wrong constant", 1.5)
+def _wrong_entry(source: Source) -> Iterator[Edit]:
+    """An entry of a table with another number."""
+    for node in source.anywhere("initializer_list"):
+        for child in node.named_children:
+            yield from _other_constants(source, child)
+
+
 @_operator("off by one", 2.25)
 def _wrong_expression_in_argument(source: Source) -> Iterator[Edit]:
     for arguments in source.nodes("argument_list"):

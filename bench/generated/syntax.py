@@ -44,8 +44,12 @@ class Source:
 
     def nodes(self, *types: str) -> Iterator[Node]:
         """The nodes of these types that stand in a function's body, in order of the types, then of the text."""
+        yield from (node for node in self.anywhere(*types) if self.function(node) is not None)
+
+    def anywhere(self, *types: str) -> Iterator[Node]:
+        """The nodes of these types, also those outside of functions, in order of the types, then of the text."""
         for type_ in types:
-            yield from (node for node in self._by_type.get(type_, ()) if self.function(node) is not None)
+            yield from self._by_type.get(type_, ())
 
     def function(self, node: Node) -> Node | None:
         """The function in whose body a node stands."""

@@ -11,12 +11,12 @@ from typing import Any
 from whence.findings import Entry, Findings, Statement, rank
 
 TOLD = ("text", "reasons")  # parts of the evidence that are words alone
-RULE = ("line", "f2p", "p2f", "failing", "checked", "unknown", "score", "family", "doubt")
+RULE = ("line", "before", "after", "f2p", "p2f", "failing", "checked", "unknown", "score", "family", "doubt")
 
 
 @dataclass(slots=True)
 class Recorded:
-    """One fault: the base's findings and those of the techniques, and what the statements do.
+    """One fault: the base's findings and those of the techniques, what the statements do, and the faulty ``source``.
 
     ``lines`` are the faulty ones. ``is_open``: nothing is known of the right output.
     """
@@ -30,6 +30,7 @@ class Recorded:
     base: Findings
     found: list[Findings]
     kinds: dict[Statement, dict[str, int]]
+    source: str = ""
     seconds: float = 0.0
 
     @property
@@ -39,7 +40,7 @@ class Recorded:
 
     def to_json(self) -> dict[str, Any]:
         """The fault as JSON values."""
-        names = ("origin", "program", "fault", "kind", "is_open", "seconds")
+        names = ("origin", "program", "fault", "kind", "is_open", "source", "seconds")
         written = {name: getattr(self, name) for name in names} | {"lines": list(self.lines)}
         written["base"], written["found"] = _written(self.base), [_written(one) for one in self.found]
         written["kinds"] = [[s.file, s.line, kinds] for s, kinds in self.kinds.items()]
@@ -48,7 +49,7 @@ class Recorded:
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> Recorded:
         """The fault that ``to_json`` wrote."""
-        names = ("origin", "program", "fault", "kind", "is_open", "seconds")
+        names = ("origin", "program", "fault", "kind", "is_open", "source", "seconds")
         base, found = _read(row["base"]), [_read(one) for one in row["found"]]
         kinds = {Statement(file, line): counts for file, line, counts in row["kinds"]}
         given = {name: row[name] for name in names}

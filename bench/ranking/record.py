@@ -45,7 +45,8 @@ def record(fault: Fault, seed: int, budget: float) -> Recorded | str:
         return str(error)
     origin = "generated" if isinstance(fault, Generated) else "corpus"
     where = (origin, fault.program, fault.id, fault.kind, tuple(fault.lines), diagnosis.is_open)
-    return Recorded(*where, diagnosis.base, diagnosis.found, kinds, time.perf_counter() - began)
+    source = corpus.faulty_source(fault)
+    return Recorded(*where, diagnosis.base, diagnosis.found, kinds, source, time.perf_counter() - began)
 
 
 def wanted(options: argparse.Namespace) -> Iterator[Fault]:

@@ -74,10 +74,11 @@ def recorded(number: int) -> Recorded:
     switch = findings("switch", {s: {**n, "critical": 2 * (s.line == 4)} for s, n in counts.items()})
     rules = findings("rules", {s: {**n, "rule_score": float(s.line == line)} for s, n in counts.items()})
     common = {"f2p": 2, "p2f": 0, "failing": 2, "checked": 4, "unknown": 0, "family": "value", "doubt": ""}
+    common |= {"before": "a", "after": None}
     rules.parts["rules"] = [{"file": "a.c", "line": line, "score": 1.0, **common}]
     found, base = [switch, rules], findings("locate", counts)
     about = ("generated", f"prog{number % 3}", f"{number:04}", "wrong constant", (line,), False)
-    return Recorded(*about, base, found, {statements[0]: {"load": 1}})
+    return Recorded(*about, base, found, {statements[0]: {"load": 1}}, "int a;\n")
 
 
 def findings(technique: str, notes: dict[Statement, dict[str, Any]]) -> Findings:
@@ -100,7 +101,7 @@ def test_what_was_recorded_is_read_again_but_for_a_line_that_was_not_finished(tm
     path.write_text("\n".join([*rows[:2], rows[2][:100]]))
     one, two = read(path)
     assert (one.key, two.key) == (("generated", "prog0", "0000"), ("generated", "prog1", "0001"))
-    assert one.lines == (2,) and one.kinds == recorded(0).kinds and not one.is_open
+    assert one.lines == (2,) and one.kinds == recorded(0).kinds and not one.is_open and one.source == "int a;\n"
     for mine, again in zip([recorded(0).base, *recorded(0).found], [one.base, *one.found], strict=True):
         assert [(e.statement, e.score, e.rank) for e in mine.ranking] == [
             (e.statement, e.score, e.rank) for e in again.ranking

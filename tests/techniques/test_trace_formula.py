@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from cause_trees import failing
@@ -309,6 +310,21 @@ def test_the_findings_hold_all_sets_with_what_is_known():
     first = next(d for d in found.parts["diagnoses"] if d["statements"][0]["line"] == small.line("EXTRA"))
     assert first["values"] == [{"name": "extra", "was": "9", "right": "15", "only": True, "clock": 0}]
     assert (first["way"], first["switched"], first["consistent"], first["confirmed"]) == ("path", None, True, None)
+
+
+def test_where_nothing_is_found_the_summary_says_what_that_means():
+    small = Small(PARCEL, "5", "15 30\n")
+    found = search([small.run], [], {}, None, Options())
+    one, other, *_ = found.diagnoses
+    together = replace(one, statements=(*one.statements, *other.statements))
+
+    def told(**changed: object) -> str:
+        return findings("parcel", replace(found, **changed), []).summary[0]
+
+    assert told(diagnoses=[]).startswith("formulas of 1 failing run name no statement: neither one nor a few together")
+    assert "rules out none: not every question was answered in time; compared" in told(diagnoses=[], stopped=True)
+    assert told(diagnoses=[], runs=[]).startswith("no formula of a failing run could be made; ")
+    assert told(diagnoses=[together]).startswith("no statement can make a run right alone; 1 correction set of 1 ")
 
 
 def test_without_a_place_there_is_no_formula():

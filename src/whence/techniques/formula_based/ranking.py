@@ -157,13 +157,8 @@ def _part(diagnosis: Diagnosis) -> dict[str, Any]:
 
 def _summary(found: Search, altered: bool) -> Iterator[str]:
     """What was done, and what was not."""
-    alone = len({d.statements for d in found.diagnoses if len(d.statements) == 1})
-    branch = sum(d.way == BRANCH for d in found.diagnoses)
-    yield (
-        f"{plural(alone, 'statement')} can make a run right alone; {plural(len(found.diagnoses), 'correction set')} of "
-        f"{plural(len(found.runs), 'failing run')}, {branch:,} by a branch sent the other way; "
-        f"compared with {plural(found.compared, 'passing run')}; {plural(found.questions, 'question')} to the solver"
-    )
+    asked = f"compared with {plural(found.compared, 'passing run')}; {plural(found.questions, 'question')} to the solver"
+    yield f"{_named(found, altered)}; {asked}"
     if found.stopped:
         yield "stopped early: sets are missing; more time: --budget 5m"
     for name in found.holding:
@@ -177,3 +172,21 @@ def _summary(found: Search, altered: bool) -> Iterator[str]:
     if altered:
         why = f": {', and '.join(found.gaps)}" if found.gaps else ""
         yield f"altered runs were asked as well{why}"
+
+
+def _named(found: Search, altered: bool) -> str:
+    """How many sets there are; where there is none, what that means."""
+    if not found.runs:
+        return "no formula of a failing run could be made"
+    runs = plural(len(found.runs), "failing run")
+    if not found.diagnoses:
+        text = f"formulas of {runs} name no statement"
+        if found.gaps or found.holding:
+            why = f": {', and '.join(found.gaps)}" if found.gaps and not altered else ""
+            return f"{text}, which rules out none{why}"
+        return f"{text}: neither one nor a few together can make a run right on the path that it took"
+    alone = len({d.statements for d in found.diagnoses if len(d.statements) == 1})
+    first = f"{plural(alone, 'statement') if alone else 'no statement'} can make a run right alone"
+    branch = sum(d.way == BRANCH for d in found.diagnoses)
+    by_branch = f", {branch:,} by a branch sent the other way" if branch else ""
+    return f"{first}; {plural(len(found.diagnoses), 'correction set')} of {runs}{by_branch}"
