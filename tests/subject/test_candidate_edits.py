@@ -12,7 +12,7 @@ import pytest
 from cli_tool import subject_folder
 
 from whence.build.edited import DoesNotCompile, Rebuild
-from whence.program.c_source import CSource
+from whence.program.c_source import CSource, Place
 from whence.program.source_edits import SourceEdit, edited
 from whence.run.cases import Case
 from whence.run.outcome import Expected
@@ -72,6 +72,31 @@ int main(int argc, char **argv)
     return sum > 4;
 }
 """
+# Tables: static ones of functions and files, of constants, with designators and comments; local ones.
+TABLES = """\
+#include <stdio.h>
+#include <stdlib.h>
+enum { SMALL = 2, LARGE = 40 };
+static int twice(int n) { return n * 2; }
+static int half(int n) { return n / 2; }
+static const struct row { const char *name; int (*way)(int); double share; } rows[] = {
+    { "twice", twice, 0.5 }, /* a comment */
+    { .name = "half", .way = half, .share = 1.5 }, // another one: "{ }"
+};
+int limits[2][2] = { { 1, LARGE }, { [1] = 0x10 } }, last[] = { 7, -8 };
+int main(int argc, char **argv)
+{
+    static const unsigned char days[] = { 31,
+        28, 31 };
+    int weights[] = { argc, SMALL, 5 };
+    int at = atoi(argv[1]);
+    const struct row *row = &rows[at % 2];
+    printf("%s %d %.1f\\n", row->name, row->way(limits[1][1] + at), row->share);
+    printf("%d %d %d %d\\n", limits[0][0], limits[0][1], last[at % 2], limits[1][0]);
+    printf("%d %d\\n", days[at % 3], weights[1] * weights[2] + weights[0]);
+    return 0;
+}
+"""
 # Right from 10 on; the fault is in the condition.
 DISCOUNT = """\
 #include <stdio.h>
@@ -110,25 +135,40 @@ def places() -> Subject:
     return subject_of("places", PLACES, {"7": "wrong\n"}, ["4", "-5"])
 
 
-def test_each_edit_of_one_build_does_what_the_edited_source_does(places: Subject, tmp_path: Path) -> None:
-    source, edits = candidates(PLACES)
-    edits = [edit for edit in edits if edit.is_choice and not divides_by_zero(edit)]
-    runs = run_all(places)
-    path = places.folder / "p.c"
-    with CandidateRuns(places, runs, time.monotonic() + 200) as tried:
-        executable, left = tried.build(source, edits[::29])
-        chosen = dict(list(left.items())[:60])
-        assert len(chosen) > 40 and len({line.line for line in chosen.values()}) > 15
-        limits, cases = replace(DEFAULT_LIMITS, time=0.5), [case for case in places.cases if case.name in ("7", "-5")]
-        with Runner(executable, limits, name=places.name) as runner:
-            together = {n: runner.run_cases([choosing(case, n) for case in cases]) for n in chosen}
+def check_the_same(subject: Subject, source: CSource, edits: list[SourceEdit], folder: Path, cases: set[str]) -> None:
+    """Each edit of one build does what the program with the edited source does."""
+    path = subject.folder / "p.c"
+    with CandidateRuns(subject, run_all(subject), time.monotonic() + 200) as tried:
+        executable, chosen = tried.build(source, edits)
+        limits, mine = replace(DEFAULT_LIMITS, time=0.5), [case for case in subject.cases if case.name in cases]
+        with Runner(executable, limits, name=subject.name) as runner:
+            together = {n: runner.run_cases([choosing(case, n) for case in mine]) for n in chosen}
     for number, edit in chosen.items():
-        alone = Rebuild(places.capture, tmp_path).build(path, edited(source, edit), f"alone-{number}")
-        with Runner(alone, limits, name=places.name) as runner:
-            for one, other in zip(runner.run_cases(cases), together[number], strict=True):
+        alone = Rebuild(subject.capture, folder).build(path, edited(source, edit), f"alone-{number}")
+        with Runner(alone, limits, name=subject.name) as runner:
+            for one, other in zip(runner.run_cases(mine), together[number], strict=True):
                 if one.timed_out or other.timed_out:  # how far an endless run comes is chance
                     continue
                 assert (one.stdout, one.code) == (other.stdout, other.code), edited(source, edit).decode()
+
+
+def test_each_edit_of_one_build_does_what_the_edited_source_does(places: Subject, tmp_path: Path) -> None:
+    source, edits = candidates(PLACES)
+    edits = [edit for edit in edits if edit.is_choice and not divides_by_zero(edit)][::29][:70]
+    assert len({edit.line for edit in edits}) > 15
+    check_the_same(places, source, edits, tmp_path, {"7", "-5"})
+
+
+def test_a_table_has_the_entries_of_the_chosen_edit(tmp_path: Path) -> None:
+    subject = subject_of("tables", TABLES, {"3": "wrong\n"}, ["4", "5"])
+    source, edits = candidates(TABLES)
+    edits = [edit for edit in edits if edit.is_choice and edit.parts[0].place in (Place.TABLE, Place.LOCAL_TABLE)]
+    chosen = edits[::11]
+    assert len({edit.line for edit in chosen}) >= 6 and {edit.parts[0].place for edit in chosen} > {Place.TABLE}
+    check_the_same(subject, source, chosen, tmp_path, {"3", "4", "5"})
+    with CandidateRuns(subject, run_all(subject), time.monotonic() + 200) as tried:
+        _, left = tried.build(source, edits[:300])
+        assert len(left) > 0.9 * len(edits[:300])
 
 
 def test_an_edit_that_cannot_be_linked_does_not_cost_the_others() -> None:

@@ -25,6 +25,7 @@ from whence.subject.edited import Checks, Editing, Tried
 from whence.subject.edited_memory import EditedMemory
 from whence.techniques.bugfix.candidates import FileCandidates, ordered
 from whence.techniques.bugfix.descriptions import describe
+from whence.techniques.bugfix.right_values import RightValues
 
 if TYPE_CHECKING:
     from whence.subject.runs import Runs
@@ -89,7 +90,6 @@ class EditSearch:
 
     def __init__(self, subject: Subject, runs: Runs, deadline: float) -> None:
         self._subject, self._runs, self.deadline = subject, runs, deadline
-        self._began = time.monotonic()
         self._favoured: Favoured = {}
         self.found = Found()
 
@@ -98,34 +98,44 @@ class EditSearch:
 
         Of edits of one size those come first whose descriptions are ``favoured``.
         """
-        found, self._favoured = self.found, favoured or {}
+        self._favoured = favoured or {}
         statements = [(entry.statement.file, entry.statement.line) for entry in ranking]
         files = self._files([file for file, _ in statements])
-        found.files |= {name: file.source for name, file in files.items()}
+        self._try(ordered(files, statements), self.deadline)
+        return self.found
+
+    def with_values(self, right: Mapping[Statement, RightValues], deadline: float) -> None:
+        """Try the edits that follow from ``right`` values, of the first statements first, until ``deadline``."""
+        files = self._files([statement.file for statement in right])
+        known = [(files[at.file], at.line, values) for at, values in right.items() if at.file in files]
+        self._try((edit for file, line, values in known for edit in file.with_values(line, values)), deadline)
+
+    def _try(self, candidates: Iterable[SourceEdit], deadline: float) -> None:
+        """Sieve edits, compile the best by themselves, and put what mends among what was found."""
+        found, began = self.found, time.monotonic()
         edits = list[SourceEdit]()  # those that were asked for
         rows = self._failing
-        sieved = self._sieved(self._kept(ordered(files, statements), edits), rows)
-        order = {id(edit): place for place, edit in enumerate(edits)}
-        found.made = len(edits)
+        sieved = self._sieved(self._kept(candidates, edits), rows, began, deadline)
+        order = {id(edit): found.made + place for place, edit in enumerate(edits)}
+        found.made += len(edits)
         best = sorted(sieved, key=lambda one: self._promise(one, len(rows), order[id(one.edit)]))
         known = [self._text(mending.edit) for mending in self._passing]
-        found.passing += sum(one.passes(len(rows)) and self._text(one.edit) not in known for one in sieved)
-        with Editing(self._subject, self._runs, self.deadline) as editing:
-            most = CONFIRMED if found.passing else NEAREST
-            tried = self._confirm(editing, [one.edit for one in best[: min(most, found.passing or most)]], order)
+        passing = sum(one.passes(len(rows)) and self._text(one.edit) not in known for one in sieved)
+        found.passing += passing
+        with Editing(self._subject, self._runs, deadline) as editing:
+            most = CONFIRMED if passing else NEAREST
+            tried = self._confirm(editing, [one.edit for one in best[: min(most, passing or most)]], order)
             found.unconfirmed.update(one.trouble or NOT_HELD for one in tried if not one.repaired)
             if not self._passing:
                 self._alone(editing, [edit for edit in edits if not edit.is_choice][:ALONE], order)
             self._join(editing)
         self._order()
-        found.seconds = time.monotonic() - self._began
-        return found
+        found.seconds += time.monotonic() - began
 
     def propose(self, rules: Sequence[Mapping[str, Any]], deadline: float) -> None:
         """Try the edits of the best ``rules`` (of that part), each in a build of its own, until ``deadline``."""
         found, names = self.found, {rule["file"] for rule in rules}
-        files = self._files([name for name in names if name not in found.files])
-        found.files |= {name: file.source for name, file in files.items()}
+        self._files([name for name in names if name not in found.files])
         edits = proposed(rules, found.files)
         with Editing(self._subject, self._runs, deadline) as editing:
             self._by_themselves(editing, edits, dict.fromkeys(map(id, edits), FIRST_OF_ALL))
@@ -156,6 +166,7 @@ class EditSearch:
             else:
                 source = CSource(path.read_bytes())
                 found[name] = FileCandidates(source, name, own_headers(source, path))
+        self.found.files |= {name: file.source for name, file in found.items()}
         return found
 
     def _note(self, text: str) -> None:
@@ -164,20 +175,19 @@ class EditSearch:
 
     # ---- The sieve ---------------------------------------------------------------------------------------------------
 
-    def _sieved(self, edits: Iterable[SourceEdit], rows: Sequence[int]) -> list[Sieved]:
+    def _sieved(self, edits: Iterable[SourceEdit], rows: Sequence[int], began: float, deadline: float) -> list[Sieved]:
         """The edits that repair a failing case, until there are enough or the time for it is over."""
         sieved: list[Sieved] = []
-        end = self._began + SIEVING * (self.deadline - self._began)
         first = 0.0
-        with CandidateRuns(self._subject, self._runs, end) as runs:
+        with CandidateRuns(self._subject, self._runs, began + SIEVING * (deadline - began)) as runs:
             for batch in runs.sieve(self.found.files, edits, rows):
                 sieved += batch
-                took = time.monotonic() - self._began
+                took = time.monotonic() - began
                 passing = sum(one.passes(len(rows)) for one in sieved)
                 first = first or (took if passing or self._passing else 0.0)
                 if passing >= ENOUGH or (first and took > first + max(LEAST, AGAIN * first)):
                     break
-            self.found.count = runs.count
+            self.found.count.add(runs.count)
         return sieved
 
     def _promise(self, one: Sieved, failing: int, place: int) -> tuple[bool, bool, int, int, int, int]:
@@ -187,6 +197,7 @@ class EditSearch:
 
     def _kept(self, edits: Iterable[SourceEdit], made: list[SourceEdit]) -> Iterator[SourceEdit]:
         """The edits, each of which is also put into ``made`` when it is asked for."""
+        self.found.all_made = False
         for edit in edits:
             made.append(edit)
             yield edit

@@ -22,7 +22,7 @@ from whence.errors import SubjectError, UsageError, WhenceError
 from whence.findings import Entry, Findings, Statement, plural, rank
 from whence.investigation.account import named, summary
 from whence.investigation.investigation import Investigation
-from whence.program.c_source import CSource
+from whence.program.c_source import CSource, entries
 from whence.program.source_edits import edited
 from whence.run.cases import TAKE_APART
 from whence.subject.symptoms import unrecorded_symptom
@@ -34,7 +34,7 @@ from whence.trace.kernels import is_kept
 
 STATEMENTS = 60  # ranked statements of which edits are tried
 SUGGESTED = 3  # ... for which suggestions are made
-QUICK = Locate(alter=False, generate=False, without=("memory", "races", "invariants"))
+QUICK = Locate(alter=False, generate=False, without=("memory", "races"))
 SHORT = Locate(generate=False, without=("memory", "races", "invariants", "causes", "formula", "confirmation", "chain"))
 LARGE, RANKING = 400, 0.4  # executed statements from which on SHORT ranks them, and of the time, for that
 SEARCHING = 0.8  # of the time, for edits
@@ -95,10 +95,17 @@ class Fix:
         if place is None:
             raise UsageError(f"'{self.at}' is no place", "write FILE:LINE")
         wanted = Statement(place[1], int(place[2]))
-        if wanted not in investigation.subject.places.statements:
-            files = sorted({statement.file for statement in investigation.subject.places.statements})
+        known = investigation.subject.places.statements
+        if wanted not in known and not _has_entries(investigation.subject.folder / wanted.file, wanted.line):
+            files = sorted({statement.file for statement in known})
             raise UsageError(f"there is no statement at {self.at}", "; ".join(named("files: ", files)))
         return Entry(wanted, 1.0, 1, 1)
+
+
+def _has_entries(path: Path, line: int) -> bool:
+    """Whether entries of a table begin on a line of a file."""
+    source = CSource(path.read_bytes()) if path.is_file() else CSource(b"")
+    return any(entry.start_point[0] + 1 == line for table in source.tables for entry in entries(table.node))
 
 
 def _quick(investigation: Investigation) -> Findings:
@@ -180,7 +187,8 @@ class _Fixing:
 
     def suggest_by_values(self) -> None:
         """... and by the values that they had, and that mend them, in the time that is left."""
-        situations, statements = self._situations(), self._statements()
+        situations, known = self._situations(), set(self.investigation.subject.places.statements)
+        statements = [statement for statement in self._statements() if statement in known]  # no entries of tables
         if not self.investigation.clock.left or not self.scenarios:
             return
         try:

@@ -21,6 +21,7 @@ _COMPOUND = frozenset(
     ["if_statement", "while_statement", "for_statement", "do_statement", "switch_statement", "compound_statement"]
 )
 _LISTS = frozenset(("compound_statement", "case_statement"))
+_OF_THREADS = frozenset((b"_Thread_local", b"thread_local", b"__thread"))
 TESTING = frozenset(("if_statement", "while_statement", "do_statement", "for_statement"))
 
 
@@ -32,11 +33,13 @@ class Place(Enum):
     CHOICE = "choice"  # what a switch looks at
     STEP = "step"  # of a for: its value is not used
     INITIALISER = "initialiser"  # of a scalar local
+    LOCAL_TABLE = "local table"  # the initialiser of an aggregate that is set up each time the program comes there
+    TABLE = "table"  # ... of one whose bytes stand in the program
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A part of the source that can be replaced as a whole; ``name`` is the variable of an initialiser."""
+    """A part of the source that can be replaced as a whole; ``name`` is the variable of an initialiser or a table."""
 
     place: Place
     node: Node
@@ -98,6 +101,19 @@ class CSource:
         """All units inside functions, in order of the text."""
         found = (unit for function in self.functions for node in walk(function) for unit in _units(self, node))
         return [unit for unit in found if _is_sound(unit.node)]
+
+    @cached_property
+    def tables(self) -> list[Unit]:
+        """The initialisers of aggregates, inside functions and outside, in order of the text."""
+        lists = (node for node in walk(self.root) if node.type == "initializer_list" and _is_sound(node))
+        return [unit for node in lists if (unit := _table(self, node)) is not None]
+
+    def declaration_at(self, start: int) -> Node | None:
+        """The innermost declaration that holds an offset."""
+        node = self.root.descendant_for_byte_range(start, start)
+        while node is not None and node.type != "declaration":
+            node = node.parent
+        return node
 
     def indentation(self, offset: int) -> bytes:
         """The white space with which the line of an offset begins."""
@@ -206,10 +222,40 @@ def _units(source: CSource, node: Node) -> Iterator[Unit]:
 
 def _is_static(source: CSource, declarator: Node) -> bool:
     declaration = declarator.parent
-    return declaration is None or any(
-        child.type == "storage_class_specifier" and source.of(child) in (b"static", b"extern")
-        for child in declaration.children
-    )
+    return declaration is None or not {b"static", b"extern"}.isdisjoint(_storage(source, declaration))
+
+
+def _storage(source: CSource, declaration: Node) -> set[bytes]:
+    return {source.of(child) for child in declaration.children if child.type == "storage_class_specifier"}
+
+
+def _table(source: CSource, node: Node) -> Unit | None:
+    """The initialiser of an aggregate as a unit; None where a list is part of another, or each thread has its own."""
+    declarator = node.parent
+    declaration = declarator.parent if declarator is not None and declarator.type == "init_declarator" else None
+    if declarator is None or declaration is None or declaration.parent is None:
+        return None
+    storage = _storage(source, declaration)
+    name = declared_name(source, declarator)
+    if not name or declaration.type != "declaration" or not storage.isdisjoint(_OF_THREADS):
+        return None
+    around = declaration.parent
+    is_static = b"static" in storage or around.type == "translation_unit" or around.type.startswith("preproc_")
+    if not is_static and around.type != "compound_statement":
+        return None
+    return Unit(Place.TABLE if is_static else Place.LOCAL_TABLE, node, name)
+
+
+def entries(node: Node) -> Iterator[Node]:
+    """The values that an initialiser lists, those of lists within it, in order of the text."""
+    for child in node.named_children:
+        value = child.child_by_field_name("value") if child.type == "initializer_pair" else child
+        if value is None or value.type == "comment":
+            continue
+        if value.type == "initializer_list":
+            yield from entries(value)
+        else:
+            yield value
 
 
 def declared_name(source: CSource, declarator: Node) -> str:

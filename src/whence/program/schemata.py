@@ -3,6 +3,9 @@
 Source: Untch, Offutt, Harrold: Mutation analysis using mutant schemata, 1993. What an edit replaces is chosen where the
 choice changes no type: whole statements, conditions of which only the truth counts, values that initialise a variable.
 Edit 0 is none of them. All texts of a line stay on it, so lines are those of the source.
+
+What initialises a static table cannot be chosen. Behind its declaration stand the other tables, and which of them the
+bytes are replaced by before ``main`` begins.
 """
 
 from __future__ import annotations
@@ -20,6 +23,13 @@ from whence.program.source_edits import Kind, Part, SourceEdit
 NUMBER = b"__whence_edit"  # the variable that says which edit is chosen (probe/edits/choose.c)
 _DECLARED = b"extern int " + NUMBER + b";\n#line 1\n"
 _ON_ONE_LINE = re.compile(rb"//|#|\\\n")  # comments and directives end with their line
+_LITERAL_OR_COMMENT = re.compile(rb'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_TABLES = (Place.TABLE, Place.LOCAL_TABLE)
+_OTHER = b"__whence_other"  # what a table has instead; the entries of the section are read by probe/edits/choose.c
+_ENTRY = (
+    b" static %s; static struct { int edit; void *to; const void *from; __SIZE_TYPE__ size; } __whence_entry_%d"
+    b' __attribute__((used, retain, section("whence_tables"))) = { %d, (void *)&%s, &%s, sizeof %s };'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,7 @@ def can_be_chosen(source: CSource, edit: SourceEdit) -> bool:
     """Whether an edit can be one of many in a text: none of its own ends with its line."""
     if not edit.is_choice:
         return False
-    return not any(_ON_ONE_LINE.search(part.text) for part in edit.parts)
+    return not any(_ON_ONE_LINE.search(part.text) for part in edit.parts if part.place not in _TABLES)
 
 
 def schemata(source: CSource, edits: Sequence[tuple[int, SourceEdit]]) -> Schemata:
@@ -57,10 +67,19 @@ def schemata(source: CSource, edits: Sequence[tuple[int, SourceEdit]]) -> Schema
     ranges: dict[tuple[int, int], list[tuple[int, Part]]] = defaultdict(list)
     for number, edit in edits:
         for part in edit.parts:
-            ranges[part.start, part.end].append((number, part))
+            ranges[_range(source, part)].append((number, part))
     pieces = [(_DECLARED, 0), *_written(source, ranges, 0, len(source.text))]
     starts = [0, *accumulate(len(text) for text, _ in pieces)]
     return Schemata(b"".join(text for text, _ in pieces), starts[:-1], [owner for _, owner in pieces])
+
+
+def _range(source: CSource, part: Part) -> tuple[int, int]:
+    """Where a part's choice is written: that of a table behind its declaration."""
+    if part.place not in _TABLES:
+        return part.start, part.end
+    declaration = source.declaration_at(part.start)
+    assert declaration is not None
+    return declaration.end_byte, declaration.end_byte
 
 
 def _written(
@@ -90,6 +109,10 @@ def _chosen(
     replaced = [(n, part) for n, part in parts if part.kind is Kind.REPLACE]
     original = list(_written(source, rest, start, end))
     place = parts[0][1].place
+    if place in _TABLES:
+        for number, part in parts:
+            yield _other_table(number, part), number
+        return
     if replaced:
         original = list(_WAYS[replaced[0][1].place](replaced, original))
     if place is not Place.STATEMENT or len(replaced) == len(parts):
@@ -177,6 +200,19 @@ def _initialisers(parts: list[tuple[int, Part]], original: list[Piece]) -> Itera
     yield b"__whence_value = (", 0
     yield from original
     yield b"); __whence_value; })", 0
+
+
+def _other_table(number: int, part: Part) -> bytes:
+    """A table with other entries, put in place of the bytes of a static one, or behind what sets up a local one."""
+    name, other = part.name.encode("latin-1"), b"%s_%d" % (_OTHER, number)
+    declared = b"__typeof__(%s) %s = %s" % (name, other, _flat(_LITERAL_OR_COMMENT.sub(_without_comment, part.text)))
+    if part.place is Place.TABLE:
+        return _ENTRY % (declared, number, number, name, other, name)
+    return b" %s { %s; __builtin_memcpy((void *)&%s, &%s, sizeof %s); }" % (_if(number), declared, name, other, name)
+
+
+def _without_comment(found: re.Match[bytes]) -> bytes:
+    return b" " if found[0].startswith(b"/") else found[0]
 
 
 _WAYS = {

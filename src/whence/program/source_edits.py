@@ -101,7 +101,8 @@ def _behind_head(text: bytes, start: int) -> tuple[int, bytes]:
 
 def _guarded(source: CSource, part: Part, old: bytes, indent: bytes) -> bytes:
     one_line = b"\n" not in old
-    if not part.listed and old.startswith(b"if"):  # an `else` behind it would be taken by the new one
+    has_else = source.text[part.end :].lstrip().startswith(b"else")
+    if not part.listed and (old.startswith(b"if") or has_else):  # an `else` behind it would be taken by the new one
         return b"{ if (" + part.text + b") " + old + b" }"
     step = b"\t" if indent[:1] == b"\t" else b"    "
     body = source.newline + indent + step + old if one_line else b" {" + source.newline + indent + old

@@ -76,6 +76,12 @@ class Count:
     runs: int = 0
     troubles: dict[str, str] = field(default_factory=dict)  # why a file's edits cannot be built
 
+    def add(self, other: Count) -> None:
+        """Count what became of other edits, too."""
+        self.tried, self.refused = self.tried + other.tried, self.refused + other.refused
+        self.late, self.runs = self.late + other.late, self.runs + other.runs
+        self.troubles |= other.troubles
+
 
 class CandidateRuns:
     """Tries candidate edits on the cases of ``runs``; use it in a ``with`` statement.

@@ -11,10 +11,12 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING
 
-from whence.program.c_source import CSource, Unit, lines_of, walk
+from whence.program.c_source import CSource, Unit, entries, lines_of, walk
 from whence.program.source_edits import Kind, Part, SourceEdit
 from whence.techniques.bugfix.conditions import Conditions
+from whence.techniques.bugfix.entries import EntryChanges
 from whence.techniques.bugfix.expressions import ExpressionChanges, Splice
+from whence.techniques.bugfix.right_values import RightValues, splices
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.statements import StatementChanges, is_last
 from whence.techniques.bugfix.term_changes import TermChanges
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 LATER = 25  # statements
 LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by hand
+LONGEST_TABLE = 8_000  # ... of an initialiser, which each change of it repeats
 
 
 class FileCandidates:
@@ -37,23 +40,48 @@ class FileCandidates:
         shared = scope, terms, Conditions(scope, terms)
         self._expressions, self._terms = ExpressionChanges(*shared), TermChanges(*shared)
         self._statements = StatementChanges(*shared)
+        self._entries = EntryChanges(scope)
 
     def on(self, line: int) -> Iterator[tuple[int, SourceEdit]]:
         """The edits of what stands on a line, each with its tier; the same text may be made by two of them."""
-        for unit in self.source.units:
-            if line in lines_of(unit.node) and unit.end - unit.start <= LONGEST_UNIT:
-                for splice in (*self._expressions.of(unit), *self._terms.of(unit)):
-                    if self._line_of(splice.start) == line or len(lines_of(unit.node)) == 1:
-                        yield splice.tier, self._in_unit(unit, splice, line)
+        for unit in self._units_on(line):
+            for splice in (*self._expressions.of(unit), *self._terms.of(unit)):
+                if self._line_of(splice.start) == line or len(lines_of(unit.node)) == 1:
+                    yield splice.tier, self._in_unit(unit, splice, line)
         for statement in self._starting.get(line, ()):
             for parts, tier in self._statements.of(statement):
                 yield tier, self._edit(line, parts)
         for statement in self._closing.get(line, ()):
             for parts, tier in self._statements.behind(statement):
                 yield tier, self._edit(line, parts)
+        for table, entry in self._entries_on.get(line, ()):
+            for splice in self._entries.of(table, entry):
+                yield splice.tier, self._in_unit(table, splice, line)
         for declaration in self._declarations.get(line, ()):
             for parts, tier in self._statements.of_declaration(declaration):
                 yield tier, self._edit(line, parts)
+
+    def with_values(self, line: int, right: RightValues) -> Iterator[SourceEdit]:
+        """The edits of what stands on a line that follow from right values of its statement."""
+        for unit in self._units_on(line):
+            for splice in splices(self.source, unit, right):
+                if self._line_of(splice.start) == line or len(lines_of(unit.node)) == 1:
+                    yield self._in_unit(unit, splice, line)
+
+    def _units_on(self, line: int) -> Iterator[Unit]:
+        for unit in self.source.units:
+            if line in lines_of(unit.node) and unit.end - unit.start <= LONGEST_UNIT:
+                yield unit
+
+    @cached_property
+    def _entries_on(self) -> dict[int, list[tuple[Unit, Node]]]:
+        """The entries of tables by the line on which they begin, each with its table."""
+        found: dict[int, list[tuple[Unit, Node]]] = {}
+        for table in self.source.tables:
+            if table.end - table.start <= LONGEST_TABLE:
+                for entry in entries(table.node):
+                    found.setdefault(entry.start_point[0] + 1, []).append((table, entry))
+        return found
 
     @cached_property
     def _starting(self) -> dict[int, list[Node]]:

@@ -163,9 +163,9 @@ class ExpressionChanges:
 
     def _number(self, node: Node) -> Iterator[tuple[Node, str, int]]:
         old = self._text(node)
-        for tier, texts in enumerate((_near(old), self._scope.literals(node)[:MOST_LITERALS])):
+        for tier, texts in enumerate((near_numbers(old), self._scope.literals(node)[:MOST_LITERALS])):
             yield from ((node, text, tier) for text in texts if text != old)
-        yield from ((node, text, 3) for text in _around(old))
+        yield from ((node, text, 3) for text in numbers_around(old))
         yield from ((node, name, 2) for name in self._scope.constants[:MOST_NAMES])
 
     def _character(self, node: Node) -> Iterator[tuple[Node, str, int]]:
@@ -298,7 +298,7 @@ def _within(node: Node, text: str, operator: str) -> str:
     return f"({text})" if joins or node.type in _LOOSE else text
 
 
-def _near(text: str) -> list[str]:
+def near_numbers(text: str) -> list[str]:
     """Constants near a number: one more or less, none, one, twice and half of it, a digit more or less."""
     if found := _INTEGER.fullmatch(text):
         base, number = (16, int(found[1], 16)) if found[1][:2] in ("0x", "0X") else (10, int(found[1]))
@@ -325,7 +325,7 @@ def _near(text: str) -> list[str]:
     return []
 
 
-def _around(text: str) -> Iterator[str]:
+def numbers_around(text: str) -> Iterator[str]:
     """Other whole numbers of some size around one."""
     if text.isdigit() and int(text) >= LEAST_VARIED:
         for far in range(3, MOST_VARIED + 1):

@@ -157,8 +157,8 @@ def _part(diagnosis: Diagnosis) -> dict[str, Any]:
 
 def _summary(found: Search, altered: bool) -> Iterator[str]:
     """What was done, and what was not."""
-    asked = f"compared with {plural(found.compared, 'passing run')}; {plural(found.questions, 'question')} to the solver"
-    yield f"{_named(found, altered)}; {asked}"
+    compared, asked = plural(found.compared, "passing run"), plural(found.questions, "question")
+    yield f"{_named(found, altered)}; compared with {compared}; {asked} to the solver"
     if found.stopped:
         yield "stopped early: sets are missing; more time: --budget 5m"
     for name in found.holding:
