@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from whence.diagnosis.proposed_edits import proposed
@@ -119,32 +120,40 @@ class EditSearch:
         order = {id(edit): found.made + place for place, edit in enumerate(edits)}
         found.made += len(edits)
         best = sorted(sieved, key=lambda one: self._promise(one, len(rows), order[id(one.edit)]))
-        known = [self._text(mending.edit) for mending in self._passing]
+        known = [self._text(mending.edit) for mending in self.passing]
         passing = sum(one.passes(len(rows)) and self._text(one.edit) not in known for one in sieved)
         found.passing += passing
         with Editing(self._subject, self._runs, deadline) as editing:
             most = CONFIRMED if passing else NEAREST
             tried = self._confirm(editing, [one.edit for one in best[: min(most, passing or most)]], order)
             found.unconfirmed.update(one.trouble or NOT_HELD for one in tried if not one.repaired)
-            if not self._passing:
+            if not self.passing:
                 self._alone(editing, [edit for edit in edits if not edit.is_choice][:ALONE], order)
             self._join(editing)
         self._order()
         found.seconds += time.monotonic() - began
 
     def propose(self, rules: Sequence[Mapping[str, Any]], deadline: float) -> None:
-        """Try the edits of the best ``rules`` (of that part), each in a build of its own, until ``deadline``."""
-        found, names = self.found, {rule["file"] for rule in rules}
-        self._files([name for name in names if name not in found.files])
+        """Try the edits of the best ``rules`` (of that part), each in a build of its own, until ``deadline``.
+
+        Headers are edited, too: all modules that include one are compiled again.
+        """
+        found, began = self.found, time.monotonic()
+        for name in dict.fromkeys(rule["file"] for rule in rules):
+            path = self._subject.folder / name
+            if name not in found.files and self._is_unchanged(name) and self._subject.places.modules_with(path):
+                found.files[name] = CSource(path.read_bytes())
         edits = proposed(rules, found.files)
         with Editing(self._subject, self._runs, deadline) as editing:
             self._by_themselves(editing, edits, dict.fromkeys(map(id, edits), FIRST_OF_ALL))
             self._join(editing)
-        found.proposed += len(edits)
+        found.proposed, found.made = found.proposed + len(edits), found.made + len(edits)
+        found.seconds += time.monotonic() - began
         self._order()
 
     @property
-    def _passing(self) -> list[Mending]:
+    def passing(self) -> list[Mending]:
+        """The edits with which all cases pass, the best first."""
         return [mending for mending in self.found.mendings if mending.passes(len(self._failing))]
 
     @property
@@ -154,20 +163,29 @@ class EditSearch:
 
     def _files(self, names: Sequence[str]) -> dict[str, FileCandidates]:
         """The files of statements that can be edited; of the others is said why not."""
-        changed = set(self._subject.places.changed_files())
         compiled = {module.source for module in self._subject.capture.modules}
         found: dict[str, FileCandidates] = {}
         for name in dict.fromkeys(names):
             path = self._subject.folder / name
-            if name in changed:
-                self._note(f"{name} was changed since the program was built: no edit of it was tried")
-            elif str(path) not in compiled:
-                self._note(f"{name} is not compiled by itself: no edit of it was tried")
+            if not self._is_unchanged(name):
+                continue
+            if str(path) not in compiled:
+                self._note(f"{name} is not compiled by itself: no edit of it was tried but what rules stand for")
             else:
                 source = CSource(path.read_bytes())
                 found[name] = FileCandidates(source, name, own_headers(source, path))
         self.found.files |= {name: file.source for name, file in found.items()}
         return found
+
+    def _is_unchanged(self, name: str) -> bool:
+        """Whether a file is what the program was built from; it is said where it is not."""
+        if name in self._changed:
+            self._note(f"{name} was changed since the program was built: no edit of it was tried")
+        return name not in self._changed
+
+    @cached_property
+    def _changed(self) -> set[str]:
+        return set(self._subject.places.changed_files())
 
     def _note(self, text: str) -> None:
         if text not in self.found.notes:
@@ -184,7 +202,7 @@ class EditSearch:
                 sieved += batch
                 took = time.monotonic() - began
                 passing = sum(one.passes(len(rows)) for one in sieved)
-                first = first or (took if passing or self._passing else 0.0)
+                first = first or (took if passing or self.passing else 0.0)
                 if passing >= ENOUGH or (first and took > first + max(LEAST, AGAIN * first)):
                     break
             self.found.count.add(runs.count)
@@ -227,14 +245,14 @@ class EditSearch:
 
     def _by_themselves(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[int, int]) -> None:
         """Edits that no sieve has seen, compiled and counted."""
-        before = len(self._passing)
+        before = len(self.passing)
         self._confirm(editing, edits, order)
         self.found.count.tried += len(edits)
-        self.found.passing += len(self._passing) - before
+        self.found.passing += len(self.passing) - before
 
     def _join(self, editing: Editing) -> None:
         """Of passing edits of a function that an optimising compiler makes the same code of, keep the smallest."""
-        passing = sorted(self._passing, key=lambda m: (self._cost(m.edit), m.place))
+        passing = sorted(self.passing, key=lambda m: (self._cost(m.edit), m.place))
         texts = [self._text(m.edit) for m in passing]
         first: dict[tuple[str, int, bytes], Mending] = {}
         for mending, code in zip(passing, editing.codes(texts), strict=True):

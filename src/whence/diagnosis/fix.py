@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from whence.diagnosis.edit_search import EditSearch, Found, Mending
+from whence.diagnosis.further_edits import FurtherEdits
+from whence.diagnosis.initial_values import suspected, with_tables
 from whence.diagnosis.locate import Locate
-from whence.diagnosis.rules import Rules
 from whence.diagnosis.situations import Situations
 from whence.diagnosis.telling_apart import TellingApart
 from whence.errors import SubjectError, UsageError, WhenceError
@@ -25,6 +26,7 @@ from whence.investigation.investigation import Investigation
 from whence.program.c_source import CSource, entries
 from whence.program.source_edits import edited
 from whence.run.cases import TAKE_APART
+from whence.subject.initial_values import InitialValue
 from whence.subject.symptoms import unrecorded_symptom
 from whence.techniques.bugfix.association import Suggestion, learn, prioritise
 from whence.techniques.bugfix.knowledge import SHIPPED, Scenario, load, merged
@@ -38,7 +40,7 @@ QUICK = Locate(alter=False, generate=False, without=("memory", "races"))
 SHORT = Locate(generate=False, without=("memory", "races", "invariants", "causes", "formula", "confirmation", "chain"))
 LARGE, RANKING = 400, 0.4  # executed statements from which on SHORT ranks them, and of the time, for that
 SEARCHING = 0.8  # of the time, for edits
-RULES = 0.6  # of what is left, for rules, where no edit passes
+KNOWN = 0.2  # of it, for those that follow from values that are known already
 LOOKING = 0.6  # of what is left, for the values of statements without one
 APART, APART_MOST = 0.5, 8.0  # of what is left, and seconds, for an input that tells two edits apart
 LISTED = 10  # edits, and suggestions of a statement
@@ -70,14 +72,16 @@ class Fix:
         rows = investigation.failing_rows()
         if any(investigation.runs.tested[row].case.command is not None for row in rows):
             raise SubjectError("the cases are commands of a test suite, which no edit can be tried on", TAKE_APART)
-        base = _quick(investigation)
+        base, entries_read = _quick(investigation)
         first = Findings("fix", investigation.subject.name, [self._entry(investigation)]) if self.at else None
         ranked = first or _ranked(investigation, base)
-        fixing = _Fixing(investigation, base, ranked.ranking[: self.statements], scenarios)
+        chosen = ranked.ranking[: self.statements]
+        chosen = chosen if self.at else with_tables(chosen, _sources_of(investigation.subject.folder, chosen))
+        fixing = _Fixing(investigation, base, chosen, scenarios, entries_read)
         fixing.suggest_by_structure()
-        fixing.search(ranked.parts.get("rules", []))
-        if not self.at and not fixing.has_passing:
-            fixing.search_rules()
+        fixing.search(ranked.parts)
+        if not fixing.has_passing:
+            fixing.search_further(everywhere=not self.at)
         fixing.check()
         fixing.tell_apart()
         if self.at or not fixing.has_passing:
@@ -102,21 +106,32 @@ class Fix:
         return Entry(wanted, 1.0, 1, 1)
 
 
+def _sources_of(folder: Path, ranking: Sequence[Entry]) -> dict[str, CSource]:
+    """The files of some statements, as statements name them, that are there."""
+    paths = {entry.statement.file: folder / entry.statement.file for entry in ranking}
+    return {name: CSource(path.read_bytes()) for name, path in paths.items() if path.is_file()}
+
+
 def _has_entries(path: Path, line: int) -> bool:
     """Whether entries of a table begin on a line of a file."""
     source = CSource(path.read_bytes()) if path.is_file() else CSource(b"")
     return any(entry.start_point[0] + 1 == line for table in source.tables for entry in entries(table.node))
 
 
-def _quick(investigation: Investigation) -> Findings:
-    """The ranking by spectrum and slice; by the spectrum alone where the analysis is still to be compiled for it."""
+def _quick(investigation: Investigation) -> tuple[Findings, list[InitialValue]]:
+    """The ranking by spectrum, slice and values, with the initial values that failing runs read.
+
+    By the spectrum alone where the analysis is still to be compiled for it.
+    """
     if is_kept(decode):
-        return QUICK.run(investigation)
+        diagnosis = QUICK.diagnose(investigation)
+        compared = next((one for one in diagnosis.found if one.technique == "invariants"), None)
+        return diagnosis.findings(), suspected(compared, diagnosis.initial.entries) if compared else []
     row = investigation.failing_rows()[0]
     failing = investigation.runs.tested[row]
     found = spectrum(investigation.coverage, formula=QUICK.formula, subject=investigation.subject.name)
     symptom = unrecorded_symptom(failing.result, failing.outcome)
-    return replace(found, symptom=symptom, summary=summary(investigation.subject, investigation.runs))
+    return replace(found, symptom=symptom, summary=summary(investigation.subject, investigation.runs)), []
 
 
 def _ranked(investigation: Investigation, base: Findings) -> Findings:
@@ -140,7 +155,9 @@ class _Fixing:
     base: Findings
     ranking: list[Entry]
     scenarios: list[Scenario]
+    entries: list[InitialValue]  # that failing runs read, the most suspicious first
     edits: EditSearch = field(init=False)
+    further: FurtherEdits = field(init=False)
     suggestions: dict[Statement, list[Suggestion]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     apart: dict[str, Any] | None = None
@@ -149,6 +166,8 @@ class _Fixing:
         investigation = self.investigation
         end = investigation.clock.within(SEARCHING)
         self.edits = EditSearch(investigation.subject, investigation.runs, end)
+        statements = [entry.statement for entry in self.ranking]
+        self.further = FurtherEdits(investigation, self.edits, statements, self.entries)
 
     @property
     def found(self) -> Found:
@@ -162,7 +181,7 @@ class _Fixing:
 
     @property
     def _passing(self) -> list[Mending]:
-        return [mending for mending in self.found.mendings if mending.passes(self._failing)]
+        return self.edits.passing
 
     @property
     def _failing(self) -> int:
@@ -175,10 +194,7 @@ class _Fixing:
         return [entry.statement for entry in self.ranking[:SUGGESTED]]
 
     def _situations(self) -> Situations:
-        folder = self.investigation.subject.folder
-        files = {statement.file: folder / statement.file for statement in self._statements()}
-        sources = {name: CSource(path.read_bytes()) for name, path in files.items() if path.is_file()}
-        return Situations(self.investigation, sources)
+        return Situations(self.investigation, _sources_of(self.investigation.subject.folder, self.ranking[:SUGGESTED]))
 
     def suggest_by_structure(self) -> None:
         """Suggestions by what the first statements look like."""
@@ -205,27 +221,24 @@ class _Fixing:
 
     # ---- Edits -------------------------------------------------------------------------------------------------------
 
-    def search(self, rules: Sequence[Mapping[str, Any]]) -> None:
-        """Try edits, those first that ``rules`` stand for, which altered runs have found."""
-        investigation = self.investigation
-        investigation.watcher.busy("trying edits")
-        if rules:
-            self.edits.propose(rules, self.edits.deadline)
+    def search(self, known: Mapping[str, Any]) -> None:
+        """Try edits, those first that the rules and pairs of values stand for that altered runs have found already.
+
+        ``known`` are the parts ``rules`` and ``pairs``, where they are there.
+        """
+        self.investigation.watcher.busy("trying edits")
+        if known.get("rules"):
+            self.edits.propose(known["rules"], self.edits.deadline)
+        self.further.follow(known.get("pairs", ()), (), self.investigation.clock.within(KNOWN))
         favoured = {s: [suggestion.fix for suggestion in own] for s, own in self.suggestions.items()}
         self.edits.run(self.ranking, favoured)
         self._publish()
 
-    def search_rules(self) -> None:
-        """Try the edits that rules stand for, which are searched now."""
-        clock = self.investigation.clock
-        if not clock.left or not is_kept(decode):
-            return
-        try:
-            with clock.part(RULES):
-                rules = Rules(confirm=False).run(self.investigation).parts["rules"]
-            self.edits.propose(rules, clock.within(SEARCHING))
-        except WhenceError as error:
-            self.notes.append(f"no rules were tried: {error}")
+    def search_further(self, everywhere: bool) -> None:
+        """Try the edits of other sources, where no edit passes; ``everywhere``: also of other statements."""
+        self.investigation.watcher.busy("trying edits")
+        self.further.search(everywhere)
+        self.notes += self.further.notes
         self._publish()
 
     def check(self) -> None:

@@ -6,6 +6,7 @@ recorded (``techniques/likely_invariants/initial_values``).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,12 +16,14 @@ import numpy as np
 from whence.diagnosis.confirmation import KEYS
 from whence.diagnosis.spectrum_and_slice import NEARNESS, SLICE_WEIGHT
 from whence.findings import Entry, Findings, Statement, rank
+from whence.program.c_source import CSource, entries
 from whence.subject.initial_values import InitialValue
 from whence.subject.suspiciousness import Counts, formula_of
 from whence.techniques.rules.rules import SCALE, sentence
 
 WEIGHT = 1 + SLICE_WEIGHT
 CHANGED = 30  # entries that other values are tried for
+_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def with_initial_values(base: Findings, compared: Findings, formula: str) -> Findings:
@@ -83,6 +86,26 @@ def with_other_values(found: Sequence[Findings], rows: Sequence[dict[str, Any]],
     listed = sorted([*rules.parts.get("rules", []), *rows], key=lambda row: (-row["score"], bool(row["doubt"])))
     joined = replace(rules, ranking=rank(scores, notes), parts={**rules.parts, "rules": listed})
     return [*(one for one in found if one.technique != "rules"), joined]
+
+
+def with_tables(ranking: Sequence[Entry], sources: Mapping[str, CSource]) -> list[Entry]:
+    """Statements in their order, and behind them the lines of the tables that they name, where these are not ranked.
+
+    Which entries runs read need not be known for that. ``sources`` are the files as statements name them.
+    """
+    tables: dict[str, list[Statement]] = {}
+    for file, source in sources.items():
+        for table in source.tables:
+            lines = dict.fromkeys(entry.start_point[0] + 1 for entry in entries(table.node))
+            tables.setdefault(table.name, []).extend(Statement(file, line) for line in lines)
+    lines_of = {file: source.text.decode("latin-1").split("\n") for file, source in sources.items()}
+    found = {entry.statement: entry for entry in ranking}
+    for entry in ranking:
+        known = lines_of.get(entry.statement.file, [])
+        text = known[entry.statement.line - 1] if 0 < entry.statement.line <= len(known) else ""
+        for statement in (at for name in _NAME.findall(text) for at in tables.get(name, ())):
+            found.setdefault(statement, Entry(statement, 0.0, len(found) + 1, len(found) + 1))
+    return list(found.values())
 
 
 def suspected(compared: Findings, known: Sequence[InitialValue]) -> list[InitialValue]:

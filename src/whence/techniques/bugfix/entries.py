@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import Unit, entries, walk
-from whence.techniques.bugfix.expressions import Splice, near_numbers, numbers_around
+from whence.techniques.bugfix.expressions import Splice, near_numbers, numbers_around, slips
 from whence.techniques.bugfix.scope import Scope
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class EntryChanges:
             for place, text in enumerate(near_numbers(old)):
                 yield text, 0 if place < 2 else 1  # one more, one less
             yield f"-{old}", 1
+            yield from ((text, 2) for text in slips(old))
             yield from ((text, 3) for text in numbers_around(old))
         elif entry.type == "unary_expression":
             yield old.lstrip("-+~! "), 1

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST_NAMES, MOST_VARIABLES, MOST_LITERALS, MOST_ATOMS = 16, 24, 10, 40
 LEAST_VARIED, MOST_VARIED = 10, 25  # numbers whose neighbours are tried, and how far from them
+LEAST_DIGITS = 3  # of a number in which a digit may be wrong
 GROUPS = (
     ("<", "<=", ">", ">=", "==", "!="),
     ("&&", "||"),
@@ -44,6 +45,7 @@ _SAME_IN_VAIN = TRUTHS | {"=", "-", "/", "%", "&", "|", "^"}
 _NEUTRAL = {"+": "0", "-": "0", "|": "0", "^": "0", "<<": "0", ">>": "0", "*": "1", "/": "1"}  # as right operands
 _SAME_TRUTH = {"||": "!=", "&&": "=="}
 _SIGNS = "_-+.,:;/*=!?#%&|^~<>()[]{}"
+_DIGITS = "0123456789abcdef"
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)([uUlL]*)")
 _DECIMAL = re.compile(r"(\d+\.\d*|\.\d+)([fFlL]?)")
 _EXPONENT = re.compile(r"([\d.]+[eE])([+-]?\d+)(.*)")
@@ -165,7 +167,7 @@ class ExpressionChanges:
         old = self._text(node)
         for tier, texts in enumerate((near_numbers(old), self._scope.literals(node)[:MOST_LITERALS])):
             yield from ((node, text, tier) for text in texts if text != old)
-        yield from ((node, text, 3) for text in numbers_around(old))
+        yield from ((node, text, 3) for text in (*numbers_around(old), *slips(old)))
         yield from ((node, name, 2) for name in self._scope.constants[:MOST_NAMES])
 
     def _character(self, node: Node) -> Iterator[tuple[Node, str, int]]:
@@ -330,6 +332,27 @@ def numbers_around(text: str) -> Iterator[str]:
     if text.isdigit() and int(text) >= LEAST_VARIED:
         for far in range(3, MOST_VARIED + 1):
             yield from (str(int(text) + far), str(max(0, int(text) - far)))
+
+
+def slips(text: str) -> Iterator[str]:
+    """A number of several digits with another digit in one place, or with one left out, twice, or exchanged."""
+    found = _INTEGER.fullmatch(text)
+    if found is None:
+        return
+    is_hexadecimal = found[1][:2] in ("0x", "0X")
+    prefix, digits, suffix = found[1][: 2 * is_hexadecimal], found[1][2 * is_hexadecimal :], found[2]
+    if len(digits) < LEAST_DIGITS or (digits[0] == "0" and not is_hexadecimal):
+        return
+    for at, old in enumerate(digits):
+        for new in _DIGITS[: 16 if is_hexadecimal else 10]:
+            if new != old.lower() and (at or new != "0"):
+                yield f"{prefix}{digits[:at]}{new}{digits[at + 1 :]}{suffix}"
+    for at, digit in enumerate(digits):
+        behind = digits[at + 1 :]
+        yield f"{prefix}{digits[:at]}{behind}{suffix}"
+        yield f"{prefix}{digits[:at]}{digit}{digit}{behind}{suffix}"
+        if behind and behind[0] != digit:
+            yield f"{prefix}{digits[:at]}{behind[0]}{digit}{behind[1:]}{suffix}"
 
 
 def is_whole(node: Node) -> bool:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST = 6  # values, and distances, of a statement
 _SHOWN = re.compile(r"(?:'.+' \()?(-?\d+(?:\.\d+)?)\)?")  # 5, -0.5, 'a' (97)
+_DECIMAL = re.compile(r"(?:0|[1-9]\d*)(?:\.\d+)?")  # a literal: 017 is another number
 _PLAIN = frozenset(("identifier", "field_expression", "subscript_expression", "call_expression", "number_literal"))
 
 
@@ -94,8 +95,8 @@ def splices(source: CSource, unit: Unit, right: RightValues) -> Iterator[Splice]
 def _of_node(source: CSource, node: Node, right: RightValues, whole: bool) -> Iterator[str]:
     old = source.name(node)
     if node.type == "number_literal":
-        number = _number(old)
-        yield from (_written(number + distance) for distance in right.distances if number is not None)
+        if _DECIMAL.fullmatch(old):
+            yield from (_written(Fraction(old) + distance) for distance in right.distances)
     elif whole:
         text = old if node.type in _PLAIN else f"({old})"
         signed = ((text, "-" if distance < 0 else "+", _written(abs(distance))) for distance in right.distances)
