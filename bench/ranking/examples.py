@@ -16,6 +16,7 @@ from whence.diagnosis.ranking_features import Features
 from whence.findings import Entry, rank
 from whence.subject.suspiciousness import tie_ranks
 
+QUICK = ("invariants", "causes")  # voices that alter no run: what ``whence fix`` begins with
 VOICES = ("invariants", "rules", "switch", "values", "formula", "causes")
 
 
@@ -58,7 +59,8 @@ def known(recorded: Recorded, without: Sequence[str] = ()) -> Known | None:
     rankings = {one.technique: one.ranking for one in found}
     op2 = rank({e.statement: _op2(e) for e in recorded.base.ranking})
     ranks = {voice: place(rankings.get(voice, [])) for voice in VOICES}
-    ranks |= {"op2": place(op2), "fixed": place(combined.ranking)}
+    ranks |= {"op2": place(op2), "fixed": place(combined.ranking), "first": place(recorded.base.ranking)}
+    ranks["quick"] = place(fuse(recorded.base, [one for one in found if one.technique in QUICK]).ranking)
     return Known(recorded, Example(features.matrix, is_faulty), features.names, ranks)
 
 

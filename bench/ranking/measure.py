@@ -41,7 +41,9 @@ def line(name: str, ranks: Sequence[int]) -> list[str]:
 def by_method(faults: Sequence[Known], scores: Sequence[Floats]) -> str:
     """A line a method."""
     learned = [fault.rank(one) for fault, one in zip(faults, scores, strict=True)]
-    lines = [line(method, [fault.ranks[method] for fault in faults]) for method in ("op2", *VOICES, "fixed")]
+    methods = {"op2": "op2", "first": "spectrum and slice", **{voice: voice for voice in VOICES}}
+    methods |= {"quick": "the fixed order, nothing altered", "fixed": "the fixed order"}
+    lines = [line(name, [fault.ranks[method] for fault in faults]) for method, name in methods.items()]
     return markdown(HEAD, [*lines, line("learned", learned)])
 
 
