@@ -100,6 +100,20 @@ int main(void)
     return (int)*entry.count;                   /* 11 */
 }
 """
+PRINTED = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+    int *row = malloc(24);
+    char *name = strcpy(malloc(24), "name");
+    for (int i = 0; i < 9; i++)
+        row[i] = 65 + i;                        /* 9: over the first letters of the name */
+    puts(name);
+    return 0;
+}
+"""
 CAUSES = {
     "a pointer on the heap is overwritten": (HEAP_POINTER, 9, Link.CAUSE),
     "an error elsewhere": (UNRELATED, 3, Link.BEFORE),
@@ -183,6 +197,13 @@ def test_one_of_the_failing_run_alone_comes_first_and_the_symptom_tells_it() -> 
     first = found["ranking"][0]
     assert (first["line"], first["rank_worst"], first["evidence"]["memory"]) == (4, 1, 1.0)
     assert found["symptom"]["text"].endswith("; before it, a write beyond `marks` at p.c:4")
+
+
+@pytest.mark.parametrize("last, words", [("9", "the wrong output came of a write"), ("7", "before it, a write")])
+def test_a_text_that_was_printed_came_of_a_write_where_that_reached_the_wrong_byte(last: str, words: str) -> None:
+    text = PRINTED.replace("i < 9", f"i < {last}")
+    found = located(f"printed-{last}", text, "--fails", "", "--expect", "names\n" if last == "9" else "Name\n")
+    assert f"; {words} at p.c:9 beyond the block of 24 bytes" in found["symptom"]["text"]
 
 
 def test_without_a_passing_case_the_crash_is_said_to_have_come_of_the_write() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,8 +114,21 @@ class Consequences:
         return (
             bool(error.writes)
             and error.kind is not Kind.UNDEFINED
-            and self._overlap(occurrences, self._readings(occurrences))
+            and self._overlap(occurrences, chain(self._readings(occurrences), self._printed()))
         )
+
+    def _printed(self) -> Iterator[Range]:
+        """The wrong byte of a text that was printed, where it was read: its last writers are the symptom's criteria."""
+        details = self._symptom.details
+        if "argument" not in details:
+            return
+        source = self._evidence.source_of(details["stream"], details["offset"])
+        if source is None or source.event != self._symptom.event:  # a value that was cut short ends a byte before
+            return
+        byte = self._trace.value(source.event) + details["offset"] - source.start
+        for reference in source.criteria[1:]:
+            for writer in self._writers(reference):
+                yield writer, byte, byte + 1
 
     def _overlap(self, occurrences: Any, ranges: Iterable[Range]) -> bool:
         """Whether a range holds bytes that the error touched at its event, and should not have."""

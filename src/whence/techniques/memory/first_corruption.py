@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from whence.errors import WhenceError
 from whence.findings import Findings, Statement, plural, rank
 from whence.investigation.first_use import compile_in_time
-from whence.subject.memory_check import Checked, Checker, Error
+from whence.subject.memory_check import Checked, Checker, Error, Kind
 from whence.subject.memory_words import FoundErrors
+from whence.techniques.memory.block_size import Sizing, sizings
 from whence.techniques.memory.consequences import Consequences, Link
 from whence.techniques.memory.technique import reasons, run_part
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from whence.subject.recorder import Recording
 
 MEMORY_ERROR = "memory-error"  # the symptom of a run that does nothing else wrong
+SIZED = 0.5  # how much a block's size is to blame, where the access that went beyond it is 1
 COMPARED = 3  # passing runs that execute an error's line, and are checked
 Place = tuple[Statement | None, str]  # of an error: the statement, and its kind
 
@@ -57,7 +59,7 @@ def first_corruption(
     """Check the recorded failing run, and, where it has errors, those of the rows ``passing`` that were where they are.
 
     The first error, best one that the failure came of, is the one that counts: its statement's evidence has
-    ``corrupts`` 1.
+    ``corrupts`` 1. Where it went beyond the end of a block, what the block's size comes from has less than that.
     """
     subject = investigation.subject
     checker = Checker(subject)
@@ -69,7 +71,10 @@ def first_corruption(
     found = Findings("memory", subject.name)
     found.parts["memory"] = [run_part(recording, checked, [one.row for one in errors])]
     first = next(iter(sorted((one for one in errors if one.counts), key=lambda one: one.link is not Link.CAUSE)), None)
-    found.ranking = rank(*_ranked(errors, first))
+    scores, evidence = _ranked(errors, first)
+    if first is not None:
+        _add_sizings(scores, evidence, sizings(subject, checked, first.error))
+    found.ranking = rank(scores, evidence)
     found.remarks += [f"memory errors: {remark}" for remark in checked.remarks]
     shown = first or next((one for one in errors if one.link is Link.ITSELF), None)
     known = shown is None or symptom.kind == MEMORY_ERROR  # which tells of it already
@@ -102,6 +107,15 @@ def _ranked(
         said["text"] = "; ".join([*notes, said["text"]])
         evidence[statement] = said | {"corrupts": float(any(one is first for one in ones))}
     return scores, evidence
+
+
+def _add_sizings(scores: dict[Statement, float], evidence: dict[Statement, Any], found: Sequence[Sizing]) -> None:
+    """Add what the size comes from of the block that the first error went beyond, as less likely at fault."""
+    for number, sizing in enumerate(found):
+        if sizing.statement not in scores:
+            scores[sizing.statement] = 1 / (1 + len(scores))
+            reason = {"technique": str(Kind.BOUNDS), "text": sizing.text}
+            evidence[sizing.statement] = {"reasons": [reason], "text": sizing.text, "corrupts": SIZED / (1 + number)}
 
 
 def _notes(one: _LinkedError) -> Iterator[str]:
