@@ -76,6 +76,16 @@ def test_the_shipped_weights_are_of_these_features(base):
     assert shipped().chances.keys() == learned_ranking.FIRST.keys()
 
 
+def test_the_first_memory_error_comes_before_all_that_no_rule_mends(base):
+    memory = findings("memory", {C: {"corrupts": 1.0}, D: {"corrupts": 0.5}})
+    found = [rules(rule(B)), memory]
+    again = reranked(fuse(base, found), base, found, {}, weights(base, base_place=1.0, clean=5.0))
+    assert [line for line, *_ in order(again)][:2] == [20, 30]
+    without = [rules(rule(B)), findings("memory", {C: {"corrupts": 0.5}})]
+    again = reranked(fuse(base, without), base, without, {}, weights(base, base_place=1.0, clean=5.0))
+    assert order(again)[1][0] != 30
+
+
 def test_other_features_are_refused(base):
     with pytest.raises(ValueError, match=r"bench\.ranking\.train"):
         Model({"suspicion": 1.0}, {}).scores(features(base))

@@ -29,6 +29,7 @@ MOST = 2000  # statements that are weighed, the first of the fixed order; the ot
 OF_THREADS = frozenset({"races", "schedules"})  # techniques whose findings the weights know nothing of
 NEEDED = "rules"  # the technique whose findings are there wherever runs were altered
 FIRST = {"first": 1, "three": 3, "five": 5}  # how many statements a chance is of
+FIRST_ERROR = 1.0  # the strength of a memory error that the failure came of (or may have)
 TINY = 1e-9  # differences of scores below this are none
 
 
@@ -78,7 +79,7 @@ def reranked(
     """Findings in the fixed order, ranked by the model instead; the part ``chance`` says how far to trust it."""
     ranked, rest = combined.ranking[:MOST], combined.ranking[MOST:]
     scores = model.scores(Features(ranked, base, found, combined.parts.get("rules", []), kinds))
-    ranking = _ranked(ranked, scores, rest)
+    ranking = _ranked(ranked, _corruption_first(ranked, scores), rest)
     chance = model.chance(scores)
     parts: dict[str, Any] = {**combined.parts, "chance": {name: round(value, 3) for name, value in chance.items()}}
     if "rules" in parts:
@@ -93,6 +94,17 @@ def chance_told(chance: Mapping[str, float]) -> str:
         f"of 100 planted faults with such evidence the first statement was faulty in {first}, one of the first three "
         f"in {three}, of the first five in {five}"
     )
+
+
+def _corruption_first(ranked: Sequence[Entry], scores: Floats) -> Floats:
+    """The scores, with the first memory error above every statement that no rule mends without breaking a case.
+
+    Few of the faults that the weights were learned from corrupt memory, so they say little of it.
+    """
+    is_first = np.array([entry.evidence.get("memory") == FIRST_ERROR for entry in ranked])
+    others = scores[~is_first & np.array(["rules" not in entry.evidence for entry in ranked])]
+    above = others.max() + TINY if len(others) else -np.inf
+    return np.where(is_first, np.maximum(scores, above), scores)
 
 
 def _ranked(ranked: Sequence[Entry], scores: Floats, rest: Sequence[Entry]) -> list[Entry]:
