@@ -108,3 +108,47 @@ def test_one_that_ends_only_in_the_variant_is_not_altered(hanging: Snippet) -> N
     case = Case("case", ("8",), expected=Expected(b"9\n"))
     with Session(hanging.subject, case, plain=HANGS) as opened:
         assert "timeout in the program, but wrong output" in opened.observe(0).unusable
+
+
+HUNGRY = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int fill(long most) // in parts that are given back, in one, in one that grows, and by the break
+{
+    for (long done = 0; done < most; done += 1 << 20) {
+        char *part = malloc(1 << 20);
+        if (part)
+            memset(part, 1, 64);
+        free(part);
+    }
+    char *whole = malloc(most), *grown = realloc(malloc(1 << 20), most), *last = NULL;
+    for (int i = 0; i < 8; i++)
+        if ((last = malloc(100 << 10)))
+            *last = 1;
+    if (whole)
+        memset(whole, 1, most);
+    return (whole != NULL) + 2 * (grown != NULL) + 4 * (last != NULL);
+}
+int main(int argc, char **argv)
+{
+    long mebibytes = atoi(argv[1]); // mebibytes
+    printf("%d\n", fill(mebibytes << 20));
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("way", [Way.SNAPSHOT, Way.FORK])
+def test_how_much_memory_an_altered_run_may_ask_for(way: Way) -> None:
+    """Ten times that of the unaltered run, or 160 MiB: what fills more is no repair, and takes seconds."""
+    made = snippet(HUNGRY)
+    case = Case("case", ("1",), expected=Expected(b"right\n"))
+    line = HUNGRY[: HUNGRY.index("// mebibytes")].count("\n") + 1
+    site = site_at(made, line, Role.STORE)
+    with Session(made.subject, case, Way.AUTO if way is Way.SNAPSHOT else way) as opened:
+        batch = Batch.of([change(made.subject, site, Op.SET, value) for value in (60, 1500)])
+        results = opened.run(batch, outputs=True)
+    assert results.outputs is not None
+    assert [output for output, _ in results.outputs] == [b"7\n", b"4\n"]
+    assert results.records["microseconds"][1] < 100_000 < 1_000_000 > results.records["microseconds"][0]

@@ -8,13 +8,16 @@ from functools import cache
 import numpy as np
 import pytest
 from altering import case_of
+from compared import Change, compared
 from numpy.typing import NDArray
 from routes import routes
 
 from whence.alter.changes import Batch, Flag, Op, Verdict, Way
+from whence.alter.file import SessionFile
 from whence.alter.session import Session
 from whence.probe.instrument import Variant
 from whence.probe.layout import Kind
+from whence.run.runner import RunLost, Runner
 from whence.techniques.chains.compared_run import Moment
 
 BOTH = (Way.SNAPSHOT, Way.FORK)
@@ -184,3 +187,63 @@ def test_continuations_of_a_batch_keep_apart_what_they_read(way):
     records, found = session(way).read(Batch.of(batch), TICKS)
     assert (records["verdict"] == Verdict.REACHED).all()
     assert [integers(data) for data in found] == [[value + 5] for value in values]
+
+
+GROWING = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int first, second;
+int main(int argc, char **argv)
+{
+    char *block = malloc(1 << 20);
+    first = atoi(argv[1]); /* FIRST */
+    if (first > 4) /* SWITCH */
+        first++;
+    block = realloc(block, 4 << 20);
+    second = first + 2; /* SECOND */
+    printf("%d\\n", second); /* END */
+    return block == NULL;
+}
+"""
+
+
+def test_what_was_read_in_a_snapshot_that_did_not_serve_is_read_once():
+    """A block that is moved by the system cannot be taken back: the continuation is done again in a forked process."""
+    both = compared(GROWING, "4", "right\n", Change("SWITCH"))
+    first, second = (both.events(mark, Kind.STORE)[0] for mark in ("FIRST", "SECOND"))
+    begin, end = (both.failing.moment_of(event) for event in (first, second))
+    places = [both.failing.trace.address(event) for event in (first, second)]
+    one = [both.failing.change(begin, Op.READ, 4, places[0]), both.failing.change(end, Op.STOP)]
+    seen = both.failing.moment(second)
+    assert seen is not None
+    two = [one[0], both.failing.change(seen, Op.READ, 4, places[1]), both.failing.change(seen, Op.STOP)]
+    records, found = both.session.read(Batch.of([np.concatenate(two), np.concatenate(one), np.concatenate(two)]), TICKS)
+    assert (records["verdict"] == Verdict.REACHED).all() and (records["way"] == Way.FORK).all()
+    assert [integers(data) for data in found] == [[0, 6], [0], [0, 6]]  # the store to `first` is still to come
+
+
+@pytest.mark.parametrize(("ended", "verdict"), [(0, Verdict.REACHED), (1, Verdict.REACHED), (2, Verdict.LOST)])
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_what_ends_by_no_fault_of_its_own_is_run_again(monkeypatch, ended, verdict, has_begun):
+    """A job may end since its server was killed, before a continuation has begun or while one is running."""
+    at = moment("SUM", Kind.STORE)
+    one = np.concatenate([change(at, Op.READ, 12, table()), change(at, Op.STOP)])
+    job, jobs = Session._job, []
+
+    def interrupted(self: Session, runner: Runner, file: SessionFile) -> object:
+        jobs.append(len(jobs))
+        if len(jobs) > ended:
+            return job(self, runner, file)
+        if has_begun:
+            file.results[0]["verdict"], file.results[0]["output_length"] = Verdict.RUNNING, 12
+            file.head["events_count"] = 12
+        raise RunLost("the server was killed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Session, "_job", interrupted)
+        records, found = session(Way.SNAPSHOT).read(Batch.of([one, one]), TICKS)
+    assert records["verdict"][0] == verdict
+    assert records["verdict"][1] == (Verdict.REACHED if has_begun else verdict)  # another one's fault is not its own
+    assert [integers(found[n]) for n in range(2) if records["verdict"][n] == Verdict.REACHED] == [[8, 10, 12]] * sum(
+        records["verdict"] == Verdict.REACHED
+    )

@@ -23,6 +23,7 @@ WORDS = """
     mode way flags continuations changes offsets results order order_count
     expected expected_length expected_error expected_error_length compared compared_count expected_status
     budget endless patience unaltered_patience events events_limit outputs outputs_limit capture output_limit time_limit
+    memory
     stops stop_count blocks block_count
     stop done events_count outputs_used refusal refusal_clock finished
 """.split()  # noqa: SIM905
@@ -74,7 +75,7 @@ class RunLimits:
     and counts as ``endless`` after so many ticks, from the first change. ``unaltered_patience`` (ms) is that of the
     unaltered run from one point of change to the next. ``capture``: bytes that are kept of a stream; a continuation
     that writes more is ended. ``output_limit``: bytes that a stream may have at all; ``time_limit``: ms that a run may
-    sleep.
+    sleep. ``memory``: bytes that a continuation may have more than the run at its point.
     """
 
     budget: int = 0
@@ -84,6 +85,7 @@ class RunLimits:
     capture: int = 0
     output_limit: int = 0
     time_limit: int = 0
+    memory: int = 0
 
 
 class SessionFile:
@@ -92,6 +94,7 @@ class SessionFile:
     def __init__(self, path: Path, mode: Mode, way: Way, batch: Batch, expectation: Expectation) -> None:
         self.path = path
         self._parts: dict[str, tuple[int, bytes]] = {}
+        self._begun: set[int] = set()  # continuations with which a job has ended, be it by their fault or not
         self._size = -(-HEAD.itemsize // ALIGNED) * ALIGNED
         self._fields: dict[str, int] = {"mode": mode, "way": way, "flags": expectation.judge}
         self._fields["expected_status"] = expectation.status & 0xFFFFFFFFFFFFFFFF
@@ -153,9 +156,16 @@ class SessionFile:
         self.results: NDArray[np.void] = np.frombuffer(self._map, RESULT, count, self._fields["results"])
 
     def start_over(self) -> int:
-        """Before another job on the same file: what was running is lost. Gives how many have not been run."""
-        running = self.results["verdict"] == Verdict.RUNNING
-        self.results["verdict"][running] = Verdict.LOST
+        """Before another job on the same file: what was running is run again; the second time it is lost.
+
+        Gives how many have not been run.
+        """
+        for index in np.flatnonzero(self.results["verdict"] == Verdict.RUNNING).tolist():  # one at most
+            record = self.results[index]
+            if record["output_length"]:
+                self.head["events_count"], record["output_length"] = record["output"], 0  # what it had read makes room
+            record["verdict"] = Verdict.LOST if index in self._begun else Verdict.NOT_RUN
+            self._begun.add(index)
         left = int(np.count_nonzero(self.results["verdict"] == Verdict.NOT_RUN))
         self.head["done"] = len(self.results) - left
         self.head["outputs_used"] = 0

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 EVENTS = 1 << 22
 PATIENCE = 2000  # ms that one continuation may take at least, however few hooks it meets
+MEMORY = 16 << 20  # bytes that count as the memory of the unaltered run, at least
 BUDGET = 10.0  # how many times the longer of the unaltered run and the longest passing one an altered run may take
 LEAST_BUDGET = 10_000  # clock ticks, so that very short runs may grow
 ENDLESS = 1 << 20  # clock ticks of a run that does not end that are looked at, at least
@@ -47,6 +48,7 @@ HANGING = (
 GOING_ROUND = 1 << 19  # instances of it that are kept: later ones are like those
 OUTPUTS = 64 << 20  # bytes kept of a part of a batch
 CAPTURE = 1 << 20  # bytes kept of a stream at least; more where more is expected
+JOBS = 2  # that get no further, after which it is not for something else that has ended the first one
 LONGER = 4  # times as long as is expected an output may be before its continuation is ended
 SLOWER = 5  # the observed run may take this many times as long as the time limit says
 RING = 1 << 20
@@ -104,7 +106,7 @@ class Session:
         self._baseline: Observed | None = None
         self.signature: FailureSignature | None = None  # how the unaltered run ends, once it was observed
         self._expectation = expectation_of(case)
-        self._patience = PATIENCE
+        self._patience, self._memory = PATIENCE, MEMORY
 
     def __enter__(self) -> Session:
         return self
@@ -160,6 +162,7 @@ class Session:
             if not file.head["finished"] and not file.head["refusal"]:
                 end = f"signal {result.signal}" if result.signal else f"status {result.status}"
                 raise Unusable(self.case.name, f"its run ended with {end} while it was observed")
+            self._memory = max(MEMORY, result.max_rss << 10)
             self._patience = max(PATIENCE, int(result.wall * 1000))
             if self.subject.limits.time:
                 self._patience = min(self._patience, int(self.subject.limits.time * 1000))
@@ -297,7 +300,7 @@ class Session:
     def _drive(self, file: SessionFile, results: Results) -> None:
         """Jobs on the file until every continuation has been run, or no job gets any further."""
         runner = self._runner(self._variant)
-        left = len(file.results)
+        left, in_vain = len(file.results), 0
         while left and not file.head["stop"]:
             with _limits(runner, time=0.0), _surviving(file):
                 self._job(runner, file)
@@ -310,7 +313,8 @@ class Session:
                 verdict = Verdict.REFUSED if file.head["refusal"] else Verdict.NOT_REACHED
                 _settle(file, verdict)
                 left = file.start_over()
-            if left == before and not file.head["stop"]:  # it ends before its first point by its own fault
+            in_vain = in_vain + 1 if left == before else 0
+            if in_vain == JOBS and not file.head["stop"]:  # it ends before its first point by its own fault
                 _settle(file, Verdict.LOST)
                 break
         results.records[:] = file.results
@@ -477,7 +481,10 @@ class Session:
         capture = most if is_open else min(most, max(CAPTURE, LONGER * len(self._expectation.stdout)))
         whole = int(self._whole * 1000)
         sleep = int(limits.time * 1000)
-        return RunLimits(budget, self._endless, self._patience, whole, capture if keeps else 0, limits.output, sleep)
+        capture = capture if keeps else 0
+        return RunLimits(
+            budget, self._endless, self._patience, whole, capture, limits.output, sleep, int(BUDGET * self._memory)
+        )
 
     def _job(self, runner: Runner, file: SessionFile, threads: bool = False) -> RunResult:
         """One run in the session of a file."""
@@ -546,10 +553,10 @@ def _first_wrong(case: Case, result: RunResult, outcome: Outcome, ended: bool) -
 
 
 def _room(batch: Batch) -> int:
-    """Events whose room holds what a batch reads, even if it is done twice."""
+    """Events whose room holds what a batch reads."""
     changes = batch.changes
     read = int(changes["value"][changes["op"] == Op.READ].sum()) + 8 * int((changes["op"] == Op.READ_VALUE).sum())
-    return 2 * read // EVENT.itemsize + 1
+    return read // EVENT.itemsize + 1
 
 
 def _settle(file: SessionFile, verdict: Verdict) -> None:

@@ -94,6 +94,7 @@ void whence_run_one(uint64_t continuation, const struct whence_point *point)
     struct whence_result *result = whence_result_of(continuation);
     uint64_t start = whence_control->time;
     whence_control->running = continuation;
+    whence_control->more_memory = 0;
     whence_control->has_changed_way = 1;
     result->verdict = VERDICT_RUNNING;
     if (uses_snapshots() && has_snapshot()) {
@@ -107,6 +108,7 @@ void whence_run_one(uint64_t continuation, const struct whence_point *point)
     } else if (whence_control->has_changed_way) {
         result->verdict = VERDICT_RUNNING;
         result->way = WAY_FORK;
+        whence_forget_readings();
         run_in_child(continuation, point);
     }
     whence_control->time = (uint64_t)whence_now_us();

@@ -31,10 +31,12 @@ struct whence_control {
     int is_running, is_child; /* within a continuation; in a forked process of its own */
     int has_moved_break;  /* the continuation */
     uintptr_t heap_end;   /* the program break at the last snapshot */
+    uint64_t more_memory; /* bytes that the continuation has beyond what the run has at its point */
     int is_in_signal;     /* the continuation ends within a signal's handler */
     void *back[5];        /* __builtin_setjmp: where a continuation in a snapshot comes back to */
 
     volatile uint64_t ticks, patience; /* ms since something was begun, and how many that may take (0: any number) */
+    int64_t computed;                  /* ms of a processor that what runs had had at the first tick */
     volatile long child;               /* that is waited for */
     volatile int is_calling, is_late;  /* within a system call of the subject, which ends before it is cut off */
 

@@ -20,6 +20,14 @@ static void append(const void *bytes, uint64_t length)
     result->output_length += (uint32_t)length;
 }
 
+void whence_forget_readings(void)
+{
+    struct whence_result *result = result_at_hand();
+    if (result->output_length)
+        whence_control->file->events_count = result->output;
+    result->output_length = 0;
+}
+
 static void read_at(const struct whence_point *point, uint64_t value)
 {
     for (uint64_t i = 0; i < whence_state.count; i++) {

@@ -31,6 +31,8 @@ void whence_run_one(uint64_t continuation, const struct whence_point *point);
 
 /* The value that a continuation has at a site: its changes are made, then it reads there what it is to read, and may end. */
 uint64_t whence_continued(const struct whence_point *point);
+/* The continuation at hand begins anew: what it has read so far counts for nothing. */
+void whence_forget_readings(void);
 
 /* ---- restart.c: runs from the start ------------------------------------------------------------------------------- */
 

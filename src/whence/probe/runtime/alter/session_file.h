@@ -100,6 +100,7 @@ struct whence_session {
     uint64_t capture;      /* bytes that are kept of a stream; a continuation that writes more is ended */
     uint64_t output_limit; /* bytes that a stream may have: RLIMIT_FSIZE; 0: any number */
     uint64_t time_limit;   /* milliseconds that a run may sleep; 0: any number */
+    uint64_t memory;       /* bytes that a continuation may have more than the run at its point; 0: any number */
     uint64_t stops, stop_count;   /* clocks of all changes at one instance, in order, each once */
     uint64_t blocks, block_count; /* blocks (u32) of all changes at every instance */
     /* written by the runtime */

@@ -197,12 +197,29 @@ static void cut(void)
     }
 }
 
+/* Milliseconds of a processor that what runs has had: the child that is waited for, or this process. */
+static int64_t computed_ms(void)
+{
+    long child = whence_control->child, clock = child ? ~child * 8 + 2 : CLOCK_PROCESS_CPUTIME_ID; /* as clock_getcpuclockid */
+    struct timespec had = {0, 0};
+    whence_call(SYS_clock_gettime, clock, (long)&had, 0, 0, 0, 0);
+    return had.tv_sec * 1000 + had.tv_nsec / 1000000;
+}
+
+static int is_over(void)
+{
+    int64_t passed = (int64_t)whence_control->ticks, limit = (int64_t)whence_control->patience;
+    return limit && passed > limit && !whence_was_kept_waiting(passed, computed_ms() - whence_control->computed, limit);
+}
+
 /* What comes to no hook and no system call has a limit too. */
 static void on_tick(int number, siginfo_t *info, void *context)
 {
     (void)number, (void)info, (void)context;
     whence_control->ticks += TICK_MS;
-    if (whence_control->patience && whence_control->ticks > whence_control->patience)
+    if (whence_control->ticks == TICK_MS)
+        whence_control->computed = computed_ms();
+    if (is_over())
         cut();
 }
 

@@ -71,6 +71,9 @@ int whence_next_mapping(const char **at, const char *end, struct whence_mapping 
 
 /* The monotonic clock, in microseconds. */
 int64_t whence_now_us(void);
+/* Whether what has gone beyond its time limit had too little of a processor, since the machine does other things: it
+   computes, but got less than three quarters of the limit, and not ten times the limit has `passed`. In one unit. */
+int whence_was_kept_waiting(int64_t passed, int64_t computed, int64_t limit);
 
 /* ---- fill.c: what fresh memory holds ---------------------------------------------------------------------------- */
 

@@ -15,8 +15,6 @@
 #include <unistd.h>
 
 enum { WATCH_MS = 20, REAP_TRIES = 1000 };
-/* Times the time limit; and a run that computed less than one part of so many does nothing. */
-enum { MOST_WAITING = 10, SLEEPING = 20 };
 
 void whence_kill_group(pid_t pid)
 {
@@ -108,17 +106,15 @@ void whence_reap_orphans(void)
     }
 }
 
-/* Whether a run whose time is over has had too little of it, since the machine does other things: it computes, but got
-   less than three quarters of its time limit as processor time, and not four times the limit has passed. */
+/* Whether a run whose time is over has had too little of a processor. */
 static int was_kept_waiting(pid_t pid, const struct job *job, int64_t start)
 {
-    int64_t limit = job->wall_ms * INT64_C(1000), passed = whence_now_us() - start;
     clockid_t clock;
     struct timespec used;
-    if (passed >= MOST_WAITING * limit || clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &used))
+    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &used))
         return 0;
     int64_t computed = used.tv_sec * INT64_C(1000000) + used.tv_nsec / 1000;
-    return computed * SLEEPING >= passed && computed * 4 < limit * 3;
+    return whence_was_kept_waiting(whence_now_us() - start, computed, job->wall_ms * INT64_C(1000));
 }
 
 uint32_t whence_await_end(pid_t pid, const struct whence_server *server)
