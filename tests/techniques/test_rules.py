@@ -16,7 +16,7 @@ from whence.errors import SubjectError
 from whence.findings import Findings
 from whence.probe.sites import Role
 from whence.techniques.rules.candidates import Family
-from whence.techniques.rules.rules import _summary, rules
+from whence.techniques.rules.rules import _summary, best_repairs, rules
 from whence.techniques.rules.trials import Settings, Trial
 
 EVERY = frozenset(Family)
@@ -110,6 +110,18 @@ def test_chosen_failing_cases():
     with Work(subject, workers=1) as work:
         best = rules(subject, runs, work, among=[row]).parts["rules"][0]
     assert (best["failing"], best["cases"]) == (1, ["52"])
+
+
+def test_a_repair_is_enough_where_one_is_wanted(monkeypatch):
+    monkeypatch.setattr("whence.techniques.rules.trials.FIRST", 4)
+    subject, runs = BRANCH.run()
+    done = []
+    for least in (0.9, 0.0):
+        with Work(subject, runs, workers=1, fresh=True) as work:
+            repairs = best_repairs(subject, runs, work, runs.failing[0], least)
+        assert BRANCH.line in [repair.statement.line for repair in repairs if repair.statement]
+        done.append(work.done)
+    assert 0 < done[0] < done[1] / 2
 
 
 def test_no_failing_case():

@@ -110,12 +110,11 @@ class Checker:
 
     def __init__(self, subject: Subject, members: bool = False, variant: Variant = Variant.RECORD) -> None:
         self._subject = subject
-        self._plan = plan = subject.plan_of(variant)
+        self._plan = subject.plan_of(variant)
         allocators = subject.allocators
-        self._declarations = Declarations(subject.program, plan, subject.numbering_of(variant), allocators, members)
+        self._declarations, self._sources = subject.declarations_of(variant, members)
         defined = {ref.name for ref in subject.program.functions}
         self._unknown = [allocator.name for allocator in allocators if allocator.name not in defined]
-        self._sources = self._declarations.tables()
         self._main = next((n for n, ref in enumerate(subject.program.functions) if ref.name == "main"), -1)
         declared = {name for module in subject.program.modules for name in module.declarations}
         self._switches = sorted(declared & SWITCHES)

@@ -33,6 +33,7 @@ from whence.probe.instrument import (
 from whence.probe.layout import starts_threads
 from whence.probe.library import numbers, wrapped
 from whence.probe.plan import Numbering, Plan, make_plan
+from whence.probe.pointers import Declarations, Sources
 from whence.probe.reorder import Movable, order_text
 from whence.probe.sites import AlterPlan, make_alter_plan
 from whence.program.expression import Expressions, explain
@@ -71,6 +72,9 @@ class Subject:
     reference: Path | None = None
     allocators: tuple[Allocator, ...] = ()
     remarks: list[str] = field(default_factory=list)
+    _declarations: dict[tuple[bool, bool], tuple[Declarations, Sources]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         self.name = self.name or f"./{self.executable.name}"
@@ -139,6 +143,18 @@ class Subject:
     def numbering_of(self, kind: Variant) -> Numbering:
         """The layouts of a variant's functions."""
         return self.replay_numbering if kind in ALTERED else self.numbering
+
+    def declarations_of(self, kind: Variant, members: bool = False) -> tuple[Declarations, Sources]:
+        """Which variables a variant's traces are about, and where pointers to them come from.
+
+        With ``members`` pointers into arrays inside of structures have a source of their own.
+        """
+        key = kind in ALTERED, members
+        if key not in self._declarations:
+            plan, numbering = self.plan_of(kind), self.numbering_of(kind)
+            found = Declarations(self.program, plan, numbering, self.allocators, members)
+            self._declarations[key] = found, found.tables()
+        return self._declarations[key]
 
     @cached_property
     def alter_plan(self) -> AlterPlan:

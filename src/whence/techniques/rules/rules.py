@@ -10,7 +10,7 @@ Beyond Jeffrey's dissertation (2009), whose Value Replacement changes single ins
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -72,14 +72,19 @@ def rules(
 def best_repairs(subject: Subject, runs: Runs, work: Work, row: int, least: float = 0.0) -> list[Repair]:
     """The best rule of each statement with which the failing case of a row passes, of those that are equally good.
 
-    With ``least`` only rules of that score or a better one, that nothing speaks against.
+    With ``least`` only rules of that score or a better one, that nothing speaks against. Rules are tried by the
+    suspiciousness of their statements, in portions, up to the first one in which there is such a rule.
     """
     among = [row, *(other for other in runs.failing if other != row)]
     suite, describer = Suite(subject, runs, Settings(), among), Describer(subject)
-    trials, _ = _tried(suite, work, (), describer, rank_by_coverage(coverage(subject, runs), "op2"))
-    mine = [trial for trial in _best_first(trials, describer.sites) if row in trial.repaired]
-    if least:
-        mine = [trial for trial in mine if trial.score >= least and not _doubt(trial, describer.sites)]
+
+    def serves(trial: Trial) -> bool:
+        is_clean = not least or (trial.score >= least and not _doubt(trial, describer.sites))
+        return row in trial.repaired and is_clean
+
+    suspects = rank_by_coverage(coverage(subject, runs), "op2")
+    trials, _ = _tried(suite, work, (), describer, suspects, serves if least else _never)
+    mine = [trial for trial in _best_first(trials, describer.sites) if serves(trial)]
     suggestions = Suggestions(describer)
     found: dict[Statement | None, Repair] = {}
     for trial in mine:
@@ -91,17 +96,33 @@ def best_repairs(subject: Subject, runs: Runs, work: Work, row: int, least: floa
     return list(found.values())
 
 
+def _never(_: Trial) -> bool:
+    return False
+
+
 def _tried(
-    suite: Suite, work: Work, pairs: Iterable[Pair], describer: Describer, suspects: Sequence[Entry]
+    suite: Suite,
+    work: Work,
+    pairs: Iterable[Pair],
+    describer: Describer,
+    suspects: Sequence[Entry],
+    is_enough: Callable[[Trial], bool] = _never,
 ) -> tuple[list[Trial], int]:
-    """What came of the rules that were tried on the cases, and how many rules there were to try."""
+    """What came of the rules that were tried on the cases, and how many rules there were to try.
+
+    The portion in which one ``is_enough`` is the last one.
+    """
     subject, runs, settings = describer.subject, suite.runs, suite.settings
     observed = work.observe([runs.tested[row].case for row in suite.observed], OBSERVED)
     suite.leave_out(work.unusable)
     profile = Profile.of(subject.alter_plan.sites, [run.events for run in observed])
     found = [*guarded(pairs, subject.alter_plan.sites), *_made(subject, suite, describer, profile)]
     wanted = _ordered([rule for rule in found if rule.family in settings.families], describer, suspects)
-    trials = [trial for portion in Search(subject, suite, work).portions(wanted) for trial in portion]
+    trials: list[Trial] = []
+    for portion in Search(subject, suite, work).portions(wanted):
+        trials += portion
+        if any(is_enough(trial) for trial in portion):
+            break
     return trials, len(wanted)
 
 
