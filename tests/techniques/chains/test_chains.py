@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 from compared import Change, Compared, compared
 
+from whence.probe.sites import Role
 from whence.techniques.chains.causality import FAILURE, Set, Target, _Test
 from whence.techniques.chains.dependence_based import dependence_based
 from whence.techniques.chains.hierarchical import hierarchical
@@ -233,6 +234,17 @@ def test_aligned_points_keep_their_order(name):
     pairing = runs(name).pairing
     others = pairing.events[pairing.points]
     assert len(others) > 5 and all(first < second for first, second in pairwise(others.tolist()))
+
+
+def test_a_program_that_begins_with_a_call():
+    """The failing run is recorded with a change that is never made, which not every site allows."""
+    calls = "static void last(void);\nstatic void first(void)\n{\n    last();\n}\nstatic void last(void) {}\nint main"
+    both = compared(STRAIGHT.replace("int main", calls).replace("spare++", "first()"), "5", "right\n", Change("SWITCH"))
+    sites = both.session.subject.alter_plan.sites
+    assert sites["role"][0] == Role.CALL
+    walk = both.walk()
+    dependence_based(walk)
+    assert both.lines(walk.definitions)[0] == both.line("SWITCH")
 
 
 def test_sets_are_known_once_they_were_found():

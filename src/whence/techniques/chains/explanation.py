@@ -102,9 +102,18 @@ class Explanation:
         if reader.trace.kind(event) is Kind.CALL and faulty.variable.length:
             text, reference = self._written(event, faulty)
         text = text or f"executed `{reader.static(event).text}`"
+        text += ", which it kept" if self._is_kept(event, faulty) else ""
         if faulty.is_foreign:
             reference = "a pointer to memory that this run does not have"
         return Step(event, self._place(event), text, reference, [], time, self._call(event))
+
+    def _is_kept(self, event: int, faulty: Faulty) -> bool:
+        """Whether the reference run did the same at this event, and gave the variable another value later."""
+        other = int(self._pairing.events[event])
+        if other < 0 or faulty.definition <= other:
+            return False
+        value = self._reader.trace.value(event)
+        return value is not None and value == self._other.trace.value(other)
 
     def _written(self, event: int, faulty: Faulty) -> tuple[str, str]:
         """What a function of the C library wrote to, and what is there in the reference run; empty: it has no name."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from whence.alter.changes import CHANGE, Op
 from whence.dependence.predicate_switching import Failing, switch
 from whence.findings import Statement
+from whence.probe.sites import Role
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
@@ -72,7 +73,7 @@ def _switched(failing: Failing, row: NDArray[np.void]) -> Reference:
 
 def unchanged(sites: NDArray[np.void]) -> NDArray[np.void]:
     """A change that is never made: with it a run is recorded as the patched one is."""
-    made = np.zeros(1, CHANGE)
-    made["clock"], made["op"] = NEVER, Op.SET
-    made["block"], made["width"], made["form"] = (sites[name][0] for name in ("block", "width", "form"))
+    made, site = np.zeros(1, CHANGE), int(np.argmax(sites["role"] != Role.CALL))  # a call has nothing that can be set
+    made["clock"], made["site"], made["op"] = NEVER, site, Op.SET
+    made["block"], made["width"], made["form"] = (sites[name][site] for name in ("block", "width", "form"))
     return made
