@@ -238,7 +238,7 @@ def test_aligned_points_keep_their_order(name):
 
 def test_a_program_that_begins_with_a_call():
     """The failing run is recorded with a change that is never made, which not every site allows."""
-    calls = "static void last(void);\nstatic void first(void)\n{\n    last();\n}\nstatic void last(void) {}\nint main"
+    calls = "static void last(void);\nvoid first(void)\n{\n    last();\n}\nstatic void last(void) {}\nint main"
     both = compared(STRAIGHT.replace("int main", calls).replace("spare++", "first()"), "5", "right\n", Change("SWITCH"))
     sites = both.session.subject.alter_plan.sites
     assert sites["role"][0] == Role.CALL
