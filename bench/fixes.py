@@ -1,8 +1,11 @@
 """Fixes on the corpus: suggestions learned from other programs' faults, and edits that let all cases pass.
 
     python -m bench.fixes [--every N] [--workers N] [--learn FILE] [--knowledge FILE] [--details] [--held] [PROGRAM ...]
+    python -m bench.fixes --suggested [--knowledge FILE]
 
-`--learn FILE` writes what all faults teach (the knowledge that is shipped is made by it), and measures nothing else.
+`--learn FILE` writes what all faults teach (the knowledge that is shipped is made by it), and measures nothing else;
+with `--recorded` it adds what likely invariants said in files of `bench.ranking.record` to what is known already.
+`--suggested` tells how often suggestions are right, and without descriptors of some kinds, and runs nothing.
 Suggestions are prioritised leaving the fault's program out. A suggestion is right where the real fix has its
 description; an edit equals the real fix where it makes the same tokens of the file, or the same optimised code.
 """
@@ -13,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -24,8 +27,10 @@ sys.path.insert(0, str(ROOT))
 import whence  # noqa: E402
 from bench.common import markdown  # noqa: E402
 from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
+from bench.ranking.evidence import read  # noqa: E402
 from corpus import corpus  # noqa: E402
 from whence.build.edited import Rebuild  # noqa: E402
+from whence.diagnosis.situations import SEPARATED, said  # noqa: E402
 from whence.errors import WhenceError  # noqa: E402
 from whence.program.c_source import CSource  # noqa: E402
 from whence.program.source_edits import applied, edited  # noqa: E402
@@ -106,7 +111,7 @@ def measure(program: str, number: int, known: Sequence[Scenario]) -> Fixed:
     own = [one for one in known if one.origin == f"{program} {fault.id}"]
     right = {text for one in own for text in one.fixes}
     if own:
-        row.suggested = _place(s.fix in right for s in prioritise(learn(others, own[0].situation), own[0].situation))
+        row.suggested = _suggested(known, own[0].origin)
     try:
         with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
             folder = Path(name)
@@ -184,6 +189,46 @@ def held_table(found: Sequence[tuple[str, bool]]) -> str:
     return markdown(["kind", "faults", "real fix held"], [[k, f"{len(h)}", f"{sum(h)}"] for k, h in counts.items()])
 
 
+# ---- Suggestions -----------------------------------------------------------------------------------------------------
+
+VALUES, PAIRS = ("fail", "pass", "ALL-", "ONE-FAIL", "ONE-PASS"), ("orig", "alt", "OTHER-", "ONE-TO", "ANY-TO")
+KINDS = {"values in runs": VALUES, "mapping pairs": PAIRS, "how it fails": ("SYMPTOM",), "invariants": (SEPARATED,)}
+
+
+def suggested(known: Sequence[Scenario]) -> str:
+    """How often what other programs' faults teach is right, with all descriptors and without those of each kind."""
+    ways = {"all descriptors": (), **{f"without {name}": starts for name, starts in KINDS.items()}}
+    ways["structure alone"] = tuple(start for starts in KINDS.values() for start in starts)
+    rows = []
+    for name, left_out in ways.items():
+        kept = [replace(one, situation=_without(one.situation, left_out)) for one in known]
+        places = [_suggested(kept, origin) for origin in dict.fromkeys(one.origin for one in kept)]
+        rows.append([name, str(len(places)), *(str(sum(0 < place <= most for place in places)) for most in (1, 3))])
+    return markdown(["suggestions", "faults", "right: first", "within three"], rows)
+
+
+def _without(situation: frozenset[str], starts: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(text for text in situation if not (starts and text.startswith(starts)))
+
+
+def _suggested(known: Sequence[Scenario], origin: str) -> int:
+    """The place of the first suggestion that is right for a fault, by what other programs' faults teach."""
+    others = [one for one in known if one.origin.split()[0] != origin.split()[0]]
+    own = [one for one in known if one.origin == origin]
+    right = {text for one in own for text in one.fixes}
+    return _place(s.fix in right for s in prioritise(learn(others, own[0].situation), own[0].situation))
+
+
+def with_recorded(known: Sequence[Scenario], paths: Iterable[Path]) -> list[Scenario]:
+    """Scenarios with what likely invariants say of the faulty lines, as ``LearnFix`` has it."""
+    found = {}
+    for recorded in (one for path in paths for one in read(path) if one.origin == "corpus"):
+        compared = next((one for one in recorded.found if one.technique == "invariants"), None)
+        mine = [entry for entry in compared.ranking if entry.statement.line in recorded.lines] if compared else []
+        found[f"{recorded.program} {recorded.fault}"] = frozenset[str]().union(*map(said, mine))
+    return [replace(one, situation=one.situation | found.get(one.origin, frozenset())) for one in known]
+
+
 def table(rows: Sequence[Fixed]) -> str:
     """A row a program, and one for all."""
     programs = [[row for row in rows if row.program == name] for name in dict.fromkeys(row.program for row in rows)]
@@ -237,7 +282,15 @@ def main() -> None:
     parser.add_argument("--learn", type=Path, metavar="FILE", help="write what the faults teach, and nothing else")
     parser.add_argument("--knowledge", type=Path, default=SHIPPED, metavar="FILE", help="learned before [the shipped]")
     parser.add_argument("--held", action="store_true", help="count whose candidates hold the fix, and run nothing")
+    parser.add_argument("--suggested", action="store_true", help="how often suggestions are right; run nothing")
+    parser.add_argument("--recorded", type=Path, nargs="+", metavar="FILE", help="add what was recorded, with --learn")
     options = parser.parse_args()
+    if options.suggested:
+        print(suggested(load(options.knowledge)))
+        return
+    if options.recorded:
+        save(options.learn or options.knowledge, with_recorded(load(options.knowledge), options.recorded))
+        return
     if options.held:
         print(held_table(list(each_fault(options, held))))
         return

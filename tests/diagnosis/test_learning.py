@@ -6,8 +6,8 @@ from cli_tool import subject_folder
 
 import whence
 from whence.diagnosis.learning import fixed_places
-from whence.diagnosis.situations import Situations
-from whence.findings import Statement
+from whence.diagnosis.situations import SEPARATED, Situations, said
+from whence.findings import Entry, Statement
 from whence.program.c_source import CSource
 
 FARE = """\
@@ -57,3 +57,22 @@ def test_a_situation_has_structure_with_types_of_debug_information_values_and_pa
         with investigation.work() as work:
             dynamic = situations.dynamic([test], work)[test]
     assert {"failDef < failUse1", "origDef < origUse1"} <= dynamic  # of values, and of pairs
+
+
+def test_what_only_failing_runs_have_there_is_part_of_the_situation() -> None:
+    source = subject_folder("situation-only", fare_c=FARE) / "fare.c"
+    fixed = FARE.replace("zones * 100", "zones * 100 + 50 * (zones == 3)")
+    learning = whence.LearnFix((("fare.c", fixed.encode()),), "fare")
+    with whence.open_sources([source], fails=[("3", "350\n")], passes=["1", "2"]) as project:
+        project.find(whence.Slicing())  # compiles the analysis
+        (only,) = project.find(learning, float("inf")).parts["scenarios"]
+    with whence.open_sources([source], fails=[("3", "350\n")]) as project:
+        (alone,) = project.find(learning, float("inf")).parts["scenarios"]
+    assert (only["line"], SEPARATED in only["situation"], SEPARATED in alone["situation"]) == (7, True, False)
+
+
+def test_only_what_tells_all_failing_runs_from_all_passing_ones_separates() -> None:
+    entries = [
+        Entry(Statement("p.c", 1), 1.0, 1, 1, evidence) for evidence in ({"predicate": 1.0}, {"predicate": 0.9}, {})
+    ]
+    assert [said(entry) for entry in entries] == [{SEPARATED}, set(), set()]

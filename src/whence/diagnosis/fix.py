@@ -72,12 +72,12 @@ class Fix:
         rows = investigation.failing_rows()
         if any(investigation.runs.tested[row].case.command is not None for row in rows):
             raise SubjectError("the cases are commands of a test suite, which no edit can be tried on", TAKE_APART)
-        base, entries_read = _quick(investigation)
+        quick = _quick(investigation)
         first = Findings("fix", investigation.subject.name, [self._entry(investigation)]) if self.at else None
-        ranked = first or _ranked(investigation, base)
+        ranked = first or _ranked(investigation, quick.base)
         chosen = ranked.ranking[: self.statements]
         chosen = chosen if self.at else with_tables(chosen, _sources_of(investigation.subject.folder, chosen))
-        fixing = _Fixing(investigation, base, chosen, scenarios, entries_read)
+        fixing = _Fixing(investigation, quick, chosen, scenarios)
         fixing.suggest_by_structure()
         fixing.search(ranked.parts)
         if not fixing.has_passing:
@@ -118,20 +118,29 @@ def _has_entries(path: Path, line: int) -> bool:
     return any(entry.start_point[0] + 1 == line for table in source.tables for entry in entries(table.node))
 
 
-def _quick(investigation: Investigation) -> tuple[Findings, list[InitialValue]]:
-    """The ranking by spectrum, slice and values, with the initial values that failing runs read.
+@dataclass(frozen=True, slots=True)
+class _Quick:
+    """The ranking by spectrum, slice and values; what comparing values found, and initial values that were read.
 
-    By the spectrum alone where the analysis is still to be compiled for it.
+    By the spectrum alone where the analysis is still to be compiled for the others.
     """
+
+    base: Findings
+    compared: Findings | None = None
+    entries: Sequence[InitialValue] = ()
+
+
+def _quick(investigation: Investigation) -> _Quick:
     if is_kept(decode):
         diagnosis = QUICK.diagnose(investigation)
         compared = next((one for one in diagnosis.found if one.technique == "invariants"), None)
-        return diagnosis.findings(), suspected(compared, diagnosis.initial.entries) if compared else []
+        entries_read = suspected(compared, diagnosis.initial.entries) if compared else []
+        return _Quick(diagnosis.findings(), compared, entries_read)
     row = investigation.failing_rows()[0]
     failing = investigation.runs.tested[row]
     found = spectrum(investigation.coverage, formula=QUICK.formula, subject=investigation.subject.name)
     symptom = unrecorded_symptom(failing.result, failing.outcome)
-    return replace(found, symptom=symptom, summary=summary(investigation.subject, investigation.runs)), []
+    return _Quick(replace(found, symptom=symptom, summary=summary(investigation.subject, investigation.runs)))
 
 
 def _ranked(investigation: Investigation, base: Findings) -> Findings:
@@ -152,10 +161,9 @@ class _Fixing:
     """What is known so far of how to mend a program."""
 
     investigation: Investigation
-    base: Findings
+    quick: _Quick
     ranking: list[Entry]
     scenarios: list[Scenario]
-    entries: list[InitialValue]  # that failing runs read, the most suspicious first
     edits: EditSearch = field(init=False)
     further: FurtherEdits = field(init=False)
     suggestions: dict[Statement, list[Suggestion]] = field(default_factory=dict)
@@ -167,7 +175,7 @@ class _Fixing:
         end = investigation.clock.within(SEARCHING)
         self.edits = EditSearch(investigation.subject, investigation.runs, end)
         statements = [entry.statement for entry in self.ranking]
-        self.further = FurtherEdits(investigation, self.edits, statements, self.entries)
+        self.further = FurtherEdits(investigation, self.edits, statements, self.quick.entries)
 
     @property
     def found(self) -> Found:
@@ -194,7 +202,8 @@ class _Fixing:
         return [entry.statement for entry in self.ranking[:SUGGESTED]]
 
     def _situations(self) -> Situations:
-        return Situations(self.investigation, _sources_of(self.investigation.subject.folder, self.ranking[:SUGGESTED]))
+        sources = _sources_of(self.investigation.subject.folder, self.ranking[:SUGGESTED])
+        return Situations(self.investigation, sources, self.quick.compared)
 
     def suggest_by_structure(self) -> None:
         """Suggestions by what the first statements look like."""
@@ -297,8 +306,8 @@ class _Fixing:
             "fix",
             self.investigation.subject.name,
             self._ranking(),
-            self.base.symptom,
-            [*self.base.summary, *_summary(self.found, self._failing), *self.notes],
+            self.quick.base.symptom,
+            [*self.quick.base.summary, *_summary(self.found, self._failing), *self.notes],
             parts,
         )
 

@@ -6,17 +6,21 @@ Source: Jeffrey's dissertation (2009), section 8.2.3, where the developer descri
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from whence.diagnosis.situations import Situations
-from whence.errors import SubjectError
+from whence.errors import SubjectError, WhenceError
 from whence.findings import Findings, Statement
 from whence.investigation.investigation import Investigation
 from whence.program.c_source import CSource
+from whence.subject.initial_values import InitialValues
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.techniques.bugfix.descriptions import describe
+from whence.techniques.likely_invariants.technique import compared_values
 
 SHARE = 0.8  # of the time, for altered runs
+COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
 NEAR = 2  # lines around a change in which its statement is looked for
 
 
@@ -38,12 +42,12 @@ class LearnFix:
         folder = investigation.subject.folder
         files = {name: CSource((folder / name).read_bytes()) for name, _ in self.fixed}
         places = [place for name, text in self.fixed for place in fixed_places(name, files[name].text, text)]
-        investigation.failing_rows()
+        rows = investigation.failing_rows()
         statements = [statement_near(investigation, place) for place in places]
         known = list(dict.fromkeys(statement for statement in statements if statement is not None))
         if not known:
             raise SubjectError("the fix changes no statement of the program")
-        situations = Situations(investigation, files)
+        situations = Situations(investigation, files, _compared(investigation, rows))
         with investigation.work("looking at what was fixed", SHARE) as work:
             dynamic = situations.dynamic(known, work)
         scenarios = [
@@ -58,6 +62,17 @@ class LearnFix:
             if statement is not None
         ]
         return Findings("fix learn", investigation.subject.name, parts={"scenarios": scenarios})
+
+
+def _compared(investigation: Investigation, rows: Sequence[int]) -> Findings | None:
+    """What failing runs have that passing ones have not; None: nothing can be said of that."""
+    if not investigation.runs.passing:
+        return None
+    seconds = min(COMPARING * investigation.clock.left, COMPARING_MOST)
+    try:
+        return compared_values(investigation, rows, seconds, InitialValues(investigation.subject))
+    except WhenceError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

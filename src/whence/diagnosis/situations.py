@@ -1,6 +1,7 @@
 """The debugging situation of a statement (definition 13): all its descriptors, static and dynamic.
 
-Source: Jeffrey's dissertation (2009), section 8.2.1. Beyond it, how the program fails is a descriptor.
+Source: Jeffrey's dissertation (2009), section 8.2.1. Beyond it, how the program fails is a descriptor, and that all
+failing runs have a value or a way there that no passing one has (likely invariants).
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from whence.alter.work import Work
+from whence.diagnosis.combined_ranking import SEPARATES
 from whence.errors import SubjectError
-from whence.findings import Statement
+from whence.findings import Entry, Findings, Statement
 from whence.investigation.investigation import Investigation
 from whence.program.c_source import CSource
 from whence.program.debug import describe
@@ -25,19 +27,27 @@ from whence.techniques.value_replacement.technique import searched_pairs
 
 FAILING, PASSING = 3, 20  # runs whose values are looked at
 EVENTS = 1 << 18  # instances of a run
+SEPARATED = "ONLY-FAILING-RUNS"  # a value or a way that all failing runs have and no passing one
 
 
 class Situations:
-    """The situations of the statements of one failing program; ``files`` are its sources by the names they have."""
+    """The situations of the statements of one failing program; ``files`` are its sources by the names they have.
 
-    def __init__(self, investigation: Investigation, files: Mapping[str, CSource]) -> None:
+    ``compared`` are the findings of likely invariants, where there are any.
+    """
+
+    def __init__(
+        self, investigation: Investigation, files: Mapping[str, CSource], compared: Findings | None = None
+    ) -> None:
         self._investigation, self._files = investigation, files
+        self._said = {entry.statement: said(entry) for entry in compared.ranking} if compared else {}
         self._subject, self._runs = investigation.subject, investigation.runs
 
     def static(self, statement: Statement) -> frozenset[str]:
-        """The descriptors of a statement's structure, and of how the program fails."""
+        """The descriptors of a statement's structure, of how the program fails, and of what other techniques say."""
         source = self._files.get(statement.file)
         found = structure(source, statement.line, self._type_of) if source is not None else frozenset[str]()
+        found |= self._said.get(statement, frozenset())
         return found | {f"SYMPTOM-{self._runs.tested[row].outcome.kind}" for row in self._runs.failing[:1]}
 
     def dynamic(self, statements: Sequence[Statement], work: Work) -> dict[Statement, frozenset[str]]:
@@ -92,6 +102,12 @@ class Situations:
                     key = plain_name(function.name), variable.name
                     found.setdefault(key, variable.type.spelling if variable.type else "")
         return found
+
+
+def said(entry: Entry) -> frozenset[str]:
+    """The descriptors of what likely invariants say of a statement."""
+    separates = entry.evidence.get("predicate", 0.0) >= SEPARATES
+    return frozenset([SEPARATED]) if separates else frozenset()
 
 
 def _mapped(values: StatementValues, block: int, searched: Searched) -> Iterator[Pair]:
