@@ -1,6 +1,7 @@
 """Fixes on the corpus: suggestions learned from other programs' faults, and edits that let all cases pass.
 
     python -m bench.fixes [--every N] [--workers N] [--learn FILE] [--knowledge FILE] [--details] [--held] [PROGRAM ...]
+    python -m bench.fixes --generated FILE [--every N] [--knowledge FILE] [--details]
     python -m bench.fixes --suggested [--knowledge FILE]
 
 `--learn FILE` writes what all faults teach (the knowledge that is shipped is made by it), and measures nothing else;
@@ -27,10 +28,11 @@ sys.path.insert(0, str(ROOT))
 import whence  # noqa: E402
 from bench.common import markdown  # noqa: E402
 from bench.faults import each_fault, fault_options, was_measured  # noqa: E402
+from bench.generated.faults import Generated, read_faults  # noqa: E402
 from bench.ranking.evidence import read  # noqa: E402
 from corpus import corpus  # noqa: E402
 from whence.build.edited import Rebuild  # noqa: E402
-from whence.diagnosis.situations import SEPARATED, said  # noqa: E402
+from whence.diagnosis.situations import ALL_PASSING, INVARIANT, NEVER_PASSING, broken, executed  # noqa: E402
 from whence.errors import WhenceError  # noqa: E402
 from whence.program.c_source import CSource  # noqa: E402
 from whence.program.source_edits import applied, edited  # noqa: E402
@@ -104,8 +106,13 @@ class Fixed:
 
 
 def measure(program: str, number: int, known: Sequence[Scenario]) -> Fixed:
+    """What is suggested and edited for one fault of the corpus."""
+    return measured(corpus.faults(program)[number], known)
+
+
+def measured(fault: corpus.Fault | Generated, known: Sequence[Scenario]) -> Fixed:
     """What is suggested and edited for one fault, with what other programs' faults teach."""
-    fault = corpus.faults(program)[number]
+    program = fault.program
     row = Fixed(program, fault.id)
     others = [one for one in known if one.origin.split()[0] != program]
     own = [one for one in known if one.origin == f"{program} {fault.id}"]
@@ -130,7 +137,7 @@ def measure(program: str, number: int, known: Sequence[Scenario]) -> Fixed:
     return row
 
 
-def _enter(row: Fixed, parts: dict[str, Any], fault: corpus.Fault, right: set[str]) -> None:
+def _enter(row: Fixed, parts: dict[str, Any], fault: corpus.Fault | Generated, right: set[str]) -> None:
     """What the edits are."""
     faulty, good = corpus.faulty_source(fault).encode(), corpus.source_path(fault.program).read_bytes()
     passing = [edit for edit in parts["edits"] if edit["passes"]]
@@ -140,7 +147,7 @@ def _enter(row: Fixed, parts: dict[str, Any], fault: corpus.Fault, right: set[st
     row.edited = _place(c_tokens(applied(faulty, edit["diff"])) == c_tokens(good) for edit in passing)
 
 
-def _equal(subject: Subject, parts: dict[str, Any], fault: corpus.Fault) -> int:
+def _equal(subject: Subject, parts: dict[str, Any], fault: corpus.Fault | Generated) -> int:
     """The place of the first passing edit that equals the real fix."""
     faulty, good = corpus.faulty_source(fault).encode(), corpus.source_path(fault.program).read_bytes()
     source = subject.folder / f"{fault.program}.c"
@@ -192,7 +199,14 @@ def held_table(found: Sequence[tuple[str, bool]]) -> str:
 # ---- Suggestions -----------------------------------------------------------------------------------------------------
 
 VALUES, PAIRS = ("fail", "pass", "ALL-", "ONE-FAIL", "ONE-PASS"), ("orig", "alt", "OTHER-", "ONE-TO", "ANY-TO")
-KINDS = {"values in runs": VALUES, "mapping pairs": PAIRS, "how it fails": ("SYMPTOM",), "invariants": (SEPARATED,)}
+KINDS = {
+    "values in runs": VALUES,
+    "mapping pairs": PAIRS,
+    "how it fails": ("SYMPTOM",),
+    "invariants": (INVARIANT,),
+    "passing cases": (NEVER_PASSING, ALL_PASSING),
+    "invariants and passing cases": (INVARIANT, NEVER_PASSING, ALL_PASSING),
+}
 
 
 def suggested(known: Sequence[Scenario]) -> str:
@@ -220,12 +234,13 @@ def _suggested(known: Sequence[Scenario], origin: str) -> int:
 
 
 def with_recorded(known: Sequence[Scenario], paths: Iterable[Path]) -> list[Scenario]:
-    """Scenarios with what likely invariants say of the faulty lines, as ``LearnFix`` has it."""
+    """Scenarios with what executes the faulty lines and what invariants break there, as ``LearnFix`` has it."""
     found = {}
     for recorded in (one for path in paths for one in read(path) if one.origin == "corpus"):
-        compared = next((one for one in recorded.found if one.technique == "invariants"), None)
-        mine = [entry for entry in compared.ranking if entry.statement.line in recorded.lines] if compared else []
-        found[f"{recorded.program} {recorded.fault}"] = frozenset[str]().union(*map(said, mine))
+        compared = next((one.ranking for one in recorded.found if one.technique == "invariants"), [])
+        said = [broken(e) for e in compared if e.statement.line in recorded.lines and "initial" not in e.evidence]
+        said += [executed(e) for e in recorded.base.ranking if e.statement.line in recorded.lines]
+        found[f"{recorded.program} {recorded.fault}"] = frozenset[str]().union(*said)
     return [replace(one, situation=one.situation | found.get(one.origin, frozenset())) for one in known]
 
 
@@ -282,6 +297,9 @@ def main() -> None:
     parser.add_argument("--learn", type=Path, metavar="FILE", help="write what the faults teach, and nothing else")
     parser.add_argument("--knowledge", type=Path, default=SHIPPED, metavar="FILE", help="learned before [the shipped]")
     parser.add_argument("--held", action="store_true", help="count whose candidates hold the fix, and run nothing")
+    parser.add_argument(
+        "--generated", type=Path, metavar="FILE", help="faults that bench.generated made, one at a time"
+    )
     parser.add_argument("--suggested", action="store_true", help="how often suggestions are right; run nothing")
     parser.add_argument("--recorded", type=Path, nargs="+", metavar="FILE", help="add what was recorded, with --learn")
     options = parser.parse_args()
@@ -300,8 +318,12 @@ def main() -> None:
         print(f"{len(rows)} faults, {sum(row.seconds for row in rows) / max(1, len(rows)):.1f} s each")
         return
     known = load(options.knowledge)
-    measured = each_fault(options, measure, known)
-    print(table([row for row in measured if was_measured(row, _detail if options.details else None)]))
+    if options.generated:
+        faults = read_faults(options.generated)[options.offset :: options.every]
+        found = (measured(fault, known) for fault in faults)
+    else:
+        found = iter(each_fault(options, measure, known))
+    print(table([row for row in found if was_measured(row, _detail if options.details else None)]))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Seed faults into the corpus' programs, and keep those that some cases show and most do not.
 
-    python -m bench.generated.seed --to FILE [--number N] [--seed S] [--jobs N] [PROGRAM ...]
+    python -m bench.generated.seed --to FILE [--number N] [--seed S] [--jobs N] [--only WAY] [PROGRAM ...]
 
 For each program N faults. For each a way to plant it is drawn by its share of real faults (``operators``), and its
 places are tried, each once, until one serves: it compiles, at least one case fails, at most 40 % do (what fails more
@@ -35,17 +35,18 @@ SECONDS = 1.0  # that a case may take
 TIMEOUTS = 3  # cases that take longer, from which on a fault is given up: each costs its whole time
 
 
-def seeded(program: str, number: int, seed: int) -> list[Generated]:
-    """So many faults of a program, or fewer if there are no more places; deterministic."""
+def seeded(program: str, number: int, seed: int, only: str = "") -> list[Generated]:
+    """So many faults of a program, or fewer if there are no more places, by all ways or ``only`` one; deterministic."""
     source, chance = Source(corpus.source_path(program).read_bytes()), random.Random(f"{program} {seed}")
     with tempfile.TemporaryDirectory(prefix="whence-seed-") as name:
         trial = Trial(program, source, Path(name) / program)
-        return list(islice(_drawn(trial, chance), number))
+        return list(islice(_drawn(trial, chance, only), number))
 
 
-def _drawn(trial: Trial, chance: random.Random) -> Iterator[Generated]:
+def _drawn(trial: Trial, chance: random.Random, only: str) -> Iterator[Generated]:
     """One fault after the other: a way to plant it is drawn, and its places are tried until one serves."""
-    left = [(operator, sorted(set(operator.make(trial.source)))) for operator in OPERATORS]
+    ways = [operator for operator in OPERATORS if only in ("", operator.name)]
+    left = [(operator, sorted(set(operator.make(trial.source)))) for operator in ways]
     for _, edits in left:
         chance.shuffle(edits)
     kept = 0
@@ -103,10 +104,13 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=50, help="faults of each program")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="programs at a time")
+    names = [operator.name for operator in OPERATORS]
+    parser.add_argument("--only", default="", choices=names, metavar="WAY", help="the one way to plant faults (all)")
     options = parser.parse_args()
     programs = options.programs or corpus.programs()
+    settings = options.number, options.seed, options.only
     with ProcessPoolExecutor(options.jobs) as pool:
-        of_programs = pool.map(seeded, programs, *([value] * len(programs) for value in (options.number, options.seed)))
+        of_programs = pool.map(seeded, programs, *([value] * len(programs) for value in settings))
         faults = [fault for found in of_programs for fault in found]
     faults.sort(key=lambda fault: (fault.id, fault.program))  # any first part has as many of each program
     write_faults(options.to, faults)

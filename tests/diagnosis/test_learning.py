@@ -6,7 +6,7 @@ from cli_tool import subject_folder
 
 import whence
 from whence.diagnosis.learning import fixed_places
-from whence.diagnosis.situations import SEPARATED, Situations, said
+from whence.diagnosis.situations import ALL_PASSING, INVARIANT, NEVER_PASSING, Situations, broken, executed
 from whence.findings import Entry, Statement
 from whence.program.c_source import CSource
 
@@ -59,20 +59,23 @@ def test_a_situation_has_structure_with_types_of_debug_information_values_and_pa
     assert {"failDef < failUse1", "origDef < origUse1"} <= dynamic  # of values, and of pairs
 
 
-def test_what_only_failing_runs_have_there_is_part_of_the_situation() -> None:
-    source = subject_folder("situation-only", fare_c=FARE) / "fare.c"
+def test_what_passing_cases_and_invariants_say_is_part_of_the_situation() -> None:
+    source = subject_folder("situation-said", fare_c=FARE) / "fare.c"
     fixed = FARE.replace("zones * 100", "zones * 100 + 50 * (zones == 3)")
     learning = whence.LearnFix((("fare.c", fixed.encode()),), "fare")
     with whence.open_sources([source], fails=[("3", "350\n")], passes=["1", "2"]) as project:
         project.find(whence.Slicing())  # compiles the analysis
-        (only,) = project.find(learning, float("inf")).parts["scenarios"]
+        (compared,) = project.find(learning, float("inf")).parts["scenarios"]
     with whence.open_sources([source], fails=[("3", "350\n")]) as project:
         (alone,) = project.find(learning, float("inf")).parts["scenarios"]
-    assert (only["line"], SEPARATED in only["situation"], SEPARATED in alone["situation"]) == (7, True, False)
+    assert compared["line"] == 7 and ALL_PASSING in compared["situation"] and ALL_PASSING not in alone["situation"]
+    assert any(text.startswith(INVARIANT) for text in compared["situation"])
+    assert not any(text.startswith(INVARIANT) for text in alone["situation"])
 
 
-def test_only_what_tells_all_failing_runs_from_all_passing_ones_separates() -> None:
-    entries = [
-        Entry(Statement("p.c", 1), 1.0, 1, 1, evidence) for evidence in ({"predicate": 1.0}, {"predicate": 0.9}, {})
-    ]
-    assert [said(entry) for entry in entries] == [{SEPARATED}, set(), set()]
+def test_how_many_passing_cases_come_there() -> None:
+    counts = ((0, 4), (4, 4), (1, 4), (0, 0))
+    entries = [Entry(Statement("p.c", 1), 1.0, 1, 1, {"passing": n, "passing_total": all_}) for n, all_ in counts]
+    assert [executed(entry) for entry in entries] == [{NEVER_PASSING}, {ALL_PASSING}, set(), set()]
+    assert broken(Entry(Statement("p.c", 1), 1.0, 1, 1, {"step": "slice"})) == {"INVARIANT-slice"}
+    assert not broken(entries[0])

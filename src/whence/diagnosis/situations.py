@@ -1,7 +1,7 @@
 """The debugging situation of a statement (definition 13): all its descriptors, static and dynamic.
 
-Source: Jeffrey's dissertation (2009), section 8.2.1. Beyond it, how the program fails is a descriptor, and that all
-failing runs have a value or a way there that no passing one has (likely invariants).
+Source: Jeffrey's dissertation (2009), section 8.2.1. Beyond it, how the program fails is a descriptor, whether passing
+cases come there, and what likely invariants say of the statement.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from functools import cached_property
 import numpy as np
 
 from whence.alter.work import Work
-from whence.diagnosis.combined_ranking import SEPARATES
 from whence.errors import SubjectError
 from whence.findings import Entry, Findings, Statement
 from whence.investigation.investigation import Investigation
 from whence.program.c_source import CSource
 from whence.program.debug import describe
 from whence.program.program import plain_name
+from whence.subject.suspiciousness import rank_by_coverage
 from whence.techniques.bugfix.patterns import Pair, pair_patterns, value_patterns
 from whence.techniques.bugfix.structure import structure
 from whence.techniques.bugfix.values import StatementValues
@@ -27,7 +27,8 @@ from whence.techniques.value_replacement.technique import searched_pairs
 
 FAILING, PASSING = 3, 20  # runs whose values are looked at
 EVENTS = 1 << 18  # instances of a run
-SEPARATED = "ONLY-FAILING-RUNS"  # a value or a way that all failing runs have and no passing one
+INVARIANT = "INVARIANT-"  # begins what the steps of likely invariants are called
+NEVER_PASSING, ALL_PASSING = "NO-PASSING-CASE", "ALL-PASSING-CASES"
 
 
 class Situations:
@@ -40,14 +41,14 @@ class Situations:
         self, investigation: Investigation, files: Mapping[str, CSource], compared: Findings | None = None
     ) -> None:
         self._investigation, self._files = investigation, files
-        self._said = {entry.statement: said(entry) for entry in compared.ranking} if compared else {}
+        self._broken = {entry.statement: broken(entry) for entry in compared.ranking} if compared else {}
         self._subject, self._runs = investigation.subject, investigation.runs
 
     def static(self, statement: Statement) -> frozenset[str]:
-        """The descriptors of a statement's structure, of how the program fails, and of what other techniques say."""
+        """The descriptors of a statement's structure, of how the program fails, of what executes it and broke there."""
         source = self._files.get(statement.file)
         found = structure(source, statement.line, self._type_of) if source is not None else frozenset[str]()
-        found |= self._said.get(statement, frozenset())
+        found |= self._broken.get(statement, frozenset()) | self._executed.get(statement, frozenset())
         return found | {f"SYMPTOM-{self._runs.tested[row].outcome.kind}" for row in self._runs.failing[:1]}
 
     def dynamic(self, statements: Sequence[Statement], work: Work) -> dict[Statement, frozenset[str]]:
@@ -74,6 +75,10 @@ class Situations:
                 descriptors |= pair_patterns(names, list(_mapped(values, block, searched)), values.branches(block))
             found[statement] = frozenset(descriptors)
         return found
+
+    @cached_property
+    def _executed(self) -> dict[Statement, frozenset[str]]:
+        return {entry.statement: executed(entry) for entry in rank_by_coverage(self._investigation.coverage, "op2")}
 
     def _pairs(self, statements: Sequence[Statement], rows: Sequence[int], work: Work) -> Searched:
         settings = Settings(neighbours=True, prunes=False, among=frozenset(statements))
@@ -104,10 +109,16 @@ class Situations:
         return found
 
 
-def said(entry: Entry) -> frozenset[str]:
-    """The descriptors of what likely invariants say of a statement."""
-    separates = entry.evidence.get("predicate", 0.0) >= SEPARATES
-    return frozenset([SEPARATED]) if separates else frozenset()
+def broken(entry: Entry) -> frozenset[str]:
+    """The descriptor of how far the filters of likely invariants keep a statement; ``entry`` is of their ranking."""
+    step = entry.evidence.get("step")
+    return frozenset([f"{INVARIANT}{step}"]) if step else frozenset()
+
+
+def executed(entry: Entry) -> frozenset[str]:
+    """The descriptor of how many passing cases execute a statement; ``entry`` tells of its coverage."""
+    passing, total = entry.evidence["passing"], entry.evidence["passing_total"]
+    return frozenset([NEVER_PASSING] if total and not passing else [ALL_PASSING] if total and passing == total else [])
 
 
 def _mapped(values: StatementValues, block: int, searched: Searched) -> Iterator[Pair]:
