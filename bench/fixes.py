@@ -32,7 +32,6 @@ from bench.generated.faults import Generated, read_faults  # noqa: E402
 from bench.ranking.evidence import read  # noqa: E402
 from corpus import corpus  # noqa: E402
 from whence.build.edited import Rebuild  # noqa: E402
-from whence.diagnosis.situations import ALL_PASSING, INVARIANT, NEVER_PASSING, broken, executed  # noqa: E402
 from whence.errors import WhenceError  # noqa: E402
 from whence.program.c_source import CSource  # noqa: E402
 from whence.program.source_edits import applied, edited  # noqa: E402
@@ -40,6 +39,7 @@ from whence.program.token_changes import c_tokens  # noqa: E402
 from whence.techniques.bugfix.association import learn, prioritise  # noqa: E402
 from whence.techniques.bugfix.candidates import FileCandidates  # noqa: E402
 from whence.techniques.bugfix.knowledge import SHIPPED, Scenario, load, save  # noqa: E402
+from whence.techniques.bugfix.said import ALL_PASSING, INVARIANT, NEVER_PASSING, broken, executed  # noqa: E402
 
 if TYPE_CHECKING:
     from whence.subject.subject import Subject

@@ -6,9 +6,10 @@ from cli_tool import subject_folder
 
 import whence
 from whence.diagnosis.learning import fixed_places
-from whence.diagnosis.situations import ALL_PASSING, INVARIANT, NEVER_PASSING, Situations, broken, executed
-from whence.findings import Entry, Statement
+from whence.diagnosis.situations import Situations
+from whence.findings import Statement
 from whence.program.c_source import CSource
+from whence.techniques.bugfix.said import ALL_PASSING, INVARIANT
 
 FARE = """\
 #include <stdio.h>
@@ -71,11 +72,3 @@ def test_what_passing_cases_and_invariants_say_is_part_of_the_situation() -> Non
     assert compared["line"] == 7 and ALL_PASSING in compared["situation"] and ALL_PASSING not in alone["situation"]
     assert any(text.startswith(INVARIANT) for text in compared["situation"])
     assert not any(text.startswith(INVARIANT) for text in alone["situation"])
-
-
-def test_how_many_passing_cases_come_there() -> None:
-    counts = ((0, 4), (4, 4), (1, 4), (0, 0))
-    entries = [Entry(Statement("p.c", 1), 1.0, 1, 1, {"passing": n, "passing_total": all_}) for n, all_ in counts]
-    assert [executed(entry) for entry in entries] == [{NEVER_PASSING}, {ALL_PASSING}, set(), set()]
-    assert broken(Entry(Statement("p.c", 1), 1.0, 1, 1, {"step": "slice"})) == {"INVARIANT-slice"}
-    assert not broken(entries[0])

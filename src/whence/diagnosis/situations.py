@@ -13,13 +13,14 @@ import numpy as np
 
 from whence.alter.work import Work
 from whence.errors import SubjectError
-from whence.findings import Entry, Findings, Statement
+from whence.findings import Findings, Statement
 from whence.investigation.investigation import Investigation
 from whence.program.c_source import CSource
 from whence.program.debug import describe
 from whence.program.program import plain_name
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.techniques.bugfix.patterns import Pair, pair_patterns, value_patterns
+from whence.techniques.bugfix.said import broken, executed
 from whence.techniques.bugfix.structure import structure
 from whence.techniques.bugfix.values import StatementValues
 from whence.techniques.value_replacement.mapping_pairs import Searched, Settings
@@ -27,8 +28,6 @@ from whence.techniques.value_replacement.technique import searched_pairs
 
 FAILING, PASSING = 3, 20  # runs whose values are looked at
 EVENTS = 1 << 18  # instances of a run
-INVARIANT = "INVARIANT-"  # begins what the steps of likely invariants are called
-NEVER_PASSING, ALL_PASSING = "NO-PASSING-CASE", "ALL-PASSING-CASES"
 
 
 class Situations:
@@ -107,18 +106,6 @@ class Situations:
                     key = plain_name(function.name), variable.name
                     found.setdefault(key, variable.type.spelling if variable.type else "")
         return found
-
-
-def broken(entry: Entry) -> frozenset[str]:
-    """The descriptor of how far the filters of likely invariants keep a statement; ``entry`` is of their ranking."""
-    step = entry.evidence.get("step")
-    return frozenset([f"{INVARIANT}{step}"]) if step else frozenset()
-
-
-def executed(entry: Entry) -> frozenset[str]:
-    """The descriptor of how many passing cases execute a statement; ``entry`` tells of its coverage."""
-    passing, total = entry.evidence["passing"], entry.evidence["passing_total"]
-    return frozenset([NEVER_PASSING] if total and not passing else [ALL_PASSING] if total and passing == total else [])
 
 
 def _mapped(values: StatementValues, block: int, searched: Searched) -> Iterator[Pair]:
