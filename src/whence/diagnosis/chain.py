@@ -35,7 +35,8 @@ ALGORITHM = "dependence"
 COMPARED = 6  # equally good rules or switches, at most, of which the run that they patch is looked at
 MANY = 1 << 20  # events of a failing run from which on it is not recorded with several patches
 REPAIRS = 0.9  # score from which on a rule is taken for a repair
-SHARE = 0.4  # of the time that is left, at most, for finding one of each kind
+SEARCHING = 0.7  # of the time, at most, for finding a run to compare with: the rest is for comparing
+SHARE = 0.4  # of what is left of that, at most, for finding one of each kind
 NEAREST = 0.25  # of what is left then for choosing among those
 
 
@@ -65,24 +66,53 @@ class FailureInducingChain:
                 "give one of its runs of the program as a case: --fails 'ARGUMENTS' --expect 'OUTPUT'",
             )
         remarks: list[str] = []
-        reference = self._found(investigation, row, recording, remarks)
-        if reference is None:
+        if self.reference is not None and self.reference not in set(Kind) - {Kind.VERSION}:
+            reference = _version(investigation, Path(self.reference), recording)
+            findings: Findings | None = chain_findings(investigation, row, recording, reference, self.algorithm)
+        else:
+            order = ORDER if self.reference is None else ((Kind(self.reference), _FINDERS[Kind(self.reference)]),)
+            findings = telling_chain(investigation, row, recording, order, self.algorithm, remarks)
+        if findings is None:
             tried = "".join(f"\n{remark}" for remark in remarks)
             raise SubjectError(
                 f"no run to compare {recording.case.name} with",
                 f"name a good version of the program with --reference, or a smaller input{tried}",
             )
-        findings = chain_findings(investigation, row, recording, reference, self.algorithm)
         findings.summary = [*summary(investigation.subject, investigation.runs), *remarks, *findings.summary]
         return findings
 
-    def _found(
-        self, investigation: Investigation, row: int, recording: Recording, remarks: list[str]
-    ) -> Reference | None:
-        if self.reference is not None and self.reference not in set(Kind) - {Kind.VERSION}:
-            return _version(investigation, Path(self.reference), recording)
-        order = ORDER if self.reference is None else ((Kind(self.reference), _FINDERS[Kind(self.reference)]),)
-        return first_reference(investigation, row, recording, order, remarks)
+
+def telling_chain(
+    investigation: Investigation,
+    row: int,
+    recording: Recording,
+    order: Sequence[tuple[Kind, Finder]],
+    algorithm: str,
+    remarks: list[str],
+) -> Findings | None:
+    """The chain of a failing case with the first reference run of some kinds; None where there is no such run.
+
+    A branch that is switched may be all that its chain holds: where it decides what is printed, and no value that
+    differs was needed for it. Another patch may lie farther from the failure, so it is looked for, and its chain taken
+    if it holds more.
+    """
+    short: Findings | None = None
+    while order:
+        reference, order = first_reference(investigation, row, recording, order, remarks)
+        if reference is None or (short is not None and reference.kind is Kind.CASE):
+            break
+        try:
+            found = chain_findings(investigation, row, recording, reference, algorithm)
+        except SubjectError:
+            if short is None:
+                raise
+            break
+        is_short = len(found.parts["chain"]["steps"]) <= 1
+        if not is_short or (short is None and reference.kind is not Kind.SWITCH):
+            return found
+        short = short or found
+        remarks.append(f"compared with {reference.text}: no value that differs was needed")
+    return short
 
 
 def first_reference(
@@ -91,17 +121,21 @@ def first_reference(
     recording: Recording,
     order: Sequence[tuple[Kind, Finder]],
     remarks: list[str],
-) -> Reference | None:
-    """The first of some kinds of runs to compare a failing case with that there is; what was in vain is remarked."""
-    for kind, find in order:
-        try:
-            found = find(investigation, row, recording)
-        except WhenceError as error:
-            found = str(error)
-        if isinstance(found, Reference):
-            return found
-        remarks.append(f"compared with no {kind}: {found}")
-    return None
+) -> tuple[Reference | None, Sequence[tuple[Kind, Finder]]]:
+    """The first of some kinds of runs to compare a failing case with that there is, and the kinds behind it.
+
+    What was in vain is remarked.
+    """
+    with investigation.clock.part(SEARCHING):
+        for place, (kind, find) in enumerate(order, 1):
+            try:
+                found = find(investigation, row, recording)
+            except WhenceError as error:
+                found = str(error)
+            if isinstance(found, Reference):
+                return found, order[place:]
+            remarks.append(f"compared with no {kind}: {found}")
+    return None, ()
 
 
 def patched_chain(investigation: Investigation, row: int, recording: Recording) -> Findings:
@@ -110,11 +144,11 @@ def patched_chain(investigation: Investigation, row: int, recording: Recording) 
     Raises SubjectError where the runs cannot be compared.
     """
     refuse_early(investigation)
-    reference = first_reference(investigation, row, recording, PATCHES, [])
-    if reference is None:
+    found = telling_chain(investigation, row, recording, PATCHES, ALGORITHM, [])
+    if found is None:
         text = "no chain of values: nothing that was tried makes the failing run pass"
         return Findings("chain", investigation.subject.name, summary=[text])
-    return chain_findings(investigation, row, recording, reference, ALGORITHM)
+    return found
 
 
 # ---- Where reference runs come from: each finder gives one, or says why there is none --------------------------------

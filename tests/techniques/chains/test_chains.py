@@ -8,12 +8,16 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from altering import change, instances, site_at
 from compared import Change, Compared, compared
 
+from whence.alter.changes import Op
 from whence.probe.sites import Role
 from whence.techniques.chains.causality import FAILURE, Set, Target, _Test
 from whence.techniques.chains.dependence_based import dependence_based
 from whence.techniques.chains.hierarchical import hierarchical
+from whence.techniques.chains.reference import Kind, Reference
+from whence.techniques.chains.technique import nearest
 from whence.techniques.chains.walk import Walk, linear
 
 ALGORITHMS = (linear, hierarchical, dependence_based)
@@ -245,6 +249,19 @@ def test_a_program_that_begins_with_a_call():
     walk = both.walk()
     dependence_based(walk)
     assert both.lines(walk.definitions)[0] == both.line("SWITCH")
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_of_patches_that_change_no_way_the_one_that_changes_the_fewest_values(is_over):
+    both = compared(STRAIGHT, "5", "right\n", Change("SWITCH"))
+    made, patches = both.made, {}
+    for mark in ("LIMIT", "WIDE"):
+        site = site_at(made, both.line(mark), Role.STORE)
+        (clock,) = instances(both.session.observe(), site)
+        patches[mark] = Reference(Kind.RULE, mark, change(made.subject, site, Op.SET, 4, clock=clock))
+    for order in (("LIMIT", "WIDE"), ("WIDE", "LIMIT")):
+        found = nearest(both.session, [patches[mark] for mark in order], lambda: is_over)
+        assert found.text == (order[0] if is_over else "WIDE")
 
 
 def test_sets_are_known_once_they_were_found():

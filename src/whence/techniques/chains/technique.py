@@ -189,14 +189,14 @@ def compare(session: Session, reference: Reference) -> Iterator[Comparison]:
 def nearest(session: Session, references: Sequence[Reference], is_over: Callable[[], bool]) -> Reference:
     """Of patched runs the one that is nearest to the failing run: the fewest of both's events have no counterpart.
 
-    Of those that were looked at, in their order, before the time ``is_over``; the first one always is. Raises
-    SubjectError where the runs cannot be compared.
+    Where as few have none, the fewest others have another value. Of those that were looked at, in their order, before
+    the time ``is_over``; the first one always is. Raises SubjectError where the runs cannot be compared.
     """
     if len(references) == 1:
         return references[0]
     _check(session)
     (failing,) = _recorded(session, [np.zeros(0, CHANGE)])
-    best, least = references[0], sys.maxsize
+    best, least = references[0], (sys.maxsize, 0)
     for reference in references:
         (patched,) = _recorded(session, [reference.changes])
         distance = _distance(Pairing(failing, patched))
@@ -207,10 +207,13 @@ def nearest(session: Session, references: Sequence[Reference], is_over: Callable
     return best
 
 
-def _distance(pairing: Pairing) -> int:
-    """How many events of two runs have no counterpart."""
-    matched = int((pairing.events >= 0).sum())
-    return pairing.failing.trace.events + pairing.reference.trace.events - 2 * matched
+def _distance(pairing: Pairing) -> tuple[int, int]:
+    """How many events of two runs have no counterpart, and how many of the failing run another value."""
+    matched = np.flatnonzero(pairing.events >= 0)
+    alone = pairing.failing.trace.events + pairing.reference.trace.events - 2 * len(matched)
+    mine, is_known = pairing.failing.trace.values(matched)
+    theirs, is_other_known = pairing.reference.trace.values(pairing.events[matched])
+    return alone, int((is_known & is_other_known & (mine != theirs)).sum())
 
 
 def _check(session: Session) -> Observed:
