@@ -106,6 +106,58 @@ def test_a_case_that_always_fails_is_told_so() -> None:
     assert any("may not depend on one" in remark for remark in case["remarks"])
 
 
+SILENT = """
+#include <pthread.h>
+#include <stdlib.h>
+struct job { pthread_mutex_t lock; pthread_cond_t ended; int done, result; };
+static void *run(void *given)
+{
+    struct job *job = given;
+    pthread_mutex_lock(&job->lock);
+    job->done = 1;
+    pthread_cond_signal(&job->ended);
+    pthread_mutex_unlock(&job->lock);
+    job->result = 42;                           /* 12: the job may be gone */
+    return NULL;
+}
+int main(void)
+{
+    struct job *job = calloc(1, sizeof *job);
+    pthread_t thread;
+    pthread_mutex_init(&job->lock, NULL);
+    pthread_cond_init(&job->ended, NULL);
+    pthread_create(&thread, NULL, run, job);
+    pthread_mutex_lock(&job->lock);
+    while (!job->done)
+        pthread_cond_wait(&job->ended, &job->lock);
+    pthread_mutex_unlock(&job->lock);
+    free(job);
+    pthread_join(thread, NULL);
+    return 0;
+}
+"""
+CONFIGURATION = """
+[program]
+sources = ["p.c"]
+flags = ["-pthread"]
+[cases]
+file = "cases.txt"
+reference = "/bin/true"
+"""
+
+
+@pytest.mark.parametrize("compare, kind", [("[compare]\nmemory = true\n", "memory error"), ("", "pass")])
+def test_a_silent_memory_error_fails_where_that_is_asked_for(compare: str, kind: str) -> None:
+    folder = subject_folder(f"silent-{kind[:4]}", p_c=SILENT, whence_toml=CONFIGURATION + compare, cases_txt="one\n")
+    result = whence(folder, "schedules", "--runs", "60", "--budget", "5m", "--json").json
+    (case,) = result["schedules"]
+    assert case["outcome"] == kind
+    assert (case["found"] is not None) == bool(compare)
+    if compare:
+        assert result["symptom"]["kind"] == "memory-error"
+        assert "p.c:12 of the block of 96 bytes" in case["found"]["failure"]
+
+
 def test_a_case_that_always_fails_is_told_without_time_to_run_it_again(monkeypatch) -> None:
     monkeypatch.setattr(Search, "run", lambda *_: [])
     folder = subject_folder("always", always_c=ALWAYS)

@@ -20,6 +20,7 @@ BATCH = 48  # runs between two looks at what they gave
 SAME = 2  # times that a failing schedule has to fail in the same way when it is made again
 
 Left = Callable[[], float]  # seconds that there are still
+Silent = Callable[[Case], Outcome | None]  # what goes wrong silently in a run that passes: it takes a recording
 Report = Callable[[int], None]
 
 
@@ -62,11 +63,15 @@ class Search:
 
     ``left`` are the seconds that are left for looking at new schedules, ``rest`` those for what comes of one that
     fails. A run that takes longer than ``short`` seconds (0: as long as the runner lets it) counts as one that does not
-    end, until it is made again: then it has all the time.
+    end, until it is made again: then it has all the time. Runs that pass are looked at for what is ``silent``, if that
+    is given.
     """
 
-    def __init__(self, runner: Runner, case: Case, left: Left, report: Report = lambda _: None) -> None:
-        self._runner, self._case = runner, case
+    def __init__(
+        self, runner: Runner, case: Case, left: Left, report: Report = lambda _: None, silent: Silent | None = None
+    ) -> None:
+        self._runner, self._case, self._silent = runner, case, silent
+        self._known: dict[tuple[Point, ...], Outcome | None] = {}  # what is silent under some points
         self.left, self.rest, self.report = left, left, report
         self.short, self._limits = 0.0, runner.limits
         self.tally = Tally()
@@ -91,8 +96,16 @@ class Search:
         return results
 
     def outcome(self, result: RunResult) -> Outcome:
-        """The verdict of a run."""
-        return judge(self._case, result)
+        """The verdict of a run. While there is time, one that passes is made again and recorded, where that counts."""
+        found, followed = judge(self._case, result), result.followed
+        if found.failed or self._silent is None or followed is None or followed.lost:
+            return found
+        points = followed.points
+        if points not in self._known:
+            if self.rest() <= 0:
+                return found
+            self._known[points] = self._silent(replace(self._case, schedule=Schedule(points)))
+        return self._known[points] or found
 
     # ---- Finding -----------------------------------------------------------------------------------------------------
 
@@ -119,6 +132,8 @@ class Search:
             outcome = self.outcome(result)
             if outcome.failed and not followed.lost:
                 failing.append(Failing(schedule, result, outcome, strategy.name, self.tally.total))
+                if self._silent is not None:
+                    break  # it takes a recording to judge each of the others
             elif not outcome.failed:
                 strategy.learn(schedule, followed)
         for found in sorted(failing, key=lambda f: len(_points(f.result))):

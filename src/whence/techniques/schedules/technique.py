@@ -13,6 +13,7 @@ from whence.errors import SubjectError, TraceError
 from whence.findings import Entry, Findings, Symptom, plural
 from whence.probe.instrument import Variant
 from whence.probe.library import FUNCTIONS
+from whence.run.outcome import Kind
 from whence.run.schedule import DEFAULT, Point, Schedule, ScheduleFile, Way
 from whence.techniques.schedules.guide import Guide
 from whence.techniques.schedules.search import Failing, Search
@@ -171,7 +172,16 @@ class _Searched:
         clock = self._investigation.clock
         import time
 
-        return Search(runner, self._case, lambda: min(clock.left, self._ends - time.monotonic()))
+        silent = self._memory_error if self._case.comparison.memory else None
+        return Search(runner, self._case, lambda: min(clock.left, self._ends - time.monotonic()), silent=silent)
+
+    def _memory_error(self, case: Case) -> Outcome | None:
+        """The memory error of a run that passes in all else; None: it has none, or cannot be recorded."""
+        try:
+            outcome = self._investigation.recorder.record(case).outcome
+        except (SubjectError, TraceError):
+            return None
+        return outcome if outcome.kind is Kind.MEMORY else None
 
     def _default(self) -> tuple[tuple[bytes, bytes], Recording | None]:
         """The places at which threads share something by the default schedule, and its recording.
