@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ import pytest
 
 from bench.ranking.calibrate import corrected, fitted
 from bench.ranking.evidence import Recorded, read
-from bench.ranking.examples import load
+from bench.ranking.examples import held_out, load
 from bench.ranking.learn import Example, learned, softmax
+from bench.ranking.measure import Ways, by_method, by_program
 from bench.ranking.record import record
 from bench.ranking.train import trained
 from corpus import corpus
+from whence.diagnosis.learned_ranking import stored
 from whence.findings import Findings, Statement, rank
 
 NAMES = ("left", "right", "odd")
@@ -93,6 +96,20 @@ def test_trained_again_it_gives_the_same_file(tmp_path):
     stored = json.loads(first)
     assert stored["weights"]["clean"] > 0 > stored["weights"]["switch all"]
     assert stored["learned from"]["generated"] == 30
+
+
+def test_a_model_stands_beside_the_order_and_what_is_learned(tmp_path):
+    path, file = tmp_path / "recorded.jsonl", tmp_path / "model.json"
+    path.write_text("".join(json.dumps(recorded(number).to_json()) + "\n" for number in range(30)))
+    faults = load([path])
+    file.write_text(json.dumps(trained(faults)))
+    good = stored(file)
+    ways = Ways.of(faults, held_out(faults), good)
+    assert ways.model == [1] * 30 and ways.fixed == [fault.ranks["fixed"] for fault in faults]
+    bad = replace(good, weights={name: -weight for name, weight in good.weights.items()})
+    assert Ways.of(faults, held_out(faults), bad).model == [4] * 30
+    assert "| the model | 30 | 30 (100 %) |" in by_method(faults, held_out(faults), good)
+    assert "| prog0 | 10 | " in by_program(faults, held_out(faults), good)
 
 
 def test_what_was_recorded_is_read_again_but_for_a_line_that_was_not_finished(tmp_path):

@@ -42,9 +42,13 @@ class Model:
 
     def scores(self, features: Features) -> Floats:
         """The score of each statement. Raises ValueError where the features are not those that were learned."""
-        if features.names != list(self.weights):
+        return self.rounded(features.matrix, features.names)
+
+    def rounded(self, matrix: Floats, names: Sequence[str]) -> Floats:
+        """... of a matrix with features of these names."""
+        if list(names) != list(self.weights):
             raise ValueError("the features are not those of the ranking's weights: python -m bench.ranking.train")
-        weighed: Floats = features.matrix @ np.array(list(self.weights.values()))
+        weighed: Floats = matrix @ np.array(list(self.weights.values()))
         return np.round(weighed / TINY) * TINY
 
     def chance(self, scores: Floats) -> dict[str, float]:
@@ -59,8 +63,13 @@ class Model:
 @cache
 def shipped() -> Model:
     """The model that comes with Whence."""
-    stored = json.loads(MODEL.read_text())
-    return Model(stored["weights"], {name: (pair[0], pair[1]) for name, pair in stored["chances"].items()})
+    return stored(MODEL)
+
+
+def stored(path: Path) -> Model:
+    """The model of a file."""
+    read = json.loads(path.read_text())
+    return Model(read["weights"], {name: (pair[0], pair[1]) for name, pair in read["chances"].items()})
 
 
 def is_weighed(base: Findings, found: Sequence[Findings], is_open: bool) -> bool:
