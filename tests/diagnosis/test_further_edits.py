@@ -70,7 +70,7 @@ def test_an_entry_of_a_table_is_changed(at: str | None) -> None:
     folder = subject_folder("further-units", units_c=UNITS)
     fails = [("2 h", "7200\n"), ("3 h", "10800\n")]
     with whence.open_sources([folder / "units.c"], fails=fails, passes=["1 s", "2 m"]) as project:
-        first, *_ = fixed(project, at=at).parts["edits"]
+        first, *_ = fixed(project, at=at, statements=4).parts["edits"]
     assert (first["line"], first["passes"], first["size"]) == (7, True, 1)
     assert '-    { "h", 3660 },\n+    { "h", 3600 },\n' in first["diff"]
 
@@ -79,7 +79,7 @@ def test_an_entry_of_a_header_is_changed_by_its_bytes() -> None:
     folder = subject_folder("further-header", factors_c=FACTORS_C, factors_h=FACTORS_H)
     fails = [("2 3", "2000\n"), ("3 3", "3000\n")]
     with whence.open_sources([folder / "factors.c"], fails=fails, passes=["2 2", "3 1", "4 0"]) as project:
-        first, *_ = fixed(project).parts["edits"]
+        first, *_ = fixed(project, statements=1).parts["edits"]
     assert (first["file"], first["line"], first["passes"]) == ("factors.h", 3, True)
     assert "-    100, 1001,\n+    100, 1000,\n" in first["diff"]
 
@@ -88,7 +88,7 @@ def test_a_number_that_would_have_been_right_is_written() -> None:
     folder = subject_folder("further-fee", fee_c=FEE)
     fails = [("7", "454\n"), ("60", "613\n")]
     with whence.open_sources([folder / "fee.c"], fails=fails, passes=["1", "3"]) as project:
-        found = fixed(project)
+        found = fixed(project, statements=2)
     assert any("+        fee = weight * 3 + 433;" in edit["diff"] for edit in found.parts["edits"] if edit["passes"])
     assert found.parts["trials"]["tried"] <= found.parts["trials"]["made"]
 
@@ -96,6 +96,10 @@ def test_a_number_that_would_have_been_right_is_written() -> None:
 def test_tables_that_statements_name_come_behind_them() -> None:
     code, table = Statement("units.c", 12), [Statement("units.c", line) for line in (5, 6, 7)]
     ranking = [Entry(code, 1.0, 1, 1), Entry(table[1], 0.5, 2, 2), Entry(Statement("units.c", 14), 0.2, 3, 3)]
-    found = with_tables(ranking, {"units.c": CSource(UNITS.encode())})
+    source = CSource(UNITS.encode())
+    found = with_tables(ranking, {"units.c": source}, is_read=False)
     assert found[:3] == ranking and [entry.statement for entry in found[3:]] == [table[0], table[2]]
-    assert with_tables(ranking[2:], {"units.c": CSource(UNITS.encode())}) == ranking[2:]
+    assert with_tables(ranking[2:], {"units.c": source}, is_read=False) == ranking[2:]
+    assert with_tables(ranking, {"units.c": source}, is_read=True) == ranking
+    local = CSource(UNITS.replace("static const struct unit {", "int main(void) { struct unit {").encode())
+    assert len(with_tables(ranking, {"units.c": local}, is_read=True)) == 5

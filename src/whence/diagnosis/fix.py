@@ -76,7 +76,9 @@ class Fix:
         first = Findings("fix", investigation.subject.name, [self._entry(investigation)]) if self.at else None
         ranked = first or _ranked(investigation, quick.base)
         chosen = ranked.ranking[: self.statements]
-        chosen = chosen if self.at else with_tables(chosen, _sources_of(investigation.subject.folder, chosen))
+        if not self.at:
+            sources = _sources_of(investigation.subject.folder, chosen)
+            chosen = with_tables(chosen, sources, is_read=quick.compared is not None)
         fixing = _Fixing(investigation, quick, chosen, scenarios)
         fixing.suggest_by_structure()
         fixing.search(ranked.parts)

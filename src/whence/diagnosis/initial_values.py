@@ -16,7 +16,7 @@ import numpy as np
 from whence.diagnosis.confirmation import KEYS
 from whence.diagnosis.spectrum_and_slice import NEARNESS, SLICE_WEIGHT
 from whence.findings import Entry, Findings, Statement, rank
-from whence.program.c_source import CSource, entries
+from whence.program.c_source import CSource, Place, entries
 from whence.subject.initial_values import InitialValue
 from whence.subject.suspiciousness import Counts, formula_of
 from whence.techniques.rules.rules import SCALE, sentence
@@ -88,14 +88,15 @@ def with_other_values(found: Sequence[Findings], rows: Sequence[dict[str, Any]],
     return [*(one for one in found if one.technique != "rules"), joined]
 
 
-def with_tables(ranking: Sequence[Entry], sources: Mapping[str, CSource]) -> list[Entry]:
+def with_tables(ranking: Sequence[Entry], sources: Mapping[str, CSource], is_read: bool) -> list[Entry]:
     """Statements in their order, and behind them the lines of the tables that they name, where these are not ranked.
 
-    Which entries runs read need not be known for that. ``sources`` are the files as statements name them.
+    ``sources`` are the files as statements name them. ``is_read``: the static entries that failing runs read are ranked
+    already, so that others do not matter.
     """
     tables: dict[str, list[Statement]] = {}
     for file, source in sources.items():
-        for table in source.tables:
+        for table in (one for one in source.tables if not (is_read and one.place is Place.TABLE)):
             lines = dict.fromkeys(entry.start_point[0] + 1 for entry in entries(table.node))
             tables.setdefault(table.name, []).extend(Statement(file, line) for line in lines)
     lines_of = {file: source.text.decode("latin-1").split("\n") for file, source in sources.items()}
