@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from whence.diagnosis.chain import SEARCHING, SHARE, first_reference, telling_chain
+from whence.diagnosis.chain import PATCHES, SEARCHING, SHARE, first_reference, patched_chain, telling_chain
 from whence.errors import SubjectError
 from whence.findings import Findings
 from whence.investigation.clock import Clock
@@ -69,3 +69,17 @@ def test_a_switch_that_is_all_of_its_chain_is_not_the_last_that_is_tried(monkeyp
     investigation = cast(Any, SimpleNamespace(clock=Clock()))
     found = telling_chain(investigation, 0, cast(Any, None), order, "dependence", [])
     assert (found.subject if found else None) == taken
+
+
+@pytest.mark.parametrize(
+    ("score", "doubt", "order"),
+    [(1.0, "", PATCHES), (0.5, "", PATCHES[1:]), (1.0, "it breaks 2 passing cases", PATCHES[1:]), (None, "", PATCHES)],
+)
+def test_no_repair_is_looked_for_again_where_there_was_none(monkeypatch, score, doubt, order) -> None:
+    asked = []
+    monkeypatch.setattr("whence.diagnosis.chain.refuse_early", lambda _: None)
+    monkeypatch.setattr("whence.diagnosis.chain.telling_chain", lambda *words: asked.append(words[3]))
+    rules = Findings("rules", "program", parts={"rules": [{"score": score, "doubt": doubt}]})
+    investigation = cast(Any, SimpleNamespace(subject=SimpleNamespace(name="program")))
+    found = patched_chain(investigation, 0, cast(Any, None), [rules] if score is not None else [])
+    assert asked == [order] and "no chain of values" in found.summary[0]

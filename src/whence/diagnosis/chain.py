@@ -138,17 +138,22 @@ def first_reference(
     return None, ()
 
 
-def patched_chain(investigation: Investigation, row: int, recording: Recording) -> Findings:
+def patched_chain(
+    investigation: Investigation, row: int, recording: Recording, found: Sequence[Findings] = ()
+) -> Findings:
     """The chain of a failing case against itself, patched: nothing but a line of the summary where nothing patches it.
 
-    Raises SubjectError where the runs cannot be compared.
+    Where the rules are among what was ``found`` before, a repair is looked for only if they hold one. Raises
+    SubjectError where the runs cannot be compared.
     """
     refuse_early(investigation)
-    found = telling_chain(investigation, row, recording, PATCHES, ALGORITHM, [])
-    if found is None:
+    rules = next((one.parts["rules"] for one in found if one.technique == "rules"), None)
+    is_in_vain = rules is not None and not any(row["score"] >= REPAIRS and not row["doubt"] for row in rules)
+    chain = telling_chain(investigation, row, recording, PATCHES[is_in_vain:], ALGORITHM, [])
+    if chain is None:
         text = "no chain of values: nothing that was tried makes the failing run pass"
         return Findings("chain", investigation.subject.name, summary=[text])
-    return found
+    return chain
 
 
 # ---- Where reference runs come from: each finder gives one, or says why there is none --------------------------------
@@ -237,5 +242,10 @@ def _case(investigation: Investigation, row: int, recording: Recording) -> Refer
 Finder = Callable[["Investigation", int, "Recording"], Reference | str]
 _FINDERS: dict[Kind, Finder] = {Kind.SWITCH: _switch, Kind.RULE: _rule, Kind.PAIR: _pair, Kind.CASE: _case}
 # In which order they are looked for: a repair comes nearest to the program without its fault (bench.chains).
-PATCHES = ((Kind.RULE, _repair), (Kind.SWITCH, _switch), (Kind.PAIR, _pair), (Kind.RULE, _rule))
+PATCHES: tuple[tuple[Kind, Finder], ...] = (
+    (Kind.RULE, _repair),
+    (Kind.SWITCH, _switch),
+    (Kind.PAIR, _pair),
+    (Kind.RULE, _rule),
+)
 ORDER = (*PATCHES, (Kind.CASE, _case))

@@ -331,9 +331,13 @@ class Diagnosis:
             return
         if self.investigation.setup.window or self.investigation.subject.has_threads:
             return
-        told = partial(patched_chain, self.investigation, self.rows[0], recording)
         seconds = min(TELLING * self.left, TELLING_MOST)
-        self.chain = self.attempts.take("chain", "telling how it came about", told, seconds)
+
+        def told() -> Findings:
+            with self.investigation.clock.only(seconds):  # what was found by then is told
+                return patched_chain(self.investigation, self.rows[0], recording, self.found)
+
+        self.chain = self.attempts.take("chain", "telling how it came about", told, seconds + LATE)
         self.publish()
 
     def nearest(self) -> list[TraceReader]:

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
 Due = Callable[[float | None, float], None]  # when all has to be over (of time.monotonic; None: it stands), of how much
@@ -66,11 +66,15 @@ class Clock:
         """When a share of the time that is left will be over (of ``time.monotonic``)."""
         return time.monotonic() + share * self.left
 
-    @contextmanager
-    def part(self, share: float) -> Iterator[None]:
+    def part(self, share: float) -> AbstractContextManager[None]:
         """Inside, only a share of the time that is left is there."""
+        return self.only(share * self.left)
+
+    @contextmanager
+    def only(self, seconds: float) -> Iterator[None]:
+        """Inside, only so many seconds are there, of those that are left."""
         outer, stood = self._until, self.stood
-        self._until = self.within(share)
+        self._until = min(outer, time.monotonic() + seconds)
         try:
             yield
         finally:
