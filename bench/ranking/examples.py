@@ -17,7 +17,7 @@ from whence.findings import Entry, rank
 from whence.subject.suspiciousness import tie_ranks
 
 QUICK = ("invariants", "causes")  # voices that alter no run: what ``whence fix`` begins with
-VOICES = ("invariants", "rules", "switch", "values", "formula", "causes")
+VOICES = ("invariants", "rules", "switch", "values", "formula", "causes", "memory")
 
 
 @dataclass(slots=True)
