@@ -32,7 +32,7 @@ def measure(fault: Fault, work: Path, budget: float) -> list[str]:
     parts: dict[str, Any] = {}
     with planted(fault, tree):
         write_subject(fault, tree, plain)
-        with whence.open(tree, whence.Setup(workers=1)) as project:
+        with whence.open(tree, whence.Setup(workers=1, fresh=True)) as project:
             for algorithm in ALGORITHMS:
                 clock = project.investigation.clock
                 began = time.monotonic() - clock.stood

@@ -36,7 +36,8 @@ COMPARED = 6  # equally good rules or switches, at most, of which the run that t
 MANY = 1 << 20  # events of a failing run from which on it is not recorded with several patches
 REPAIRS = 0.9  # score from which on a rule is taken for a repair
 SEARCHING = 0.7  # of the time, at most, for finding a run to compare with: the rest is for comparing
-SHARE = 0.4  # of what is left of that, at most, for finding one of each kind
+REPAIRING, LAST = 0.6, 0.8  # of what is left of that, at most, for finding a repair, and for the last kind of patch
+SHARE = 0.4  # of it for each other kind
 NEAREST = 0.25  # of what is left then for choosing among those
 
 
@@ -181,9 +182,11 @@ def _switch(investigation: Investigation, row: int, recording: Recording) -> Ref
     return _nearest(investigation, recording, found[::-1])
 
 
-def _repair(investigation: Investigation, row: int, recording: Recording, least: float = REPAIRS) -> Reference | str:
+def _repair(
+    investigation: Investigation, row: int, recording: Recording, least: float = REPAIRS, share: float = REPAIRING
+) -> Reference | str:
     """The best rule that is as good as a repair; of equally good ones that with which the run changes least."""
-    with investigation.work("trying rules", SHARE) as work:
+    with investigation.work("trying rules", share) as work:
         repairs = best_repairs(investigation.subject, investigation.runs, work, row, least)
     if not repairs:
         return f"no change of a site repairs {recording.case.name}" + (" and all like it" if least else "")
@@ -203,7 +206,7 @@ def _nearest(investigation: Investigation, recording: Recording, references: Seq
 
 def _rule(investigation: Investigation, row: int, recording: Recording) -> Reference | str:
     """The best rule with which the case passes, whatever else it does."""
-    return _repair(investigation, row, recording, 0.0)
+    return _repair(investigation, row, recording, 0.0, LAST)
 
 
 def _ruled(repair: Repair) -> Reference:
