@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
@@ -78,6 +79,28 @@ def test_a_sandbox_goes_at_exit():
     name, inode = run.stdout.split()
     with contextlib.suppress(FileNotFoundError):
         assert Path(name).stat().st_ino != int(inode)
+
+
+def test_who_closes_it_as_well_waits_until_it_is_gone(monkeypatch):
+    removing, may_go = Event(), Event()
+
+    def slowly(root: Path) -> None:
+        removing.set()
+        may_go.wait()
+        remove_tree(root)
+
+    box = Sandbox()
+    monkeypatch.setattr("whence.run.sandbox.remove_tree", slowly)
+    threads = [Thread(target=box.close), Thread(target=box.close)]
+    threads[0].start()
+    assert removing.wait(10)
+    threads[1].start()
+    threads[1].join(0.1)
+    assert threads[1].is_alive()
+    may_go.set()
+    for thread in threads:
+        thread.join(10)
+    assert not box.root.exists() and not Path(f"{box.root}.lock").exists()
 
 
 def test_inputs_are_kept_once():

@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from threading import RLock
 
 from whence.errors import SubjectError
 
@@ -105,6 +106,7 @@ class Sandbox:
         self.work = self.root / "work"
         self._slots: list[Slot] = []
         self._inputs: dict[bytes, Path] = {}
+        self._closing = RLock()
         atexit.register(self.close)
         with self.full_disk_is_clear():
             self.work.mkdir(0o700)
@@ -116,18 +118,19 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """Remove the folder with all that is in it."""
+        """Remove the folder with all that is in it. At exit this waits for a thread that is about it."""
+        with self._closing:
+            for slot in self._slots:
+                os.close(slot.stdout_fd)
+                os.close(slot.stderr_fd)
+            self._slots.clear()
+            if self._lock >= 0:
+                with contextlib.suppress(OSError):  # what is left is cleared by who gets the same number next
+                    remove_tree(self.root)
+                Path(f"{self.root}.lock").unlink(missing_ok=True)
+                os.close(self._lock)
+                self._lock = -1
         atexit.unregister(self.close)
-        for slot in self._slots:
-            os.close(slot.stdout_fd)
-            os.close(slot.stderr_fd)
-        self._slots.clear()
-        if self._lock >= 0:
-            with contextlib.suppress(OSError):  # what is left is cleared by who gets the same number next
-                remove_tree(self.root)
-            Path(f"{self.root}.lock").unlink(missing_ok=True)
-            os.close(self._lock)
-            self._lock = -1
 
     def slots(self, count: int) -> list[Slot]:
         """Return the first ``count`` slots, making those that are missing."""
