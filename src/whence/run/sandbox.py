@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 
 from whence.errors import SubjectError
 
@@ -102,12 +102,12 @@ class Sandbox:
     """
 
     def __init__(self) -> None:
-        self.root, self._lock = _claim_root()
-        self.work = self.root / "work"
         self._slots: list[Slot] = []
         self._inputs: dict[bytes, Path] = {}
         self._closing = RLock()
-        atexit.register(self.close)
+        self.root, self._lock = Path(), -1
+        _OPEN.add(self)
+        self.work = self.root / "work"
         with self.full_disk_is_clear():
             self.work.mkdir(0o700)
 
@@ -118,7 +118,7 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """Remove the folder with all that is in it. At exit this waits for a thread that is about it."""
+        """Remove the folder with all that is in it; who else is about it is waited for."""
         with self._closing:
             for slot in self._slots:
                 os.close(slot.stdout_fd)
@@ -130,7 +130,7 @@ class Sandbox:
                 Path(f"{self.root}.lock").unlink(missing_ok=True)
                 os.close(self._lock)
                 self._lock = -1
-        atexit.unregister(self.close)
+        _OPEN.discard(self)
 
     def slots(self, count: int) -> list[Slot]:
         """Return the first ``count`` slots, making those that are missing."""
@@ -213,6 +213,39 @@ class Sandbox:
             f"no space left in {self.root.parent}, where the cases run",
             "free some space there, or name a folder with room in TMPDIR",
         )
+
+
+class _Open:
+    """The sandboxes of this process, which go at its exit. Threads may go on then: they get no new ones."""
+
+    def __init__(self) -> None:
+        self._boxes: set[Sandbox] = set()
+        self._turn = Lock()
+        self._is_over = False
+        atexit.register(self._end)
+
+    def add(self, box: Sandbox) -> None:
+        """Give a sandbox its root folder, and the descriptor of its lock."""
+        with self._turn:
+            if self._is_over:
+                raise SubjectError("no folder for runs is made any more: the command ends")
+            box.root, box._lock = _claim_root()
+            self._boxes.add(box)
+
+    def discard(self, box: Sandbox) -> None:
+        """A sandbox that is gone."""
+        with self._turn:
+            self._boxes.discard(box)
+
+    def _end(self) -> None:
+        with self._turn:
+            self._is_over = True
+            boxes = list(self._boxes)
+        for box in boxes:
+            box.close()
+
+
+_OPEN = _Open()
 
 
 # ---- The root folder -------------------------------------------------------------------------------------------------
