@@ -8,13 +8,15 @@ BIN := $(VENV)/bin
 setup: $(VENV)/.ready
 
 # The lock file pins every package with its hash; the project itself is installed in place, and compiled to bytecode: where
-# the system is told not to keep that, each start would take a second longer.
+# the system is told not to keep that, each start would take a second longer. The analysis is compiled to machine code,
+# too, so that no command has to do it at its first use.
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("whence needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m compileall -q src
+	-@env -u WHENCE_HOME $(BIN)/whence doctor
 	@touch $@
 
 demo: setup

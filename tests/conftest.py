@@ -1,13 +1,15 @@
 """The suite leaves the user's cache alone: its own lies below the clone, whatever the environment says.
 
 Programs of tests name absolute paths in their debug information. So the cache's folder is named by the clone's place:
-a clone that was moved or copied starts with an empty one.
+a clone that was moved or copied starts with an empty one, in which compiled kernels alone are laid: they are known by
+the contents of all that they come from.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import signal
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +20,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pytest import TestReport
 
+from whence.trace.compiling import kernels_folder
+
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
@@ -25,8 +29,24 @@ WHOLE = 2000  # tests from which on a session is one of the whole suite
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / ".cache" / hashlib.sha256(os.fsencode(ROOT)).hexdigest()[:8]
 
+
+def lay_kernels(installed: Path, own: Path) -> None:
+    """Copy what was compiled at the installation to where the tests keep theirs; another process may do so, too."""
+    if own.exists() or not installed.exists():
+        return
+    half = own.with_name(f"{own.name}.{os.getpid()}")
+    shutil.copytree(installed, half, ignore=shutil.ignore_patterns("*.lock"))
+    try:
+        half.rename(own)
+    except OSError:  # the other process was first
+        shutil.rmtree(half)
+
+
 # Before any test module is imported: where kernels are kept is settled by an import.
+os.environ.pop("WHENCE_HOME", None)
+_installed = kernels_folder()
 os.environ["WHENCE_HOME"] = str(HOME)
+lay_kernels(_installed, kernels_folder())
 for _name in ("WHENCE_CLANG", "WHENCE_DEBUG", "NUMBA_CACHE_DIR"):
     os.environ.pop(_name, None)
 # Also for tests with a home of their own: zig builds its run-time library once, 20 s that belong to none of them.

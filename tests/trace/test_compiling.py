@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.conftest import lay_kernels
 from whence.trace import compiling
 
 
@@ -22,3 +23,35 @@ def test_a_process_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.Monke
     compiling.compile_apart(kernel, (), lambda: False)
     assert 0.9 < time.monotonic() - began < 30
     assert [path.suffix for path in tmp_path.iterdir()] == [".lock"]
+
+
+def test_kernels_are_kept_with_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WHENCE_HOME", str(tmp_path / "home"))
+    assert compiling.kernels_folder() == tmp_path / "home" / "kernels"
+    monkeypatch.delenv("WHENCE_HOME")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiling.sys, "prefix", str(tmp_path))
+    assert compiling.kernels_folder() == tmp_path / "var" / "whence" / "kernels"
+    monkeypatch.setattr(compiling.sys, "base_prefix", str(tmp_path))  # no virtual environment
+    assert compiling.kernels_folder() == tmp_path / "cache" / "whence" / "kernels"
+
+
+def test_no_kernels_are_kept_where_the_environment_is_none_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("WHENCE_HOME")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiling.sys, "prefix", str(tmp_path / "gone"))
+    assert compiling.kernels_folder() == tmp_path / "cache" / "whence" / "kernels"
+
+
+def test_kernels_of_the_installation_are_laid_into_the_cache_of_the_tests(tmp_path: Path) -> None:
+    installed, own = tmp_path / "installed", tmp_path / "own" / "kernels"
+    lay_kernels(installed, own)
+    assert not own.parent.exists()
+    (installed / "hash").mkdir(parents=True)
+    for name in ("a.nbc", "a.lock"):
+        (installed / "hash" / name).write_text(name)
+    lay_kernels(installed, own)
+    lay_kernels(installed, own)
+    assert [path.relative_to(own.parent) for path in own.parent.rglob("*.*")] == [Path("kernels/hash/a.nbc")]

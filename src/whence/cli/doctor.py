@@ -18,7 +18,7 @@ import click
 from whence.cli.checks import Report, Weakness, run_check
 from whence.cli.subject_checks import examine_subject
 from whence.errors import BuildError, SubjectError
-from whence.investigation.first_use import begin_compiling, is_incomplete
+from whence.investigation.first_use import begin_compiling, compile_ahead, is_incomplete
 from whence.report.screen import screen_on
 from whence.run.config import FILE_NAME
 
@@ -256,6 +256,8 @@ def check_kernels() -> str:
     """Whether compiled analysis code can be kept between sessions; what is not there yet is begun with."""
     import numba
 
+    from whence.subject.run_of_nothing import subject_of_nothing
+    from whence.techniques.races.check import Checker
     from whence.trace.compiled import CACHE
 
     try:
@@ -265,6 +267,7 @@ def check_kernels() -> str:
         hint = "the analyses compile at every start; name a folder in WHENCE_HOME"
         raise Weakness(f"numba {numba.__version__}: cannot write in {CACHE}: {error.strerror}", hint) from error
     begin_compiling()
+    compile_ahead(Checker(subject_of_nothing()))
     return f"numba {numba.__version__}, cache in {CACHE}"
 
 

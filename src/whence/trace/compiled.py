@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -18,28 +19,32 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numba
+from llvmlite import binding
 from numba import njit, types
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
 
 from whence.build.store import is_sealed, sealed
-from whence.build.toolchain import whence_home
 from whence.probe import layout, plan, pointers, steps, synchronisation
-from whence.trace.compiling import KEPT
+from whence.trace.compiling import kernels_folder
 from whence.trace.undisturbed import signals_deferred
 
 
 def _sources_hash() -> str:
-    """A hash of the files that kernels, and the constants in them, come from."""
-    digest = hashlib.sha256()
+    """A hash of the files that kernels, and the constants in them, come from, and of what code is made for.
+
+    An environment may be moved to a machine with another processor, for which all is compiled again.
+    """
+    processor = f"{binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()}"
+    digest = hashlib.sha256(f"{numba.__version__} {sys.implementation.cache_tag} {processor}".encode())
     others = (Path(str(module.__file__)) for module in (layout, plan, pointers, steps, synchronisation))
     for path in (*sorted(Path(__file__).parent.glob("*.py")), *others):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-CACHE = Path(whence_home()) / KEPT / _sources_hash()
+CACHE = kernels_folder() / _sources_hash()
 numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
 
 

@@ -10,6 +10,7 @@ import fcntl
 import gc
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 
 from whence.build.toolchain import whence_home
 
-KEPT = "kernels"  # the folder for what has been compiled, in Whence's own
+KEPT = "kernels"  # the folder for what has been compiled
 LOOK = 0.02  # seconds between two looks whether it has been done
 WHILE_COMPILING = "while the analysis was compiled at its first use"
 MOST = 900  # seconds after which a process that compiles is ended: who waits for its lock must not wait for ever
@@ -31,9 +32,21 @@ class Waiting:
     told: Told = staticmethod(lambda begins: None)
 
 
+def kernels_folder() -> Path:
+    """Where compiled kernels are kept: in the virtual environment, so that whoever uses it finds them.
+
+    They are those of its interpreter and packages, and go with it. Where ``$WHENCE_HOME`` is set, or the environment is
+    none of ours to write to, they are kept in Whence's own folder.
+    """
+    is_own = sys.prefix != sys.base_prefix and os.access(sys.prefix, os.W_OK)
+    if is_own and not os.environ.get("WHENCE_HOME"):
+        return Path(sys.prefix, "var", "whence", KEPT)
+    return Path(whence_home(), KEPT)
+
+
 def is_first_use() -> bool:
-    """Whether nothing has ever been compiled for this user; asked for without loading numba."""
-    return not Path(whence_home(), KEPT).exists()
+    """Whether nothing has ever been compiled here; asked for without loading numba."""
+    return not kernels_folder().exists()
 
 
 def compile_apart(kernel: Any, given: tuple[Any, ...], is_done: Callable[[], bool]) -> None:
