@@ -49,11 +49,11 @@ class Repair:
 def suggestions(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The first changes that a report suggests, the best one of a statement, that are an edit of a line.
 
-    It suggests none that breaks passing cases (``report/text.py``).
+    It suggests none that breaks passing cases or misuses memory (``report/text.py``).
     """
     best: dict[tuple[str, int], Mapping[str, Any]] = {}
     for rule in report.get("rules", []):
-        if rule["f2p"] and not rule["p2f"]:
+        if rule["f2p"] and not rule["p2f"] and rule.get("clean") is not False:
             best.setdefault((rule["file"], rule["line"]), rule)
     return [rule for rule in list(best.values())[:SHOWN] if rule["after"] is not None]
 

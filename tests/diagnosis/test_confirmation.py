@@ -13,6 +13,7 @@ from rule_programs import Program
 from whence.diagnosis.combined_ranking import fuse
 from whence.diagnosis.confirmation import confirm
 from whence.findings import Findings, Statement, rank
+from whence.report.text import suggested_changes
 from whence.subject.memory_check import Checker
 from whence.subject.runs import Runs
 from whence.subject.subject import Subject
@@ -147,6 +148,8 @@ def test_a_change_that_misuses_memory_is_doubtful_though_all_cases_pass(pay: tup
     doubtful = found.parts["rules"][1]
     assert doubtful["doubt"].startswith("`45` has a read beyond `hours` at p.c:5")
     assert f"all pass; but {doubtful['doubt']}; nothing wrong with arithmetic" in doubtful["confirmation"]
+    assert suggested_changes(found) == found.parts["rules"][:1]
+    assert "2 hold, 1 not suggested, since they misuse memory or arithmetic" in found.summary[-1]
 
 
 def test_without_time_nothing_is_compiled(pay: tuple[Subject, Runs]) -> None:

@@ -270,7 +270,7 @@ def suggested(line: int, **values: Any) -> dict[str, Any]:
 
 def test_suggested_changes() -> None:
     first = suggested(7, confirmed=True)
-    others = [suggested(6, p2f=1), suggested(7, rule="other"), suggested(8, checked=0)]
+    others = [suggested(6, p2f=1), suggested(7, rule="other"), suggested(8, checked=0), suggested(5, clean=False)]
     rules = [first, suggested(9, after=None, f2p=1), *others]
     text = printed(Findings("rules", "p", rank({Statement("a.c", 7): 1.0}), parts={"rules": rules}))
     shown = [line.strip() for line in text[text.index("suggested changes") :].splitlines() if line.strip()]

@@ -221,7 +221,9 @@ class _Confirmation:
             cases = plural(self._failing + self._passing, "case")
             text = f"compiled {plural(compiled, 'suggested change')} and ran {cases} with each: "
             text += f"{counts[True] or 'none'} {'holds' if counts[True] < 2 else 'hold'}"
-            yield text + (f", {counts[False]} dropped, since altered runs had shown more" if counts[False] else "")
+            text += f", {counts[False]} dropped, since altered runs had shown more" if counts[False] else ""
+            unclean = sum(rule["confirmed"] is True and rule.get("clean") is False for rule in self._settled)
+            yield text + (f", {unclean} not suggested, since they misuse memory or arithmetic" if unclean else "")
         if counts[None]:
             yield f"not compiled, or not run on all cases: {plural(counts[None], 'suggested change')}"
 
