@@ -687,3 +687,25 @@ int main(int argc, char **argv)
     found = checked(text)
     told = FoundErrors(subject_of(text), found).json(found.errors[0])["text"][0]
     assert "writes 4 bytes behind the end of memory that `alloca` gave to `main`" in told
+
+
+CHAINED = """\
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+    char *text = malloc(8), *other = malloc(40), *at = text;
+    for (int i = 0; i < 30; i++)
+        at = stpcpy(at, "x");
+    at = strchr(text, 'x') + 5;
+    at = memset(at, 'y', 2);
+    *at = 'z';
+    return other == text;
+}
+"""
+
+
+def test_what_a_copy_returns_beyond_the_end_stays_derived_from_the_object() -> None:
+    (error,) = told(CHAINED)
+    assert (error["line"], error["count"]) == (7, 23)  # also where it came into the next block
+    assert error["beyond"] == {"side": "behind", "distance": 0, "bytes": 1}

@@ -49,6 +49,7 @@ class Trait(IntEnum):
     MOVES = 8  # makes a block of another size of one: what it copies was not asked for
     OUTPUT = 32  # gives away bytes that may be padding: those must have been given a value that are none
     COMPARES = 64  # the same of all that it reads
+    INTO_FIRST = 128  # its result points into the object that its first argument was derived from, or beyond its end
     FREES = FREES  # its first argument is a block to give back
 
 
@@ -59,6 +60,9 @@ _TRAITS = {
     "strtoul strtoll strtoull strtod strchr strrchr strstr strspn strcspn strpbrk open fopen getenv "
     "wcslen wcscmp wcschr wcsrchr wcsstr wcstol wcstoul wcstoll wcstoull wcstod inet_pton inet_addr inet_aton fnmatch",
     Trait.OUTPUT: "write pwrite writev pwritev send sendto sendmsg fwrite fwrite_unlocked",
+    Trait.INTO_FIRST: "memcpy mempcpy memmove memset memchr memrchr rawmemchr strcpy stpcpy strcat strncpy stpncpy strncat "
+    "strchr strrchr strchrnul strstr strcasestr strpbrk wcscpy wcpcpy wcscat wcsncpy wcpncpy wcsncat wcschr wcsrchr wcsstr "
+    "wmemcpy wmempcpy wmemmove wmemset wmemchr",
     Trait.COMPARES: "memcmp bcmp wmemcmp",
     Trait.FRESH: "malloc realloc reallocarray aligned_alloc memalign posix_memalign",
     Trait.MOVES: "realloc reallocarray",

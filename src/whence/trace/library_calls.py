@@ -41,8 +41,17 @@ from whence.trace.objects import (
 from whence.trace.origins import COPIES_OF_COPIES, is_undefined
 from whence.trace.shadow import MAX_CELLS, Int
 
-SEPARATE, TEXT, OUTPUT, COMPARES, MOVES, FREES = (
-    int(t) for t in (Trait.SEPARATE, Trait.TEXT, Trait.OUTPUT, Trait.COMPARES, Trait.MOVES, Trait.FREES)
+SEPARATE, TEXT, OUTPUT, COMPARES, MOVES, FREES, INTO_FIRST = (
+    int(t)
+    for t in (
+        Trait.SEPARATE,
+        Trait.TEXT,
+        Trait.OUTPUT,
+        Trait.COMPARES,
+        Trait.MOVES,
+        Trait.FREES,
+        Trait.INTO_FIRST,
+    )
 )
 CELL_READ, CELL_COPY = int(CellKind.READ), int(CellKind.COPY)
 STORES = int(Kind.STORE)
@@ -107,7 +116,11 @@ def result_of(
     sources: Sources,
     state: State,
 ) -> None:
-    """A call's result: what a function returned; of a library call a new block, or a place in an argument's object."""
+    """A call's result: what a function returned; of a library call a new block, or a place in an argument's object.
+
+    What a function gives that copies to its first argument, or looks for something there, stays derived from that, also
+    where it lies beyond the object's end: the next copy begins there.
+    """
     row = columns.segments[segment]
     if row.source > 0:
         state.objects[event] = state.objects[row.source - 1]
@@ -120,9 +133,14 @@ def result_of(
     if plan.sites[site].units != 2 or row.previous < 0:
         return
     value = wide(units, row.word + plan.sites[site].unit)
-    found = block_at(value, state)
     call = last_event(plan, columns, row.previous)
-    arguments = plan.sites[site_of(plan, columns, call)].aux
+    called = plan.sites[site_of(plan, columns, call)]
+    arguments, function = called.aux, -2 - called.callee
+    if value and arguments and function >= 0 and sources.traits[function] & INTO_FIRST:
+        state.objects[event] = state.objects[call - arguments]
+        if state.objects[event]:
+            return
+    found = block_at(value, state)
     for k in range(arguments if value and found == 0 else 0):
         number = state.objects[call - arguments + k]
         if number:
