@@ -60,9 +60,9 @@ _TRAITS = {
     "strtoul strtoll strtoull strtod strchr strrchr strstr strspn strcspn strpbrk open fopen getenv "
     "wcslen wcscmp wcschr wcsrchr wcsstr wcstol wcstoul wcstoll wcstoull wcstod inet_pton inet_addr inet_aton fnmatch",
     Trait.OUTPUT: "write pwrite writev pwritev send sendto sendmsg fwrite fwrite_unlocked",
-    Trait.INTO_FIRST: "memcpy mempcpy memmove memset memchr memrchr rawmemchr strcpy stpcpy strcat strncpy stpncpy strncat "
-    "strchr strrchr strchrnul strstr strcasestr strpbrk wcscpy wcpcpy wcscat wcsncpy wcpncpy wcsncat wcschr wcsrchr wcsstr "
-    "wmemcpy wmempcpy wmemmove wmemset wmemchr",
+    Trait.INTO_FIRST: "memcpy mempcpy memmove memset memchr memrchr rawmemchr strcpy stpcpy strcat strncpy stpncpy "
+    "strncat strchr strrchr strchrnul strstr strcasestr strpbrk wcscpy wcpcpy wcscat wcsncpy wcpncpy wcsncat wcschr "
+    "wcsrchr wcsstr wmemcpy wmempcpy wmemmove wmemset wmemchr",
     Trait.COMPARES: "memcmp bcmp wmemcmp",
     Trait.FRESH: "malloc realloc reallocarray aligned_alloc memalign posix_memalign",
     Trait.MOVES: "realloc reallocarray",
