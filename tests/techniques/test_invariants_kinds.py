@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from invariant_runs import Runs, line_of
+from trace_readers import subject_of
 
 from whence.alter.profile import bits_of
 from whence.probe.layout import Kind as Event
@@ -15,7 +16,7 @@ from whence.probe.sites import Form
 from whence.techniques.likely_invariants import kinds as all_kinds
 from whence.techniques.likely_invariants.kinds import Kind, Settings, allowed_kinds
 from whence.techniques.likely_invariants.profile import EQUAL, GREATER, LESS, MOST_VALUES
-from whence.techniques.likely_invariants.readings import NAN, NUMBER, read
+from whence.techniques.likely_invariants.readings import NAN, NUMBER, Source, read, static_sites
 
 HEADER = "#include <stdio.h>\n#include <stdlib.h>\n#include <math.h>\n#include <string.h>\n"
 RANGES = (
@@ -283,3 +284,16 @@ def test_orders_against_python():
                 one, two = keys[event], keys[event + gap]
                 found |= LESS if one < two else EQUAL if one == two else GREATER
         assert order == found
+
+
+def test_entries_of_the_table_of_character_classes_are_no_values() -> None:
+    subject = subject_of("#include <ctype.h>\nint main(int n, char **v) { return isdigit(v[0][0]) && n; }\n")
+    static, program = static_sites(subject), subject.program
+    types = {
+        program.instruction(int(number)).type: int(source)
+        for number, source, kind in zip(
+            subject.plan.sites["instruction"][:-1], static["source"], static["kind"], strict=True
+        )
+        if kind == Event.LOAD
+    }
+    assert types["i16"] == Source.NOWHERE and types["i8"] == Source.TRACE

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from whence.program.cfg import immediate_post_dominators, successors
+from whence.program.character_classes import class_asked_for
 from whence.program.constants import floating_constant, integer_constant
 from whence.program.debug import CType, DebugInfo, describe
 from whence.program.model import Block, Function, Instruction, Module, Operand
@@ -294,6 +295,8 @@ class Expressions:
                 return self._negated(function, left_operand)
             return Value(f"~{self.value(function, left_operand).at(UNARY)}", UNARY)
         left, right = self.value(function, left_operand), self.value(function, right_operand)
+        if opcode == "and" and (asked := class_asked_for(left.text, right_operand.text)):
+            return Value(asked)
         if opcode == "sdiv" and " exact " in instruction.text:  # q - p: C shows no division by the size
             return left
         if opcode == "sub" and left_operand.text == "0":

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from whence.probe.layout import ACCESSES, ADDRESS_UNITS, NO_SLOT, Kind
 from whence.probe.plan import ENTRY, FIRST, Plan
 from whence.probe.sites import TYPES, Form
+from whence.program.character_classes import class_entries
 from whence.trace.columns import Columns, FrameKind, Table
 from whence.trace.dependence import last_event, site_of
 from whence.trace.kernels import lean
@@ -93,6 +94,7 @@ def static_sites(subject: Subject) -> NDArray[np.void]:
     shift = np.where(access & ~private, ADDRESS_UNITS, 0)
     found["unit"], found["units"] = rows["unit"] + shift, rows["units"] - shift
     found["source"][(found["source"] == Source.TRACE) & ~np.isin(found["units"], (1, 2))] = Source.NOWHERE
+    _leave_out_classes(subject, found)
     _add_parameters(subject, found)
     _add_branches(subject, found)
     return found
@@ -114,6 +116,15 @@ def _type(kind: Kind, instruction: Instruction, argument: int) -> str:
     if kind is Kind.ARG:
         return instruction.operands[argument].type
     return instruction.operands[0].type if kind is Kind.RET and instruction.operands else ""
+
+
+def _leave_out_classes(subject: Subject, found: NDArray[np.void]) -> None:
+    """Take no values of loads from the table of character classes: what is looked at is a bit of them."""
+    plan, program = subject.plan, subject.program
+    for ref in program.functions:
+        numbers = [ref.first_instruction + entry.index for entry in class_entries(ref.function)]
+        if numbers:
+            found["source"][np.isin(plan.sites["instruction"][:-1], numbers)] = Source.NOWHERE
 
 
 def _add_parameters(subject: Subject, found: NDArray[np.void]) -> None:
