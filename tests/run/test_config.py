@@ -131,6 +131,18 @@ def test_wrong_keys_and_values_are_reported_with_their_line(write, text, line, m
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("cases", ["", "[cases]\n", "[cases]\nfolder = 'nowhere'\n", "[cases]\nfiles = 'f'\n"])
+def test_cases_can_come_from_elsewhere(write, cases):
+    config = read_config(write(PROGRAM + cases), needs_cases=False)
+    assert (config.cases.folder, config.cases.file, config.cases.command) == (None, None, None)
+
+
+def test_keys_of_cases_that_come_from_nowhere_are_refused(write):
+    for key in ("reference = 'x'", "verdict = 'tap'", "capture = true"):
+        with pytest.raises(UsageError, match=r"toml:4: .* belongs to .*, which is not set"):
+            read_config(write(PROGRAM + "[cases]\n" + key), needs_cases=False)
+
+
 def test_missing_file(tmp_path):
     with pytest.raises(UsageError, match=r"no whence\.toml in") as caught:
         read_config(tmp_path)

@@ -69,7 +69,8 @@ def _check(options: Options) -> None:
             hint = "its C parts can be analysed, built with CC=whence-cc: `whence init`, then the command without files"
             raise UsageError(f"{path} is C++, which Whence does not analyse yet", hint)
         if path.suffix != ".c" and path.exists():
-            raise UsageError(f"{path} is no C file", "for a program that is built already, write a whence.toml")
+            hint = "for a program that is built already: `whence init`, then the command without files"
+            raise UsageError(f"{path} is no C file", hint)
 
 
 def _flags(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from whence.investigation.clock import Clock
 from whence.investigation.investigation import Investigation, Setup
 from whence.investigation.watcher import Watcher
 from whence.probe.instrument import Variant
-from whence.run.cases import Case
+from whence.run.cases import Case, configured
 from whence.run.config import FILE_NAME, SubjectConfig, read_config
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
 from whence.subject.subject import (
@@ -60,7 +60,7 @@ class Beginning:
             where = "here" if folder == Path() else f"in {folder}"
             hint = f"`whence init` writes a {FILE_NAME}; or name C files: whence locate prog.c --fails 'ARGUMENTS'"
             raise UsageError(f"there is no {FILE_NAME} {where}", hint)
-        config = read_config(folder)
+        config = read_config(folder, needs_cases=not cases)
         with self._clock.standing():
             subject = built_from_config(config)
         if config.cases.capture:
@@ -68,7 +68,7 @@ class Beginning:
         subject.limits = self._changes.limits(subject.limits)
         self._watcher.busy(LEARNING)
         subject = learned(subject)
-        return self._of(with_cases(subject, [*subject.cases, *settle(subject, list(cases))]) if cases else subject)
+        return self._of(with_cases(subject, [*subject.cases, *settle(subject, configured(cases, config))]))
 
     def _captured(self, subject: Subject, config: SubjectConfig) -> Subject:
         """The subject with the invocations of its test suite as cases; to capture them takes no time of the budget."""

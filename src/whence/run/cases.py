@@ -174,14 +174,22 @@ def following_children(case: Case, program: str) -> Case:
 def load_cases(config: SubjectConfig) -> list[Case]:
     """Return the cases that the configuration describes, in a stable order.
 
-    Raises SubjectError when there is none or when a file of a case cannot be used, UsageError for a wrong
-    line.
+    Raises SubjectError when there is none (and it needs some) or when a file of a case cannot be used, UsageError for
+    a wrong line.
     """
     loaders = {"folder": _cases_of_folder, "file": _cases_of_file, "command": _cases_of_command}
-    source = next(name for name in SOURCES_OF_CASES if getattr(config.cases, name) is not None)
-    cases = loaders[source](config.cases, config)
-    if not cases:
+    source = next((name for name in SOURCES_OF_CASES if getattr(config.cases, name) is not None), None)
+    cases = loaders[source](config.cases, config) if source else []
+    if source and not cases and config.needs_cases:
         raise SubjectError(f"no cases were found in {getattr(config.cases, source)}")
+    return configured(cases, config)
+
+
+def configured(cases: Sequence[Case], config: SubjectConfig) -> list[Case]:
+    """Return the cases with what the configuration says of every case: its files, environment and comparison.
+
+    Raises SubjectError where a pattern of its files matches nothing.
+    """
     shared = tuple(_shared_files(config))
     how = config.compare
     return [

@@ -71,12 +71,14 @@ class SubjectConfig:
     compare: Comparison = EXACT
     toolchain: str | None = None
     allocators: tuple[Allocator, ...] = ()
+    needs_cases: bool = True  # False: there are others, so that it may describe none
 
 
-def read_config(path: Path) -> SubjectConfig:
+def read_config(path: Path, needs_cases: bool = True) -> SubjectConfig:
     """Return the configuration in a ``whence.toml`` (or in the folder ``path``).
 
-    Raises UsageError that begins with ``whence.toml:LINE:`` on a key or value that cannot be used.
+    Without ``needs_cases`` it may name no cases, or a folder of cases that is not there. Raises UsageError that begins
+    with ``whence.toml:LINE:`` on a key or value that cannot be used.
     """
     file = path / FILE_NAME if path.is_dir() else path
     try:
@@ -85,7 +87,7 @@ def read_config(path: Path) -> SubjectConfig:
         raise UsageError(f"no {file.name} in {file.parent}", "`whence init` writes one") from error
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {file}: {error}") from error
-    return _Reader(text, file).read()
+    return _Reader(text, file, needs_cases).read()
 
 
 # ---- Values ----------------------------------------------------------------------------------------------------------
@@ -262,9 +264,10 @@ BELONGS = {
 class _Reader:
     """Reads one file; keeps its text for the lines of errors."""
 
-    def __init__(self, text: str, file: Path) -> None:
+    def __init__(self, text: str, file: Path, needs_cases: bool) -> None:
         self.text = text
         self.file = file
+        self.needs_cases = needs_cases
         self.folder = file.parent.resolve()
 
     def read(self) -> SubjectConfig:
@@ -276,6 +279,8 @@ class _Reader:
             self._known(name, KEYS, ())
         sections = {name: self._section(name, data.get(name, {})) for name in KEYS}
         self._check_program(sections["program"])
+        if not self.needs_cases and not sections["cases"].get("folder", self.folder).exists():
+            del sections["cases"]["folder"]
         self._check_cases(sections["cases"])
         return SubjectConfig(
             folder=self.folder,
@@ -285,6 +290,7 @@ class _Reader:
             compare=Comparison(**sections["compare"]),
             toolchain=sections["toolchain"].get("compiler"),
             allocators=sections["memory"].get("allocators", ()),
+            needs_cases=self.needs_cases,
         )
 
     def _section(self, section: str, table: Any) -> dict[str, Any]:
@@ -318,13 +324,15 @@ class _Reader:
 
     def _check_cases(self, cases: Mapping[str, Any]) -> None:
         given = [source for source in SOURCES_OF_CASES if source in cases]
-        if len(given) != 1:
+        if len(given) > 1 or (not given and self.needs_cases):
             raise self._error(("cases",), "[cases] needs one of folder, file and command")
         for key, source in BELONGS.items():
-            if key in cases and source != given[0]:
-                raise self._error(("cases", key), f"{key} belongs to {source}, but the cases come from {given[0]}")
+            if key in cases and source not in given:
+                where = f"but the cases come from {given[0]}" if given else "which is not set"
+                raise self._error(("cases", key), f"{key} belongs to {source}, {where}")
         if "reference" in cases and "file" not in cases and not cases.get("capture"):
-            message = f"reference belongs to file, but the cases come from {given[0]}, without capture = true"
+            where = f"but the cases come from {given[0]}, without capture = true" if given else "which is not set"
+            message = f"reference belongs to file, {where}"
             raise self._error(("cases", "reference"), message)
         if "file" in cases and ("reference" in cases) == ("outputs" in cases):
             raise self._error(("cases", "file"), "file needs either reference or outputs, to know what is right")
