@@ -24,7 +24,7 @@ PROGRAM = r"""
 #include <string.h>
 #include <unistd.h>
 
-/* largest FILE | copy FROM TO | stamp FROM TO | where | list | crash | first */
+/* largest FILE | tell FILE | copy FROM TO | stamp FROM TO | where | list | crash | first */
 int main(int argc, char **argv)
 {
     char line[200];
@@ -36,6 +36,10 @@ int main(int argc, char **argv)
         while (fscanf(in, "%ld", &value) == 1)
             best = value > best ? value : best;
         printf("%ld\n", best);
+    } else if (!strcmp(argv[1], "tell")) {
+        while (fscanf(in, "%ld", &value) == 1)
+            best = value > best ? value : best;
+        printf("the largest is %ld\n", best);
     } else if (!strcmp(argv[1], "copy") || !strcmp(argv[1], "stamp")) {
         FILE *out = fopen(argv[3], "w");
         if (argv[1][0] == 's')
@@ -213,6 +217,74 @@ def test_what_cannot_be_told_leaves_the_tests_as_cases_and_is_said() -> None:
     assert "last.sh` fails, but which of its 2 invocations is wrong cannot be told" in said
     assert "no run is altered" in said
     assert with_captured_cases(subject, config).cases == found.cases  # as kept
+
+
+COMPARES = """
+check() {
+    wanted=$1; shift
+    got=$(printf '%s\\n' $1 | ./tool tell)
+    test "$got" = "$wanted" || { echo "FAIL $1: \\"$got\\" is not \\"$wanted\\""; failed=1; }
+}
+check "the largest is 12" "3 12"
+check "the largest is -2" "-4 -2"
+check "the largest is 7" "7 -1"
+check "the largest is -5" "-5 -6"
+"""
+
+
+@pytest.mark.parametrize("end", ["test -z $failed", "true"])
+def test_texts_that_a_shell_compares_are_found_in_its_script_and_the_test_vouches_for_the_others(end: str) -> None:
+    """Also where the test shows in its output only that something is wrong."""
+    subject, config = suite(f"texts-{end[:4]}", one=COMPARES + end)
+    captured = captured_cases(subject, config)
+    assert (captured.failing, len(captured.cases)) == (2, 4)
+    right = [case.expected and case.expected.stdout for case in captured.cases]
+    assert right == [b"the largest is %d\n" % number for number in (12, -2, 7, -5)]
+    assert [run(subject, case) for case in captured.cases] == [True, False, True, False]
+    silent = any("succeeds, but prints `FAIL -4 -2" in remark for remark in captured.remarks)
+    assert silent == (end == "true")
+
+
+PYTHON = """
+import subprocess, sys
+from difflib import unified_diff
+failed = 0
+for given in (b"-1", b"5", b"-7 -8"):
+    wanted = "the largest is %s\\n" % max(given.split(), key=int).decode()
+    got = subprocess.run(["./tool", "tell"], input=given, stdout=subprocess.PIPE).stdout.decode()
+    sys.stdout.writelines(unified_diff([wanted], [got], "wanted", "got"))
+    failed += got != wanted
+sys.exit(failed)
+"""
+
+
+def test_differences_that_a_test_shows_are_told_it_all_at_once() -> None:
+    subject, config = suite("python", one=f"python3 - <<'EOF'\n{PYTHON}EOF\n")
+    captured = captured_cases(subject, config)
+    assert (captured.failing, len(captured.cases)) == (2, 3)
+    right = [case.expected and case.expected.stdout for case in captured.cases]
+    assert right == [b"the largest is %d\n" % number for number in (-1, 5, -7)]
+
+
+def test_a_text_of_the_script_with_which_the_test_fails_as_before_is_not_right() -> None:
+    script = 'echo "the largest is -3"; test "$(echo -2 | ./tool tell)" = "the largest is $(echo -2)"'
+    captured = captured_cases(*suite("other-text", one=script))
+    assert captured.failing == 0 and "which of its 1 invocation is wrong cannot be told" in "\n".join(captured.remarks)
+
+
+def test_a_success_where_a_test_wants_an_error_is_wrong() -> None:
+    bad = "echo 3 | ./tool largest || exit 1; echo x | ./tool largest && exit 1; ./tool largest none && exit 1; exit 0"
+    subject, config = suite("wants-error", bad=bad)
+    captured = captured_cases(subject, config)
+    assert (captured.failing, len(captured.cases)) == (1, 3)
+    case = named(captured, "tests/bad.sh:2")
+    assert case.expected is not None and (case.expected.stdout, case.expected.status) == (None, 1)
+    assert not run(subject, case) and run(subject, named(captured, "tests/bad.sh:3"))
+
+
+def test_an_error_that_leads_a_failing_test_another_way_shows_nothing() -> None:
+    bad = "echo 3 | ./tool largest || { ./tool list; ./tool list; }; exit 1"
+    assert captured_cases(*suite("other-way", bad=bad)).failing == 0
 
 
 def test_a_reference_program_tells_what_is_right_where_the_test_does_not() -> None:

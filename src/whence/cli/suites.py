@@ -28,7 +28,7 @@ AUTOMAKE_NAMES = (
     r"printf 'include Makefile\nwhence-tests:\n\t@for t in $(TESTS); do echo $$t; done\n'"
     " | make -s {}-f - whence-tests"
 )
-# A test that prints a failure and ends with status 0 does so into a log, `x.sh.log` or `x.log`.
+# What a test prints goes into a log, `x.sh.log` or `x.log`; it may be all that tells of a failure.
 AUTOMAKE_LOG = '{{ n={{name}}; cat {0}"$n".log {0}"${{n%.*}}".log 2>/dev/null; true; }}'
 
 # What Meson tells other programs of its tests; its own form of them is binary, and names the folder of the build.
@@ -113,7 +113,7 @@ def _automake(folder: Path) -> Iterator[FoundSuite]:
             inside = f"-C {place} " if place else ""
             names = AUTOMAKE_NAMES.format(inside)
             logs = f"{shlex.quote(place)}/" if place else ""
-            command = f"make -s {inside}check SUBDIRS= TESTS={{name}} && {AUTOMAKE_LOG.format(logs)}"
+            command = f"make -s {inside}check SUBDIRS= TESTS={{name}}; s=$?; {AUTOMAKE_LOG.format(logs)}; exit $s"
             yield FoundSuite("Automake", command, ("names_from", names))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from whence.errors import SubjectError
 from whence.investigation.stale import changed_files
 from whence.run.outcome import Kind, Rule
+from whence.run.verdicts import FAILING
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 ALONE = "no passing case"  # how the line starts that says so; where inputs are made it is no loss
-FAILING = re.compile(rb"\b(?:FAIL|FAILED|not ok)\b(?!:? *0\b)")  # as suites tell it; but "FAIL: 0" is none
 SEARCHED = "`whence schedules` looks for an order of the program's threads in which a case fails"
 NAMED = 5  # reasons, cases or files that are named; of the others only the number is told
 

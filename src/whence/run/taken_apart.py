@@ -3,18 +3,20 @@
 A test that passes vouches for all that its invocations gave, unless another one shows that to be wrong. In one that
 fails an invocation is judged by what shows it: that it crashed; that the test compared its output, or a file that it
 wrote, with a file, by ``cmp`` or ``diff``, which then holds what is right; that the same was done in a test that
-passes; that the test goes on where it is told status 0 instead of the invocation's. Of the others nothing is said.
+passes; that the test goes on where it is told something else than the invocation gave (``subject/told.py``). One that
+then passes vouches for the others. Of the rest nothing is said.
 """
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from whence.run.compared_outputs import right_files, right_outputs
 from whence.run.invocations import Invocation
-from whence.run.outcome import Expected, Outcome
+from whence.run.outcome import Expected, Kind, Outcome
+from whence.run.verdicts import FAILING
 
 UNTOLD = "its test fails, and does not show which output is wrong"
 FATAL = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
@@ -22,10 +24,19 @@ JUDGES = ("cmp", "diff")  # programs whose verdict is known: 0 equal, 1 differen
 
 
 @dataclass(frozen=True)
-class TestRun:
-    """One test with its outcome: the invocations of the program in it, and those of ``JUDGES``, in order.
+class Told:
+    """What a test is told of an invocation instead of what that gave; None: as it was."""
 
-    ``required`` is the order of an invocation that gave an error status where the test needs status 0.
+    status: int | None = None
+    stdout: bytes | None = None
+
+
+@dataclass(frozen=True)
+class TestRun:
+    """One test with its outcome and its output: the invocations in it of the program, and of ``JUDGES``, in order.
+
+    ``told`` is what it goes on with instead of what some invocations gave, by their orders; those that began before
+    ``accepted`` it has found nothing wrong with otherwise.
     """
 
     __test__ = False  # pytest takes it for tests of its own
@@ -34,7 +45,9 @@ class TestRun:
     outcome: Outcome
     invocations: Sequence[Invocation]
     judges: Sequence[Invocation] = ()
-    required: str | None = None
+    output: bytes = b""
+    told: Mapping[str, Told] = field(default_factory=dict)
+    accepted: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,26 @@ def take_apart(tests: Sequence[TestRun]) -> list[Judged]:
         for number, one in enumerate(test.invocations, 1):
             judged.append(_judged(test, number, one, compared.get(one.order) or vouched.get(one.identity)))
     return _without_false_vouching(judged)
+
+
+def with_printed_failures(tests: Sequence[TestRun]) -> tuple[list[TestRun], dict[str, str]]:
+    """The tests, and what is said of those of them that count as failing since they print that something failed.
+
+    That counts where no test fails by its status, and the program did not crash: many suites look at no status.
+    """
+    runs = [one for test in tests for one in test.invocations]
+    if any(test.outcome.failed for test in tests) or any(one.signal in FATAL for one in runs):
+        return list(tests), {}
+    said = {test.name: found for test in tests if test.outcome.passed and (found := _printed_failure(test.output))}
+    outcomes = {name: Outcome(Kind.WRONG_STATUS, f"prints `{line}`") for name, line in said.items()}
+    told = {name: f"`{name}` succeeds, but prints `{line}`: that counts as a failure" for name, line in said.items()}
+    return [replace(test, outcome=outcomes.get(test.name, test.outcome)) for test in tests], told
+
+
+def _printed_failure(output: bytes) -> str:
+    """The first line that says that something failed; empty where none does."""
+    lines = (line for line in output.splitlines() if FAILING.search(line))
+    return " ".join(next(lines, b"").decode(errors="replace").split())
 
 
 def with_crashes(judged: Sequence[Judged]) -> list[Judged]:
@@ -109,11 +142,20 @@ def _judged(test: TestRun, number: int, one: Invocation, right: Expected | None)
         return Judged(name, test.name, one, None, why="its test is skipped")
     if one.signal and right is None:
         return Judged(name, test.name, one, Expected(), failed=True)
-    if one.order == test.required:
-        return Judged(name, test.name, one, Expected(right.stdout if right else None), failed=True)
+    if (told := test.told.get(one.order)) is not None:
+        return Judged(name, test.name, one, _as_told(one, told, right), failed=True)
+    if right is None and one.order < test.accepted:
+        right = one.observed
     if right is None:
         return Judged(name, test.name, one, None, why=UNTOLD, open=True)
     return Judged(name, test.name, one, right, failed=not right.is_met_by(one.observed))
+
+
+def _as_told(one: Invocation, told: Told, right: Expected | None) -> Expected:
+    """What is right where a test goes on with what it was told; of a wrong status the right output is not known."""
+    if told.stdout is None:
+        return Expected(right.stdout if right else None, None, told.status)
+    return Expected(told.stdout, None, one.status if told.status is None else told.status)
 
 
 def _compared(test: TestRun) -> dict[str, Expected]:

@@ -14,6 +14,8 @@ TAP_EXCUSE = re.compile(rb"#\s*(?P<word>todo|skip)", re.I)
 
 AUTOMAKE_LINE = re.compile(rb"^(?P<word>PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): (?P<name>\S+)", re.M)
 
+FAILING = re.compile(rb"\b(?:FAIL|FAILED|not ok)\b(?!:? *0\b)")  # as suites tell it; but "FAIL: 0" is none
+
 
 class Verdict(Enum):
     """What a test says of itself."""

@@ -25,13 +25,15 @@ from whence.run.oracle import judge
 from whence.run.outcome import Expected
 from whence.run.result import RunResult
 from whence.run.runner import RunLost, Runner, common_files
-from whence.run.taken_apart import Judged, TestRun, take_apart, with_crashes
+from whence.run.taken_apart import Judged, TestRun, take_apart, with_crashes, with_printed_failures
+from whence.run.verdicts import FAILING
 from whence.subject.captured_cases import CapturedCases, Keeper, manifest_of
 from whence.subject.subject import Subject, with_cases
-from whence.subject.suite_runner import SuiteRunner, with_required_status
+from whence.subject.suite_runner import SuiteRunner
+from whence.subject.told import with_what_they_want
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 8  # of what is kept, and of how it was chosen
+VERSION = 11  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -115,7 +117,8 @@ class _Capture:
                     lost.append(f"a test was left out: {error}")
                 if progress:
                     progress(number, len(subject.cases))
-            tests = with_required_status(suite, tests, subject.cases)
+            tests, silent = with_printed_failures(tests)
+            tests = with_what_they_want(suite, tests, [_judged_by(case, case.name in silent) for case in subject.cases])
             judged = take_apart(tests)
             chosen = self._chosen(judged if self._can_settle else with_crashes(judged))
             cases = [self._case(one, suite) for one in chosen]
@@ -123,7 +126,7 @@ class _Capture:
         faithful = self._faithful(chosen, cases, observed)
         settled = list(self._settled(faithful))
         failing = [one for one, _, fails in settled if fails]
-        remarks = [*self._remarks(tests, len(settled), failing), *lost[:NAMED]]
+        remarks = [*self._remarks(tests, len(settled), failing), *silent.values(), *lost[:NAMED]]
         names = [test.name for test in sorted(tests, key=_telling)]
         return CapturedCases([case for _, case, _ in settled], len(failing), remarks, names)
 
@@ -236,6 +239,11 @@ class _Capture:
         if untold[NAMED:]:
             remarks.append(f"the same of {_count(len(untold) - NAMED, 'other failing test')}")
         return remarks
+
+
+def _judged_by(case: Case, is_silent: bool) -> Case:
+    """A test that shows its failure in its output only is judged by that when it is run again."""
+    return replace(case, failing_output=FAILING.pattern.decode()) if is_silent else case
 
 
 def _moved(files: Files, invocation: Invocation, work: Path) -> Files:

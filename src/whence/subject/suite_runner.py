@@ -1,13 +1,9 @@
-"""Runs the tests of a suite with shims (``build/shim.py``) in the place of the program, and of those that compare.
-
-A test that stops where the program gives an error status shows it: told that the status was 0 instead, it goes on. So
-each such invocation of a failing test is tried, the last one first, by running the test once more.
-"""
+"""Runs the tests of a suite with shims (``build/shim.py``) in the place of the program, and of those that compare."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,14 +11,13 @@ from whence.build.shim import place_shim
 from whence.run.cases import Case
 from whence.run.invocations import Invocation, read_invocations
 from whence.run.oracle import judge
-from whence.run.runner import RunLost, Runner
+from whence.run.runner import Runner
 from whence.run.sandbox import PINNED, Limits
-from whence.run.taken_apart import JUDGES, TestRun
+from whence.run.taken_apart import JUDGES, TestRun, Told
 
 SLOWER = 3  # a test may take this many times as long with the shim as without
 MOST, TOGETHER = 16 << 20, 64 << 20  # bytes of a file, and of all files of an invocation
 INSTEAD = "instead"  # as probe/capture/shim.c has it
-MOST_TESTS, MOST_TRIED = 20, 3  # failing tests that are run again, and invocations of each
 
 
 class SuiteRunner:
@@ -49,16 +44,20 @@ class SuiteRunner:
     def _place(self, place: Path, program: Path, kept: str) -> None:
         place_shim(place, program, self._root / kept, self.work, MOST, TOGETHER)
 
-    def run(self, case: Case, succeeds: int = 0) -> TestRun:
+    def run(self, case: Case, told: Mapping[int, Told] | None = None) -> TestRun:
         """One test; what was kept of its invocations is there until the runner is closed.
 
-        The status of the invocation that begins as number ``succeeds`` (from 1 on) is told the test as 0.
+        It is ``told`` something else than they gave of those invocations that begin as these numbers (from 1 on).
         """
         names = ("kept", "judged")
         for name in names:
             (self._root / name).mkdir()
-        if succeeds:
-            (self._root / "kept" / INSTEAD).write_text(str(succeeds))
+        for number, instead in (told or {}).items():
+            place = self._root / "kept" / f"{INSTEAD}.{number}"
+            if instead.status is not None:
+                place.write_text(str(instead.status))
+            if instead.stdout is not None:
+                place.with_name(f"{place.name}.out").write_bytes(instead.stdout)
         path = f"{self._root / 'judges'}:{case.environment.get('PATH', PINNED['PATH'])}"
         self._count += 1
         try:
@@ -67,7 +66,7 @@ class SuiteRunner:
             for name in names:
                 (self._root / name).rename(self._root / f"{name}.{self._count}")
         found = [read_invocations(self._root / f"{name}.{self._count}") for name in names]
-        return TestRun(case.name, judge(case, result), found[0], found[1])
+        return TestRun(case.name, judge(case, result), found[0], found[1], result.stdout + result.stderr)
 
     def number(self, invocation: Invocation) -> int:
         """As which one of its test an invocation began, from 1 on; those that others made count."""
@@ -80,34 +79,3 @@ class SuiteRunner:
         own["PATH"] = own.get("PATH", PINNED["PATH"]).replace(f"{self._root / 'judges'}:", "")
         given = {**PINNED, "HOME": str(self.work), "PWD": str(self.work), "TMPDIR": str(self.work)}
         return {name: value for name, value in own.items() if given.get(name) != value}
-
-
-def with_required_status(suite: SuiteRunner, tests: Sequence[TestRun], cases: Sequence[Case]) -> list[TestRun]:
-    """The tests; the first failing ones with those of their invocations whose status has to be 0 (``required``).
-
-    ``cases`` are the tests as cases, by the same names.
-    """
-    known = {case.name: case for case in cases}
-    failing = [test for test in tests if test.outcome.failed and not any(one.signal for one in test.invocations)]
-    required = {test.name: _required(suite, test, known[test.name]) for test in failing[:MOST_TESTS]}
-    return [replace(test, required=required.get(test.name)) for test in tests]
-
-
-def _required(suite: SuiteRunner, test: TestRun, case: Case) -> str | None:
-    """The order of the invocation whose error status keeps the test from going on; None where none is known to."""
-    if case.suite is None or not case.suite.fresh:  # the folder is not what it was for the test
-        return None
-    errors = [one for one in test.invocations if one.status and not one.signal and not one.trouble]
-    for one in errors[::-1][:MOST_TRIED]:
-        try:
-            again = suite.run(case, suite.number(one))
-        except RunLost:
-            return None
-        if again.outcome.passed or _steps(again) > _steps(test):
-            return one.order
-    return None
-
-
-def _steps(test: TestRun) -> int:
-    """How far a test came: a comparison that finds a difference, or one that then shows it, is no step forward."""
-    return len(test.invocations) + sum(judge.status == 0 for judge in test.judges)

@@ -1,0 +1,143 @@
+"""Failing tests are told something else than an invocation gave: one that goes on then has found that to be wrong.
+
+A test that stops where the program gives an error status goes on where it is told status 0, one that wants an error
+where it is told one, and one that compares texts by itself where it is told the text that it wants
+(``run/told_texts.py``). What helps is kept while others are tried, until the test passes: then it finds nothing wrong
+with what it was not told otherwise, and that is right as in any test that passes.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from whence.run.cases import Case
+from whence.run.runner import RunLost
+from whence.run.taken_apart import TestRun, Told
+from whence.run.told_texts import HUNK, shown_instead, texts_in, wanted
+from whence.run.verdicts import FAILING
+from whence.subject.suite_runner import SuiteRunner
+
+MOST_TESTS, MOST_STATUSES, MOST_OUTPUTS = 20, 3, 8  # failing tests that are run again, and what each is told
+SECONDS = 60.0  # after which no further test is told anything
+ERROR = 1  # the status that a test is told where it may want an error
+SCRIPTS = re.compile(r"\.(sh|bash|t|test|tests|bats|pl|py|awk|tcl)$")
+LARGEST_SCRIPT, MOST_SCRIPTS = 1 << 18, 200
+
+
+def with_what_they_want(suite: SuiteRunner, tests: Sequence[TestRun], cases: Sequence[Case]) -> list[TestRun]:
+    """The tests; the first failing ones as they were run when they were told what they want.
+
+    ``cases`` are the tests as cases, by the same names.
+    """
+    known = {case.name: case for case in cases}
+    failing = [test for test in tests if test.outcome.failed and not any(one.signal for one in test.invocations)]
+    found, end = {}, time.monotonic() + SECONDS
+    for test in failing[:MOST_TESTS]:
+        case = known[test.name]
+        # Else the folder is not what it was for the test.
+        if case.suite is not None and case.suite.fresh and time.monotonic() < end:
+            found[test.name] = _Asking(suite, case, test, end).asked()
+    return [found.get(test.name, test) for test in tests]
+
+
+@dataclass
+class _Asking:
+    """One failing test, with what it has been told so far that helped."""
+
+    suite: SuiteRunner
+    case: Case
+    before: TestRun
+    end: float
+
+    def __post_init__(self) -> None:
+        self.test = self.before
+
+    def asked(self) -> TestRun:
+        """The test as it was run with all that helped."""
+        told = self._shown()
+        tried: set[tuple[int, Told]] = set()
+        helped = True
+        while helped and self.test.outcome.failed:
+            helped = False
+            for number, instead in self._answers():
+                if (number, instead) in tried or number in told or time.monotonic() > self.end:
+                    continue
+                tried.add((number, instead))
+                if (again := self._run({**told, number: instead})) is not None and _is_further(again, self.test):
+                    told[number] = instead
+                    self.test, helped = again, True
+                    break
+        return self._with(told)
+
+    def _shown(self) -> dict[int, Told]:
+        """What the differences that the test showed say, all at once; nothing where it does not pass with that."""
+        shown = {
+            self.suite.number(one): Told(stdout=text)
+            for one in self.test.invocations
+            for text, is_whole in shown_instead(one, self.test.output)
+            if is_whole
+        }
+        if shown and (again := self._run(shown)) is not None and again.outcome.passed:
+            self.test = again
+            return shown
+        return {}
+
+    def _run(self, told: dict[int, Told]) -> TestRun | None:
+        try:
+            return self.suite.run(self.case, told)
+        except RunLost:
+            return None
+
+    def _with(self, told: dict[int, Told]) -> TestRun:
+        """The test's last run as that of a failing one, with what it was told."""
+        last, passes = self.test, self.test.outcome.passed
+        if not passes:  # an error may have led it another way
+            told = {number: instead for number, instead in told.items() if instead.status != ERROR}
+        if not told:
+            return self.before
+        numbers = {self.suite.number(one): one.order for one in last.invocations}
+        by_order = {numbers[number]: instead for number, instead in told.items() if number in numbers}
+        # What comes behind the last of them may be what the test fails of now.
+        accepted = "~" if passes else max(by_order, default="")
+        return replace(last, outcome=self.before.outcome, told=by_order, accepted=accepted)
+
+    def _answers(self) -> Iterator[tuple[int, Told]]:
+        """What the test may want to be told: statuses of the last invocations, then texts, then errors."""
+        usable = [one for one in self.test.invocations if not one.signal and not one.trouble]
+        for one in [one for one in usable if one.status][::-1][:MOST_STATUSES]:
+            yield self.suite.number(one), Told(status=0)
+        texts = [text for script in self._scripts() for text in texts_in(script)]
+        for one, text in wanted(usable, texts, self.test.output)[:MOST_OUTPUTS]:
+            yield self.suite.number(one), Told(stdout=text)
+        for one in [one for one in usable if not one.status][::-1][:MOST_STATUSES]:
+            yield self.suite.number(one), Told(status=ERROR)
+
+    def _scripts(self) -> Iterator[bytes]:
+        """The test's own script, where its name leads to one; else all that may be scripts of the suite."""
+        work = self.suite.work
+        own = Path(self.case.name.partition("::")[0]).name
+        files = [path for path in sorted(work.rglob("*")) if path.is_file() and path.stat().st_size <= LARGEST_SCRIPT]
+        named = [path for path in files if path.name == own]
+        for path in (named or [path for path in files if SCRIPTS.search(path.name)])[:MOST_SCRIPTS]:
+            yield path.read_bytes()
+
+
+def _is_further(again: TestRun, before: TestRun) -> bool:
+    """Whether a test came further, or complains of less."""
+    if again.outcome.passed or _steps(again) > _steps(before):
+        return True
+    return len(again.invocations) == len(before.invocations) and _complaints(again) < _complaints(before)
+
+
+def _complaints(test: TestRun) -> int:
+    """How many words and differences in a test's output say that something failed."""
+    return len(FAILING.findall(test.output)) + len(HUNK.findall(test.output))
+
+
+def _steps(test: TestRun) -> int:
+    """How far a test came: a comparison that finds a difference, or one that then shows it, is no step forward."""
+    return len(test.invocations) + sum(judge.status == 0 for judge in test.judges)
