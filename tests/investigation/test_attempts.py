@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import time
@@ -10,12 +11,14 @@ from types import SimpleNamespace
 
 import pytest
 
+import whence
 from whence.errors import SubjectError
 from whence.investigation.attempts import Attempts
 from whence.investigation.clock import Clock, OutOfTime, alarm
+from whence.investigation.first_use import begin_compiling
 from whence.investigation.watcher import Watcher
 from whence.run.runner import Interrupted
-from whence.trace.compiling import compile_apart
+from whence.trace.compiling import Waiting, compile_apart
 
 
 def with_time(seconds: float = 600.0) -> Attempts:
@@ -102,6 +105,27 @@ def test_a_step_that_waited_for_the_compiler_says_so(tmp_path: Path) -> None:
     assert attempts.take("no trace", "recording", lambda: compile_apart(waiting, (), lambda: False), 0.2) is None
     assert "compiled at its first use, which took the 0.2 s" in attempts.lines[0]
     assert "run the same command again" in attempts.lines[0] and not attempts.stopped
+
+
+def test_once_a_step_could_not_wait_the_rest_is_compiled_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Waiting, "rest", lambda: os.open(tmp_path / "begun", os.O_CREAT | os.O_EXCL))
+    kernel = SimpleNamespace(
+        stats=SimpleNamespace(cache_path=str(tmp_path)), py_func=with_time, compile=lambda given: time.sleep(0.5)
+    )
+    attempts = with_time()
+    for name in ("no trace", "invariants"):
+        attempts.take(name, "recording", lambda: compile_apart(kernel, (), lambda: False), 0.1)
+    assert len(attempts.lines) == 2
+    assert any((tmp_path / "begun").exists() or time.sleep(0.02) for _ in range(500))
+    assert Waiting.rest is None
+
+
+def test_a_command_says_what_the_rest_is(tmp_path: Path) -> None:
+    (tmp_path / "one.c").write_text("int main(int argc, char **argv)\n{\n    return argc > 1 && *argv[1];\n}\n")
+    with whence.open_sources([tmp_path / "one.c"], fails=[("1", None)]):
+        assert Waiting.rest is begin_compiling
 
 
 def test_after_an_interrupt_no_step_is_taken():

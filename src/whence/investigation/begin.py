@@ -9,6 +9,7 @@ from pathlib import Path
 from whence.build.scratch import scratch
 from whence.errors import UsageError, WhenceError
 from whence.investigation.clock import Clock
+from whence.investigation.first_use import begin_compiling
 from whence.investigation.investigation import Investigation, Setup
 from whence.investigation.watcher import Watcher
 from whence.probe.instrument import Variant
@@ -25,6 +26,7 @@ from whence.subject.subject import (
     under_schedule,
     with_cases,
 )
+from whence.trace.compiling import Waiting
 
 LEARNING = "running cases to learn what is right"
 
@@ -103,6 +105,7 @@ class Beginning:
         path = self._setup.schedule
         if path is not None:
             subject = under_schedule(subject, path)
+        Waiting.rest = begin_compiling
         investigation = Investigation(subject, self._setup, self._clock, self._watcher)
         if path is not None:
             investigation.build(Variant.COVER)

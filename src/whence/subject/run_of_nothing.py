@@ -29,8 +29,8 @@ class Slicing:
 
     @staticmethod
     def is_compiled() -> bool:
-        """Whether decoding has been compiled before."""
-        return is_kept(decode)
+        """Whether all of it has been compiled before; what is compiled last tells of an attempt that was ended."""
+        return all(is_kept(kernel) for kernel in (decode, gather_event, gather_cell))
 
     def compile(self) -> None:
         """Compile it."""

@@ -27,9 +27,13 @@ Told = Callable[[bool], None]  # called when waiting begins (True), and when the
 
 
 class Waiting:
-    """Who is told that the analysis is being compiled."""
+    """Who is told that the analysis is being compiled, and what else is begun with once a command could not wait.
+
+    What lacks one kernel lacks most of them: left to itself, each command would get as far as the next one.
+    """
 
     told: Told = staticmethod(lambda begins: None)
+    rest: Callable[[], object] | None = None
 
 
 def kernels_folder() -> Path:
@@ -53,7 +57,7 @@ def compile_apart(kernel: Any, given: tuple[Any, ...], is_done: Callable[[], boo
     """Wait until another process has compiled and kept a kernel (numba's object) for arguments of these types.
 
     Where that failed nothing is kept, and the caller gets the error when it compiles the kernel itself. What is raised
-    while it waits (its time is up, it is stopped) leaves that process to its work.
+    while it waits (its time is up, it is stopped) leaves that process to its work, and ``Waiting.rest`` to another one.
     """
 
     def work() -> None:
@@ -68,6 +72,9 @@ def compile_apart(kernel: Any, given: tuple[Any, ...], is_done: Callable[[], boo
             time.sleep(LOOK)
     except KeyboardInterrupt as stop:
         stop.add_note(WHILE_COMPILING)
+        if rest := Waiting.rest:
+            Waiting.rest = None
+            leave_to_another_process(rest)
         raise
     Waiting.told(False)
 
