@@ -1,4 +1,5 @@
-"""What recording costs: the record and cover variants against the plain program at -O0, and against valgrind's lackey.
+"""What recording costs: the variants that record (compactly as long runs are, and in full) and cover against the plain
+program at -O0, and against valgrind's lackey.
 
     python -m bench.overhead [--work FOLDER] [--rounds N] [--skip-lackey]
 
@@ -13,25 +14,31 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from bench.common import build_program, markdown, memory_folder, options, run, take_turns, work_folder
 from whence.probe.instrument import Variant
 from whence.subject.subject import Subject
-from whence.trace.trace import Trace
+from whence.trace.columns import CHUNK_UNITS
+from whence.trace.trace import Trace, open_units, read_header
 
 # Rounds of each program: about 0.05 s and 200 million events.
 WORK = {"structures": 150, "matrix": 100, "squeeze": 150}
 SHARE = 10  # lackey gets this fraction of the work
 LIMIT = 4 << 30
+RECORDING = (Variant.COMPACT, Variant.RECORD)
 HEADER = (
     "program",
     "plain s",
     "events",
-    "bytes an event",
     "cover",
+    "bytes an event",
     "record, first",
     "record, again",
+    "in full: bytes",
+    "first",
+    "again",
     "lackey",
     "lackey to record, first",
 )
@@ -56,40 +63,46 @@ def _row(name: str, work: Path, rounds: int, lackey: str | None, missing: str) -
     subject = build_program(name, work)
     trace = memory_folder() / f"whence-bench-{os.getpid()}.trace"
     try:
-        times = take_turns(_measures(subject, WORK[name], trace), rounds)
-        events, size = _contents(subject, trace)
+        sizes: dict[Variant, int] = {}
+        times = take_turns(_measures(subject, WORK[name], trace, sizes), rounds)
+        events = Trace(trace, subject.program, subject.plan, subject.fingerprint).events
     finally:
         trace.unlink(missing_ok=True)
-    plain, first = times["plain"], times["record, first"]
-    shown = [name, f"{plain:.3f}", f"{events:,}", f"{size / events:.1f}"]
-    shown += [f"{times[kind] / plain:.2f}" for kind in ("cover", "record, first", "record, again")]
+    plain, first = times["plain"], times[f"{Variant.COMPACT}, first"]
+    shown = [name, f"{plain:.3f}", f"{events:,}", f"{times['cover'] / plain:.2f}"]
+    for kind in RECORDING:
+        shown.append(f"{sizes[kind] / events:.2f}")
+        shown += [f"{times[f'{kind}, {which}'] / plain:.2f}" for which in ("first", "again")]
     if lackey is None:
         return [*shown, missing, missing]
     slow = _lackey_seconds(lackey, subject.executable, WORK[name])
     return [*shown, f"{slow / plain:,.0f}", f"{slow / first:,.0f}"]
 
 
-def _measures(subject: Subject, amount: int, trace: Path) -> dict[str, Callable[[], float]]:
-    """What takes turns; recording into the same file again follows the recording into a fresh one."""
-    cover, record = subject.variant(Variant.COVER), subject.variant(Variant.RECORD)
+def _measures(subject: Subject, amount: int, trace: Path, sizes: dict[Variant, int]) -> dict[str, Callable[[], float]]:
+    """What takes turns; recording into the same file again follows the recording into a fresh one.
+
+    ``sizes`` is told the bytes of the traces.
+    """
     settings = {"WHENCE_TRACE": str(trace), "WHENCE_TRACE_LIMIT": str(LIMIT)}
 
-    def recorded_first() -> float:
-        trace.unlink(missing_ok=True)
-        return run([record, str(amount)], settings).cpu
+    def again(kind: Variant) -> float:
+        taken = run([subject.variant(kind), str(amount)], settings).cpu
+        sizes[kind] = read_header(open_units(trace)).chunks * CHUNK_UNITS * 4
+        return taken
 
-    return {
+    def first(kind: Variant) -> float:
+        trace.unlink(missing_ok=True)
+        return again(kind)
+
+    cover = subject.variant(Variant.COVER)
+    measures: dict[str, Callable[[], float]] = {
         "plain": lambda: run([subject.executable, str(amount)]).cpu,
         "cover": lambda: run([cover, str(amount)]).cpu,
-        "record, first": recorded_first,
-        "record, again": lambda: run([record, str(amount)], settings).cpu,
     }
-
-
-def _contents(subject: Subject, path: Path) -> tuple[int, int]:
-    """How many events a trace holds, and how many bytes it takes."""
-    trace = Trace(path, subject.program, subject.plan, subject.fingerprint)
-    return trace.events, trace.bytes_used
+    for kind in RECORDING:
+        measures |= {f"{kind}, first": partial(first, kind), f"{kind}, again": partial(again, kind)}
+    return measures
 
 
 def _lackey_seconds(valgrind: str, executable: Path, amount: int) -> float:

@@ -1,4 +1,5 @@
-"""From a trace to a slice: events a second and memory an event, on traces of 10 and 100 million events.
+"""From a trace to a slice: events a second and memory an event, on traces of 10 and 100 million events,
+recorded compactly as long runs are.
 
     python -m bench.slicing [--work FOLDER] [--millions N ...]
 
@@ -120,7 +121,7 @@ class _Recorded:
     """The trace of a run as a file in memory, for as long as it is needed."""
 
     def __init__(self, subject: Subject, rounds: int) -> None:
-        self._command = [str(subject.variant(Variant.RECORD)), str(rounds)]
+        self._command = [str(subject.variant(Variant.COMPACT)), str(rounds)]
         self._path = memory_folder() / f"whence-bench-{os.getpid()}.trace"
 
     def __enter__(self) -> Path:

@@ -7,11 +7,12 @@ import pytest
 from trace_readers import record, subject_of
 
 from whence.errors import SubjectError, TraceError
+from whence.probe.instrument import Variant
 from whence.run.cases import Case
 from whence.run.outcome import PASSED, Expected, Kind, Outcome
 from whence.subject.recorder import ChangedOutcome, Recorder, affordable, free_memory
 from whence.subject.symptoms import symptom_of
-from whence.trace.trace import Trace
+from whence.trace.trace import COMPACT, Trace
 
 LOOP = """\
 #include <stdlib.h>
@@ -138,3 +139,37 @@ def test_nothing_is_left(subject):
 
 def test_memory_bounds_the_trace():
     assert 0 < affordable() < free_memory()
+
+
+def test_a_long_run_is_recorded_compactly(subject, monkeypatch, tmp_path):
+    whole = record(subject, "90000")
+    monkeypatch.setattr("whence.subject.recorder.SHORT", 1 << 20)
+    kept = tmp_path / "kept.trace"
+    with Recorder(subject) as recorder:
+        short, long = recorder.record(SHORT, PASSED), recorder.record(LONG, keep=kept)
+    assert not short.trace.header.flags & COMPACT and not whole.trace.header.flags & COMPACT
+    assert long.trace.header.flags & COMPACT and not long.is_cut
+    assert long.trace.events == whole.trace.events and long.trace.bytes_used < whole.trace.bytes_used
+    again = Trace(kept, subject.program, subject.plan, subject.fingerprint)
+    assert (again.columns.events[: again.events] == whole.trace.columns.events[: whole.trace.events]).all()
+
+
+STRAY = """\
+static int reach(int *place, int n) { place[n] = 5; return n; }
+int main(void)
+{
+    int one = 1, sum = 0;
+    for (int i = 0; i < 90000; i++)
+        sum += reach(&one, i == 80000 ? -2 : 0);
+    return sum == 0;
+}
+"""
+
+
+def test_a_long_run_of_which_a_compact_recording_is_doubtful_is_recorded_in_full(monkeypatch):
+    monkeypatch.setattr("whence.subject.recorder.SHORT", 1 << 20)
+    subject = subject_of(STRAY)
+    with Recorder(subject) as recorder:
+        recording = recorder.record(Case("stray", (), expected=Expected()))
+    assert recording.trace.header.end == "exit" and not recording.trace.header.flags & COMPACT
+    assert subject.has_variant(Variant.COMPACT)

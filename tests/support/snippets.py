@@ -89,10 +89,15 @@ class Snippet:
         return self.runner(variant).run_case(Case("case", arguments, stdin))
 
     def record(
-        self, *arguments: str, stdin: bytes = b"", limit: int | None = None, ring: bool = False
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        limit: int | None = None,
+        ring: bool = False,
+        variant: Variant = Variant.RECORD,
     ) -> tuple[RunResult, Path]:
-        """Run the record variant; returns the result and the trace file."""
-        runner = self.runner(Variant.RECORD)
+        """Run the record variant, or another one that records; returns the result and the trace file."""
+        runner = self.runner(variant)
         path = runner.sandbox.new_path("trace")
         request = TraceRequest(path, limit or self._limits.trace, ring)
         return runner.run_case(Case("case", arguments, stdin), request), path

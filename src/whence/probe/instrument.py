@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache, partial
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from whence.build.memory import UNKNOWN, Memory
 from whence.probe import alter, suppress, suppress_hooks
 from whence.probe.bare import without_debug
 from whence.probe.behind import BEHIND, BEHIND_GROUP, placed
+from whence.probe.compact import computed_functions, kept_units
 from whence.probe.cover import PAGE_COUNTERS, counters_of, covered_lines, step_hooks
 from whence.probe.defined import without_promises
 from whence.probe.frame import Area, Framing
@@ -36,6 +38,7 @@ class Variant(StrEnum):
 
     COVER = "cover"
     RECORD = "record"
+    COMPACT = "compact"  # records what cannot be worked out from the rest
     ALTER = "alter"
     REPLAY = "replay"  # alters and records
     SUPPRESS = "suppress"  # suppresses and records
@@ -51,6 +54,7 @@ def probes_version() -> str:
     return digest.hexdigest()
 
 
+COMPACT = "@__whence_compact = hidden constant i8 1"
 COUNTED_ELSEWHERE = "@__whence_counters = external hidden global [0 x i32]"
 OPENERS = ("open", "open64", "fopen", "fopen64")  # to show the same mappings in every run (runtime/alter/mappings.c)
 ENDERS = ("exit", "atexit", "on_exit")  # to end continuations quickly (runtime/alter/exits.c)
@@ -60,24 +64,31 @@ FunctionLines = Callable[[Function], tuple[Iterable[str], Container[str]]]
 
 
 def record_texts(
-    program: Program, numbering: Numbering, wrapped: Iterable[str], memory: Sequence[Memory] = ()
+    program: Program,
+    numbering: Numbering,
+    wrapped: Iterable[str],
+    memory: Sequence[Memory] = (),
+    *,
+    compact: bool = False,
 ) -> Iterator[str]:
-    """The modules' texts for the record variant; library functions in ``wrapped`` are redirected to the runtime.
+    """The modules' texts for the record variant, or the compact one; library functions in ``wrapped`` are redirected to
+    the runtime.
 
     ``memory`` tells for each module where the plain program keeps its variables, for this and all other variants.
     """
     names = program_renaming(_defined(program), wrapped)
     numbers = iter(range(len(program.functions)))
+    kept = map(kept_units, computed_functions(program, numbering)) if compact else repeat(None)
 
     def lines(_: Function) -> tuple[Iterable[str], Container[str]]:
         number = next(numbers)
         layout = numbering.layouts[number]
-        return Recorder(layout, numbering.first_segment[number]).lines(), registers(layout)
+        return Recorder(layout, numbering.first_segment[number], next(kept)).lines(), registers(layout)
 
     for index, module in enumerate(program.modules):
         extra = _record_extra(program, index, numbering)
         if module is program.modules[-1]:
-            extra.append(_fingerprint(program))
+            extra += [_fingerprint(program), *([COMPACT] if compact else [])]
         yield _rewrite(module, lines, Renaming(names), extra, _of(memory, index))
 
 

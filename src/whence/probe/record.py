@@ -9,9 +9,10 @@ that crashed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from whence.probe.compact import Kept
 from whence.probe.defined import defined
 from whence.probe.layout import ADDRESS_UNITS, CONDITIONAL, NO_SLOT, Kind, Layout, Segment, Site, is_frame_local
 from whence.program.model import Block, Function, Instruction, Operand
@@ -71,11 +72,16 @@ def step_line(segment: int) -> str:
 
 
 class Recorder:
-    """Rewrites one function: ``first_segment`` is the number of its first segment in the program."""
+    """Rewrites one function: ``first_segment`` is the number of its first segment in the program.
 
-    def __init__(self, layout: Layout, first_segment: int) -> None:
+    With ``kept`` only that is recorded of each segment.
+    """
+
+    def __init__(self, layout: Layout, first_segment: int, kept: Sequence[Kept] | None = None) -> None:
         self._layout = layout
         self._first = first_segment
+        self._kept = kept
+        self._places: Mapping[int, int] | None = None
         self._fresh = 0
         self._safe = _safe_pointers(layout.function)
 
@@ -110,7 +116,12 @@ class Recorder:
         for number, segment in segments:
             place = self._name()
             start = [step_line(number)] if segment.step else []
-            start += [f"{place} = call ptr @__whence_reserve(i32 {number + 1}, i64 {UNIT * segment.units})"]
+            units = segment.units
+            if self._kept is not None:
+                kept = self._kept[number - self._first]
+                units, self._places = kept.units, kept.places
+            if units:
+                start += [f"{place} = call ptr @__whence_reserve(i32 {number + 1}, i64 {UNIT * units})"]
             start += self._own_units(segment, place)
             for site in segment.sites:
                 self._probe(site, place, start if site.kind is Kind.BYVAL else None, before, behind)
@@ -251,6 +262,10 @@ class Recorder:
     def _put(self, place: str, unit: int, type_text: str, value: str) -> list[str]:
         """Lines that write a scalar's bits at a unit of the segment: 1, 2 or 4 units by its size."""
         lines: list[str] = []
+        if self._places is not None:
+            if unit not in self._places:
+                return lines
+            unit = self._places[unit]
         for word_type, word in self._bits(type_text, value, lines):
             slot = self._name()
             lines.append(f"{slot} = getelementptr inbounds i32, ptr {place}, i64 {unit}")

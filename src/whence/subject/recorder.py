@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 
 from whence.errors import SubjectError, TraceError
+from whence.probe.compact import can_be_compact
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
 from whence.run.evidence import Evidence
@@ -24,16 +25,23 @@ from whence.subject.memory_check import Checker
 from whence.subject.memory_words import memory_outcome
 from whence.subject.processes import candidates, crash_of, has_crashed, open_best, processes_in, the_same
 from whence.subject.subject import Subject
+from whence.trace.compact import DoubtfulTrace
 from whence.trace.trace import FULL, LIMIT_REACHED, Header, Identity, Trace, open_units, read_header
 
 SLOWER = 10  # a recorded run may take this many times as long as the time limit says
 ENDLESS = 16 << 20  # bytes kept of an altered run that may not end
 GROWING = (2 << 20, 16 << 20, 128 << 20)  # the same of a run that does not end, until what goes round is seen twice
 WORK = 16  # bytes of memory that analysing takes for each byte of a trace
+SHORT = 64 << 20  # bytes of a trace; a run that fills it is recorded compactly where that can be
+COMPACT = 3  # a compact trace takes this fraction of the bytes, or less
 SHARE = 0.75  # of the memory that is free
 TOGETHER = 8  # altered runs that are asked for at once; their working files have names of one length
 
 Worth = Callable[[Trace], float]
+
+
+class _IsLong(Exception):
+    """A run was ended since its trace took more than a short one."""
 
 
 class ChangedOutcome(SubjectError):
@@ -91,6 +99,8 @@ class Recorder:
         self._ring = window is not None
         self._runner: Runner = subject.runner(variant, executable, confined=confined or variant is not Variant.RECORD)
         self._numbers = count()
+        self._compact: Runner | None = None
+        self._may_be_compact = variant is Variant.RECORD and executable is None and window is None and not confined
 
     def __enter__(self) -> Recorder:
         return self
@@ -101,6 +111,8 @@ class Recorder:
     def close(self) -> None:
         """End the processes that record."""
         self._runner.close()
+        if self._compact is not None:
+            self._compact.close()
 
     def record(
         self,
@@ -130,6 +142,8 @@ class Recorder:
         self._runner.limits = replace(limits, time=seconds if time is None else min(seconds, time))
         if expected is not None and expected.endless and case.command is None and not self._ring:
             recording = self._record_endless(case, expected, session)
+        elif self._may_be_compact and not (endless or session or case.command or case.follows_children):
+            recording = self._record_whole(case, expected, worth)
         else:
             request = self._request(min(max(self._endless, room), self._limit) if endless else self._limit)
             recording = self._record(case, request, session, expected, worth, endless, process)
@@ -168,6 +182,25 @@ class Recorder:
             )
         return recording
 
+    def _record_whole(self, case: Case, expected: Outcome | None, worth: Worth | None) -> Recording:
+        """Record a run: a short one in full, a long one compactly, unless what it did does not follow from that."""
+        if self._limit > SHORT and can_be_compact(self.subject.program):
+            request = replace(self._request(SHORT), end_at_limit=True)
+            with suppress(_IsLong):
+                return self._record(case, request, b"", expected, worth, False)
+            runner = self._compact_runner
+            runner.limits = self._runner.limits
+            with suppress(DoubtfulTrace, ChangedOutcome):
+                request = self._request(min(self._limit, affordable() // COMPACT), runner)
+                return self._record(case, request, b"", expected, worth, False, runner=runner)
+        return self._record(case, self._request(self._limit), b"", expected, worth, False)
+
+    @property
+    def _compact_runner(self) -> Runner:
+        if self._compact is None:
+            self._compact = self.subject.runner(Variant.COMPACT)
+        return self._compact
+
     def new_path(self, name: str) -> Path:
         """Where a file for runs of the recorder can lie."""
         return self._runner.sandbox.new_path(name)
@@ -176,8 +209,8 @@ class Recorder:
     def _checker(self) -> Checker:
         return Checker(self.subject, variant=self._variant)
 
-    def _request(self, limit: int) -> TraceRequest:
-        path = self._runner.sandbox.new_path(f"trace{next(self._numbers):06}")  # argv lies behind it
+    def _request(self, limit: int, runner: Runner | None = None) -> TraceRequest:
+        path = (runner or self._runner).sandbox.new_path(f"trace{next(self._numbers):06}")  # argv lies behind it
         return TraceRequest(path, limit, self._ring)
 
     def _record(
@@ -189,11 +222,17 @@ class Recorder:
         worth: Worth | None,
         endless: bool,
         identity: Identity | None = None,
+        runner: Runner | None = None,
     ) -> Recording:
-        """Record one run; its trace is decoded, and stays mapped when its file is removed."""
-        result = self._runner.run_case(case, request, session)
+        """Record one run; its trace is decoded, and stays mapped when its file is removed.
+
+        Raises _IsLong where the run was to end when its trace is full, and did, and its beginning is not enough.
+        """
+        result = (runner or self._runner).run_case(case, request, session)
         path = result.trace or request.path
         try:
+            if not endless and _was_full(request, result):
+                raise _IsLong
             open_trace = partial(self._open, limit=request.limit, endless=endless)
             outcome = expected if expected and _was_full(request, result) else judge(case, result)
             may_be_silent = outcome.passed and (case.comparison.memory or case.follows_children)
@@ -323,7 +362,7 @@ def _was_full(request: TraceRequest, result: RunResult) -> bool:
 def _copy(trace: Trace, target: Path) -> None:
     """Write what a trace's file held, which is gone, but is mapped still."""
     try:
-        trace.units[: trace.bytes_used // trace.units.itemsize].tofile(target)
+        trace.recorded[: trace.bytes_used // trace.recorded.itemsize].tofile(target)
     except OSError as error:
         if target.is_file():
             target.unlink()  # half a trace is of no use

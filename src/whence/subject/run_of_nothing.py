@@ -10,9 +10,12 @@ from whence.program.program import Program
 from whence.subject.memory_check import Checker
 from whence.subject.subject import Subject
 from whence.trace.columns import new_columns
+from whence.trace.compact import recipes_of
 from whence.trace.decode import decode, new_stacks
 from whence.trace.dependence import gather_cell, gather_event
+from whence.trace.expand import expand
 from whence.trace.kernels import compile_for, is_kept
+from whence.trace.machine import Ending, new_machine
 from whence.trace.shadow import new_shadow
 from whence.trace.slicing import backward_slice
 
@@ -44,6 +47,23 @@ class Slicing:
         compile_for(gather_cell, plan, columns, 0, buffer)
 
 
-def what_reads_runs() -> tuple[Slicing, Checker]:
-    """The two parts that every diagnosis needs, of about the same size."""
-    return Slicing(), Checker(subject_of_nothing())
+class Expanding:
+    """Compact traces, of long runs, made whole."""
+
+    @staticmethod
+    def is_compiled() -> bool:
+        """Whether that has been compiled before."""
+        return is_kept(expand)
+
+    def compile(self) -> None:
+        """Compile it."""
+        subject = subject_of_nothing()
+        units, chunks = np.zeros(0, np.uint32), np.zeros(0, np.int64)
+        units.flags.writeable = False
+        recipes = recipes_of(subject.program)
+        expand(units, chunks, subject.plan, recipes, Ending(True, 0, 0, 0, 0), np.zeros(0, np.uint32), new_machine())
+
+
+def what_reads_runs() -> tuple[Slicing, Checker, Expanding]:
+    """The parts that every diagnosis needs; the last one where a run is long."""
+    return Slicing(), Checker(subject_of_nothing()), Expanding()

@@ -219,7 +219,7 @@ class Subject:
         if kind in (Variant.SUPPRESS, Variant.REORDER):
             movable = self.movable if kind is Variant.REORDER else None
             return suppress_texts(self.program, self.replay_numbering, self._wrapped(), memory, movable)
-        return record_texts(self.program, self.numbering, self._wrapped(), memory)
+        return record_texts(self.program, self.numbering, self._wrapped(), memory, compact=kind is Variant.COMPACT)
 
     def _wrapped(self) -> list[str]:
         return wrapped(musl="musl" in self.program.modules[0].triple)

@@ -26,7 +26,7 @@ from numba.core.caching import IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
 
 from whence.build.store import is_sealed, sealed
-from whence.probe import layout, plan, pointers, steps, synchronisation
+from whence.probe import layout, operations, plan, pointers, steps, synchronisation
 from whence.trace.compiling import kernels_folder
 from whence.trace.undisturbed import signals_deferred
 
@@ -38,7 +38,7 @@ def _sources_hash() -> str:
     """
     processor = f"{binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()}"
     digest = hashlib.sha256(f"{numba.__version__} {sys.implementation.cache_tag} {processor}".encode())
-    others = (Path(str(module.__file__)) for module in (layout, plan, pointers, steps, synchronisation))
+    others = (Path(str(module.__file__)) for module in (layout, operations, plan, pointers, steps, synchronisation))
     for path in (*sorted(Path(__file__).parent.glob("*.py")), *others):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.probe.compact import INSTALLERS
 from whence.probe.layout import Kind
 from whence.probe.plan import CALLS, ENTRY, FIRST, RETURNS, Plan
 from whence.program.program import Program
@@ -19,7 +20,6 @@ from whence.trace.kernels import lean
 from whence.trace.memory import wide
 from whence.trace.shadow import Int
 
-INSTALLERS = frozenset({"signal", "sigaction", "bsd_signal", "sysv_signal", "__sysv_signal", "ssignal", "sigset"})
 LOAD, STORE = int(Kind.LOAD), int(Kind.STORE)
 NOWHERE = -1
 

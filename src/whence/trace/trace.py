@@ -28,7 +28,7 @@ REGISTERS_AT = 17  # word of the header
 PROCESS_AT = 34  # the same
 MOST_FORKS = 8  # on the way to a process, as in probe/runtime/record/trace.h
 MOST_THREADS = 4096  # as in probe/runtime/record/baton.h
-LIMIT_REACHED, RING, CHILD, THREADS, FULL, FORKED = 1, 2, 4, 8, 16, 32
+LIMIT_REACHED, RING, CHILD, THREADS, FULL, FORKED, COMPACT = 1, 2, 4, 8, 16, 32, 64
 NAMES = slice(512, HEADER_UNITS)  # units of the header: the executable and the arguments of a command's process
 END_KINDS = {0: "killed", 1: "exit", 2: "signal"}
 
@@ -125,13 +125,15 @@ def _chunk_starts(units: NDArray[np.uint32], header: Header, path: Path) -> NDAr
 class Trace:
     """A decoded trace together with the program and plan that give it meaning.
 
-    ``units`` are the file's units (uint32); ``columns`` what decoding made of them. Events are numbered from 0 in
+    ``units`` are the file's units (uint32; of a compact one made whole, and ``recorded`` those that it holds);
+    ``columns`` what decoding made of them. Events are numbered from 0 in
     order of time. A program that went astray before it crashed may have written over its last records: what stands
     before them is decoded, and ``damaged_at`` is the byte at which it ends (-1: nothing is damaged).
     ``return_writers`` refer to what wrote last where the return address lay, if a return led to where no code is.
     """
 
     def __init__(self, path: Path, program: Program, plan: Plan, fingerprint: int) -> None:
+        from whence.trace.compact import End, made_whole
         from whence.trace.decode import decode, new_stacks
         from whence.trace.interrupted import can_be_interrupted, put_in_order
         from whence.trace.shadow import MAX_PAGES, PAGE, new_shadow, writers_at
@@ -143,6 +145,12 @@ class Trace:
         if self.header.fingerprint != fingerprint:
             raise TraceError(f"{path}: recorded from another version of the program", "record the run again")
         self.chunks = chunks = _chunk_starts(self.units, self.header, path)
+        self.recorded, damaged = self.units, -1
+        if self.header.flags & COMPACT:
+            cut_off = bool(self.header.flags & (LIMIT_REACHED | FULL))
+            end = End(self.header.end, self.header.code, self.header.fault, cut_off)
+            self.units, self.chunks, damaged = made_whole(self.units, chunks, end, program, plan)
+            chunks = self.chunks
         if handles_signals:
             put_in_order(self.units, chunks, plan)
             self.units.flags.writeable = False
@@ -153,7 +161,9 @@ class Trace:
             self.records = decode(self.units, chunks, plan, self.columns, shadow, stacks)
         except MemoryError as error:
             raise TraceError(f"{path}: the run touched more memory than {MAX_PAGES * PAGE >> 30} GiB") from error
-        self.damaged_at = -4 * (self.records + 1) if self.records < 0 else -1  # byte of the file
+        if self.records < 0:
+            damaged = -1 - self.records
+        self.damaged_at = 4 * damaged if damaged >= 0 else -1  # byte of the file
         if self.damaged_at >= 0 and self.header.end == "exit":
             raise TraceError(f"{path}: damaged at byte {self.damaged_at:,}", "record the run again")
 

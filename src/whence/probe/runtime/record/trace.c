@@ -26,6 +26,7 @@
 #define TRACE_DESCRIPTOR 987 /* high, so that the subject's own descriptors keep their numbers */
 
 extern const uint64_t __whence_fingerprint __attribute__((weak));
+extern const char __whence_compact __attribute__((weak)); /* only what cannot be worked out is recorded (probe/recipes.py) */
 
 __thread uint32_t *__whence_cursor __attribute__((tls_model("initial-exec")));
 __thread uint32_t *__whence_end __attribute__((tls_model("initial-exec")));
@@ -249,6 +250,14 @@ static void note_strings(char **strings, size_t count)
     }
 }
 
+void whence_note_stack(const void *lowest, uint64_t bytes)
+{
+    if (!whence_trace.header)
+        return;
+    whence_trace.header[STACK_LOWEST] = (uintptr_t)lowest;
+    whence_trace.header[STACK_ROOM] = bytes;
+}
+
 void whence_note_given(char **arguments, char **variables)
 {
     if (!whence_trace.header)
@@ -286,7 +295,7 @@ int whence_trace_start(uint64_t limit, int is_ring)
     memcpy(page, "WHNCTRC1", 8);
     words[FORMAT] = VERSION | CHUNK_UNITS << 32;
     words[LIMIT] = chunks;
-    words[FLAGS] = is_ring ? FLAG_RING : 0;
+    words[FLAGS] = (is_ring ? FLAG_RING : 0) | (&__whence_compact ? FLAG_COMPACT : 0);
     words[FINGERPRINT] = &__whence_fingerprint ? __whence_fingerprint : 0;
     whence_trace.sequence = 0;
     whence_trace.header = words;

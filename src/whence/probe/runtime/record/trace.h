@@ -25,10 +25,11 @@
 #define WINDOWS_PLACE ((void *)0x794000000000)
 #define SIGNALS_PLACE ((void *)0x798000000000)
 
-enum { FLAG_LIMIT = 1, FLAG_RING = 2, FLAG_CHILD = 4, FLAG_THREADS = 8, FLAG_FULL = 16, FLAG_FORKED = 32 };
+enum { FLAG_LIMIT = 1, FLAG_RING = 2, FLAG_CHILD = 4, FLAG_THREADS = 8, FLAG_FULL = 16, FLAG_FORKED = 32,
+       FLAG_COMPACT = 64 };
 enum { MAGIC, FORMAT, CHUNKS, LIMIT, FLAGS, END_KIND, END_CODE, END_ADDRESS, END_THREAD, FINGERPRINT, THREADS, USED,
        FAULT_TRAP, FAULT_ERROR, FAULT_TOP, FAULT_BYTES, FAULT_REGISTERS = FAULT_BYTES + 2,
-       PROCESS = FAULT_REGISTERS + 17 };
+       PROCESS = FAULT_REGISTERS + 17, STACK_LOWEST = PROCESS + 11, STACK_ROOM };
 enum { END_EXIT = 1, END_SIGNAL = 2 };
 
 /* The signal that ends a run whose threads all wait for each other (run/protocol.py). */
@@ -69,6 +70,8 @@ extern struct whence_trace whence_trace __attribute__((visibility("hidden")));
 int whence_trace_start(uint64_t limit, int is_ring);
 /* Notes where the arguments and the environment lie, arrays and strings, before main is called. */
 void whence_note_given(char **arguments, char **variables);
+/* Notes where the frames of main, and of all that it calls, can lie. */
+void whence_note_stack(const void *lowest, uint64_t bytes);
 /* Opens the file at whence_trace.path; returns the descriptor, or -1. */
 int whence_open_trace(int create);
 /* Lets signals wait, but for those of faults; `mask` is to be set again. */

@@ -131,6 +131,7 @@ void whence_run_child(const struct whence_server *server)
     errno = 0; /* as a program starts; waiting for the run before has left its own */
     if (is_session)
         whence_session_run(server->entry, (int)job->arguments, arguments, environ);
+    whence_note_stack(STACK_PLACE, STACK_BYTES);
     if (*texts[TRACE])
         whence_run_as_session(server->entry, (int)job->arguments, arguments, environ);
     whence_fill_stack();

@@ -28,6 +28,8 @@ static void default_signals(int argc, char **argv, char **variables)
 
 __attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **, char **) = default_signals;
 
+#define DEEPEST (64ull << 20) /* bytes of stack below main where nothing else lies */
+
 int main(int argc, char **argv)
 {
     __asm__ volatile("" : : "r"(whence_main_captured)); /* what is used, linkers keep */
@@ -35,5 +37,6 @@ int main(int argc, char **argv)
     if (control >= 0)
         return whence_serve(control, __whence_main);
     whence_note_given(argv, environ);
+    whence_note_stack((char *)__builtin_frame_address(0) - DEEPEST, DEEPEST);
     return __whence_main(argc, argv, environ);
 }

@@ -1,0 +1,128 @@
+"""Opens compact traces: finds the recipes of their program, and makes them whole (``expand.py``)."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.errors import TraceError
+from whence.probe.operations import Recipes
+from whence.probe.plan import Numbering, Plan
+from whence.probe.recipes import make_recipes
+from whence.program.program import Program
+from whence.trace.columns import CHUNK_UNITS
+from whence.trace.fault import Fault
+from whence.trace.lazy import lazy_zeros
+
+if TYPE_CHECKING:
+    from whence.trace.machine import Ending
+
+HEADER_UNITS = 1024
+MOST_UNITS = 1 << 34
+STACK_AT = 45  # words of the header: the lowest address of the stack, and its bytes
+UNDEFINED, BREAKPOINT = 6, 3  # traps of instructions that end a segment which is done as a whole
+WRITTEN = 2  # bit of a page fault's error code
+PAGE_FAULT = 14
+_RECIPES: WeakKeyDictionary[Program, Recipes] = WeakKeyDictionary()
+
+
+class DoubtfulTrace(TraceError):
+    """A compact trace from which what the run did does not follow with certainty: record the run in full."""
+
+
+class Whole(NamedTuple):
+    """The units of a trace made whole, where its chunks begin, and the unit of the compact one at which it is damaged
+    (-1: nowhere).
+    """
+
+    units: NDArray[np.uint32]
+    chunks: NDArray[np.int64]
+    damaged: int
+
+
+def recipes_of(program: Program) -> Recipes:
+    """The recipes of a program's segments, made once."""
+    if program not in _RECIPES:
+        _RECIPES[program] = make_recipes(program, Numbering(program))
+    return _RECIPES[program]
+
+
+class End(NamedTuple):
+    """How a run ended, as the header of its trace says; ``cut_off``: the recording ended before, behind a segment."""
+
+    kind: str
+    code: int
+    fault: Fault | None
+    cut_off: bool
+
+
+def made_whole(units: NDArray[np.uint32], chunks: NDArray[np.int64], end: End, program: Program, plan: Plan) -> Whole:
+    """The whole units of a compact trace.
+
+    Raises DoubtfulTrace where what the run did is not certain.
+    """
+    from whence.trace.expand import expand
+    from whence.trace.machine import CHUNK, DOUBT, PLACE, new_machine
+
+    out = lazy_zeros(MOST_UNITS, np.uint32)
+    out[:HEADER_UNITS] = units[:HEADER_UNITS]
+    ending = _ending(units, end)
+    if ending.lowest == ending.top:
+        raise DoubtfulTrace("the recording does not say where its stack lies", "record the run in full")
+    machine = new_machine()
+    recipes = with_addresses(recipes_of(program), static_addresses(units, chunks))
+    records = expand(units, chunks, plan, recipes, ending, out, machine)
+    if machine.counts[DOUBT]:
+        raise DoubtfulTrace("what the run did does not follow from its compact recording", "record the run in full")
+    first, place = HEADER_UNITS, int(machine.counts[PLACE])
+    last = int(machine.counts[CHUNK])
+    if last < 0:
+        return Whole(out[:HEADER_UNITS], np.zeros(0, np.int64), -1 - records if records < 0 else -1)
+    out[last + 4] = place - last
+    whole = out[: last + CHUNK_UNITS]
+    whole.flags.writeable = False
+    return Whole(whole, np.arange(first, last + 1, CHUNK_UNITS, dtype=np.int64), -1 - records if records < 0 else -1)
+
+
+def with_addresses(recipes: Recipes, addresses: NDArray[np.int64]) -> Recipes:
+    """Recipes with the addresses of static variables in place of their numbers."""
+    operations = recipes.operations.copy()
+    named = np.flatnonzero(operations["variable"])
+    operations["number"][named] += addresses[operations["variable"][named] - 1]
+    return Recipes(recipes.recipes, operations)
+
+
+def static_addresses(units: NDArray[np.uint32], chunks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where the static variables lie, as a trace begins by saying."""
+    found = [np.zeros(0, np.int64)]
+    for chunk in chunks.tolist():
+        position, end = chunk + 8, chunk + (int(units[chunk + 4]) or CHUNK_UNITS)
+        while position < end and int(units[position]) >> 30 == 1:
+            behind = position + (int(units[position]) & (1 << 30) - 1)
+            if units[position + 1] == 0:
+                found.append(units[position + 2 : behind].copy().view(np.int64))
+            position = behind
+        if position < end:
+            break
+    return np.concatenate(found)
+
+
+def _ending(units: NDArray[np.uint32], end: End) -> Ending:
+    """How the run ended, as expanding asks for it."""
+    from whence.trace import machine as e
+
+    lowest, size = (int(word) for word in units[2 * STACK_AT : 2 * STACK_AT + 4].view(np.uint64))
+    kind, address, is_whole = e.NO_FAULT, 0, end.cut_off or end.kind == "exit"
+    fault = end.fault
+    if end.kind == "signal" and end.code == signal.SIGFPE:
+        kind = e.DIVISION
+    elif end.kind == "signal" and fault is not None:
+        is_whole = is_whole or fault.trap in (UNDEFINED, BREAKPOINT)
+        address = fault.address - (1 << 64) if fault.address >> 63 else fault.address
+        writing = e.WRITING if fault.error & WRITTEN else e.READING
+        kind = writing if fault.trap == PAGE_FAULT else e.ANY_ACCESS if address else e.NO_FAULT
+    return e.Ending(is_whole, kind, address, lowest, lowest + size)
