@@ -22,12 +22,16 @@ VOICES = ("invariants", "rules", "switch", "values", "formula", "causes", "memor
 
 @dataclass(slots=True)
 class Known:
-    """A recorded fault: its features by name, and the rank of its line (worst of its tie) by each method."""
+    """A recorded fault: its features by name, and the rank of its line (worst of its tie) by each method.
+
+    ``lines`` are those of the statements, in the order of the features' rows.
+    """
 
     recorded: Recorded
     example: Example
     names: list[str]
     ranks: dict[str, int]
+    lines: list[int]
 
     @property
     def program(self) -> str:
@@ -57,14 +61,16 @@ def known(recorded: Recorded, without: Sequence[str] = ()) -> Known | None:
         return best.rank_worst if best else total + 1
 
     rankings = {one.technique: one.ranking for one in found}
-    op2 = rank({e.statement: _op2(e) for e in recorded.base.ranking})
+    by_op2 = rank({e.statement: op2(e) for e in recorded.base.ranking})
     ranks = {voice: place(rankings.get(voice, [])) for voice in VOICES}
-    ranks |= {"op2": place(op2), "fixed": place(combined.ranking), "first": place(recorded.base.ranking)}
+    ranks |= {"op2": place(by_op2), "fixed": place(combined.ranking), "first": place(recorded.base.ranking)}
     ranks["quick"] = place(fuse(recorded.base, [one for one in found if one.technique in QUICK]).ranking)
-    return Known(recorded, Example(features.matrix, is_faulty), features.names, ranks)
+    lines = [statement.line for statement in features.statements]
+    return Known(recorded, Example(features.matrix, is_faulty), features.names, ranks, lines)
 
 
-def _op2(entry: Entry) -> float:
+def op2(entry: Entry) -> float:
+    """How suspicious a statement of the base is by Op2."""
     evidence = entry.evidence
     return float(evidence["failing"] - evidence["passing"] / (evidence["passing_total"] + 1))
 

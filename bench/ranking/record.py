@@ -28,7 +28,7 @@ from corpus import corpus  # noqa: E402
 from whence.diagnosis.statement_kinds import statement_kinds  # noqa: E402
 from whence.errors import WhenceError  # noqa: E402
 
-LOCATE = whence.Locate(generate=False, without=("confirmation", "chain"))
+LOCATE = whence.Locate(generate=False, without=("confirmation", "chain", "weights"))
 Fault = corpus.Fault | Generated
 
 

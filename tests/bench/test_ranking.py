@@ -12,11 +12,13 @@ import pytest
 
 from bench.ranking.calibrate import corrected, fitted
 from bench.ranking.evidence import Recorded, read
-from bench.ranking.examples import held_out, load
+from bench.ranking.examples import Known, held_out, known, load
 from bench.ranking.learn import Example, learned, softmax
 from bench.ranking.measure import Ways, by_method, by_program
 from bench.ranking.record import record
+from bench.ranking.rule_order import before
 from bench.ranking.train import trained
+from bench.ranking.why import group, table
 from corpus import corpus
 from whence.diagnosis.learned_ranking import stored
 from whence.findings import Findings, Statement, rank
@@ -136,3 +138,50 @@ def test_what_all_techniques_say_of_a_fault_is_recorded(tmp_path):
     (known,) = load([path])
     assert known.example.faulty.any()
     assert known.ranks["rules"] <= known.ranks["op2"]
+
+
+def with_rules(kind: str, **notes: Any) -> Known:
+    """A fault on line 2, with what the rules say of it; the clean rule is at line 4."""
+    one = replace(recorded(0), kind=kind)
+    rules = one.found[1]
+    for entry in rules.ranking:
+        entry.evidence.pop("rule_score")
+        entry.evidence["tried"] = 3
+        if entry.statement.line == 2:
+            entry.evidence.update(notes)
+    rules.parts["rules"] = [{**row, "line": 4} for row in rules.parts["rules"]]
+    found = known(one)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "notes", "expected"),
+    [
+        ("wrong constant", {"tried": 0}, "no site of it takes a rule"),
+        ("missing condition", {"rules": 0}, "no rule there mends a run, missing code"),
+        ("wrong constant", {"rules": 0}, "no rule there mends a run, other faults"),
+        ("wrong constant", {"rules": 1, "rule_score": 0.5}, "rules there mend some runs, or break passing ones"),
+        ("wrong type", {"rules": 1, "rule_score": 1.0}, "a clean rule there, and a statement before it has none"),
+    ],
+)
+def test_why_a_fault_is_not_first_is_told_by_the_rules_of_its_line(kind, notes, expected):
+    fault = with_rules(kind, **notes)
+    by_line = {3: 3.0, 2: 2.0, 1: 1.0, 4: 0.0}
+    scores = np.array([by_line[line] for line in fault.lines])
+    assert group(fault, scores) == expected
+    assert f"| {expected} | 1 |" in table([fault], [scores], 1)
+    assert "| within 2 | 1 |" in table([fault], [scores], 2)
+
+
+def test_how_many_rules_come_before_the_faulty_statement():
+    one = recorded(0)
+    assert before(one) is None  # no rule was tried there
+    for entry, count in zip(one.found[1].ranking, (1, 2, 4, 8), strict=True):
+        entry.evidence["tried"] = count
+    shares = before(one)
+    assert shares is not None
+    tried = {entry.statement.line: entry.evidence["tried"] for entry in one.found[1].ranking}
+    passing = {line: line % 4 for line in tried}
+    higher = sum(count for line, count in tried.items() if passing[line] < passing[2])
+    assert shares[0] == pytest.approx(higher / 15)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -13,11 +14,13 @@ from rule_programs import BRANCH, GUARDED, PROGRAMS, STORE, VALUE, Program, firs
 from whence.alter.describe import Describer
 from whence.alter.work import Work
 from whence.errors import SubjectError
-from whence.findings import Findings
+from whence.findings import Findings, rank
 from whence.probe.sites import Role
-from whence.techniques.rules.candidates import Family
+from whence.subject.runs import coverage
+from whence.subject.suspiciousness import rank_by_coverage
+from whence.techniques.rules.candidates import Family, Rule
 from whence.techniques.rules.rules import _summary, best_repairs, rules
-from whence.techniques.rules.trials import Settings, Trial
+from whence.techniques.rules.trials import Search, Settings, Trial
 
 EVERY = frozenset(Family)
 
@@ -122,6 +125,26 @@ def test_a_repair_is_enough_where_one_is_wanted(monkeypatch):
         assert BRANCH.line in [repair.statement.line for repair in repairs if repair.statement]
         done.append(work.done)
     assert 0 < done[0] < done[1] / 2
+
+
+def test_the_first_statements_of_an_order_are_tried_first(monkeypatch):
+    subject, runs = BRANCH.run()
+    describer = Describer(subject)
+    suspects = [entry.statement for entry in rank_by_coverage(coverage(subject, runs), "op2")]
+    asked: list[list[Rule]] = []
+
+    def portions(_: Search, wanted: list[Rule]) -> Iterator[list[Trial]]:
+        asked.append(wanted)
+        return iter(())
+
+    monkeypatch.setattr(Search, "portions", portions)
+    by_line = sorted(suspects, key=lambda statement: statement.line)
+    with Work(subject, workers=1) as work:
+        for statements in (by_line, by_line[::-1]):
+            order = rank({statement: -float(number) for number, statement in enumerate(statements)})
+            rules(subject, runs, work, order=order)
+    lines = [[statement.line for rule in mine if (statement := describer.statement(rule.site))] for mine in asked]
+    assert lines[0] == sorted(lines[0]) and lines[1] == sorted(lines[0], reverse=True) and len(set(lines[0])) > 2
 
 
 def test_no_failing_case():

@@ -290,7 +290,8 @@ class Diagnosis:
             options = self.options
             with self.investigation.work(share=SEARCHING) as work:
                 with work.share(ALTERING):
-                    steps = searches(self.investigation, self.rows, work, options.has("operators"))
+                    order = self.joined().ranking  # by what altered no run
+                    steps = searches(self.investigation, self.rows, work, options.has("operators"), order)
                     for name, doing, share, step in (step for step in steps if options.has(step.name)):
                         with work.share(share):
                             if not work.stopped:

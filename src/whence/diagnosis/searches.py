@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from whence.alter.work import Work
-from whence.findings import Findings
+from whence.findings import Entry, Findings
 from whence.investigation.investigation import Investigation
 from whence.techniques.predicate_switching.technique import switched
 from whence.techniques.rules.candidates import Family
@@ -27,14 +27,16 @@ class Step(NamedTuple):
     search: Callable[[], Findings]
 
 
-def searches(investigation: Investigation, rows: Sequence[int], work: Work, operators: bool = True) -> tuple[Step, ...]:
+def searches(
+    investigation: Investigation, rows: Sequence[int], work: Work, operators: bool, order: Sequence[Entry]
+) -> tuple[Step, ...]:
     """The searches for rules, branch switches and value pairs on the failing cases in these rows.
 
-    ``operators``: rules change operators, too.
+    ``operators``: rules change operators, too. ``order``: the ranking so far, whose first statements' rules come first.
     """
     rows = list(rows)[:FAILING]
     return (
-        Step("rules", "trying rules", SHARE, lambda: _rules(investigation, rows, work, operators)),
+        Step("rules", "trying rules", SHARE, lambda: _rules(investigation, rows, work, operators, order)),
         Step("switch", "switching branches", SHARE, lambda: switched(investigation, rows, work)),
         Step("values", "replacing values", 1.0, lambda: replaced(investigation, rows, work)),
     )
@@ -45,12 +47,18 @@ def rules_and_values(investigation: Investigation, rows: Sequence[int], work: Wo
     found = []
     if not work.stopped:
         with work.share(SHARE):
-            found.append(_rules(investigation, rows, work, operators=True))
+            found.append(_rules(investigation, rows, work))
     if not work.stopped:
         found.append(replaced(investigation, list(rows)[:FAILING], work))
     return found
 
 
-def _rules(investigation: Investigation, rows: Sequence[int], work: Work, operators: bool) -> Findings:
+def _rules(
+    investigation: Investigation,
+    rows: Sequence[int],
+    work: Work,
+    operators: bool = True,
+    order: Sequence[Entry] | None = None,
+) -> Findings:
     settings = Settings(frozenset(Family) - (frozenset() if operators else {Family.OPERATOR}))
-    return rules(investigation.subject, investigation.runs, work, settings, among=rows)
+    return rules(investigation.subject, investigation.runs, work, settings, among=rows, order=order)

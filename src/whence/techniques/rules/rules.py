@@ -10,6 +10,7 @@ Beyond Jeffrey's dissertation (2009), whose Value Replacement changes single ins
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,16 +54,18 @@ def rules(
     *,
     among: Sequence[int] | None = None,
     pairs: Iterable[Pair] = (),
+    order: Sequence[Entry] | None = None,
 ) -> Findings:
     """Rank the statements that failing cases executed by the best rule of each; ``parts["rules"]`` lists the rules.
 
     ``among`` are the rows of the failing cases to choose from, by default all. ``pairs`` are those that Value
-    Replacement found; they become guarded rules. Raises SubjectError where no failing case can be altered.
+    Replacement found; they become guarded rules. ``order`` is a ranking whose first statements are tried first (that
+    by Op2). Raises SubjectError where no failing case can be altered.
     """
     suite, describer = Suite(subject, runs, settings or Settings(), among), Describer(subject)
     covered = coverage(subject, runs)
     suspects = rank_by_coverage(covered, "op2")
-    trials, wanted = _tried(suite, work, pairs, describer, suspects)
+    trials, wanted = _tried(suite, work, pairs, describer, suspects if order is None else order)
     findings = Findings("rules", subject.name, parts={"cases": covered.case_totals()})
     _fill(findings, suite, describer, suspects, trials)
     findings.summary.append(_summary(suite, trials, wanted))
@@ -160,7 +163,8 @@ def _fill(
     for trial in repairs:
         if (statement := describer.statement(trial.rule.site)) is not None:
             by_statement.setdefault(statement, []).append(trial)
-    findings.ranking = _ranked(by_statement, suspects, suite, suggestions, sites)
+    tried = Counter(describer.statement(trial.rule.site) for trial in trials if not trial.is_untried)
+    findings.ranking = _ranked(by_statement, suspects, suite, suggestions, sites, tried)
     findings.parts["rules"] = [_row(trial, suite, suggestions, sites) for trial in repairs[:LISTED]]
 
 
@@ -189,10 +193,11 @@ def _ranked(
     suite: Suite,
     suggestions: Suggestions,
     sites: NDArray[np.void],
+    tried: Counter[Statement | None],
 ) -> list[Entry]:
     """Statements by their best rule; what is equal, and what has none, by Op2, then by how many rules are as good.
 
-    Of each its best rule is told; one that nothing speaks against before any other.
+    Of each its best rule is told; one that nothing speaks against before any other. ``tried``: how many were tried.
     """
     top = max((entry.score for entry in suspects), default=0.0)
     span = top - min((entry.score for entry in suspects), default=0.0) or 1.0
@@ -203,7 +208,7 @@ def _ranked(
         equals = sum(trial.score == best for trial in found)
         order = 1 - (top - entry.score) / span + TIE * equals / (1 + equals)
         scores[entry.statement] = (best + TIE * order) / SCALE
-        notes[entry.statement] = {**entry.evidence, "rules": len(found)}
+        notes[entry.statement] = {**entry.evidence, "tried": tried[entry.statement], "rules": len(found)}
         for key, doubtful in (("doubtful_score", True), ("rule_score", False)):
             mine = [trial for trial in found if bool(_doubt(trial, sites)) is doubtful]
             if mine:
