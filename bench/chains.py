@@ -84,15 +84,22 @@ def measure(program: str, number: int, references: Sequence[str], cases: int) ->
     """The chains of a fault's first failing cases."""
     fault = corpus.faults(program)[number]
     with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
-        folder, good = Path(name) / "faulty", Path(name) / "good"
-        corpus.prepare(fault, folder)
-        corpus.prepare(fault, good)
-        (good / f"{program}.c").write_text(corpus.source_path(program).read_text())
-        rows = [_measured(fault, folder, good, case, references) for case in _failing(folder, cases)]
+        folder, good = prepared(fault, Path(name))
+        rows = [_measured(fault, folder, good, case, references) for case in first_failing(folder, cases)]
     return Rows(program, fault.id, rows)
 
 
-def _failing(folder: Path, cases: int) -> list[str]:
+def prepared(fault: corpus.Fault, at: Path) -> tuple[Path, Path]:
+    """A folder with a faulty program and its cases, and one with the program without the fault."""
+    folder, good = at / "faulty", at / "good"
+    corpus.prepare(fault, folder)
+    corpus.prepare(fault, good)
+    (good / f"{fault.program}.c").write_text(corpus.source_path(fault.program).read_text())
+    return folder, good
+
+
+def first_failing(folder: Path, cases: int) -> list[str]:
+    """The names of a program's first failing cases."""
     with whence.open(folder) as project:
         runs = project.investigation.runs
         return [runs.tested[row].case.name for row in runs.failing[:cases]]
@@ -102,21 +109,24 @@ def _measured(fault: corpus.Fault, folder: Path, good: Path, case: str, referenc
     """All chains of one case."""
     row = Row(fault.program, fault.id, case)
     with whence.open(folder, whence.Setup(case=case, workers=1)) as project:
-        row.chains[IDEAL] = ideal = _chain(project, fault, whence.FailureInducingChain(reference=good))
+        row.chains[IDEAL] = ideal = chain_of(project, fault, whence.FailureInducingChain(reference=good))
         if not ideal.steps:
             row.error = f"{case}: no ideal chain: {ideal.error or 'it is empty'}"
             return row
         for name in references:
             algorithm = HIERARCHICAL if name == HIERARCHICAL else "dependence"
             reference = None if name in (DEFAULT, HIERARCHICAL) else name
-            row.chains[name] = _chain(project, fault, whence.FailureInducingChain(algorithm, reference))
+            row.chains[name] = chain_of(project, fault, whence.FailureInducingChain(algorithm, reference))
     return row
 
 
-def _chain(project: whence.Project, fault: corpus.Fault, technique: whence.FailureInducingChain) -> Chain:
+def chain_of(
+    project: whence.Project, fault: corpus.Fault, technique: whence.FailureInducingChain, budget: float = BUDGET
+) -> Chain:
+    """The chain of a project's case, measured."""
     began = time.perf_counter()
     try:
-        part: dict[str, Any] = project.find(technique, BUDGET).parts["chain"]
+        part: dict[str, Any] = project.find(technique, budget).parts["chain"]
     except WhenceError as error:
         return Chain(error=str(error), whole=time.perf_counter() - began)
     steps = part["steps"]

@@ -71,13 +71,43 @@ def test_a_value_that_was_to_be_replaced_is_told_as_one_that_was_kept():
     assert (second["leads_to"], first["leads_to"]) == ([0], [2]) and "kept" not in last["text"]
 
 
+IN_A_BLOCK = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct parcel { int weight, fee, tax, spare[5]; };
+int main(int argc, char **argv)
+{
+    int fragile = 0;
+    while (getopt(argc, argv, "f") != -1)
+        fragile++;
+    struct parcel *parcel = calloc(1, sizeof *parcel);
+    parcel->weight = atoi(argv[optind]);
+    parcel->fee = 4;
+    if (parcel->weight > 19) /* FAULT */
+        parcel->fee = 9;
+    parcel->tax = parcel->fee + fragile; /* TAX */
+    printf("tax %d\\n", parcel->tax);
+    return 0;
+}
+"""
+
+
+def test_blocks_lie_alike_in_recorded_and_altered_runs_of_programs_with_options():
+    """What a recording keeps of the arguments while it watches getopt is none of the program's blocks."""
+    words = ("chain", "block.c", "--fails", "-f 20", "--expect", "tax 5\n", "--reference", "switch", "--json")
+    chain = whence(subject_folder("chain-block", block_c=IN_A_BLOCK), *words).json["chain"]
+    assert [step["line"] for step in chain["steps"]] == [line_of(IN_A_BLOCK, mark) for mark in ("FAULT", "TAX")]
+    assert chain["steps"][-1]["text"] == "gave `parcel->tax` the value 10" and not chain["incomplete"]
+
+
 def test_it_says_what_it_was_compared_with_and_what_it_took(found):
     chain = found.json["chain"]
     assert chain["reference"]["kind"] == "switch" and chain["reference"]["line"] == line("FAULT")
     assert chain["tests"] > 0 and chain["seconds"] > 0 and not chain["incomplete"]
 
 
-@pytest.mark.parametrize("algorithm", ["hierarchical", "linear"])
+@pytest.mark.parametrize("algorithm", ["hierarchical", "hierarchical-printed", "dependence-printed", "linear"])
 def test_the_other_algorithms_tell_the_same(found, algorithm):
     other = parcel("--reference", "switch", "--json", "--algorithm", algorithm)
     assert other.json["chain"]["algorithm"] == algorithm

@@ -8,7 +8,8 @@ from whence.cli.investigate import investigate
 from whence.cli.options import CaseCommand, Options, Search, search_options, shared_options
 from whence.cli.present import show
 
-ALGORITHMS = ("dependence", "hierarchical", "linear")  # as techniques/chains/technique.py has them
+# As techniques/chains/technique.py has them.
+ALGORITHMS = ("dependence", "hierarchical", "dependence-printed", "hierarchical-printed", "linear")
 
 
 @click.command(cls=CaseCommand)

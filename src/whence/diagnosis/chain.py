@@ -45,7 +45,8 @@ NEAREST = 0.25  # of what is left then for choosing among those
 class FailureInducingChain:
     """How a failure came about: the faulty values from the first one to the symptom, each needed for the next.
 
-    ``algorithm``: ``dependence`` (Algorithm 2), ``hierarchical`` (Algorithm 1), or ``linear``: all points one by one.
+    ``algorithm``: ``dependence`` (Algorithm 2), ``hierarchical`` (Algorithm 1), either with ``-printed`` for the
+    paper's way without short cuts, or ``linear``: all points one by one. All give the same chain.
     ``reference``: what the failing run is compared with: itself, patched (``switch``, ``rule``, ``pair``), the nearest
     passing ``case``, or a good version of the program: the path of a folder, C file or executable. By default the first
     of these kinds that there is.
@@ -112,7 +113,8 @@ def telling_chain(
         if not is_short or (short is None and reference.kind is not Kind.SWITCH):
             return found
         short = short or found
-        remarks.append(f"compared with {reference.text}: no value that differs was needed")
+        incomplete = found.parts["chain"]["incomplete"]
+        remarks.append(f"compared with {reference.text}: {incomplete or 'no value that differs was needed'}")
     return short
 
 

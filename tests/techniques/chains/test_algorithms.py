@@ -98,9 +98,11 @@ def chains(both: Compared) -> dict[str, list[int]]:
     """The chain of each algorithm."""
     found = {}
     for algorithm in (linear, hierarchical, dependence_based):
-        walk = both.walk()
-        algorithm(walk)
-        found[algorithm.__name__] = walk.definitions
+        for is_printed in (False, True) if algorithm is not linear else (False,):
+            walk = both.walk()
+            walk.is_printed, walk.causality.is_shared = is_printed, not is_printed
+            algorithm(walk)
+            found[algorithm.__name__ + "-printed" * is_printed] = walk.definitions
     return found
 
 
@@ -110,6 +112,7 @@ def test_all_algorithms_give_the_same_chain():
         found = chains(runs(number))
         assert found["hierarchical"] == found["linear"], number
         assert found["dependence_based"] == found["linear"], number
+        assert found["hierarchical-printed"] == found["dependence_based-printed"] == found["linear"], number
         lengths.append(len(found["linear"]))
     assert sum(length > 3 for length in lengths) >= FUNCTIONS // 2  # most have something to tell
 

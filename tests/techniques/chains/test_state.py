@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import pytest
 from compared import Change, Compared, compared
 from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.probe.layout import Kind
-from whence.techniques.chains.state import Faulty, Ranges, Written, _words, written_parts
+from whence.techniques.chains import state
+from whence.techniques.chains.state import Elsewhere, Faulty, Ranges, States, Written, _words, written_parts
 from whence.trace.writers import NOTHING
 
 # Fails with 5, since `n > 4` should be `n > 5`.
@@ -230,3 +232,21 @@ def test_pointers_to_what_only_the_reference_run_has_are_known_as_such():
     found = both.walk().causality.states.difference(both.events("BEHIND", Kind.STORE)[0])
     pointers = [faulty for faulty in found.values() if faulty.variable.length == 8]
     assert [faulty.is_foreign for faulty in pointers] == [True] and not any(pointers[0].value)
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_a_block_that_lies_elsewhere_in_altered_runs_is_not_taken_for_the_recorded_one(monkeypatch, is_moved):
+    """Other bytes than were stored are no error by themselves (somebody else wrote them), unless the block moved."""
+    event, read = stored("HEAP"), state.read
+
+    def misread(sought):
+        found = [(bytes(byte ^ 64 for byte in memory), own) for memory, own in read(sought)]
+        return [(memory, bytes(byte ^ 64 for byte in own)) for memory, own in found] if is_moved else found
+
+    monkeypatch.setattr(state, "read", misread)
+    states = States(runs().pairing)
+    if not is_moved:
+        assert states.difference(event)
+        return
+    with pytest.raises(Elsewhere):
+        states.difference(event)

@@ -56,7 +56,8 @@ class Way:
 class Causality:
     """Finds failure-inducing sets; ``tests`` counts the altered runs, ``stop`` is asked before each.
 
-    ``crash`` is the event at which the failing run crashes, -1 where it does not.
+    ``crash`` is the event at which the failing run crashes, -1 where it does not. ``is_shared``: altered runs that are
+    likely to be asked for next share a job with one that is.
     """
 
     states: States
@@ -64,6 +65,7 @@ class Causality:
     stop: Callable[[], bool] = lambda: False
     crash: int = -1
     tests: int = 0
+    is_shared: bool = True
     _known: dict[tuple[int, Target], Set] = field(default_factory=dict)
     _tests: dict[tuple[int, Target], _Test] = field(default_factory=dict)
 
@@ -175,7 +177,7 @@ class _Test:
     def foresee(self, subsets: Sequence[Sequence[Faulty]]) -> None:
         """Test several subsets at once, which takes hardly longer than one; not where each runs on to its end."""
         wanted = dict.fromkeys(self._keeps(kept) for kept in subsets)
-        if self._target.point >= 0:
+        if self._target.point >= 0 and self._causality.is_shared:
             self._try([keeps for keeps in wanted if keeps not in self._known])
 
     def _keeps(self, kept: Sequence[Faulty]) -> Set:

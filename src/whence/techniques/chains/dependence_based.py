@@ -21,7 +21,7 @@ def dependence_based(walk: Walk) -> Target | None:
         if closest is None:
             target = walk.fis(before, target)
         else:
-            walk.causality.states.foresee([closest, walk.tree.before(closest)])  # where it goes on, as a rule
+            walk.foresee([closest, walk.tree.before(closest)])  # where it goes on, as a rule
             target = walk.keeps(closest, target) or closest_adaptive(walk, target, closest)
         walk.add(target)
     return target

@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.alter.changes import Batch, Op, Verdict, joined
+from whence.probe.layout import Kind
 from whence.techniques.chains.compared_run import NO_SITE, ComparedRun, Moment
 from whence.techniques.chains.pairing import Pairing
 from whence.techniques.chains.registers import live_registers
+from whence.trace.objects import HEAP
 
 Integers = NDArray[np.int64]
 Seen = tuple[bytes, bytes]  # ranges of memory, one behind the other; and an event's own value
@@ -70,6 +72,10 @@ class Unreached(Exception):
     """One of the runs did not come to a point again."""
 
 
+class Elsewhere(Unreached):
+    """The heap lies otherwise in altered runs than in the recorded one, so that its memory cannot be told."""
+
+
 class States:
     """The differences of two runs at their aligned points."""
 
@@ -78,11 +84,12 @@ class States:
         self.failing, self.reference = pairing.failing, pairing.reference
         self._written = written(self.failing, pairing.common), written(self.reference, pairing.common)
         self._known: dict[int, dict[Variable, Faulty]] = {}
+        self._as_recorded: set[int] = set()  # blocks of the heap
 
     def difference(self, point: int) -> dict[Variable, Faulty]:
         """The faulty variables after an event of the failing run, in order of their definitions.
 
-        Raises Unreached where a run does not come there again.
+        Raises Unreached where a run does not come there again, Elsewhere where what it finds is not what was recorded.
         """
         self.foresee([point])
         if point not in self._known:
@@ -107,9 +114,37 @@ class States:
     def _difference(self, point: int, ranges: Ranges, values: Seen, others: Seen) -> dict[Variable, Faulty]:
         other, is_own = int(self.pairing.events[point]), bool(self.failing.own[point])
         found = [*self._memory(point, other, ranges, values[0], others[0]), *self._registers(point)]
+        self._check(point, found)
         if is_own and values[1] != others[1]:
             found.append(Faulty(Variable(point, 0, 0), values[1], others[1], other))
         return {faulty.variable: faulty for faulty in sorted(found, key=lambda f: f.variable)}
+
+    def _check(self, point: int, found: Sequence[Faulty]) -> None:
+        """Raises Elsewhere where a block of the heap, in which a variable is not what was stored, lies elsewhere."""
+        run = self.failing
+        stored = [f for f in found if f.variable.length and f.variable.event >= 0]
+        stored = [f for f in stored if run.kinds[f.variable.event] == Kind.STORE]
+        events = np.array([f.variable.event for f in stored], np.int64)
+        values, is_known = run.trace.values(events)
+        starts = run.writes.address[np.searchsorted(run.writes.event, events)]
+        for faulty, value, known, start in zip(stored, values.tolist(), is_known, starts.tolist(), strict=True):
+            at = faulty.variable.address - start
+            if known and value.to_bytes(WORD, "little")[at : at + faulty.variable.length] != faulty.value:
+                self._check_block(point, faulty.variable.address)
+
+    def _check_block(self, point: int, address: int) -> None:
+        """Raises Elsewhere where the block of the heap with an address is at another one in altered runs."""
+        run, rows = self.failing, self.failing.objects
+        for number in self.failing.living(point).tolist():
+            base, birth = int(rows["base"][number]), int(rows["birth"][number])
+            given = birth + 1  # the result of the call
+            is_here = rows["kind"][number] == HEAP and base <= address < base + int(rows["size"][number])
+            if not is_here or number in self._as_recorded or run.kinds[given] != Kind.RESULT or run.sites[given] < 0:
+                continue
+            (seen,) = read([Sought(run, given, np.zeros(0, np.int64), np.zeros(0, np.int64), True)])
+            if seen is not None and int.from_bytes(seen[1], "little") != run.trace.value(given):
+                raise Elsewhere
+            self._as_recorded.add(number)
 
     # ---- Memory ------------------------------------------------------------------------------------------------------
 

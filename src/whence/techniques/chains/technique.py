@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from whence.techniques.chains.hierarchical import hierarchical
 from whence.techniques.chains.index_tree import IndexTree
 from whence.techniques.chains.pairing import Pairing
 from whence.techniques.chains.reference import Kind, Reference, unchanged
-from whence.techniques.chains.state import States, Unreached
+from whence.techniques.chains.state import Elsewhere, States, Unreached
 from whence.techniques.chains.walk import Walk, beginning, linear
 from whence.trace.writers import NOTHING
 
@@ -39,10 +39,20 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.subject.recorder import Recording
 
-ALGORITHMS: dict[str, Callable[[Walk], Target | None]] = {
-    "dependence": dependence_based,
-    "hierarchical": hierarchical,
-    "linear": linear,
+
+class Algorithm(NamedTuple):
+    """How a chain is searched for; ``is_printed``: without the short cuts that ``Walk`` has beside the paper's way."""
+
+    search: Callable[[Walk], Target | None]
+    is_printed: bool = False
+
+
+ALGORITHMS = {
+    "dependence": Algorithm(dependence_based),
+    "hierarchical": Algorithm(hierarchical),
+    "dependence-printed": Algorithm(dependence_based, is_printed=True),
+    "hierarchical-printed": Algorithm(hierarchical, is_printed=True),
+    "linear": Algorithm(linear),
 }
 BEGINNING = 0.2  # of the time, at least, for the beginning of a chain that there is no time to follow all the way
 ROOM = 512 << 20  # bytes of a recorded run
@@ -81,7 +91,7 @@ def chain_findings(
         comparison = stack.enter_context(compare(session, reference))
         chain = comparison.walk(ALGORITHMS[algorithm], lambda: investigation.clock.left, symptom.event)
     if not chain.steps and not chain.incomplete and len(reference.changes):
-        chain.steps = [_patched(reference)]
+        chain.steps = [_patched(reference, chain.is_unexplained)]
     findings = Findings("chain", subject.name, symptom=symptom)
     findings.ranking = _ranking(chain.steps)
     findings.parts["chain"] = _part(recording, reference, algorithm, chain)
@@ -119,7 +129,7 @@ class Comparison:
     pairing: Pairing
     baseline: FailureSignature
 
-    def walk(self, algorithm: Callable[[Walk], Target | None], left: Callable[[], float], symptom: int) -> Chain:
+    def walk(self, algorithm: Algorithm, left: Callable[[], float], symptom: int) -> Chain:
         """The chain up to where the failure shows (``symptom``: the event); ``left``: seconds that there are.
 
         Where they do not suffice, the last ones go to its beginning.
@@ -129,16 +139,19 @@ class Comparison:
         crash = symptom if baseline.kind is Outcome.CRASH else -1
         points = self.pairing.points_before(baseline.stream, baseline.wrong, crash)
         causality = Causality(States(self.pairing), baseline, lambda: left() <= until, crash)
-        walk = Walk(causality, IndexTree(failing.trace, points))
+        causality.is_shared = not algorithm.is_printed
+        walk = Walk(causality, IndexTree(failing.trace, points), is_printed=algorithm.is_printed)
         incomplete, gap, unexplained, names = "", False, False, MOST_NAMED
         try:
-            unexplained = _is_unexplained(causality, algorithm(walk))
+            unexplained = _is_unexplained(causality, algorithm.search(walk))
         except Stopped:
             incomplete = "its time is over (more: --budget 5m)"
             causality.stop = lambda: left() <= 0
             gap = _begun(walk)
         except KeyboardInterrupt:
             incomplete, names = "it was interrupted", 0
+        except Elsewhere:
+            incomplete = "the program's heap lies otherwise in altered runs than in the recorded one"
         except Unreached:
             incomplete = "an altered run did not come to a point again that the failing run comes to"
         readers = [TraceReader(run.session.subject, run.trace) for run in (failing, self.pairing.reference)]
@@ -240,9 +253,11 @@ def _recorded(session: Session, runs: Sequence[NDArray[np.void]]) -> list[Compar
     return found
 
 
-def _patched(reference: Reference) -> Step:
+def _patched(reference: Reference, is_unexplained: bool) -> Step:
     """The only step where no value that differs is needed: the two runs part where the failing one is patched."""
     text = "makes it fail by itself: no value that differs before it was needed"
+    if is_unexplained:
+        text = "is where it was patched: how that led on is not known, as it fails even with all that differs set right"
     return Step(NOTHING, reference.statement, text, reference.text.removeprefix("itself, "), [], NOTHING)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,12 +17,16 @@ FIRST_POINTS = 16  # at which the first difference of the runs is looked for
 class Walk:
     """A walk in progress: ``sets`` are the sets that were found, the last one first, each with its point.
 
-    What was found so far stays when it ends by an exception.
+    What was found so far stays when it ends by an exception. ``is_printed``: as the paper prints its algorithms, which
+    compute a whole set wherever they compare two, by one altered run after the other. By itself it asks by one altered
+    run whether a set stays the same, and altered runs that are known to be wanted next share a job: the sets are the
+    same ones.
     """
 
     causality: Causality
     tree: IndexTree
     sets: list[tuple[int, Set]] = field(default_factory=list)
+    is_printed: bool = False
     _definitions: set[int] = field(default_factory=set)
 
     def fis(self, point: int, target: Target) -> Target:
@@ -30,7 +35,15 @@ class Walk:
 
     def keeps(self, point: int, target: Target) -> Target | None:
         """The target moved back to a point whose set is the same one; None where it is another one."""
+        if self.is_printed:
+            found = self.fis(point, target)
+            return found if found.variables == target.variables else None
         return Target(point, target.variables) if self.causality.keeps(point, target) else None
+
+    def foresee(self, points: Sequence[int | None]) -> None:
+        """Read the states at some points, which are looked at next, at once."""
+        if not self.is_printed:
+            self.causality.states.foresee(points)
 
     def add(self, target: Target) -> None:
         """Note a set that belongs to the chain."""

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <regex.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/time.h>
 #include <time.h>
@@ -168,12 +169,22 @@ static void arguments_moved(int count, char *const *arguments, char *const *were
             write_bytes(&arguments[i], sizeof arguments[i]);
 }
 
+/* Not in the heap: what the subject allocates lies in recordings where it lies in its other runs. */
 static char **arguments_kept(int count, char *const *arguments)
 {
-    char **kept = whence_recording() && count > 0 ? malloc((size_t)count * sizeof *kept) : NULL;
+    if (!whence_recording() || count <= 0)
+        return NULL;
+    size_t size = (size_t)count * sizeof *arguments;
+    char **kept = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (kept == MAP_FAILED)
+        return NULL;
+    return memcpy(kept, arguments, size);
+}
+
+static void arguments_dropped(int count, char **kept)
+{
     if (kept)
-        memcpy(kept, arguments, (size_t)count * sizeof *kept);
-    return kept;
+        munmap(kept, (size_t)count * sizeof *kept);
 }
 
 LIBRARY(int, getopt, int count, char *const arguments[], const char *letters)
@@ -188,7 +199,7 @@ LIBRARY(int, getopt, int count, char *const arguments[], const char *letters)
         if (kept)
             arguments_moved(count, arguments, kept);
     }
-    free(kept);
+    arguments_dropped(count, kept);
     return option;
 }
 
@@ -224,7 +235,7 @@ static void long_options_read(const struct option *all, const int *index)
             if (kept) \
                 arguments_moved(count, arguments, kept); \
         } \
-        free(kept); \
+        arguments_dropped(count, kept); \
         return option; \
     }
 
