@@ -27,9 +27,9 @@ Told = Callable[[bool], None]  # called when waiting begins (True), and when the
 
 
 class Waiting:
-    """Who is told that the analysis is being compiled, and what else is begun with once a command could not wait.
+    """Who is told that the analysis is being compiled, and what else is begun with once one has to wait for a kernel.
 
-    What lacks one kernel lacks most of them: left to itself, each command would get as far as the next one.
+    What lacks one kernel lacks most of them: commands whose time ends as they wait would get one further each.
     """
 
     told: Told = staticmethod(lambda begins: None)
@@ -57,7 +57,8 @@ def compile_apart(kernel: Any, given: tuple[Any, ...], is_done: Callable[[], boo
     """Wait until another process has compiled and kept a kernel (numba's object) for arguments of these types.
 
     Where that failed nothing is kept, and the caller gets the error when it compiles the kernel itself. What is raised
-    while it waits (its time is up, it is stopped) leaves that process to its work, and ``Waiting.rest`` to another one.
+    while it waits (its time is up, it is stopped) leaves that process to its work. Another one begins with
+    ``Waiting.rest``, at the first wait, since the command may be ended by force.
     """
 
     def work() -> None:
@@ -66,15 +67,15 @@ def compile_apart(kernel: Any, given: tuple[Any, ...], is_done: Callable[[], boo
                 kernel.compile(given)
 
     child = leave_to_another_process(work)
+    if rest := Waiting.rest:
+        Waiting.rest = None
+        leave_to_another_process(rest)
     Waiting.told(True)
     try:
         while os.waitpid(child, os.WNOHANG) == (0, 0):
             time.sleep(LOOK)
     except KeyboardInterrupt as stop:
         stop.add_note(WHILE_COMPILING)
-        if rest := Waiting.rest:
-            Waiting.rest = None
-            leave_to_another_process(rest)
         raise
     Waiting.told(False)
 
@@ -97,6 +98,7 @@ def leave_to_another_process(work: Callable[[], object]) -> int:
             os.dup2(null, standard)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
         Waiting.told = staticmethod(lambda begins: None)  # who was told is told by the process that it is
+        Waiting.rest = None
         gc.disable()  # it keeps nearly all that it makes until it ends: looking for garbage is a seventh of its time
         work()
     finally:
