@@ -48,7 +48,8 @@ def test_a_corpus_program_does_the_same_in_each_variant(name: str):
     cases = corpus.cases(name)
     chosen = [as_case(case) for case in cases[:: max(1, len(cases) // SAMPLE)][:SAMPLE]]
     plain = [shown(r) for r in made.runner().run_cases(chosen)]
-    assert [shown(r) for r in made.runner(Variant.COVER).run_cases(chosen)] == plain
+    for variant in (Variant.COVER, Variant.COMPACT):
+        assert [shown(r) for r in made.runner(variant).run_cases(chosen)] == plain
     runner = made.runner(Variant.RECORD)
     requests = [TraceRequest(runner.sandbox.new_path(f"trace{n}"), 1 << 30) for n in range(len(chosen))]
     assert [shown(r) for r in runner.run_cases(chosen, traces=requests)] == plain

@@ -95,6 +95,7 @@ class Recorder:
         self.subject = subject
         self._variant = variant
         self._limit = window or limit or min(subject.limits.trace or affordable(), affordable())
+        self._compact_limit = limit or min(self._limit, affordable() // COMPACT)
         self._endless = window or limit or min(self._limit, ENDLESS)
         self._ring = window is not None
         self._runner: Runner = subject.runner(variant, executable, confined=confined or variant is not Variant.RECORD)
@@ -191,7 +192,7 @@ class Recorder:
             runner = self._compact_runner
             runner.limits = self._runner.limits
             with suppress(DoubtfulTrace, ChangedOutcome):
-                request = self._request(min(self._limit, affordable() // COMPACT), runner)
+                request = self._request(self._compact_limit, runner)
                 return self._record(case, request, b"", expected, worth, False, runner=runner)
         return self._record(case, self._request(self._limit), b"", expected, worth, False)
 
