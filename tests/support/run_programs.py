@@ -49,6 +49,11 @@ int whence_record_in_folder(const char *folder, uint64_t limit, enum whence_keep
     return whence_record_start(path, limit, keep);
 }
 
+void whence_note_stack(const void *lowest, uint64_t bytes)
+{
+    (void)lowest, (void)bytes;
+}
+
 void whence_note_given(char **arguments, char **variables)
 {
     (void)arguments, (void)variables;
