@@ -62,7 +62,8 @@ def test_a_switch_that_is_all_of_its_chain_is_not_the_last_that_is_tried(monkeyp
     def chain(investigation: object, row: int, recording: object, reference: Reference, algorithm: str) -> Findings:
         if steps[reference.kind] < 0:
             raise SubjectError("its run is too long")
-        return Findings("chain", reference.kind, parts={"chain": {"steps": [{}] * steps[reference.kind]}})
+        part = {"steps": [{}] * steps[reference.kind], "incomplete": ""}
+        return Findings("chain", reference.kind, parts={"chain": part})
 
     monkeypatch.setattr("whence.diagnosis.chain.chain_findings", chain)
     order = [(kind, finder(kind)) for kind in (RULE, SWITCH, PAIR, CASE)]

@@ -16,7 +16,11 @@ ALGORITHMS = ("dependence", "hierarchical", "dependence-printed", "hierarchical-
 @shared_options
 @search_options
 @click.option(
-    "--algorithm", type=click.Choice(ALGORITHMS), default=ALGORITHMS[0], show_default=True, help="How to search."
+    "--algorithm",
+    metavar="NAME",
+    type=click.Choice(ALGORITHMS),
+    default=ALGORITHMS[0],
+    help=f"How to search: {', '.join(ALGORITHMS[1:])} [{ALGORITHMS[0]}].",
 )
 @click.option(
     "--reference",
