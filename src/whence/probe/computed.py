@@ -26,7 +26,7 @@ from whence.probe.layout import (
     is_frame_local,
     is_probed_call,
 )
-from whence.program.cfg import predecessors, successors
+from whence.program.cfg import postorder, predecessors, successors
 from whence.program.model import Block, Function, Instruction, Module, Operand
 from whence.program.syntax import struct_members
 from whence.program.types import alloc_size_of, member_offset
@@ -132,7 +132,7 @@ class Computed:
 
     def _find(self) -> None:
         graph = successors(self.function)
-        order = _reverse_postorder(graph)
+        order = postorder(graph, [0])[::-1]  # each block before those that it dominates
         assigned = self._assigned(graph, order)
         for number in order:
             known = assigned[number]
@@ -218,19 +218,3 @@ class Computed:
         for instruction in block.instructions:
             bits |= self._stored(instruction)
         return bits
-
-
-def _reverse_postorder(graph: list[list[int]]) -> list[int]:
-    """The blocks that can be reached, each before those it dominates."""
-    seen, order, stack = {0}, list[int](), [(0, iter(graph[0]))]
-    while stack:
-        number, targets = stack[-1]
-        for target in targets:
-            if target not in seen:
-                seen.add(target)
-                stack.append((target, iter(graph[target])))
-                break
-        else:
-            order.append(number)
-            stack.pop()
-    return order[::-1]

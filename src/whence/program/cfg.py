@@ -66,7 +66,7 @@ def immediate_post_dominators(graph: Graph) -> list[int]:
     """
     size = len(graph)
     forward = with_virtual_exit(graph)
-    order = _postorder(predecessors(forward), [size])
+    order = postorder(predecessors(forward), [size])
     number = [0] * (size + 1)
     for position, node in enumerate(order):
         number[node] = position
@@ -105,20 +105,20 @@ def with_virtual_exit(graph: Graph) -> list[list[int]]:
     """A copy of the graph with the virtual exit as last node, reachable from every node."""
     size = len(graph)
     extended = [list(targets) or [size] for targets in graph] + [[]]
-    reached = set(_postorder(predecessors(extended), [size]))
+    reached = set(postorder(predecessors(extended), [size]))
     if len(reached) == size + 1:
         return extended
     reverse = predecessors(graph)
     lost = [node for node in range(size) if node not in reached]
     # The last node to be finished on the reversed graph lies in a bottom component of the graph (Kosaraju).
-    for node in reversed(_postorder(reverse, lost)):
+    for node in reversed(postorder(reverse, lost)):
         if node not in reached:
-            extended[max(_postorder(graph, [node]))].append(size)
-            reached.update(_postorder(reverse, [node]))
+            extended[max(postorder(graph, [node]))].append(size)
+            reached.update(postorder(reverse, [node]))
     return extended
 
 
-def _postorder(graph: Graph, roots: Iterable[int]) -> list[int]:
+def postorder(graph: Graph, roots: Iterable[int]) -> list[int]:
     """All nodes reachable from the roots, each after those first reached through it."""
     order: list[int] = []
     seen: set[int] = set()
