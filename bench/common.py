@@ -21,6 +21,7 @@ from whence.build.quick import build_sources
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.subject import Subject
+from whence.trace.compiling import kernels_folder, lay_kernels
 
 COSTED = ("structures", "matrix", "squeeze")  # programs of ours on which the cost of a technique is measured
 ONE_ROUND = Case("one round", ("1",), expected=Expected())
@@ -47,7 +48,9 @@ def work_folder(argument: Path | None) -> Path:
     """The work folder asked for, or one below the temporary folder; Whence's own files go there too."""
     folder = (argument or Path(tempfile.gettempdir()) / "whence-bench").resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    installed = kernels_folder()
     os.environ.setdefault("WHENCE_HOME", str(folder / "home"))
+    lay_kernels(installed, kernels_folder())  # compiling at the first use would be measured otherwise
     return folder
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import signal
 from collections import Counter
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pytest import TestReport
 
-from whence.trace.compiling import kernels_folder
+from whence.trace.compiling import kernels_folder, lay_kernels
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
@@ -28,19 +27,6 @@ if TYPE_CHECKING:
 WHOLE = 2000  # tests from which on a session is one of the whole suite
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / ".cache" / hashlib.sha256(os.fsencode(ROOT)).hexdigest()[:8]
-
-
-def lay_kernels(installed: Path, own: Path) -> None:
-    """Copy what was compiled at the installation to where the tests keep theirs; another process may do so, too."""
-    if own.exists() or not installed.exists():
-        return
-    half = own.with_name(f"{own.name}.{os.getpid()}")
-    shutil.copytree(installed, half, ignore=shutil.ignore_patterns("*.lock"))
-    try:
-        half.rename(own)
-    except OSError:  # the other process was first
-        shutil.rmtree(half)
-
 
 # Before any test module is imported: where kernels are kept is settled by an import.
 os.environ.pop("WHENCE_HOME", None)

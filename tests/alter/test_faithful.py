@@ -8,7 +8,7 @@ from altering import case_of, change, site_at
 from snippets import Snippet, snippet
 
 from whence.alter.changes import Batch, Op, Verdict
-from whence.alter.faithful import FailureSignature, Unusable, difference
+from whence.alter.faithful import NEED_NONE, FailureSignature, Unusable, difference
 from whence.alter.session import Session
 from whence.alter.streams import Request
 from whence.alter.work import Work
@@ -115,3 +115,8 @@ def test_a_session_alone_refuses_too(made: Snippet) -> None:
         session.run(batch)
     with Session(made.subject, case("fails")) as session:
         assert np.array_equal(session.run(batch).records["verdict"], [Verdict.WRONG_OUTPUT])
+
+
+def test_what_cannot_be_altered_comes_with_what_helps() -> None:
+    assert Unusable("fails", "its run ended with signal 25 while it was observed").hint == NEED_NONE
+    assert Unusable("fails", "it runs a command", "take it apart").hint == "take it apart"

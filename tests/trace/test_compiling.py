@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.conftest import lay_kernels
 from whence.trace import compiling
+from whence.trace.compiling import lay_kernels
 
 
 def test_a_process_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,13 +21,16 @@ LINE = 256  # bytes of a wrong line that are compared
 SHOWN = 40  # of them that a sentence shows
 
 
+NEED_NONE = "`whence slice`, `whence spectrum` and `whence memory` need no altered runs"
+
+
 class Unusable(SubjectError):
     """Altered runs of a case would prove nothing, or cannot be made: ``why`` says so in one sentence.
 
-    ``str()`` names the case as well.
+    ``str()`` names the case as well; by itself the hint names commands that do without.
     """
 
-    def __init__(self, name: str, why: str, hint: str = "") -> None:
+    def __init__(self, name: str, why: str, hint: str = NEED_NONE) -> None:
         super().__init__(f"case {name}: {why}", hint)
         self.name, self.why = name, why
 

@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from whence.alter.changes import RESULT, Batch, Observed, Results, Verdict, Way
-from whence.alter.faithful import FailureSignature, Unusable
+from whence.alter.faithful import NEED_NONE, FailureSignature, Unusable
 from whence.errors import SubjectError, WhenceError
 from whence.run.cases import Case
 from whence.run.runner import Cancelled
@@ -245,7 +245,8 @@ class Room:
         except Unusable:
             raise
         except SubjectError as error:
-            raise Unusable(seat.case.name, str(error).removeprefix(f"case {seat.case.name}: ")) from error
+            why = str(error).removeprefix(f"case {seat.case.name}: ")
+            raise Unusable(seat.case.name, why, error.hint or NEED_NONE) from error
 
     def _put(self, opened: _Open) -> None:
         """Keep a session for later, unless it was cancelled."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
+import shutil
 import signal
 import sys
 import time
@@ -46,6 +47,21 @@ def kernels_folder() -> Path:
     if is_own and not os.environ.get("WHENCE_HOME"):
         return Path(sys.prefix, "var", "whence", KEPT)
     return Path(whence_home(), KEPT)
+
+
+def lay_kernels(installed: Path, own: Path) -> None:
+    """Copy what was compiled at the installation to where tests or benchmarks keep theirs, if nothing is there yet.
+
+    Another process may do so at the same time.
+    """
+    if own.exists() or not installed.exists():
+        return
+    half = own.with_name(f"{own.name}.{os.getpid()}")
+    shutil.copytree(installed, half, ignore=shutil.ignore_patterns("*.lock"))
+    try:
+        half.rename(own)
+    except OSError:  # the other process was first
+        shutil.rmtree(half)
 
 
 def is_first_use() -> bool:
