@@ -95,7 +95,7 @@ def summary(subject: Subject, runs: Runs, recording: Recording | None = None) ->
         f"({len(runs.passing)} passed, {len(runs.failing)} failed)",
         *subject.remarks,
     ]
-    if not runs.passing and runs.failing:
+    if not runs.passing and runs.failing and not subject.others:
         lines.append(f"{ALONE}: what failing and passing runs have in common tells nothing; add --passes")
     lines += [*_right_but_for_the_status(runs), *named("left out: ", runs.left_out), *named("", runs.cut_short)]
     if runs.unlike:

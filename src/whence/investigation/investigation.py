@@ -139,11 +139,11 @@ class Investigation:
 
     @cached_property
     def coverage(self) -> Coverage:
-        """What each of the cases executed."""
+        """What each of the cases executed; behind them passing tests of other programs."""
         from whence.subject.runs import coverage
 
         found: Coverage = coverage(self.subject, self.runs)
-        return found
+        return found.with_others(self.subject.others)
 
     def with_cases(self, cases: Sequence[Case]) -> None:
         """Go on with these cases in place of those that the subject had; they are run when they are asked for."""

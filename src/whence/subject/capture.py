@@ -28,12 +28,14 @@ from whence.run.runner import RunLost, Runner, common_files
 from whence.run.taken_apart import Judged, TestRun, take_apart, with_crashes, with_printed_failures
 from whence.run.verdicts import FAILING
 from whence.subject.captured_cases import CapturedCases, Keeper, manifest_of
+from whence.subject.coverage import OtherRun
+from whence.subject.other_programs import FEW, runs_of_other_programs
 from whence.subject.subject import Subject, with_cases
 from whence.subject.suite_runner import SuiteRunner
 from whence.subject.told import with_what_they_want
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 11  # of what is kept, and of how it was chosen
+VERSION = 12  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -59,7 +61,8 @@ def with_captured_cases(
         place = {name: number for number, name in enumerate(captured.tests)}
         cases = sorted(subject.cases, key=lambda case: place.get(case.name, len(place)))
         return replace(with_cases(subject, cases), remarks=[*subject.remarks, *captured.remarks, remark])
-    return replace(with_cases(subject, captured.cases), remarks=[*subject.remarks, *captured.remarks])
+    found = replace(with_cases(subject, captured.cases), remarks=[*subject.remarks, *captured.remarks])
+    return replace(found, others=tuple(captured.others))
 
 
 def captured_cases(
@@ -128,7 +131,20 @@ class _Capture:
         failing = [one for one, _, fails in settled if fails]
         remarks = [*self._remarks(tests, len(settled), failing), *silent.values(), *lost[:NAMED]]
         names = [test.name for test in sorted(tests, key=_telling)]
-        return CapturedCases([case for _, case, _ in settled], len(failing), remarks, names)
+        others = self._others(tests, progress) if failing and len(settled) - len(failing) < FEW else []
+        if others:
+            remarks.append(
+                f"{_count(len(others), 'passing test')} of other programs with the same functions "
+                f"{'counts' if len(others) == 1 else 'count'} in the spectrum: {_some(other.name for other in others)}"
+            )
+        return CapturedCases([case for _, case, _ in settled], len(failing), remarks, names, others)
+
+    def _others(self, tests: Sequence[TestRun], progress: Progress | None) -> list[OtherRun]:
+        """What passing tests executed that do not run the program at ``path``, but one of their own."""
+        passing = {test.name for test in tests if test.outcome.passed and not test.invocations}
+        return runs_of_other_programs(
+            self._subject, [case for case in self._subject.cases if case.name in passing], progress
+        )
 
     def _chosen(self, judged: Sequence[Judged]) -> list[Judged]:
         """Those that become cases: what fails or may fail first, then passing ones, of each test some."""
@@ -244,6 +260,12 @@ class _Capture:
 def _judged_by(case: Case, is_silent: bool) -> Case:
     """A test that shows its failure in its output only is judged by that when it is run again."""
     return replace(case, failing_output=FAILING.pattern.decode()) if is_silent else case
+
+
+def _some(names: Iterable[str]) -> str:
+    """The first names."""
+    shown = [f"`{name}`" for name in names]
+    return ", ".join(shown[:NAMED]) + (f" and {len(shown) - NAMED} more" if shown[NAMED:] else "")
 
 
 def _moved(files: Files, invocation: Invocation, work: Path) -> Files:

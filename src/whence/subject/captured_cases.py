@@ -11,15 +11,17 @@ import json
 import os
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from whence.findings import Statement
 from whence.run.cases import Case, Place
 from whence.run.compare import Comparison
 from whence.run.invocations import Invocation
 from whence.run.outcome import Expected
 from whence.run.suite_copy import HISTORY
+from whence.subject.coverage import OtherRun, Site
 
 LIST = "cases.json"
 Manifest = dict[str, str]
@@ -29,13 +31,15 @@ Manifest = dict[str, str]
 class CapturedCases:
     """Cases, how many of them fail, and what is said of the others.
 
-    ``tests`` are the names of the suite's tests, those first that tell most where they have to be the cases themselves.
+    ``tests`` are the names of the suite's tests, those first that tell most where they have to be the cases themselves;
+    ``others`` passing tests that are programs of their own.
     """
 
     cases: list[Case]
     failing: int
     remarks: list[str] = field(default_factory=list)
     tests: list[str] = field(default_factory=list)
+    others: list[OtherRun] = field(default_factory=list)
 
 
 class Keeper:
@@ -54,13 +58,15 @@ class Keeper:
         if any(manifest.get(name) != digest for name, digest in data["manifest"].items()):
             return None
         cases = [self._case(item, comparison) for item in data["cases"]]
-        return CapturedCases(cases, data["failing"], data["remarks"], data["tests"])
+        others = [OtherRun(one["name"], tuple(map(_site, one["executed"]))) for one in data["others"]]
+        return CapturedCases(cases, data["failing"], data["remarks"], data["tests"], others)
 
     def save(self, captured: CapturedCases, manifest: Manifest) -> None:
         """Keep the cases, all at once."""
         cases = [self._item(case) for case in captured.cases]
         data = {"manifest": manifest, "remarks": captured.remarks, "failing": captured.failing, "cases": cases}
         data["tests"] = captured.tests
+        data["others"] = [asdict(other) for other in captured.others]
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f"{LIST}.{os.getpid()}"
         part.write_text(json.dumps(data))
@@ -137,6 +143,10 @@ class Keeper:
         if not place.is_symlink():
             place.symlink_to(target)
         return place
+
+
+def _site(item: dict[str, Any]) -> Site:
+    return Site(tuple(Statement(**statement) for statement in item["statements"]), item["side"], item["column"])
 
 
 def _inside(path: str, work: Path) -> str:

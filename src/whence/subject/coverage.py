@@ -26,6 +26,14 @@ class Site:
     column: int = 0
 
 
+@dataclass(slots=True, frozen=True)
+class OtherRun:
+    """A passing test of the same suite that is another program, and the sites of the subject that it executed."""
+
+    name: str
+    executed: tuple[Site, ...]
+
+
 @dataclass(slots=True, frozen=True, eq=False)
 class Coverage:
     """How often each case reached each site.
@@ -51,3 +59,16 @@ class Coverage:
         failed = int(np.count_nonzero(self.failed))
         names = [name for name, bad in zip(self.names, self.failed, strict=False) if bad]
         return {"passed": len(self.failed) - failed, "failed": failed, "names_failed": names}
+
+    def with_others(self, others: Sequence[OtherRun]) -> Coverage:
+        """The same with a row more behind all for each of ``others``: 1 at what it executed, and passing."""
+        if not others:
+            return self
+        executed = [set(other.executed) for other in others]
+        rows = np.array([[site in sites for site in self.sites] for sites in executed], np.uint32)
+        return Coverage(
+            np.concatenate([self.counts, rows]),
+            np.concatenate([self.failed, np.zeros(len(others), np.bool_)]),
+            self.sites,
+            [*self.names, *(other.name for other in others)] if self.names else (),
+        )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from whence.build.capture import Capture, read_executable
 from whence.build.ir import canonical_text
@@ -46,6 +47,9 @@ from whence.run.sandbox import DEFAULT_LIMITS, Limits
 from whence.run.schedule import DEFAULT, read_schedule
 from whence.subject.places import Places
 
+if TYPE_CHECKING:
+    from whence.subject.coverage import OtherRun
+
 BY_DEFAULT = "by the default schedule"
 ALTERED = (Variant.REPLAY, Variant.SUPPRESS, Variant.REORDER)
 BUILD_LINES = 40  # of what a failed build printed, the last ones
@@ -59,7 +63,8 @@ class Subject:
 
     ``folder`` is what statements' files are relative to, ``executable`` the plain program with captured IR, ``name``
     its ``argv[0]``, ``reference`` a program that is right, where there is one, ``allocators`` its functions that make
-    and free blocks, ``remarks`` what is to be said of where its cases come from. Properties raise BuildError or
+    and free blocks, ``remarks`` what is to be said of where its cases come from, ``others`` passing tests of other
+    programs with the same functions. Properties raise BuildError or
     ProgramError when the program cannot be used.
     """
 
@@ -72,6 +77,7 @@ class Subject:
     reference: Path | None = None
     allocators: tuple[Allocator, ...] = ()
     remarks: list[str] = field(default_factory=list)
+    others: tuple[OtherRun, ...] = ()
     _declarations: dict[tuple[bool, bool], tuple[Declarations, Sources]] = field(
         default_factory=dict, init=False, repr=False
     )
