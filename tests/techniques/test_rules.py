@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from functools import cache
 from types import SimpleNamespace
@@ -19,7 +20,8 @@ from whence.probe.sites import Role
 from whence.subject.runs import coverage
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.techniques.rules.candidates import Family, Rule
-from whence.techniques.rules.rules import _summary, best_repairs, rules
+from whence.techniques.rules.repairs import RepairSearch
+from whence.techniques.rules.rules import _summary, rules
 from whence.techniques.rules.trials import Search, Settings, Trial
 
 EVERY = frozenset(Family)
@@ -119,12 +121,33 @@ def test_a_repair_is_enough_where_one_is_wanted(monkeypatch):
     monkeypatch.setattr("whence.techniques.rules.trials.FIRST", 4)
     subject, runs = BRANCH.run()
     done = []
-    for least in (0.9, 0.0):
+    for least in (0.9, None):
+        search = RepairSearch(subject, runs, runs.failing[0])
         with Work(subject, runs, workers=1, fresh=True) as work:
-            repairs = best_repairs(subject, runs, work, runs.failing[0], least)
-        assert BRANCH.line in [repair.statement.line for repair in repairs if repair.statement]
+            search.go_on(work, least)
+        assert BRANCH.line in [repair.statement.line for repair in search.best(least or 0.0) if repair.statement]
+        assert search.is_over == (least is None)
         done.append(work.done)
     assert 0 < done[0] < done[1] / 2
+
+
+def test_a_search_for_repairs_goes_on_where_its_time_ended(monkeypatch):
+    monkeypatch.setattr("whence.techniques.rules.trials.FIRST", 4)
+    subject, runs = BRANCH.run()
+    whole = RepairSearch(subject, runs, runs.failing[0])
+    with Work(subject, runs, workers=1, fresh=True) as work:
+        whole.go_on(work)
+    parts = RepairSearch(subject, runs, runs.failing[0])
+    with Work(subject, runs, workers=1, fresh=True, deadline=time.monotonic() + 3600) as work:
+        with work.share(0.0):
+            parts.go_on(work)
+        assert not parts.is_over and not parts.best() and not work.done
+        parts.go_on(work, least=1e-9)  # a portion with a repair is the last one
+        assert parts.best() and not parts.is_over
+        tried = set(parts._trials)
+        parts.go_on(work)
+    assert parts.is_over and tried < set(parts._trials) == set(whole._trials)
+    assert parts._trials == whole._trials and parts.best() == whole.best()
 
 
 def test_the_first_statements_of_an_order_are_tried_first(monkeypatch):

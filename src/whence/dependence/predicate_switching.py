@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 MOST = 1 << 20  # alternatives of one run that are tried, the first in order
 FIRST_PART = 64  # alternatives that are tried before it is looked whether one makes the run pass; then twice as many
+PART = 1 << 13  # alternatives that are asked for at once where all are wanted; then twice as many
 
 Array = NDArray[np.void]
 
@@ -132,7 +133,7 @@ def switch(work: Work, failing: Sequence[Failing], order: str = "dependence", fi
         for rows in [run.ordered(order)]
         if seen.result["verdict"] != Verdict.PASS and not seen.unusable
     ]
-    done, size = 0, FIRST_PART if first else MOST
+    done, size = 0, FIRST_PART if first else PART
     while not work.stopped and (parts := [s for s in found if done < len(s.rows) and not (first and _passes(s))]):
         answers = work.run([_request(part, done, done + size) for part in parts])
         for part, answer in zip(parts, answers, strict=True):

@@ -47,13 +47,14 @@ class Reference:
     case: Case | None = None
 
 
-def critical(work: Work, failing: Failing, most: int) -> tuple[list[Reference], int]:
+def critical(work: Work, failing: Failing, most: int, is_one_enough: bool = False) -> tuple[list[Reference], int]:
     """The failing run patched by its critical predicates, and how many were switched.
 
     In order of time, the first one among them (section 4.1); of more than ``most`` some that lie evenly between it and
-    the last one. Empty where none of those that there was time for makes the run pass.
+    the last one. Empty where none of those that there was time for makes the run pass. ``is_one_enough``: no more are
+    switched once one was found.
     """
-    for found in switch(work, [failing]):
+    for found in switch(work, [failing], first=is_one_enough):
         rows = found.rows[found.critical]
         rows = rows[np.lexsort((rows["side"], rows["event"]))]
         chosen = np.unique(np.linspace(0, len(rows) - 1, min(most, len(rows))).astype(np.int64))

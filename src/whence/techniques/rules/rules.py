@@ -11,8 +11,8 @@ Beyond Jeffrey's dissertation (2009), whose Value Replacement changes single ins
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from whence.findings import Entry, Findings, Statement, rank
 from whence.probe.sites import Role
 from whence.subject.runs import coverage
 from whence.subject.suspiciousness import rank_by_coverage
-from whence.techniques.rules.candidates import Candidates, Pair, Rule, batch_of, guarded
+from whence.techniques.rules.candidates import Candidates, Pair, Rule, guarded
 from whence.techniques.rules.suggestions import Suggestions
 from whence.techniques.rules.trials import Search, Settings, Suite, Trial
 
@@ -36,14 +36,6 @@ OBSERVED = 1 << 20  # instances of a run that go into the value profile
 LISTED = 1000  # rules in ``parts["rules"]``
 TIE = 1e-3  # weight of what orders statements whose rules are equally good
 SCALE = 1 + TIE + TIE**2  # by which scores are divided, so that they end at 1
-
-
-class Repair(NamedTuple):
-    """A rule that repairs a run: its changes (CHANGE, one or two), words to follow "with", and where it stands."""
-
-    changes: NDArray[np.void]
-    words: str
-    statement: Statement | None
 
 
 def rules(
@@ -65,68 +57,27 @@ def rules(
     suite, describer = Suite(subject, runs, settings or Settings(), among), Describer(subject)
     covered = coverage(subject, runs)
     suspects = rank_by_coverage(covered, "op2")
-    trials, wanted = _tried(suite, work, pairs, describer, suspects if order is None else order)
+    wanted = rules_to_try(suite, work, pairs, describer, suspects if order is None else order)
+    trials = [trial for portion in Search(subject, suite, work).portions(wanted) for trial in portion]
     findings = Findings("rules", subject.name, parts={"cases": covered.case_totals()})
     _fill(findings, suite, describer, suspects, trials)
-    findings.summary.append(_summary(suite, trials, wanted))
+    findings.summary.append(_summary(suite, trials, len(wanted)))
     return findings
 
 
-def best_repairs(subject: Subject, runs: Runs, work: Work, row: int, least: float = 0.0) -> list[Repair]:
-    """The best rule of each statement with which the failing case of a row passes, of those that are equally good.
+def rules_to_try(
+    suite: Suite, work: Work, pairs: Iterable[Pair], describer: Describer, suspects: Sequence[Entry]
+) -> list[Rule]:
+    """The rules to try on some cases, the most promising first; the values that runs have had are looked at for that.
 
-    With ``least`` only rules of that score or a better one, that nothing speaks against. Rules are tried by the
-    suspiciousness of their statements, in portions, up to the first one in which there is such a rule.
-    """
-    among = [row, *(other for other in runs.failing if other != row)]
-    suite, describer = Suite(subject, runs, Settings(), among), Describer(subject)
-
-    def serves(trial: Trial) -> bool:
-        is_clean = not least or (trial.score >= least and not _doubt(trial, describer.sites))
-        return row in trial.repaired and is_clean
-
-    suspects = rank_by_coverage(coverage(subject, runs), "op2")
-    trials, _ = _tried(suite, work, (), describer, suspects, serves if least else _never)
-    mine = [trial for trial in _best_first(trials, describer.sites) if serves(trial)]
-    suggestions = Suggestions(describer)
-    found: dict[Statement | None, Repair] = {}
-    for trial in mine:
-        if trial.score < mine[0].score:
-            break
-        if (statement := describer.statement(trial.rule.site)) not in found:
-            words = suggestions.of(trial.rule).words
-            found[statement] = Repair(batch_of([trial.rule], describer.sites).changes, words, statement)
-    return list(found.values())
-
-
-def _never(_: Trial) -> bool:
-    return False
-
-
-def _tried(
-    suite: Suite,
-    work: Work,
-    pairs: Iterable[Pair],
-    describer: Describer,
-    suspects: Sequence[Entry],
-    is_enough: Callable[[Trial], bool] = _never,
-) -> tuple[list[Trial], int]:
-    """What came of the rules that were tried on the cases, and how many rules there were to try.
-
-    The portion in which one ``is_enough`` is the last one.
+    Raises SubjectError where no failing case can be altered.
     """
     subject, runs, settings = describer.subject, suite.runs, suite.settings
     observed = work.observe([runs.tested[row].case for row in suite.observed], OBSERVED)
     suite.leave_out(work.unusable)
     profile = Profile.of(subject.alter_plan.sites, [run.events for run in observed])
     found = [*guarded(pairs, subject.alter_plan.sites), *_made(subject, suite, describer, profile)]
-    wanted = _ordered([rule for rule in found if rule.family in settings.families], describer, suspects)
-    trials: list[Trial] = []
-    for portion in Search(subject, suite, work).portions(wanted):
-        trials += portion
-        if any(is_enough(trial) for trial in portion):
-            break
-    return trials, len(wanted)
+    return _ordered([rule for rule in found if rule.family in settings.families], describer, suspects)
 
 
 def _made(subject: Subject, suite: Suite, describer: Describer, profile: Profile) -> Iterable[Rule]:
@@ -158,7 +109,7 @@ def _fill(
     """The ranking and the part ``rules``: of equally good rules those first that were tried first."""
     suggestions = Suggestions(describer)
     sites = describer.sites
-    repairs = _best_first(trials, sites)
+    repairs = best_first(trials, sites)
     by_statement: dict[Statement, list[Trial]] = {}
     for trial in repairs:
         if (statement := describer.statement(trial.rule.site)) is not None:
@@ -168,12 +119,12 @@ def _fill(
     findings.parts["rules"] = [_row(trial, suite, suggestions, sites) for trial in repairs[:LISTED]]
 
 
-def _best_first(trials: Iterable[Trial], sites: NDArray[np.void]) -> list[Trial]:
+def best_first(trials: Iterable[Trial], sites: NDArray[np.void]) -> list[Trial]:
     """The trials that repaired a case, the best first; of equally good ones that which nothing speaks against."""
-    return sorted((trial for trial in trials if trial.repaired), key=lambda t: (-t.score, bool(_doubt(t, sites))))
+    return sorted((trial for trial in trials if trial.repaired), key=lambda t: (-t.score, bool(doubt(t, sites))))
 
 
-def _doubt(trial: Trial, sites: NDArray[np.void]) -> str:
+def doubt(trial: Trial, sites: NDArray[np.void]) -> str:
     """What speaks against a rule; empty: nothing does.
 
     One that forces a switch, or holds where a value is a certain one, fits the failing runs rather than the fault.
@@ -210,7 +161,7 @@ def _ranked(
         scores[entry.statement] = (best + TIE * order) / SCALE
         notes[entry.statement] = {**entry.evidence, "tried": tried[entry.statement], "rules": len(found)}
         for key, doubtful in (("doubtful_score", True), ("rule_score", False)):
-            mine = [trial for trial in found if bool(_doubt(trial, sites)) is doubtful]
+            mine = [trial for trial in found if bool(doubt(trial, sites)) is doubtful]
             if mine:
                 text = sentence(_row(mine[0], suite, suggestions, sites), len(suite.passing))
                 notes[entry.statement] |= {"text": text, key: round(mine[0].score, 6)}
@@ -248,7 +199,7 @@ def _row(trial: Trial, suite: Suite, suggestions: Suggestions, sites: NDArray[np
         "checked": trial.checked,
         "unknown": trial.unknown,
         "score": round(trial.score, 6),
-        "doubt": _doubt(trial, sites),
+        "doubt": doubt(trial, sites),
         "family": trial.rule.family.name.lower(),
         "cases": [tested[row].case.name for row in trial.repaired],
         "broken": [tested[row].case.name for row in trial.broken],

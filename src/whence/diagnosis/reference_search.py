@@ -1,0 +1,326 @@
+"""The search for the run that a failing run is compared with: all kinds of patches, by turns.
+
+What is preferred is looked for first, but no kind takes so much of the time that none is left for the others: each has
+its turns, from short ones to long ones, and goes on where its last one ended. Of all that was found in time the kind is
+taken that is preferred. A part of the time is kept for comparing the two runs.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from whence.alter.session import Session
+from whence.dependence.predicate_switching import Failing
+from whence.dependence.slices import symptom_start
+from whence.errors import WhenceError
+from whence.findings import plural
+from whence.investigation.clock import OutOfTime, alarm
+from whence.probe.instrument import Variant
+from whence.subject.runs import counters
+from whence.subject.suspiciousness import rank_by_coverage
+from whence.subject.symptoms import symptom_of
+from whence.subject.trace_reader import TraceReader
+from whence.techniques.chains.reference import Kind, Reference, critical
+from whence.techniques.chains.technique import nearest
+from whence.techniques.rules.repairs import RepairSearch
+from whence.techniques.value_replacement.technique import searched_pairs
+
+if TYPE_CHECKING:
+    from whence.alter.work import Work
+    from whence.investigation.investigation import Investigation
+    from whence.subject.recorder import Recording
+
+COMPARED = 6  # equally good rules or switches, at most, of which the run that they patch is looked at
+MANY = 1 << 20  # events of a failing run from which on it is not recorded with several patches
+REPAIRS = 0.9  # score from which on a rule is taken for a repair
+SEARCHING = 0.6  # of the time, at most, for finding a run to compare with: the rest is for comparing
+LATE = 1.0  # seconds that the search may go on when its time is over, before it is ended
+ALTERING = 0.8  # of the search's time, for altered runs: the rest is for choosing among what they found
+
+
+class Choice(IntEnum):
+    """The kinds of runs to compare with, the preferred ones first (bench.chains)."""
+
+    REPAIR = 0  # a rule that repairs (nearly) all failing cases: it comes nearest to the program without its fault
+    SWITCH = 1
+    PAIR = 2
+    RULE = 3  # one with which this case passes, whatever else it does
+    CASE = 4
+
+    @property
+    def kind(self) -> Kind:
+        """As results name it."""
+        return _KINDS[self]
+
+
+_KINDS = {
+    Choice.REPAIR: Kind.RULE,
+    Choice.SWITCH: Kind.SWITCH,
+    Choice.PAIR: Kind.PAIR,
+    Choice.RULE: Kind.RULE,
+    Choice.CASE: Kind.CASE,
+}
+PATCHES = (Choice.REPAIR, Choice.SWITCH, Choice.PAIR, Choice.RULE)
+# Whose turn it is, and the share that it may take of the time that is left then.
+TURNS = (
+    (Choice.REPAIR, 0.25),
+    (Choice.SWITCH, 0.35),
+    (Choice.PAIR, 0.35),
+    (Choice.REPAIR, 0.6),
+    (Choice.SWITCH, 0.6),
+    (Choice.PAIR, 0.8),
+    (Choice.RULE, 1.0),
+)
+
+
+class ReferenceSearch:
+    """Finds runs to compare a failing case with; ``remarks`` tells what was in vain. What was found is kept."""
+
+    def __init__(self, investigation: Investigation, recording: Recording, finders: Mapping[Choice, Finder]) -> None:
+        self._investigation, self._recording = investigation, recording
+        self._finders = {choice: finders[choice] for choice in sorted(finders)}
+        self.remarks: list[str] = []
+
+    @classmethod
+    def of(
+        cls, investigation: Investigation, row: int, recording: Recording, choices: Iterable[Choice] = Choice
+    ) -> ReferenceSearch:
+        """For the failing case of a row, among some kinds of runs."""
+        rules = _Rules(investigation, row)
+        finders: dict[Choice, Finder] = {
+            Choice.REPAIR: _Repairs(rules),
+            Choice.SWITCH: _Switches(investigation, recording),
+            Choice.PAIR: _Pairs(investigation, row, recording),
+            Choice.RULE: rules,
+            Choice.CASE: _Cases(investigation, row),
+        }
+        return cls(investigation, recording, {choice: finders[choice] for choice in choices})
+
+    def best(self, behind: int = -1) -> tuple[Choice, Reference] | None:
+        """The preferred one of the kinds behind a choice (-1: of all); None where there is none in time."""
+        wanted = [choice for choice in self._finders if choice > behind]
+        self._investigation.build(Variant.REPLAY)
+        with self._investigation.clock.part(SEARCHING):
+            found: Sequence[Reference] = ()
+            try:
+                with alarm(self._investigation.clock.left + LATE):
+                    self._search(wanted)
+                    choice, found = self._chosen(wanted)
+                    return (choice, self._nearest(found)) if choice is not None else None
+            except OutOfTime:
+                choice, found = self._chosen(wanted)
+                return (choice, found[0]) if choice is not None else None
+
+    def _search(self, wanted: Sequence[Choice]) -> None:
+        """Let each kind have its turns, as long as nothing is found that is preferred to it."""
+        turns = [(choice, share) for choice, share in TURNS if choice in wanted]
+        if not turns:
+            return
+        with self._investigation.work("looking for a run to compare with", ALTERING) as work:
+            for choice, share in turns:
+                finder = self._finders[choice]
+                is_found = any(self._finders[other].found() for other in wanted if other <= choice)
+                if is_found or finder.is_over or work.stopped:
+                    continue
+                with work.share(1.0 if len(turns) == 1 else share):
+                    finder.take_turn(work)
+
+    def _chosen(self, wanted: Sequence[Choice]) -> tuple[Choice | None, Sequence[Reference]]:
+        """The first kind of which something was found, and all of that; remarks what was in vain before it."""
+        for choice in wanted:
+            if found := self._finders[choice].found():
+                return choice, found
+            remark = f"compared with no {choice.kind}: {self._finders[choice].why_none()}"
+            self.remarks += [remark] if remark not in self.remarks else []
+        return None, ()
+
+    def _nearest(self, found: Sequence[Reference]) -> Reference:
+        """Of patched runs the one that changes least; of a long run the first."""
+        if len(found) == 1 or self._recording.trace.events > MANY:
+            return found[0]
+        clock = self._investigation.clock
+        ends = clock.within(1.0)
+        with Session(self._investigation.subject, self._recording.case, variant=Variant.REPLAY) as session:
+            return nearest(session, found, lambda: time.monotonic() >= ends)
+
+
+# ---- Where reference runs come from ----------------------------------------------------------------------------------
+
+
+class Finder(ABC):
+    """Looks for one kind of runs, turn by turn."""
+
+    def __init__(self) -> None:
+        self.is_over = False  # there is nothing more to find
+        self._error = ""
+
+    def take_turn(self, work: Work) -> None:
+        """Look for runs until one is found or the work's time is over."""
+        try:
+            self._look(work)
+        except WhenceError as error:
+            self._error, self.is_over = str(error), True
+
+    def why_none(self) -> str:
+        """Why nothing was found."""
+        return self._error or self._why_none() + ("" if self.is_over else ", in the time that there was")
+
+    @abstractmethod
+    def found(self) -> list[Reference]:
+        """What was found so far, the preferred ones first."""
+
+    @abstractmethod
+    def _look(self, work: Work) -> None:
+        """Go on looking; raises WhenceError where that is of no use."""
+
+    @abstractmethod
+    def _why_none(self) -> str:
+        """Why nothing was found, as far as it is known."""
+
+
+class _Rules(Finder):
+    """Rules with which the case passes, whatever else they do."""
+
+    def __init__(self, investigation: Investigation, row: int) -> None:
+        super().__init__()
+        self.case = investigation.runs.tested[row].case.name
+        self.search = RepairSearch(investigation.subject, investigation.runs, row)
+
+    def _look(self, work: Work) -> None:
+        self.look(work, None)
+
+    def look(self, work: Work, least: float | None) -> None:
+        """Go on trying rules."""
+        self.search.go_on(work, least)
+        self.is_over = self.search.is_over
+
+    def found(self) -> list[Reference]:
+        return self.references(0.0)
+
+    def references(self, least: float) -> list[Reference]:
+        """The best rules of those tried so far, as runs that they patch."""
+        repairs = self.search.best(least)[:COMPARED]
+        return [
+            Reference(
+                Kind.RULE,
+                f"itself, with {repair.words}" + (f" on line {repair.statement.line}" if repair.statement else ""),
+                repair.changes,
+                repair.statement,
+            )
+            for repair in repairs
+        ]
+
+    def _why_none(self) -> str:
+        return f"no change of a site repairs {self.case}"
+
+
+class _Repairs(Finder):
+    """The best rules that are as good as a repair of all failing cases like this one."""
+
+    def __init__(self, rules: _Rules) -> None:
+        super().__init__()
+        self._rules = rules
+
+    def _look(self, work: Work) -> None:
+        self._rules.look(work, REPAIRS)
+        self.is_over = self._rules.is_over
+
+    def found(self) -> list[Reference]:
+        return self._rules.references(REPAIRS)
+
+    def _why_none(self) -> str:
+        return f"no change of a site repairs {self._rules.case} and all like it"
+
+
+class _Switches(Finder):
+    """Critical predicates: the last one first, since of a long run that is taken.
+
+    The first one (section 4.1) is often an option that is taken for another one, with which all that follows is another
+    run: its chains hold more steps that are not in the ideal ones (docs/chains.md).
+    """
+
+    def __init__(self, investigation: Investigation, recording: Recording) -> None:
+        super().__init__()
+        self._investigation, self._recording = investigation, recording
+        self._failing: Failing | None = None
+        self._references: list[Reference] = []
+        self._tried = 0
+
+    def _look(self, work: Work) -> None:
+        subject, recording = self._investigation.subject, self._recording
+        if self._failing is None:
+            start = symptom_start(symptom_of(recording, subject.folder))
+            self._failing = Failing.of(TraceReader(subject, recording.trace), recording.case, start.references)
+        is_long = recording.trace.events > MANY  # of what is found for it one is taken, whichever that is
+        found, self._tried = critical(work, self._failing, COMPARED, is_long)
+        self._references = found[::-1]
+        self.is_over = not work.stopped
+
+    def found(self) -> list[Reference]:
+        return self._references
+
+    def _why_none(self) -> str:
+        tried = plural(self._tried, "branch instance")
+        return f"{self._recording.case.name} passes with none of {tried} sent the other way"
+
+
+class _Pairs(Finder):
+    """The value at the most suspicious statement that has one, the first in time."""
+
+    def __init__(self, investigation: Investigation, row: int, recording: Recording) -> None:
+        super().__init__()
+        self._investigation, self._row, self._case = investigation, row, recording.case.name
+        self._references: list[Reference] = []
+
+    def _look(self, work: Work) -> None:
+        investigation = self._investigation
+        searched = searched_pairs(investigation, [self._row], work)
+        self.is_over = not work.stopped
+        pairs = searched.pairs[~searched.pairs["relaxed"]] if searched.targets else np.zeros(0)
+        if not len(pairs):
+            return
+        statements = investigation.subject.places.statements
+        ranks = {entry.statement: entry.rank for entry in rank_by_coverage(investigation.coverage, "op2")}
+        order = sorted(pairs, key=lambda p: (ranks.get(statements[int(p["statement"])], len(ranks)), int(p["event"])))
+        first, statement = order[0], statements[int(order[0]["statement"])]
+        changes = searched.targets[0].changes(np.array([first["event"]]), np.array([first["alternate"]]))
+        text = f"itself, with another value on line {statement.line}"
+        self._references = [Reference(Kind.PAIR, text, changes, statement)]
+
+    def found(self) -> list[Reference]:
+        return self._references
+
+    def _why_none(self) -> str:
+        return f"{self._case} passes with no other value that was tried"
+
+
+class _Cases(Finder):
+    """The passing case that executes most nearly the same code."""
+
+    def __init__(self, investigation: Investigation, row: int) -> None:
+        super().__init__()
+        self.is_over = True
+        self._investigation, self._row = investigation, row
+
+    def _look(self, work: Work) -> None:
+        """There is nothing to run."""
+
+    def found(self) -> list[Reference]:
+        runs = self._investigation.runs
+        is_block = np.array([not counter.side for counter in counters(self._investigation.subject)], np.bool_)
+        executed = runs.counts[:, : len(is_block)][:, is_block] > 0
+        passing = [other for other in runs.passing if runs.tested[other].case.command is None]
+        if not passing:
+            return []
+        near = min(passing, key=lambda other: (int((executed[other] != executed[self._row]).sum()), other))
+        case = runs.tested[near].case
+        return [Reference(Kind.CASE, f"the passing case {case.name}, which differs in its input, too", case=case)]
+
+    def _why_none(self) -> str:
+        return "no case passes that runs the program itself"
