@@ -131,7 +131,35 @@ int main(int argc, char **argv)
     return 0;
 }
 """
+# Behind the second return of setjmp the block goes on in which it returned first.
+JUMPS = """\
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+static jmp_buf out;
+static int limit = 3, seen;
+static void walk(int n)
+{
+    if (n == 0) /* BOTTOM */
+        longjmp(out, limit);
+    walk(n - 1);
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    int got = setjmp(out); /* GOT */
+    if (got == 0) { /* FIRST */
+        if (n > 4) /* SWITCH */
+            limit = 5; /* LIMIT */
+        walk(2);
+    }
+    seen = limit + 1; /* SEEN */
+    printf("%d\\n", seen);
+    return 0;
+}
+"""
 PROGRAMS = {
+    "jumps": (JUMPS, "4\n"),
     "returned": (RETURNED, "5\n"),
     "straight": (STRAIGHT, "12\n"),
     "two ways": (TWO_WAYS, "0\n"),
@@ -174,6 +202,15 @@ def test_a_structure_that_a_function_gives():
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_straight_program(algorithm):
     assert sets_of("straight", algorithm) == STRAIGHT_SETS
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_jump_back_into_a_block(algorithm):
+    """What it does behind the second return is looked at at no point, since a continuation comes there first before."""
+    assert sets_of("jumps", algorithm) == [["SEEN"], ["LIMIT"], ["SWITCH"]]
+    both = runs("jumps")
+    again = [event for mark in ("GOT", "FIRST") for event in both.events(mark)][-1:]
+    assert again and not set(again) & set(both.pairing.points.tolist())
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

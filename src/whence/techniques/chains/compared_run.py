@@ -138,12 +138,28 @@ class ComparedRun:
         """Whether the state after each of some events can be looked at: before the run ends, or goes on with memory.
 
         As with the copy of a structure right behind a store, or its load to be given back, at which no continuation
-        can stop.
+        can stop. Nor is what a block does behind the second return of setjmp.
         """
         goes_on = (self.kinds == Kind.LOAD) & (self.sites < 0)
         goes_on[self.writes.event] = True
         seen = self.seen[events]
-        return np.asarray((seen >= 0) & (_next(goes_on)[events + 1] >= seen), np.bool_)
+        segments = self.trace.columns.events["segment"][seen]
+        return np.asarray((seen >= 0) & (_next(goes_on)[events + 1] >= seen) & ~self._comes_again[segments], np.bool_)
+
+    @cached_property
+    def _comes_again(self) -> NDArray[np.bool_]:
+        """For each segment whether its block goes on there once more, behind a setjmp that returns once more.
+
+        A continuation looks at a block's sites where it comes to them first.
+        """
+        previous = self.trace.columns.segments["previous"][: self.trace.segments]
+        later = np.flatnonzero(previous >= 0)
+        _, firsts = np.unique(previous[later], return_index=True)
+        again = np.zeros(len(previous), np.bool_)
+        again[np.delete(later, firsts)] = True
+        for segment in later[np.isin(self.trace.block_clock[later], self.trace.block_clock[again])].tolist():
+            again[segment] |= again[previous[segment]]
+        return again
 
     def _behind_calls(self, calls: Integers) -> Integers:
         """The first event behind each call, and behind what a library function has called back; -1: none."""

@@ -194,7 +194,7 @@ def compare(session: Session, reference: Reference) -> Iterator[Comparison]:
     with Session(version, case, variant=Variant.REPLAY) as good:
         observed = _check(good)
         if observed.result["verdict"] != Verdict.PASS:
-            raise SubjectError(f"{reference.text} fails {case.name}, too", "name one that passes it")
+            raise SubjectError(f"case {case.name} fails with {reference.text}, too", "name one that passes it")
         (failing,), (other,) = (_recorded(opened, [np.zeros(0, CHANGE)]) for opened in (session, good))
         yield Comparison(Pairing(failing, other, correspondence), session.signature)
 
