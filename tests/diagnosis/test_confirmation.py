@@ -105,7 +105,7 @@ def test_what_holds_is_said_and_what_does_not_is_dropped_with_its_effect_on_the_
     assert dropped["confirmation"] == "compiled and run on all 5 cases: `45` still fails, and 1 more"
     last = next(e for e in found.ranking if e.statement.line == BOUND).evidence
     assert "rules" not in last and last["text"] == "base"
-    assert "compiled 2 suggested changes and ran 5 cases with each: 1 holds, 1 dropped" in found.summary[-1]
+    assert "compiled 2 suggested changes and ran 5 cases with each: with 1 all pass, 1 dropped" in found.summary[-1]
 
 
 def test_a_change_that_breaks_a_passing_case_is_dropped_though_altered_runs_saw_nothing(
@@ -149,7 +149,7 @@ def test_a_change_that_misuses_memory_is_doubtful_though_all_cases_pass(pay: tup
     assert doubtful["doubt"].startswith("`45` has a read beyond `hours` at p.c:5")
     assert f"all pass; but {doubtful['doubt']}; nothing wrong with arithmetic" in doubtful["confirmation"]
     assert suggested_changes(found) == found.parts["rules"][:1]
-    assert "2 hold, 1 not suggested, since they misuse memory or arithmetic" in found.summary[-1]
+    assert "with 2 all pass, 1 not suggested, since they misuse memory or arithmetic" in found.summary[-1]
 
 
 def test_without_time_nothing_is_compiled(pay: tuple[Subject, Runs]) -> None:
@@ -204,3 +204,12 @@ def test_a_change_in_a_header_is_compiled_in_the_modules_that_it_is_part_of() ->
         subject, run_all(subject), Findings("rules", "p", parts={"rules": [in_header]}), time.monotonic() + 60
     )
     assert found.parts["rules"][0]["confirmation"].startswith("compiled and run on all 2 cases: all pass")
+
+
+def test_a_change_that_mends_a_part_of_the_failing_cases_is_told_apart_from_one_with_which_all_pass(
+    pay: tuple[Subject, Runs],
+) -> None:
+    part = rule(TRUE, "* 9", "* 9 + (hours == 45) * 5", f2p=1, score=0.7, cases=["45"])
+    found = confirmed(pay, combined(part))
+    assert found.parts["rules"][0]["confirmed"]
+    assert "with none all pass, with 1 failing cases still fail or passing ones do not pass" in found.summary[-1]

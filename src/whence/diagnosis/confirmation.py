@@ -213,6 +213,10 @@ class _Confirmation:
         text = sentence(rule, self._passing)
         return f"{text}; {rule['confirmation']}" if "confirmation" in rule else text
 
+    def _mends_all(self, rule: Rule) -> bool:
+        """Whether all cases pass with a rule, as it was compiled."""
+        return bool(rule["f2p"] == self._failing and not rule["p2f"])
+
     def summary(self) -> Iterator[str]:
         """What was compiled, in a sentence."""
         counts = {state: sum(rule["confirmed"] is state for rule in self._settled) for state in (True, False, None)}
@@ -220,7 +224,10 @@ class _Confirmation:
         if compiled:
             cases = plural(self._failing + self._passing, "case")
             text = f"compiled {plural(compiled, 'suggested change')} and ran {cases} with each: "
-            text += f"{counts[True] or 'none'} {'holds' if counts[True] < 2 else 'hold'}"
+            whole = sum(rule["confirmed"] is True and self._mends_all(rule) for rule in self._settled)
+            text += f"with {whole or 'none'} all pass"
+            if part := counts[True] - whole:
+                text += f", with {part} failing cases still fail or passing ones do not pass"
             text += f", {counts[False]} dropped, since altered runs had shown more" if counts[False] else ""
             unclean = sum(rule["confirmed"] is True and rule.get("clean") is False for rule in self._settled)
             yield text + (f", {unclean} not suggested, since they misuse memory or arithmetic" if unclean else "")
