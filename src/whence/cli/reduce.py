@@ -15,6 +15,7 @@ from whence.cli.investigate import investigate
 from whence.cli.options import CaseCommand, Options, quoted, refuse_reports, shared_options
 from whence.cli.supervisor import line
 from whence.errors import UsageError
+from whence.findings import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,7 +165,7 @@ def _summary(judge: Judge, reduction: Reduction) -> list[str]:
     place = f" at {symptom.statement.file}:{symptom.statement.line}" if symptom and symptom.statement else ""
     minimal = "; with any one byte less the symptom is gone" if reduction.is_minimal and after > 1 else ""
     return [
-        f"reduced {judge.channel} of the case `{judge.case.name}` from {before:,} bytes to {after:,}{minimal}",
+        f"reduced {judge.channel} of the case `{judge.case.name}` from {plural(before, 'byte')} to {after:,}{minimal}",
         f"the symptom that was kept: {judge.signature.kind}{place}",
         f"tried {reduction.tried:,} inputs ({reduction.executions:,} runs) in {reduction.seconds:.1f} s",
         *reduction.notes,

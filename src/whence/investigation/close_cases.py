@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from whence.findings import plural
+
 if TYPE_CHECKING:
     from whence.inputs.close import CloseInputs
     from whence.inputs.oracle import Criteria
@@ -47,7 +49,7 @@ def make_close(
 
 def what_was_made(case: Case, made: CloseInputs) -> list[str]:
     """What was made, in sentences."""
-    size = f"its input reduced to {len(made.base.data):,} bytes, " if made.reduction is not None else ""
+    size = f"its input reduced to {plural(len(made.base.data), 'byte')}, " if made.reduction is not None else ""
     counts = [f"{len(some) or 'no'} {kind}" for kind, some in (("good", made.good), ("failing", made.failing))]
     line = f"`{case.name}`: {size}{' and '.join(counts)} inputs made close to it"
     return [f"{line} ({made.tried:,} tried, {made.rejected:,} rejected)", *made.notes]

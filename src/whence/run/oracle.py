@@ -6,6 +6,7 @@ import re
 import signal
 from dataclasses import replace
 
+from whence.findings import plural
 from whence.run.cases import Case
 from whence.run.compare import Comparison, Difference, first_difference
 from whence.run.junit_reports import junit_verdict
@@ -87,7 +88,7 @@ def _judge_stream(stream: int, actual: bytes, right: Expected, how: Comparison) 
         return None
     name = right.name(stream)
     if difference.actual >= len(actual):
-        text = f"{name} ends after {len(actual)} bytes, more was expected"
+        text = f"{name} ends after {plural(len(actual), 'byte')}, more was expected"
     else:
         line = actual.count(b"\n", 0, difference.actual) + 1
         text = f"{name} differs from byte {difference.actual + 1:,} on (line {line})"
