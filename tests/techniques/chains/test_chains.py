@@ -11,7 +11,8 @@ import pytest
 from altering import change, instances, site_at
 from compared import Change, Compared, compared
 
-from whence.alter.changes import Op
+from whence.alter.changes import Op, Verdict
+from whence.alter.session import Session
 from whence.probe.sites import Role
 from whence.techniques.chains.causality import FAILURE, Set, Target, _Test
 from whence.techniques.chains.dependence_based import dependence_based
@@ -235,6 +236,26 @@ def test_of_two_ways_always_the_same_one(algorithm):
 @pytest.mark.parametrize("algorithm", ALGORITHMS[1:])
 def test_all_algorithms_give_the_same_chain(name, algorithm):
     assert walked(name, algorithm).definitions == walked(name, linear).definitions
+
+
+@pytest.mark.parametrize("end", [(Verdict.LOST, 0), (Verdict.TIMEOUT, 2_500_000)])
+def test_an_altered_run_that_the_machine_ends_is_run_once_more(monkeypatch, end):
+    """The chain is that of a machine that does nothing else."""
+    read, seen, ended = Session.read, set(), []
+
+    def disturbed(session, batch, ticks):
+        records, data = read(session, batch, ticks)
+        for place in range(len(batch)):
+            key = batch.changes[batch.offsets[place] : batch.offsets[place + 1]].tobytes()
+            if key not in seen and len(seen) % 3 == 0:
+                records["verdict"][place], records["microseconds"][place] = end
+                ended.append(place)
+            seen.add(key)
+        return records, data
+
+    wanted = walked("calls", linear).definitions
+    monkeypatch.setattr(Session, "read", disturbed)
+    assert walked("calls", linear).definitions == wanted and len(ended) > 5
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

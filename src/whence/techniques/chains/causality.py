@@ -21,7 +21,7 @@ from whence.alter.path import FACTOR
 from whence.inputs.delta_debugging import minimised
 from whence.run.outcome import Kind
 from whence.run.result import RunResult
-from whence.techniques.chains.compared_run import Moment
+from whence.techniques.chains.compared_run import Moment, continuations
 from whence.techniques.chains.pairing import Pairing
 from whence.techniques.chains.state import Faulty, States, Unreached, Variable
 
@@ -301,7 +301,7 @@ class _Test:
         """What each of some continuations reads; None where it did not take its way to the end."""
         self._causality.tests += len(wanted)
         changes = [joined([change for _, change in timed]) for timed, _ in wanted]
-        records, data = self._run.session.read(Batch.of(changes), max(way.end.now for _, way in wanted) + 1)
+        records, data = continuations(self._run.session, changes, max(way.end.now for _, way in wanted) + 1)
         found: list[list[bytes] | None] = []
         for (timed, way), made, record, part in zip(wanted, changes, records, data, strict=True):
             is_there = record["verdict"] == Verdict.REACHED

@@ -6,16 +6,16 @@ tests and what a call gave lie in a register then, and are changed at the event'
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import CHANGE, Flag, Op
+from whence.alter.changes import CHANGE, Batch, Flag, Op, Verdict
 from whence.alter.path import Path
-from whence.alter.session import Session
+from whence.alter.session import PATIENCE, Session
 from whence.probe.instrument import Variant
 from whence.probe.layout import NO_SLOT, Kind
 from whence.probe.sites import Role
@@ -41,6 +41,7 @@ ROLES = (
 NO_SITE = -1
 POKED = 8  # bytes
 NEAR = 1 << 10  # events that are looked at together
+LATE = 900  # microseconds a millisecond of a continuation's patience from which on its time is taken to be over
 
 
 class Moment(NamedTuple):
@@ -265,6 +266,24 @@ class ComparedRun:
             & (rows["birth"] <= event)
             & ((rows["death"] == 0) | (rows["death"] > event + 1))
         )
+
+
+def continuations(
+    session: Session, changes: Sequence[NDArray[np.void]], ticks: int
+) -> tuple[NDArray[np.void], list[bytes]]:
+    """``Session.read`` of some continuations: each one's record, and what it read.
+
+    One that ended for what has to do with the machine (its process was lost, its time was over before its clock) is
+    run once more, by itself: such an end says nothing about what was changed.
+    """
+    records, data = session.read(Batch.of(changes), ticks)
+    late = records["microseconds"] >= LATE * PATIENCE
+    again = np.isin(records["verdict"], (Verdict.LOST, Verdict.NOT_RUN)) | (
+        (records["verdict"] == Verdict.TIMEOUT) & late
+    )
+    for place in np.flatnonzero(again).tolist():
+        (records[place],), (data[place],) = session.read(Batch.of([changes[place]]), ticks)
+    return records, data
 
 
 def _next(marked: NDArray[np.bool_]) -> NDArray[np.int32]:

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import Batch, Op, Verdict, joined
+from whence.alter.changes import Op, Verdict, joined
 from whence.probe.layout import Kind
-from whence.techniques.chains.compared_run import NO_SITE, ComparedRun, Moment
+from whence.techniques.chains.compared_run import NO_SITE, ComparedRun, Moment, continuations
 from whence.techniques.chains.pairing import Pairing
 from whence.techniques.chains.registers import live_registers
 from whence.trace.objects import HEAP
@@ -262,8 +262,8 @@ def read(sought: Sequence[Sought]) -> list[Seen | None]:
         chosen = [(n, m) for n, m in enumerate(moments) if m is not None and sought[n].run.session is session]
         if not chosen:
             continue
-        batch = Batch.of([sought[number].changes(moment) for number, moment in chosen])
-        records, data = session.read(batch, max(moment.now for _, moment in chosen) + 1)
+        changes = [sought[number].changes(moment) for number, moment in chosen]
+        records, data = continuations(session, changes, max(moment.now for _, moment in chosen) + 1)
         for (number, _), record, part in zip(chosen, records, data, strict=True):
             if record["verdict"] == Verdict.REACHED:
                 total = int(sought[number].lengths.sum())
