@@ -56,7 +56,9 @@ def configure(fault: Fault, tree: Path, settings: str) -> None:
 def measure(fault: Fault, work: Path, budget: float) -> list[list[str]]:
     """A row of the table for each way."""
     tree = ensure_built(fault.recipe, work, "whence", "whence-cc", "-g -O0")
-    plain = ensure_built(fault.recipe, work, "gcc", "gcc") / fault.executable
+    right = ensure_built(fault.recipe, work, "gcc", "gcc")
+    make_tested(fault.recipe, right)
+    plain = right / fault.executable
     ways = [
         Way("commands", "", locates=False),
         Way("captured", "capture = true"),

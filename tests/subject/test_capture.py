@@ -298,6 +298,12 @@ def test_a_reference_program_tells_what_is_right_where_the_test_does_not() -> No
     assert captured.cases[0].expected is not None and captured.cases[0].expected.stdout == b"-3\n"
 
 
+def test_a_reference_program_that_is_not_there_is_said() -> None:
+    subject, config = suite("no-reference", settings='reference = "good.sh"', bad="exit 1")
+    found = with_captured_cases(subject, config)
+    assert any("cannot be captured: no reference program" in remark for remark in found.remarks)
+
+
 def test_an_earlier_version_tells_what_is_right_only_where_the_tests_do_not() -> None:
     bad = 'test "$(echo -3 | ./tool largest)" = -3'
     told = "echo 4 | ./tool largest | grep -q 4; echo -5 >right; echo -5 | ./tool largest >out; cmp out right"

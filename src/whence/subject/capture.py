@@ -30,7 +30,7 @@ from whence.run.verdicts import FAILING
 from whence.subject.captured_cases import CapturedCases, Keeper, manifest_of
 from whence.subject.coverage import OtherRun
 from whence.subject.other_programs import FEW, runs_of_other_programs
-from whence.subject.subject import Subject, with_cases
+from whence.subject.subject import Subject, check_reference, with_cases
 from whence.subject.suite_runner import SuiteRunner
 from whence.subject.told import with_what_they_want
 
@@ -70,8 +70,11 @@ def captured_cases(
 ) -> CapturedCases:
     """The cases in the suite that the subject's cases are the tests of, from Whence's folder if they still hold.
 
-    Raises BuildError where the shim cannot be made, SubjectError where the suite's folder cannot be copied.
+    Raises BuildError where the shim cannot be made, SubjectError where the suite's folder cannot be copied, or there is
+    no reference program where one is named.
     """
+    if subject.reference is not None:
+        check_reference(subject.reference)
     keeper = Keeper(Path(whence_home()) / "suites" / _key(subject, config, earlier))
     manifest = manifest_of(config.folder, [config.folder / FILE_NAME])
     captured = keeper.load(manifest, config.compare)

@@ -289,10 +289,15 @@ def learned(subject: Subject) -> Subject:
     if all(case.expected is not None for case in subject.cases):
         return subject
     reference = subject.reference or subject.executable
-    if not reference.exists():
-        raise SubjectError(f"no reference program {reference}", "build it, or give expected outputs instead")
+    check_reference(reference)
     with Runner(reference, subject.limits, name=subject.name) as runner:
         return with_cases(subject, learn_expected(subject.cases, runner))
+
+
+def check_reference(reference: Path) -> None:
+    """Raise SubjectError where there is no program that is to tell what is right."""
+    if not reference.exists():
+        raise SubjectError(f"no reference program {reference}", "build it, or give expected outputs instead")
 
 
 def _executable_of(config: SubjectConfig) -> Path:
