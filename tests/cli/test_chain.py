@@ -201,7 +201,7 @@ def test_out_of_time_the_beginning_is_shown_and_what_was_left_out(asked):
 
 def test_out_of_time_altogether_shows_what_is_there():
     done = stopped(Left(4, 0.0))
-    assert "in 1 step," in done.out and "gave `tax` the value 10" in done.out and "not complete" in done.err + done.out
+    assert "in 1 step:" in done.out and "gave `tax` the value 10" in done.out and "not complete" in done.err + done.out
     nothing = stopped(Left(1, 0.0))
     assert "no step found" in nothing.out and "even with" not in nothing.out
 

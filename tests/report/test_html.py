@@ -242,3 +242,19 @@ def test_changes_since_a_version_stand_before_what_was_done() -> None:
     assert "1 of 4 changes since &lt;u&gt;v1 makes <code>one</code> fail" in text
     assert r"    - \x1b[1m&lt;i&gt;" in text and "&lt;b&gt;.c:3" in text and "the case passes" in text
     assert set(Elements(text).tags) == set(Elements(render_html(sample(), sources())).tags)
+
+
+def test_of_many_steps_at_one_place_the_first_and_the_last_stand_open() -> None:
+    found = sample()
+    lines = [40, *[44] * 5, 40, 40]
+    step = {"file": "src/ferry.c", "text": "gave `n` the value 3", "reference": "2", "call": "", "leads_to": []}
+    steps = [step | {"line": line} for line in lines]
+    steps[0]["leads_to"] = [1, 6]
+    found.parts["chain"] = {"reference": {"text": "itself"}, "gap": 0, "steps": steps}
+    text = render_html(found, sources())
+    folded = text[
+        text.index("<details>", text.index('id="chain"')) : text.index("</details>", text.index('id="chain"'))
+    ]
+    assert "3 more steps there" in folded and re.findall(r'data-number="(\d+)"', folded) == ["3", "4", "5"]
+    assert re.findall(r'class="step" value="(\d+)"', text) == [str(n) for n in range(1, len(lines) + 1)]
+    assert "needed for 2, 7" in text

@@ -5,6 +5,7 @@ Each part is a dictionary of texts that are ready for the template, or nothing w
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 from whence.findings import Findings, Statement, plural
@@ -13,6 +14,7 @@ from whence.report.pack import packed
 from whence.report.page import NAME, SOURCE, TEXT, Page, Sources, place, reasons_of
 from whence.report.since import since_lines
 from whence.report.text import (
+    SAME_PLACE,
     call_text,
     change_outcome,
     clauses,
@@ -185,7 +187,8 @@ def tree(page: Page, findings: Findings, sources: Sources) -> list[Part]:
 def chain(page: Page, findings: Findings, sources: Sources) -> list[Part]:
     """The steps of a chain in order of time, grouped by the functions that they are in.
 
-    ``call``: the group's function is called in this run alone, not in the one that it was compared with.
+    ``call``: the group's function is called in this run alone, not in the one that it was compared with. ``runs``: the
+    group's steps, parted where those between the first and the last of many at one place stand folded.
     """
     found = findings.parts.get("chain") or {"steps": []}
     groups: list[Part] = []
@@ -198,7 +201,17 @@ def chain(page: Page, findings: Findings, sources: Sources) -> list[Part]:
         told = {"number": number, **seen, "leads_to": [other + 1 for other in step["leads_to"]]}
         told |= {"text": clip(visible(step["text"]), TEXT), "reference": clip(visible(step["reference"]), TEXT)}
         groups[-1]["steps"].append(told | {"gap": number == found["gap"]})
-    return groups
+    return [group | {"runs": _folded(group["steps"])} for group in groups]
+
+
+def _folded(steps: list[Part]) -> list[Part]:
+    """Steps as runs that stand open or folded: ``steps`` and ``is_folded``."""
+    runs: list[Part] = []
+    for _, members in groupby(steps, lambda step: step["place"]):
+        mine = list(members)
+        parts = [mine] if len(mine) <= SAME_PLACE else [mine[:1], mine[1:-1], mine[-1:]]
+        runs += [{"steps": part, "is_folded": number == 1} for number, part in enumerate(parts)]
+    return runs
 
 
 def _seen(at: Part, sources: Sources) -> dict[str, str]:

@@ -22,6 +22,7 @@ from whence.report.heat import heats
 from whence.report.screen import SourceLookup
 from whence.report.since import since_lines
 from whence.report.text import (
+    SAME_PLACE,
     call_text,
     change_outcome,
     clauses,
@@ -47,7 +48,6 @@ EDGES_SHOWN = 6
 NOTHING: dict[str, Any] = {"first": [], "left_out": 0, "last": []}
 CHANGES_SHOWN = 5  # suggested changes, of as many statements
 STEPS_SHOWN = 6  # of a chain beside a ranking
-SAME_PLACE = 3  # of successive steps of a chain at one place all are shown, of more the first and the last
 EVIDENCE_LINES = 5  # of one statement, the strongest reasons first
 OUTPUT_LINES = 4  # of a wrong output, with those that were expected
 
@@ -314,7 +314,8 @@ def _print_chain(page: _Page, chain: dict[str, Any], most: int | None) -> None:
         )
         page.line((f"no step found{why}", STRONG))
         return
-    page.line((f"how it came about, in {plural(len(steps), 'step')}, each needed for what follows:", STRONG))
+    each = ", each needed for what follows" if len(steps) > 1 else ""
+    page.line((f"how it came about, in {plural(len(steps), 'step')}{each}:", STRONG))
     lead = " " * (len(str(len(steps))) + 3)
     call, shown = "", most or len(steps)
     numbered = itertools.groupby(enumerate(steps, 1), lambda one: [one[1][key] for key in ("file", "line", "call")])

@@ -14,6 +14,7 @@ from typing import Any
 from whence.findings import Findings, plural
 
 TAB_WIDTH = 4
+SAME_PLACE = 3  # of successive steps of a chain at one place all are shown, of more the first and the last
 
 
 def visible(text: str) -> str:
