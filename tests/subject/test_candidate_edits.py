@@ -172,6 +172,24 @@ def test_a_table_has_the_entries_of_the_chosen_edit(tmp_path: Path) -> None:
         assert len(left) > 0.9 * len(edits[:300])
 
 
+@pytest.mark.parametrize(("shown", "is_quick"), [("0", True), ("OPTIMISED", False)])
+def test_edits_are_built_without_optimisation_only_where_cases_end_alike(shown: str, is_quick: bool) -> None:
+    head = "#ifdef __OPTIMIZE__\n#define OPTIMISED 1\nconst char told[] = \"optimised build\";\n#else\n"
+    head += "#define OPTIMISED 0\n#endif\n"
+    one = head + DISCOUNT.replace("count * price", f"count * price + {shown}")
+    folder = subject_folder(f"edits-quick-{is_quick}", p_c=one)
+    right = b"50\n" if is_quick else b"51\n"
+    cases = [Case("10", ("10",), expected=Expected(stdout=right)), Case("3", ("3",)), Case("11", ("11",))]
+    subject = subject_from_sources([folder / "p.c"], ["-w", "-O2"], cases, replace(DEFAULT_LIMITS, time=5.0))
+    source, edits = candidates(one)
+    runs = run_all(subject)
+    with CandidateRuns(subject, runs, time.monotonic() + 200) as tried:
+        built = tried.build(source, [edit for edit in edits if edit.is_choice][:5])[0].read_bytes()
+        found = [edited(source, e.edit) for batch in tried.sieve({"p.c": source}, edits, [0]) for e in batch]
+    assert (b"optimised build" in built) is not is_quick
+    assert one.replace("> 10", ">= 10").encode() in found
+
+
 def test_an_edit_that_cannot_be_linked_does_not_cost_the_others() -> None:
     subject = subject_of("unlinked", DISCOUNT, {"10": "50\n"}, ["3", "11"])  # with -w, as older C is compiled
     source, edits = candidates(DISCOUNT)

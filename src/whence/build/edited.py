@@ -25,6 +25,7 @@ from whence.build.variant import choosing_objects, link
 from whence.errors import BuildError
 
 _OPTIMISED = ("-O2", "-g0")
+QUICKLY = ("-O0", "-g0")  # by which a module is compiled in the least time, in place of the user's own level
 WRAPS_MAIN = ("-Wl,--wrap=main",)
 _GONE = "the program's source is gone"
 
@@ -55,17 +56,18 @@ class Rebuild:
         deadline: float = float("inf"),
         flags: Sequence[str] = (),
         chooses: bool = False,
+        last: Sequence[str] = (),
     ) -> Path:
         """The executable with ``text`` in place of what the file ``source`` holds; files of this build bear ``name``.
 
-        ``flags``: further ones for this file. ``chooses``: the text holds many edits (``program/schemata.py``), of
-        which the environment of a run chooses one; the executable has a fork server. Raises DoesNotCompile with the
-        compiler's message (all of them in the hint), BuildError where no module was made from this file or something
-        else of the program cannot be built any more, TimeoutError where it is not linked by ``deadline`` (of
-        ``time.monotonic``).
+        ``flags``: further ones for this file, and ``last`` such as come behind its own. ``chooses``: the text holds
+        many edits (``program/schemata.py``), of which the environment of a run chooses one; the executable has a fork
+        server. Raises DoesNotCompile with the compiler's message (all of them in the hint), BuildError where no module
+        was made from this file or something else of the program cannot be built any more, TimeoutError where it is not
+        linked by ``deadline`` (of ``time.monotonic``).
         """
         changed = {self._capture.modules[number].hash for number in self._made_from(source)}
-        return self._linked(self._overlay({source: text}, name), changed, name, deadline, flags, chooses)
+        return self._linked(self._overlay({source: text}, name), changed, name, deadline, flags, chooses, last)
 
     def version(self, texts: Mapping[Path, bytes], name: str, deadline: float = float("inf")) -> Path:
         """The executable with these texts in place of what the files hold, of which some may be headers.
@@ -86,6 +88,7 @@ class Rebuild:
         deadline: float,
         flags: Sequence[str] = (),
         chooses: bool = False,
+        last: Sequence[str] = (),
     ) -> Path:
         """The executable of the modules, those of which are ``changed`` (by their hash) compiled with an overlay."""
         plain = self._plain_objects(deadline)
@@ -93,7 +96,7 @@ class Rebuild:
         for number, module in enumerate(self._capture.modules):
             if module.hash in changed:
                 out = self._scratch / f"{name}-{number}.o"
-                self._compile(module, out, deadline, overlay, flags)
+                self._compile(module, out, deadline, overlay, flags, last)
                 objects.append(out)
             else:
                 objects.append(plain[module.hash])

@@ -14,6 +14,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, pairwise
@@ -21,7 +22,7 @@ from math import ceil
 from os import cpu_count
 from pathlib import Path
 
-from whence.build.edited import DoesNotCompile, Rebuild
+from whence.build.edited import QUICKLY, DoesNotCompile, Rebuild
 from whence.build.scratch import scratch
 from whence.errors import BuildError, WhenceError
 from whence.program.c_source import CSource, lines_of
@@ -37,7 +38,7 @@ from whence.subject.runs import Runs, coverage
 from whence.subject.subject import Subject
 
 CHOSEN = "WHENCE_EDIT"  # as probe/edits/choose.c has it
-BATCH = 300  # edits of a build
+BATCH = 500  # edits of a build
 WINDOW = 4 * BATCH  # edits that are sorted by file at a time
 AHEAD = 2  # batches that wait for a processor
 ROUNDS = 20  # of leaving out what does not compile
@@ -45,6 +46,7 @@ PORTION = 64  # runs at a time; the clock is looked at in between
 FIRST = 8  # passing cases that an edit runs on before all others: those that most edits broke
 SLOWER, LEAST = 5.0, 0.1  # times the longest run that passes, and seconds, that a run with an edit may take
 AGAIN = 3  # runs without an edit by which the time of the first case is taken
+SLOWED, SLACK = 2.0, 0.2  # times the cases' own time, and seconds, that they may take where nothing is optimised
 LEAST_BUSY = 0.02  # seconds of processor time that it may take at least
 _ERROR = re.compile(r"^.*?:(\d+):(\d+): (?:fatal )?error:", re.MULTILINE)
 _NAME = re.compile(rb"[A-Za-z_]\w*")
@@ -60,6 +62,7 @@ class Sieved:
     repaired: tuple[int, ...]
     broken: tuple[int, ...] = ()
     checked: bool = True  # on all passing cases that it reaches; False: there was no time for that
+    ran: int = 0  # passing cases that it ran on
 
     def passes(self, failing: int) -> bool:
         """Whether all cases pass with it, of which so many fail without."""
@@ -98,6 +101,8 @@ class CandidateRuns:
         self._runners: set[Runner] = set()  # those in use
         self._lock, self._stop = threading.Lock(), threading.Event()
         self._again: dict[int, float] = {}  # seconds that a case takes where it was run once more
+        self._last: dict[str, tuple[str, ...]] = {}  # by file: the flags that come last where edits of it are built
+        self._flagging = threading.Lock()
         self._breaking = Counter[int]()  # of passing cases: how many edits each has failed with
         self.count = Count()
 
@@ -149,14 +154,13 @@ class CandidateRuns:
         Raises BuildError where none can be built with this file, TimeoutError where there is no time.
         """
         path, left = self._subject.folder / edits[0].file, dict(enumerate(edits, 1))
+        last = self._flags(source, edits[0].file)
         for _ in range(ROUNDS):
             text = schemata(source, list(left.items()))
-            with self._lock:
-                self._builds += 1
-                name = f"build-{self._builds}"
+            name = self._name()
             failure: BuildError
             try:
-                return self._rebuild.build(path, text.text, name, self._deadline, _ALL_ERRORS, chooses=True), left
+                return self._rebuild.build(path, text.text, name, self._deadline, _ALL_ERRORS, True, last), left
             except DoesNotCompile as error:
                 refused, failure = _refused(error.hint, text) & left.keys(), error
             except BuildError as error:
@@ -166,6 +170,52 @@ class CandidateRuns:
             self._add(refused=len(refused))
             left = {number: edit for number, edit in left.items() if number not in refused}
         raise DoesNotCompile(f"the edits of {path.name} together do not compile")
+
+    def _name(self) -> str:
+        """A name for the next build."""
+        with self._lock:
+            self._builds += 1
+            return f"build-{self._builds}"
+
+    def _flags(self, source: CSource, file: str) -> tuple[str, ...]:
+        """The flags that come last where edits of a file are built.
+
+        They are QUICKLY where the file compiles so, and the cases do then what they do by themselves, about as soon.
+        """
+        with self._flagging:
+            if file not in self._last:
+                self._last[file] = QUICKLY if self._serves_quickly(source, self._subject.folder / file) else ()
+            return self._last[file]
+
+    def _serves_quickly(self, source: CSource, path: Path) -> bool:
+        tested = self._runs.tested
+        rows = [row for row in (*self._runs.failing, *self._runs.passing) if not tested[row].outcome.endless][:PORTION]
+        try:
+            text = schemata(source, [])
+            executable = self._rebuild.build(path, text.text, self._name(), self._deadline, (), True, QUICKLY)
+            with self._running(executable, rows) as runner:
+                results = list(runner.run_cases([choosing(tested[row].case, 0) for row in rows]))
+        except (WhenceError, OSError, TimeoutError, RunLost, Cancelled):
+            return False
+        plain = [tested[row].result for row in rows]
+        ended, own = ([(one.stdout, one.code) for one in all_] for all_ in (results, plain))
+        if ended != own or sum(one.wall for one in results) > SLOWED * sum(one.wall for one in plain) + SLACK:
+            return False
+        with self._lock:
+            self._again |= {row: result.wall for row, result in zip(rows, results, strict=True)}
+        return True
+
+    @contextmanager
+    def _running(self, executable: Path, rows: Sequence[int]) -> Iterator[Runner]:
+        """A runner of an executable, for the cases of some rows, which ends when the search does."""
+        with Runner(executable, self.limits_of(rows), name=self._subject.name, confined=True) as runner:
+            with self._lock:
+                self._runners.add(runner)
+            try:
+                yield runner
+            finally:
+                with self._lock:
+                    self._runners.discard(runner)
 
     def _batch(self, source: CSource, edits: Sequence[SourceEdit], rows: Sequence[int]) -> list[Sieved]:
         """The edits of a batch that repair a failing case."""
@@ -191,14 +241,8 @@ class CandidateRuns:
             with self._lock:
                 self.count.troubles.setdefault(edits[0].file, str(error))
             return []
-        with Runner(executable, self.limits_of(rows), name=self._subject.name, confined=True) as runner:
-            with self._lock:
-                self._runners.add(runner)
-            try:
-                return self._run(runner, source, left, rows)
-            finally:
-                with self._lock:
-                    self._runners.discard(runner)
+        with self._running(executable, rows) as runner:
+            return self._run(runner, source, left, rows)
 
     # ---- Runs --------------------------------------------------------------------------------------------------------
 
@@ -245,8 +289,8 @@ class CandidateRuns:
             if broken:
                 with self._lock:
                     self._breaking.update(broken)
-                return Sieved(edit, repaired, tuple(sorted(broken)), checked=not self._stop.is_set())
-        return Sieved(edit, repaired)
+                return Sieved(edit, repaired, tuple(sorted(broken)), not self._stop.is_set(), start + len(part))
+        return Sieved(edit, repaired, ran=len(rows))
 
     def _verdicts(self, runner: Runner, wanted: Sequence[tuple[int, int]]) -> list[bool]:
         """Whether the case of each row passes with each edit; one whose run cannot be made does not."""

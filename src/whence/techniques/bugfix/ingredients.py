@@ -46,6 +46,7 @@ class Ingredients:
 
     def __init__(self, scope: Scope, terms: Terms) -> None:
         self._scope, self._source, self._terms = scope, scope.source, terms
+        self._visible_at: dict[int, dict[str, str]] = {}
 
     def at(self, statement: Node) -> list[Tiered]:
         """Statements that mean something beside another one, with their tiers."""
@@ -80,6 +81,8 @@ class Ingredients:
         near = [term for term in self._terms.at(statement) if term.text.isidentifier() and term.near <= Near.FUNCTION]
         found: dict[str, None] = {}
         for leaf in self._leaves:
+            if len(found) >= MOST_RENAMED:
+                break
             if leaf.called & later:
                 continue
             if leaf.names <= usable:
@@ -89,7 +92,7 @@ class Ingredients:
         yield from ((text, 1) for text in list(found)[:MOST_RENAMED])
 
     def _renamings(self, leaf: _Leaf, usable: set[str], near: list[Term]) -> Iterator[str]:
-        visible = self._scope.variables(leaf.node)
+        visible = self._visible(leaf)
         foreign = [name for name in sorted(leaf.names) if name not in usable]
         if any(name not in visible for name in foreign):
             return
@@ -99,6 +102,13 @@ class Ingredients:
             ways.append([term.text for term in near if term.type == type_][:SAME_TYPE])
         for chosen in product(*ways):
             yield self._with(leaf, dict(zip(foreign, chosen, strict=True)))
+
+    def _visible(self, leaf: _Leaf) -> dict[str, str]:
+        """The variables that can be named where a statement of the file stands, with their types."""
+        start = leaf.node.start_byte
+        if start not in self._visible_at:
+            self._visible_at[start] = self._scope.variables(leaf.node)
+        return self._visible_at[start]
 
     def _about_others(self, leaf: _Leaf, near: list[Term]) -> Iterator[str]:
         """A call that means something at the place, about another variable of it."""
