@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 COMPARING_STEPS = ("slice", "memory", "races", "invariants", "weights")
-ALTERING_STEPS = ("causes", "rules", "operators", "switch", "values", "formula", "confirmation", "chain")
-# Steps that can be left out; operators: rules that change one, weights: the learned ranking for the fixed order.
+ALTERING_STEPS = ("causes", "rules", "operators", "switch", "values", "formula", "additions", "confirmation", "chain")
+# Steps that can be left out; operators: rules that change one, additions: code that
+# may be missing, weights: the learned ranking for the fixed order.
 STEPS = (*COMPARING_STEPS, *ALTERING_STEPS)
 
 

@@ -37,7 +37,8 @@ from whence.trace.kernels import is_kept
 STATEMENTS = 60  # ranked statements of which edits are tried
 SUGGESTED = 3  # ... for which suggestions are made
 QUICK = Locate(alter=False, generate=False, without=("memory", "races"))
-SHORT = Locate(generate=False, without=("memory", "races", "invariants", "causes", "formula", "confirmation", "chain"))
+OTHERS = ("memory", "races", "invariants", "causes", "formula", "additions", "confirmation", "chain")
+SHORT = Locate(generate=False, without=OTHERS)
 LARGE, RANKING = 400, 0.4  # executed statements from which on SHORT ranks them, and of the time, for that
 SEARCHING = 0.8  # of the time, for edits
 KNOWN = 0.2  # of it, for those that follow from values that are known already

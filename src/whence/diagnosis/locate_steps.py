@@ -6,13 +6,15 @@ Every step makes the ranking better, in a share of the time of its own: what fai
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import zip_longest
 
 import numpy as np
 
 from whence.alter.work import INTERRUPT, Work
+from whence.diagnosis.added_code import added_code
 from whence.diagnosis.chain import patched_chain
 from whence.diagnosis.chosen_steps import ChosenSteps
 from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
@@ -20,11 +22,11 @@ from whence.diagnosis.confirmation import confirm
 from whence.diagnosis.initial_values import suspected, with_initial_values, with_other_values
 from whence.diagnosis.learned_ranking import chance_told, is_weighed, reranked, shipped
 from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
-from whence.diagnosis.searches import searches
+from whence.diagnosis.searches import FAILING, searches
 from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, locate, values_part
 from whence.diagnosis.statement_kinds import Kinds, statement_kinds
 from whence.errors import WhenceError
-from whence.findings import Findings, Statement
+from whence.findings import Entry, Findings, Statement
 from whence.investigation.account import search_summary, summary
 from whence.investigation.attempts import Attempts
 from whence.investigation.close_cases import add_close_cases
@@ -60,6 +62,7 @@ CHECKING_LAST = 0.6  # of it, where the check is still to be compiled: that of m
 SEARCHING = 0.8  # of it, for altered runs and formulas
 ALTERING = 0.7  # of that, for altered runs
 CHANGING = 0.35  # of what is left then, for other initial values, where failing runs read some
+ADDING, ADDING_MOST = 0.4, 20.0  # of what is left then, and seconds, for edits that add code
 CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
 TELLING, TELLING_MOST = 0.6, 10.0  # of it, and seconds, for the chain
@@ -210,6 +213,7 @@ class Diagnosis:
         if self.options.has("rules", "switch", "values", "formula"):
             self.alter()
             self.change_initial_values()
+            self.add_code()
         if not check_is_compiled:
             self.check_memory(CHECKING_LAST * self.left)
         if self.options.has("confirmation"):
@@ -318,6 +322,23 @@ class Diagnosis:
             self.found = with_other_values(self.found, other.rows, len(self.runs.passing))
             self.publish()
 
+    def add_code(self) -> None:
+        """Try code that may be missing at the first statements, where it is known what is right."""
+        tested = self.runs.tested
+        mended = [r for r in self.rows if tested[r].case.command is None and tested[r].outcome.kind is not Kind.MEMORY]
+        is_one_program = not self.investigation.subject.has_threads
+        if not self.options.has("additions") or self.is_open or not (mended and self.runs.passing and is_one_program):
+            return
+        order = alternated(self.joined().ranking, self.base.ranking)
+        seconds = min(ADDING * self.left, ADDING_MOST)
+        end = time.monotonic() + seconds
+        add = partial(added_code, self.investigation.subject, self.runs, order, mended[:FAILING], end)
+        added = self.attempts.take("added code", "adding code", add, seconds + LATE)
+        if added is not None and added.tried:
+            self.attempts.lines.append(added.told)
+            self.found = with_other_values(self.found, added.rows, len(self.runs.passing)) if added.rows else self.found
+            self.publish()
+
     def confirm(self) -> None:
         """Compile the changes that the first statements have, and drop what does not hold in the source."""
         end = self.investigation.clock.within(CONFIRMING)
@@ -365,6 +386,16 @@ class Diagnosis:
 def _left(work: Work) -> float:
     """The seconds that are left of a search."""
     return float("inf") if work.deadline is None else max(0.0, work.deadline - time.monotonic())
+
+
+def alternated(*rankings: Sequence[Entry]) -> list[Entry]:
+    """The entries of several rankings, the first of each, then the second of each: each statement once."""
+    found: dict[Statement, Entry] = {}
+    for entries in zip_longest(*rankings):
+        for entry in entries:
+            if entry is not None:
+                found.setdefault(entry.statement, entry)
+    return list(found.values())
 
 
 def nearest_passing(runs: Runs, row: int) -> list[int]:

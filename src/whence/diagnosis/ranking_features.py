@@ -18,7 +18,7 @@ from whence.findings import Entry, Findings, Statement
 
 Floats = NDArray[np.float64]
 
-FAMILIES = ("branch", "value", "store", "call", "variable", "operator", "guarded")  # of rules
+FAMILIES = ("branch", "value", "store", "call", "variable", "operator", "guarded")  # of rules, those that have a weight
 ROLES = ("load", "store", "branch", "switch", "argument", "call", "result", "return", "binary", "compare")
 STEPS = ("failed", "slice", "dependence", "several")  # of candidates of likely invariants
 NEARBY = 2  # lines
@@ -127,7 +127,8 @@ class Features:
             mine[row] = max(mine[row], score)
             if rule["doubt"]:
                 continue
-            families[rule["family"]][row] = max(families[rule["family"]][row], score)
+            if rule["family"] in families:
+                families[rule["family"]][row] = max(families[rule["family"]][row], score)
             if score >= CLEAN:
                 count[row] += 1
                 checked[row] = max(checked[row], _log(min(rule["checked"], CHECKED)))

@@ -74,6 +74,37 @@ def edited(source: CSource, edit: SourceEdit) -> bytes:
     return text
 
 
+def edited_line(source: CSource, edit: SourceEdit) -> tuple[int, bytes, bytes] | None:
+    """The number of the one line that an edit changes, its text, and the text with the edit in it, all on that line.
+
+    None where it changes several lines, or no text of one line says it.
+    """
+    if len(edit.parts) != 1 or (splice := _splice_in_line(source.text, edit.parts[0])) is None:
+        return None
+    start, end, new = splice
+    before, after = source.text.split(b"\n"), (source.text[:start] + new + source.text[end:]).split(b"\n")
+    changed = [number for number, (old, other) in enumerate(zip(before, after, strict=False)) if old != other]
+    if len(before) != len(after) or len(changed) != 1:
+        return None
+    return changed[0] + 1, before[changed[0]], after[changed[0]]
+
+
+def _splice_in_line(text: bytes, part: Part) -> tuple[int, int, bytes] | None:
+    """The range that a part replaces, and by what, where nothing is put on a line of its own; None: that cannot be."""
+    old = text[part.start : part.end]
+    if part.kind in (Kind.REPLACE, Kind.TEXT):
+        return part.start, part.end, part.text
+    if part.kind is Kind.DELETE:
+        return None
+    guard = b"if (" + part.text + b") "
+    if part.listed and part.kind is Kind.BEHIND:
+        return part.end, part.end, b" " + part.text
+    if part.listed:
+        return part.start, part.start, guard if part.kind is Kind.GUARD else part.text + b" "
+    inside = {Kind.GUARD: guard + old, Kind.BEFORE: part.text + b" " + old, Kind.BEHIND: old + b" " + part.text}
+    return part.start, part.end, b"{ " + inside[part.kind] + b" }"
+
+
 def _splice(source: CSource, part: Part) -> tuple[int, int, bytes]:
     """The range that a part replaces in the source, and by what."""
     text, newline, indent = source.text, source.newline, source.indentation(part.start)

@@ -1,0 +1,151 @@
+"""Code that may be missing: edits that add something to the first statements, as rules of these statements.
+
+A rule changes what an instruction does. Code that is missing has no instruction, so no rule repairs such a fault at its
+place. What could be missing there is put into the source instead: a statement that stands elsewhere in the program, or
+sets, counts or limits what is at hand, a guard, an early return, another part of a condition. Hundreds are compiled
+into one build (``subject/candidate_edits.py``), and what repairs failing cases and breaks no passing one is a rule.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+from whence.findings import Entry, Statement, plural
+from whence.program.c_source import CSource, own_headers
+from whence.program.source_edits import Kind, SourceEdit, edited_line
+from whence.program.token_changes import c_tokens
+from whence.subject.candidate_edits import CandidateRuns, Sieved
+from whence.techniques.bugfix.candidates import FileCandidates, ordered
+
+if TYPE_CHECKING:
+    from whence.subject.runs import Runs
+    from whence.subject.subject import Subject
+
+STATEMENTS = 80  # of the ranking so far, the first ones
+LEAST = 3  # tokens that an edit adds: what is less, rules change as well
+OF_STATEMENT = 3  # edits of a statement that become rules, the smallest ones
+ENOUGH = 60  # edits with which all cases pass that end the search
+AGAIN, SECONDS = 1.5, 5.0  # times that the first of them took, and seconds, that the search goes on for more
+FAMILY = "added"
+
+
+@dataclass(slots=True)
+class Added:
+    """What came of edits that add code: ``rows`` are rules as the part ``rules`` lists them."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    tried: int = 0
+    statements: int = 0  # that were to be tried
+    passing: int = 0  # edits with which all cases pass
+
+    @property
+    def told(self) -> str:
+        """What was done, in a sentence."""
+        where = f"code added at the first {plural(self.statements, 'statement')}"
+        passes = f"with {self.passing:,}" if self.passing else "with none"
+        return f"tried {plural(self.tried, 'edit')} with {where}: {passes} of them all cases pass"
+
+
+def added_code(subject: Subject, runs: Runs, ranking: Sequence[Entry], rows: Sequence[int], deadline: float) -> Added:
+    """Try edits that add code at the first statements of a ranking on the failing cases ``rows`` and all passing ones.
+
+    Until ``deadline`` (of ``time.monotonic``), or until enough of them have passed.
+    """
+    files, known = _files(subject, [entry.statement for entry in ranking[:STATEMENTS]])
+    statements = [(e.statement.file, e.statement.line) for e in ranking[:STATEMENTS] if e.statement.file in files]
+    sources = {name: file.source for name, file in files.items()}
+    added, found = Added(statements=len(statements)), list[Sieved]()
+    began, first = time.monotonic(), 0.0
+    with CandidateRuns(subject, runs, deadline) as candidates:
+        edits = (edit for edit in ordered(files, statements) if adds(edit))
+        for batch in candidates.sieve(sources, edits, rows):
+            found += [one for one in batch if one.checked and not one.broken]
+            taken, passing = time.monotonic() - began, sum(one.passes(len(rows)) for one in found)
+            first = first or (taken if passing else 0.0)
+            if passing >= ENOUGH or (first and taken > first + max(SECONDS, AGAIN * first)):
+                break
+        added.tried = candidates.count.tried
+    added.passing = sum(one.passes(len(rows)) for one in found)
+    added.rows = list(_rows(runs, sources, known, found, rows))
+    return added
+
+
+def adds(edit: SourceEdit) -> bool:
+    """Whether an edit takes nothing away, and adds more than a number or an operator."""
+    added = 0
+    for old, new in edit.changes:
+        before, after = c_tokens(old), c_tokens(new)
+        rest = iter(after)
+        if not all(token in rest for token in before):
+            return False
+        added += len(after) - len(before)
+    return added >= LEAST
+
+
+def _files(
+    subject: Subject, statements: Sequence[Statement]
+) -> tuple[dict[str, FileCandidates], Mapping[Statement, object]]:
+    """The candidates of the files that can be edited, by what statements call them, and all statements there are."""
+    compiled = {module.source for module in subject.capture.modules}
+    changed = set(subject.places.changed_files())
+    found: dict[str, FileCandidates] = {}
+    for name in dict.fromkeys(statement.file for statement in statements):
+        path = subject.folder / name
+        if name not in changed and str(path) in compiled and path.is_file():
+            source = CSource(path.read_bytes())
+            found[name] = FileCandidates(source, name, own_headers(source, path))
+    return found, dict.fromkeys(subject.places.statements)
+
+
+# ---- Rules -----------------------------------------------------------------------------------------------------------
+
+
+def _rows(
+    runs: Runs,
+    sources: Mapping[str, CSource],
+    known: Mapping[Statement, object],
+    found: Sequence[Sieved],
+    rows: Sequence[int],
+) -> Iterator[dict[str, Any]]:
+    """The edits as rules: of each statement those that repair most, the smallest first; such as one line shows."""
+    counts: dict[Statement, int] = {}
+    for one in sorted(found, key=lambda one: (-len(one.repaired), one.edit.size)):
+        if (line := edited_line(sources[one.edit.file], one.edit)) is None:
+            continue
+        statement = Statement(one.edit.file, line[0])
+        if statement not in known or counts.get(statement, 0) >= OF_STATEMENT:
+            continue
+        counts[statement] = counts.get(statement, 0) + 1
+        before, after = (text.decode("utf-8", "replace").strip() for text in line[1:])
+        yield {
+            "file": statement.file,
+            "line": statement.line,
+            "rule": _words(one.edit),
+            "before": before,
+            "after": after,
+            "f2p": len(one.repaired),
+            "p2f": 0,
+            "failing": len(rows),
+            "checked": one.ran,
+            "unknown": 0,
+            "score": round(sqrt(len(one.repaired) / len(rows)), 6),
+            "doubt": "",
+            "family": FAMILY,
+            "cases": [runs.tested[row].case.name for row in one.repaired],
+            "broken": [],
+        }
+
+
+def _words(edit: SourceEdit) -> str:
+    """What an edit adds, in words."""
+    (part,), ((old, new),) = edit.parts, edit.changes
+    text = part.text.decode("utf-8", "replace")
+    if part.kind in (Kind.BEFORE, Kind.BEHIND):
+        return f"`{text}` put in {'before' if part.kind is Kind.BEFORE else 'behind'} it"
+    if part.kind is Kind.GUARD:
+        return f"done only if `{text}`"
+    return f"`{new.decode('utf-8', 'replace')}` instead of `{old.decode('utf-8', 'replace')}`"

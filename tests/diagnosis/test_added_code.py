@@ -1,0 +1,170 @@
+"""Code that may be missing, as rules: what is tried, how it is told, and that the place of the gap comes first."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from cli_tool import subject_folder
+
+import whence
+from whence.diagnosis.added_code import added_code, adds
+from whence.diagnosis.locate_steps import alternated
+from whence.findings import Entry, Findings, Statement
+from whence.program.c_source import CSource
+from whence.program.source_edits import Kind, Part, SourceEdit, edited, edited_line
+from whence.program.token_changes import c_tokens
+from whence.run.cases import Case
+from whence.run.outcome import Expected
+from whence.subject.runs import run_all
+from whence.subject.subject import Subject, subject_from_sources
+from whence.techniques.bugfix.candidates import FileCandidates, ordered
+
+# The count of equal characters is not begun anew with another one.
+RUNS = """\
+#include <stdio.h>
+static int longest, count;
+static char previous;
+static void begin(void)
+{
+    longest = 0;
+    count = 0;
+    previous = 0;
+}
+static void take(char c)
+{
+    if (c == previous)
+        count++;
+    else {
+        previous = c;
+    }
+    if (count > longest)
+        longest = count;
+}
+int main(int argc, char **argv)
+{
+    begin();
+    for (const char *p = argc > 1 ? argv[1] : ""; *p; p++)
+        take(*p);
+    printf("%d\\n", longest + 1);
+    return 0;
+}
+"""
+GAP = RUNS[: RUNS.index("previous = c;")].count("\n") + 1
+FAILS, PASSES = {"aabb": "2\n", "aabbcc": "2\n"}, ("ab", "aaab", "abbb", "a")
+# Bodies in one line and in several, with and without braces, a last statement, labels, an `else` that is another's.
+SHAPES = """\
+int g(int a, int b)
+{
+    int sum = 0;
+    if (a > b) sum = a; else sum = b;
+    for (int i = 0; i < a; i++)
+        sum += i;
+    while (b > 0) { b--; sum++; }
+    switch (a) {
+    case 1: sum = 3; break;
+    default:
+        if (b)
+            sum--;
+        else
+            sum++;
+    }
+    if (a > 2 &&
+        b < 4)
+        sum = 0;
+    return sum;
+}
+"""
+
+
+def subject(name: str) -> Subject:
+    folder = subject_folder(f"added-{name}", runs_c=RUNS)
+    cases = [Case(a, (a,), expected=Expected(o.encode())) for a, o in FAILS.items()]
+    cases += [Case(a, (a,)) for a in PASSES]
+    return subject_from_sources([folder / "runs.c"], [], cases, replace(Subject.limits, time=5.0))
+
+
+def edits_of(text: str) -> tuple[CSource, list[SourceEdit]]:
+    source = CSource(text.encode())
+    lines = [("g.c", line) for line in range(1, text.count("\n") + 1)]
+    return source, [edit for edit in ordered({"g.c": FileCandidates(source, "g.c")}, lines) if adds(edit)]
+
+
+def replaced(text: str, number: int, line: bytes) -> bytes:
+    lines = text.encode().split(b"\n")
+    lines[number - 1] = line
+    return b"\n".join(lines)
+
+
+def test_the_one_line_of_an_edit_is_the_edited_source_but_for_braces() -> None:
+    source, edits = edits_of(SHAPES)
+    kinds = set()
+    for edit in edits:
+        if (found := edited_line(source, edit)) is None:
+            continue
+        number, before, after = found
+        kinds.add((edit.parts[0].kind, edit.parts[0].listed))
+        assert SHAPES.encode().split(b"\n")[number - 1] == before
+        texts = [c_tokens(text) for text in (replaced(SHAPES, number, after), edited(source, edit))]
+        one, other = ([token for token in tokens if token not in "{}"] for tokens in texts)
+        assert one == other, after
+    around = {(kind, listed) for kind in (Kind.BEFORE, Kind.BEHIND, Kind.GUARD) for listed in (True, False)}
+    assert kinds >= around - {(Kind.BEHIND, False)} | {(Kind.REPLACE, True)}
+
+
+def test_what_no_line_shows_alone_has_none() -> None:
+    source = CSource(SHAPES.encode())
+    start = SHAPES.index("if (b)")
+    end = SHAPES.index("sum++;\n    }\n    if") + len("sum++;")
+    behind = Part(Kind.BEHIND, start, end, b"a = 0;", listed=False)
+    for parts in ((behind,), (Part(Kind.DELETE, start, end),), (behind, behind)):
+        assert edited_line(source, SourceEdit("g.c", 11, parts)) is None
+
+
+def test_an_edit_adds_code_where_it_takes_nothing_away() -> None:
+    def edit(old: bytes, new: bytes) -> SourceEdit:
+        return SourceEdit("g.c", 1, (), ((old, new),))
+
+    assert adds(edit(b"", b"x = 0;")) and adds(edit(b"a < b", b"a < b && c != 0"))
+    assert not adds(edit(b"a < b", b"a <= b && c != 0"))
+    assert not adds(edit(b"a", b"a + 1"))  # which a rule does
+
+
+def test_the_missing_statement_is_a_rule_of_the_place_of_the_gap() -> None:
+    program = subject("rule")
+    runs = run_all(program)
+    ranking = [Entry(Statement("runs.c", line), 1.0, 1, 1) for line in (GAP, GAP - 2, GAP + 3)]
+    added = added_code(program, runs, ranking, runs.failing, time.monotonic() + 200)
+    best = {(row["line"], row["rule"]): row for row in added.rows}
+    row = best[GAP, "`count = 0;` put in before it"]
+    assert (row["before"], row["after"]) == ("previous = c;", "count = 0; previous = c;")
+    assert (row["f2p"], row["failing"], row["p2f"], row["score"]) == (2, 2, 0, 1.0) and row["checked"] == 4
+    assert all(row["p2f"] == 0 for row in added.rows) and added.passing >= 1 and added.tried > 100
+    assert all(sum(r["line"] == line for r in added.rows) <= 3 for line, _ in best)
+
+
+def located(name: str, **how: object) -> Findings:
+    folder = subject_folder(f"added-{name}", runs_c=RUNS)
+    with whence.open_sources([folder / "runs.c"], fails=list(FAILS.items()), passes=list(PASSES)) as project:
+        return project.find(whence.Locate(**how), 120.0)  # type: ignore[arg-type]
+
+
+def test_locate_has_the_gap_first_with_the_statement_that_is_missing_there() -> None:
+    found = located("first")
+    assert found.ranking[0].statement == Statement("runs.c", GAP)
+    first = next(rule for rule in found.parts["rules"] if rule["line"] == GAP)
+    assert first["family"] == "added" and first["confirmed"] and first["after"] == "count = 0; previous = c;"
+    assert any("code added" in line for line in found.summary)
+
+
+@pytest.mark.parametrize("without", [("additions",), ("additions", "weights")])
+def test_additions_can_be_left_out(without: tuple[str, ...]) -> None:
+    found = located("-".join(without), without=without)
+    assert all(rule["family"] != "added" for rule in found.parts["rules"])
+    assert not any("code added" in line for line in found.summary)
+
+
+def test_rankings_take_turns() -> None:
+    one, other, third = (Entry(Statement("a.c", line), 1.0, 1, 1) for line in (1, 2, 3))
+    assert alternated([one, other], [third, one, other]) == [one, third, other]
