@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bench.ranking.evidence import Recorded, faulty, read
 from bench.ranking.learn import Example, Floats, learned
+from whence.diagnosis.added_code import FAMILY
 from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
 from whence.diagnosis.learned_ranking import TINY, is_weighed
 from whence.diagnosis.ranking_features import Features
-from whence.findings import Entry, rank
+from whence.findings import Entry, Findings, Statement, rank
 from whence.subject.suspiciousness import tie_ranks
+from whence.techniques.rules.rules import SCALE
 
 QUICK = ("invariants", "causes")  # voices that alter no run: what ``whence fix`` begins with
 VOICES = ("invariants", "rules", "switch", "values", "formula", "causes", "memory")
+ADDITIONS = "additions"  # among the rules: edits that add code
 
 
 @dataclass(slots=True)
@@ -47,8 +51,10 @@ class Known:
 
 
 def known(recorded: Recorded, without: Sequence[str] = ()) -> Known | None:
-    """A fault without some voices; None where the weights would not be asked."""
+    """A fault without some voices, or ADDITIONS; None where the weights would not be asked."""
     found = [one for one in recorded.found if one.technique not in without]
+    if ADDITIONS in without:
+        found = [without_additions(one) if one.technique == "rules" else one for one in found]
     if not is_weighed(recorded.base, recorded.found, recorded.is_open):
         return None
     combined = fuse(recorded.base, found, AROUND if recorded.is_open else SOURCES)
@@ -67,6 +73,27 @@ def known(recorded: Recorded, without: Sequence[str] = ()) -> Known | None:
     ranks["quick"] = place(fuse(recorded.base, [one for one in found if one.technique in QUICK]).ranking)
     lines = [statement.line for statement in features.statements]
     return Known(recorded, Example(features.matrix, is_faulty), features.names, ranks, lines)
+
+
+def without_additions(rules: Findings) -> Findings:
+    """What rules said before code was added: the statements where some was have the score of their best other rule."""
+    rows = rules.parts["rules"]
+    kept = [row for row in rows if row["family"] != FAMILY]
+    changed = {Statement(row["file"], row["line"]) for row in rows if row["family"] == FAMILY}
+    best: dict[Statement, float] = {}
+    for row in kept:
+        if not row["doubt"]:
+            at = Statement(row["file"], row["line"])
+            best[at] = max(best.get(at, 0.0), row["score"])
+    entries = {entry.statement: entry for entry in rules.ranking}
+    notes = {s: _with_score(e.evidence, best.get(s)) if s in changed else e.evidence for s, e in entries.items()}
+    scores = {s: best.get(s, 0.0) / SCALE if s in changed else e.score for s, e in entries.items()}
+    return replace(rules, ranking=rank(scores, notes), parts={**rules.parts, "rules": kept})
+
+
+def _with_score(evidence: Mapping[str, Any], score: float | None) -> dict[str, Any]:
+    rest = {key: value for key, value in evidence.items() if key != "rule_score"}
+    return rest if score is None else {**rest, "rule_score": score}
 
 
 def op2(entry: Entry) -> float:

@@ -174,7 +174,7 @@ def test_a_table_has_the_entries_of_the_chosen_edit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("shown", "is_quick"), [("0", True), ("OPTIMISED", False)])
 def test_edits_are_built_without_optimisation_only_where_cases_end_alike(shown: str, is_quick: bool) -> None:
-    head = "#ifdef __OPTIMIZE__\n#define OPTIMISED 1\nconst char told[] = \"optimised build\";\n#else\n"
+    head = '#ifdef __OPTIMIZE__\n#define OPTIMISED 1\nconst char told[] = "optimised build";\n#else\n'
     head += "#define OPTIMISED 0\n#endif\n"
     one = head + DISCOUNT.replace("count * price", f"count * price + {shown}")
     folder = subject_folder(f"edits-quick-{is_quick}", p_c=one)

@@ -9,8 +9,9 @@ into one build (``subject/candidate_edits.py``), and what repairs failing cases 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice, takewhile
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -20,17 +21,22 @@ from whence.program.source_edits import Kind, SourceEdit, edited_line
 from whence.program.token_changes import c_tokens
 from whence.subject.candidate_edits import CandidateRuns, Sieved
 from whence.techniques.bugfix.candidates import FileCandidates, ordered
+from whence.techniques.bugfix.right_values import right_assignments
 
 if TYPE_CHECKING:
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
 
-STATEMENTS = 80  # of the ranking so far, the first ones
+STATEMENTS = 120  # of the ranking so far, the first ones
+LATER = 50  # statements whose likely edits come before the less likely ones of the first
+RIGHT, PLACES = 12, 60  # values that would have been right, and places where each is assigned
 LEAST = 3  # tokens that an edit adds: what is less, rules change as well
 OF_STATEMENT = 3  # edits of a statement that become rules, the smallest ones
 ENOUGH = 60  # edits with which all cases pass that end the search
 AGAIN, SECONDS = 1.5, 5.0  # times that the first of them took, and seconds, that the search goes on for more
 FAMILY = "added"
+
+Right = tuple[Statement, str, str]  # where a value would have been right, of what, and the value
 
 
 @dataclass(slots=True)
@@ -50,19 +56,28 @@ class Added:
         return f"tried {plural(self.tried, 'edit')} with {where}: {passes} of them all cases pass"
 
 
-def added_code(subject: Subject, runs: Runs, ranking: Sequence[Entry], rows: Sequence[int], deadline: float) -> Added:
+def added_code(
+    subject: Subject,
+    runs: Runs,
+    ranking: Sequence[Entry],
+    rows: Sequence[int],
+    deadline: float,
+    pairs: Iterable[Mapping[str, Any]] = (),
+) -> Added:
     """Try edits that add code at the first statements of a ranking on the failing cases ``rows`` and all passing ones.
 
+    First such as give a value that would have been right (the part ``pairs``) to its place, anywhere in the function.
     Until ``deadline`` (of ``time.monotonic``), or until enough of them have passed.
     """
-    files, known = _files(subject, [entry.statement for entry in ranking[:STATEMENTS]])
+    right = right_assignments(pairs)[:RIGHT]
+    files, known = _files(subject, [*(at for at, _, _ in right), *(entry.statement for entry in ranking[:STATEMENTS])])
     statements = [(e.statement.file, e.statement.line) for e in ranking[:STATEMENTS] if e.statement.file in files]
     sources = {name: file.source for name, file in files.items()}
     added, found = Added(statements=len(statements)), list[Sieved]()
     began, first = time.monotonic(), 0.0
     with CandidateRuns(subject, runs, deadline) as candidates:
-        edits = (edit for edit in ordered(files, statements) if adds(edit))
-        for batch in candidates.sieve(sources, edits, rows):
+        edits = _until(deadline, chain(_assignments(files, right), ordered(files, statements, LATER)))
+        for batch in candidates.sieve(sources, (edit for edit in edits if adds(edit)), rows):
             found += [one for one in batch if one.checked and not one.broken]
             taken, passing = time.monotonic() - began, sum(one.passes(len(rows)) for one in found)
             first = first or (taken if passing else 0.0)
@@ -72,6 +87,22 @@ def added_code(subject: Subject, runs: Runs, ranking: Sequence[Entry], rows: Seq
     added.passing = sum(one.passes(len(rows)) for one in found)
     added.rows = list(_rows(runs, sources, known, found, rows))
     return added
+
+
+def _assignments(files: Mapping[str, FileCandidates], right: Sequence[Right]) -> Iterator[SourceEdit]:
+    """The edits that assign right values, near where they would have been right, each once."""
+    seen = set[tuple[str, object]]()
+    for at, name, value in right:
+        edits = files[at.file].assigning(at.line, name, value) if at.file in files else iter(())
+        for edit in islice(edits, PLACES):
+            if (edit.file, edit.parts) not in seen:
+                seen.add((edit.file, edit.parts))
+                yield edit
+
+
+def _until(deadline: float, edits: Iterable[SourceEdit]) -> Iterator[SourceEdit]:
+    """The edits that are made in time."""
+    return takewhile(lambda _: time.monotonic() < deadline, edits)
 
 
 def adds(edit: SourceEdit) -> bool:

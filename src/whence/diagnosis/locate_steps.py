@@ -59,10 +59,10 @@ COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing valu
 REASONING = 0.1  # of it, for the cause tree
 CHECKING, CHECKING_MOST = 0.2, 15.0  # of it, and seconds, for memory errors
 CHECKING_LAST = 0.6  # of it, where the check is still to be compiled: that of memory comes behind all but confirming
-SEARCHING = 0.8  # of it, for altered runs and formulas
-ALTERING = 0.7  # of that, for altered runs
+SEARCHING = 0.65  # of it, for altered runs and formulas
+ALTERING = 0.8  # of that, for altered runs
 CHANGING = 0.35  # of what is left then, for other initial values, where failing runs read some
-ADDING, ADDING_MOST = 0.4, 20.0  # of what is left then, and seconds, for edits that add code
+ADDING, ADDING_MOST = 0.5, 20.0  # of what is left then, and seconds, for edits that add code
 CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
 TELLING, TELLING_MOST = 0.6, 10.0  # of it, and seconds, for the chain
@@ -332,7 +332,8 @@ class Diagnosis:
         order = alternated(self.joined().ranking, self.base.ranking)
         seconds = min(ADDING * self.left, ADDING_MOST)
         end = time.monotonic() + seconds
-        add = partial(added_code, self.investigation.subject, self.runs, order, mended[:FAILING], end)
+        pairs = [row for one in self.found for row in one.parts.get("pairs", [])]
+        add = partial(added_code, self.investigation.subject, self.runs, order, mended[:FAILING], end, pairs)
         added = self.attempts.take("added code", "adding code", add, seconds + LATE)
         if added is not None and added.tried:
             self.attempts.lines.append(added.told)

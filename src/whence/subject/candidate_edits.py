@@ -39,7 +39,7 @@ from whence.subject.subject import Subject
 
 CHOSEN = "WHENCE_EDIT"  # as probe/edits/choose.c has it
 BATCH = 500  # edits of a build
-WINDOW = 4 * BATCH  # edits that are sorted by file at a time
+FIRST_WINDOW, WINDOW = BATCH // 2, 4 * BATCH  # edits that are sorted by file at a time, at first and at most
 AHEAD = 2  # batches that wait for a processor
 ROUNDS = 20  # of leaving out what does not compile
 PORTION = 64  # runs at a time; the clock is looked at in between
@@ -188,6 +188,8 @@ class CandidateRuns:
             return self._last[file]
 
     def _serves_quickly(self, source: CSource, path: Path) -> bool:
+        if not any(is_optimised(one.arguments) for one in self._subject.capture.modules if one.source == str(path)):
+            return False
         tested = self._runs.tested
         rows = [row for row in (*self._runs.failing, *self._runs.passing) if not tested[row].outcome.endless][:PORTION]
         try:
@@ -376,9 +378,10 @@ class CandidateRuns:
 
 def _batches(files: Mapping[str, CSource], edits: Iterable[SourceEdit]) -> Iterator[tuple[str, list[SourceEdit]]]:
     """Edits of one file each, as many as a build has, in the order of their first ones; few are asked for ahead."""
-    choices = (edit for edit in edits if can_be_chosen(files[edit.file], edit))
-    while window := list(islice(choices, WINDOW)):
+    choices, size = (edit for edit in edits if can_be_chosen(files[edit.file], edit)), FIRST_WINDOW
+    while window := list(islice(choices, size)):
         yield from _by_file(window)
+        size = min(2 * size, WINDOW)
 
 
 def _by_file(edits: Iterable[SourceEdit]) -> list[tuple[str, list[SourceEdit]]]:
@@ -391,6 +394,12 @@ def _by_file(edits: Iterable[SourceEdit]) -> list[tuple[str, list[SourceEdit]]]:
             found.append((edit.file, batch))
         batch.append(edit)
     return found
+
+
+def is_optimised(arguments: Sequence[str]) -> bool:
+    """Whether a compiler is told to optimise."""
+    levels = [argument for argument in arguments if argument.startswith("-O")]
+    return bool(levels) and levels[-1] != "-O0"
 
 
 def choosing(case: Case, number: int, busy: float = 0.0) -> Case:

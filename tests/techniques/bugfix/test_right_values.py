@@ -11,7 +11,7 @@ from whence.findings import Statement
 from whence.program.c_source import CSource
 from whence.program.source_edits import edited
 from whence.techniques.bugfix.candidates import FileCandidates
-from whence.techniques.bugfix.right_values import RightValues, right_values
+from whence.techniques.bugfix.right_values import RightValues, right_assignments, right_values
 
 AT = Statement("f.c", 3)
 
@@ -69,3 +69,47 @@ def test_numbers_that_are_not_decimal_are_left_alone() -> None:
     right = RightValues(distances=(Fraction(1),))
     found = {edited(source, edit).split(b"\n")[2] for edit in FileCandidates(source, "f.c").with_values(3, right)}
     assert found == {b'return g(0x10, 017, "7", a + 1);', b'return g(0x10, 017, "7", a) + 1;'}
+
+
+def test_right_values_of_places_are_assignments_those_that_mend_a_whole_run_first() -> None:
+    rows = [
+        pair("a", "1", "0", name="count", relaxed=True),
+        pair("a", "1", "-2", name="p->left"),
+        pair("b", "1", "-2", name="p->left"),
+        pair("a", "'x' (120)", "'y' (121)", name="*at"),
+        pair("a", "RED", "BLUE", name="shades[i].colour"),
+        pair("a", "false", "true", name="seen"),
+        pair("a", "1", "2", name="the result of f()"),
+        pair("a", "1", "2", name="a + b"),
+        pair("a", "0x10", "0x20", name="next"),
+        pair("a", "1", "2", name="other", further=[{}]),
+    ]
+    found = [(name, value) for at, name, value in right_assignments(rows) if at == AT]
+    whole = [("p->left", "-2"), ("*at", "121"), ("shades[i].colour", "BLUE"), ("seen", "1")]
+    assert found == [*whole, ("count", "0")]
+
+
+NEAR = b"""\
+int g(int *p, int n)
+{
+    int sum = 0;
+    if (n > 2) {
+        int last = n;
+        sum += last;
+    }
+    return sum + *p;
+}
+int h(int sum)
+{
+    return sum;
+}
+"""
+
+
+def test_a_right_value_is_assigned_wherever_its_place_can_be_named_the_nearest_statement_first() -> None:
+    source = CSource(NEAR)
+    texts = [edited(source, edit) for edit in FileCandidates(source, "g.c").assigning(8, "sum", "7")]
+    put = [text[: text.index(b"sum = 7;")].count(b"\n") + 1 for text in texts]
+    assert put[0] == 8 and sorted(put) == sorted(dict.fromkeys(put)) and set(put) <= {4, 6, 7, 8, 9}
+    assert {4, 6, 8} <= set(put)
+    assert not list(FileCandidates(source, "g.c").assigning(8, "last", "7"))  # no term of that line's function scope

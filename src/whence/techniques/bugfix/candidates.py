@@ -5,13 +5,14 @@ They are worth trying in the order of how suspicious their lines are, and of how
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING
 
-from whence.program.c_source import CSource, Unit, entries, lines_of, walk
+from whence.program.c_source import CSource, Unit, entries, is_listed, lines_of, walk
 from whence.program.source_edits import Kind, Part, SourceEdit
 from whence.techniques.bugfix.conditions import Conditions
 from whence.techniques.bugfix.entries import EntryChanges
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 LATER = 25  # statements
 LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by hand
 LONGEST_TABLE = 8_000  # ... of an initialiser, which each change of it repeats
+_VARIABLE = re.compile(r"(?<![\w.>])[A-Za-z_]\w*")  # no member
 
 
 class FileCandidates:
@@ -35,8 +37,8 @@ class FileCandidates:
 
     def __init__(self, source: CSource, name: str, headers: Sequence[CSource] = ()) -> None:
         self.source, self._name = source, name
-        scope = Scope(source, headers)
-        terms = Terms(scope)
+        self._scope = scope = Scope(source, headers)
+        self._shared_terms = terms = Terms(scope)
         shared = scope, terms, Conditions(scope, terms)
         self._expressions, self._terms = ExpressionChanges(*shared), TermChanges(*shared)
         self._statements = StatementChanges(*shared)
@@ -67,6 +69,25 @@ class FileCandidates:
             for splice in splices(self.source, unit, right):
                 if self._line_of(splice.start) == line or len(lines_of(unit.node)) == 1:
                     yield self._in_unit(unit, splice, line)
+
+    def assigning(self, line: int, name: str, value: str) -> Iterator[SourceEdit]:
+        """The edits that give a place, as the code on a line calls it, a value at a statement of the same function.
+
+        Those statements come first that are nearest, the earlier ones before the later ones.
+        """
+        here = [node for node in self.source.statements if line in lines_of(node)]
+        function = self.source.function_at(here[0].start_byte) if here else None
+        if function is None or not any(t.text == name and t.is_place for t in self._shared_terms.at(here[-1])):
+            return
+        used, text = set(_VARIABLE.findall(name)), f"{name} = {value};".encode("latin-1")
+        mine = [n for n in self.source.statements if function.start_byte < n.start_byte < function.end_byte]
+        for node in sorted(mine, key=lambda node: _apart(lines_of(node).start, line)):
+            if used <= self._scope.variables(node).keys():
+                start, end, listed = node.start_byte, node.end_byte, is_listed(node)
+                yield self._edit(lines_of(node).start, (Part(Kind.BEFORE, start, end, text, listed=listed),))
+                if is_last(node):
+                    last = lines_of(node).stop - 1
+                    yield self._edit(last, (Part(Kind.BEHIND, start, end, text, listed=listed),))
 
     def _units_on(self, line: int) -> Iterator[Unit]:
         for unit in self.source.units:
@@ -129,6 +150,11 @@ class FileCandidates:
         return SourceEdit(self._name, line, parts, tuple(changes))
 
 
+def _apart(line: int, other: int) -> tuple[int, bool]:
+    """How far a line is from another one; of two that are as far the earlier one is nearer."""
+    return abs(line - other), line > other
+
+
 def by_line(nodes: Iterable[Node], line_of: Callable[[Node], int]) -> dict[int, list[Node]]:
     """Nodes by a line that each of them has."""
     found: dict[int, list[Node]] = {}
@@ -137,10 +163,12 @@ def by_line(nodes: Iterable[Node], line_of: Callable[[Node], int]) -> dict[int, 
     return found
 
 
-def ordered(files: dict[str, FileCandidates], statements: Sequence[tuple[str, int]]) -> Iterator[SourceEdit]:
+def ordered(
+    files: dict[str, FileCandidates], statements: Sequence[tuple[str, int]], later: int = LATER
+) -> Iterator[SourceEdit]:
     """The distinct candidate edits of some statements, the most suspicious first; they are made as they are asked for.
 
-    What is less likely waits: the edits of a tier come with those of the tier before of ``LATER`` statements on.
+    What is less likely waits: the edits of a tier come with those of the tier before of ``later`` statements on.
     """
     waves: dict[int, list[SourceEdit]] = {}
     seen = set[tuple[str, tuple[Part, ...]]]()
@@ -148,7 +176,7 @@ def ordered(files: dict[str, FileCandidates], statements: Sequence[tuple[str, in
         if wave < len(statements):
             file, line = statements[wave]
             for tier, edit in files[file].on(line) if file in files else ():
-                waves.setdefault(wave + LATER * tier, []).append(edit)
+                waves.setdefault(wave + later * tier, []).append(edit)
         elif not waves:
             return
         for edit in waves.pop(wave, ()):

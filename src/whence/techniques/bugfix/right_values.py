@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MOST = 6  # values, and distances, of a statement
 _SHOWN = re.compile(r"(?:'.+' \()?(-?\d+(?:\.\d+)?)\)?")  # 5, -0.5, 'a' (97)
 _DECIMAL = re.compile(r"(?:0|[1-9]\d*)(?:\.\d+)?")  # a literal: 017 is another number
+_NAME = re.compile(r"[A-Za-z_]\w*")  # an enumerator, NULL
+_PLACE = re.compile(r"\*?[A-Za-z_]\w*(?:(?:->|\.)[A-Za-z_]\w*|\[\w+\])*")
 _PLAIN = frozenset(("identifier", "field_expression", "subscript_expression", "call_expression", "number_literal"))
 
 
@@ -36,6 +38,23 @@ class RightValues:
 
     values: tuple[Fraction, ...] = ()
     distances: tuple[Fraction, ...] = ()
+
+
+def right_assignments(pairs: Iterable[Mapping[str, Any]]) -> list[tuple[Statement, str, str]]:
+    """What could have been assigned before: for pairs of values the statement, the place and the value, as C has them.
+
+    Those with which a whole run passes come first.
+    """
+    ordered = sorted((row for row in pairs if not row["further"]), key=lambda row: bool(row["relaxed"]))
+    found = ((_at(row), row["name"], _literal(row["alternate"])) for row in ordered if _PLACE.fullmatch(row["name"]))
+    return list(dict.fromkeys((at, name, value) for at, name, value in found if value))
+
+
+def _literal(shown: str) -> str:
+    """A value that C prints, as an expression of C; empty: it has none that is known."""
+    if (number := _number(shown)) is not None:
+        return _written(number)
+    return {"true": "1", "false": "0"}.get(shown, shown if _NAME.fullmatch(shown) else "")
 
 
 def right_values(
