@@ -155,14 +155,14 @@ def test_locate_has_the_gap_first_with_the_statement_that_is_missing_there() -> 
     assert found.ranking[0].statement == Statement("runs.c", GAP)
     first = next(rule for rule in found.parts["rules"] if rule["line"] == GAP)
     assert first["family"] == "added" and first["confirmed"] and first["after"] == "count = 0; previous = c;"
-    assert any("code added" in line for line in found.summary)
+    assert any("add code" in line for line in found.summary)
 
 
 @pytest.mark.parametrize("without", [("additions",), ("additions", "weights")])
 def test_additions_can_be_left_out(without: tuple[str, ...]) -> None:
     found = located("-".join(without), without=without)
     assert all(rule["family"] != "added" for rule in found.parts["rules"])
-    assert not any("code added" in line for line in found.summary)
+    assert not any("add code" in line for line in found.summary)
 
 
 def test_rankings_take_turns() -> None:

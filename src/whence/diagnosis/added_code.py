@@ -3,7 +3,9 @@
 A rule changes what an instruction does. Code that is missing has no instruction, so no rule repairs such a fault at its
 place. What could be missing there is put into the source instead: a statement that stands elsewhere in the program, or
 sets, counts or limits what is at hand, a guard, an early return, another part of a condition. Hundreds are compiled
-into one build (``subject/candidate_edits.py``), and what repairs failing cases and breaks no passing one is a rule.
+into one build (``subject/candidate_edits.py``), and what repairs all failing cases and breaks none of the passing ones
+that come there is a rule. Such edits fit the cases by chance more often than rules do: they are asked where no rule is
+clean, and those that mend some cases alone, or that no passing case comes to, count for nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +14,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, takewhile
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from whence.findings import Entry, Statement, plural
@@ -34,6 +35,7 @@ LEAST = 3  # tokens that an edit adds: what is less, rules change as well
 OF_STATEMENT = 3  # edits of a statement that become rules, the smallest ones
 ENOUGH = 60  # edits with which all cases pass that end the search
 AGAIN, SECONDS = 1.5, 5.0  # times that the first of them took, and seconds, that the search goes on for more
+CLEAN = 0.999  # score of a rule that repairs all failing cases and breaks none
 FAMILY = "added"
 
 Right = tuple[Statement, str, str]  # where a value would have been right, of what, and the value
@@ -51,9 +53,10 @@ class Added:
     @property
     def told(self) -> str:
         """What was done, in a sentence."""
-        where = f"code added at the first {plural(self.statements, 'statement')}"
-        passes = f"with {self.passing:,}" if self.passing else "with none"
-        return f"tried {plural(self.tried, 'edit')} with {where}: {passes} of them all cases pass"
+        what = f"{plural(self.tried, 'edit')} that add code at the first {plural(self.statements, 'statement')}"
+        repairs = f"{self.passing or 'none'} {'repairs' if self.passing == 1 else 'repair'} all failing cases tried"
+        return f"tried {what}: {repairs} without breaking a passing one"
+
 
 
 def added_code(
@@ -78,13 +81,13 @@ def added_code(
     with CandidateRuns(subject, runs, deadline) as candidates:
         edits = _until(deadline, chain(_assignments(files, right), ordered(files, statements, LATER)))
         for batch in candidates.sieve(sources, (edit for edit in edits if adds(edit)), rows):
-            found += [one for one in batch if one.checked and not one.broken]
-            taken, passing = time.monotonic() - began, sum(one.passes(len(rows)) for one in found)
-            first = first or (taken if passing else 0.0)
-            if passing >= ENOUGH or (first and taken > first + max(SECONDS, AGAIN * first)):
+            found += [one for one in batch if one.passes(len(rows)) and one.ran]
+            taken = time.monotonic() - began
+            first = first or (taken if found else 0.0)
+            if len(found) >= ENOUGH or (first and taken > first + max(SECONDS, AGAIN * first)):
                 break
         added.tried = candidates.count.tried
-    added.passing = sum(one.passes(len(rows)) for one in found)
+    added.passing = len(found)
     added.rows = list(_rows(runs, sources, known, found, rows))
     return added
 
@@ -117,6 +120,11 @@ def adds(edit: SourceEdit) -> bool:
     return added >= LEAST
 
 
+def has_clean(rules: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether one of some rules repairs all failing cases, and breaks none of the passing ones that come there."""
+    return any(row["score"] >= CLEAN and row["checked"] and not row["doubt"] for row in rules)
+
+
 def _files(
     subject: Subject, statements: Sequence[Statement]
 ) -> tuple[dict[str, FileCandidates], Mapping[Statement, object]]:
@@ -142,9 +150,9 @@ def _rows(
     found: Sequence[Sieved],
     rows: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
-    """The edits as rules: of each statement those that repair most, the smallest first; such as one line shows."""
+    """The edits as rules: of each statement the smallest; such as one line shows."""
     counts: dict[Statement, int] = {}
-    for one in sorted(found, key=lambda one: (-len(one.repaired), one.edit.size)):
+    for one in sorted(found, key=lambda one: one.edit.size):
         if (line := edited_line(sources[one.edit.file], one.edit)) is None:
             continue
         statement = Statement(one.edit.file, line[0])
@@ -163,7 +171,7 @@ def _rows(
             "failing": len(rows),
             "checked": one.ran,
             "unknown": 0,
-            "score": round(sqrt(len(one.repaired) / len(rows)), 6),
+            "score": 1.0,
             "doubt": "",
             "family": FAMILY,
             "cases": [runs.tested[row].case.name for row in one.repaired],

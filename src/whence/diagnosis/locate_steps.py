@@ -14,7 +14,7 @@ from itertools import zip_longest
 import numpy as np
 
 from whence.alter.work import INTERRUPT, Work
-from whence.diagnosis.added_code import added_code
+from whence.diagnosis.added_code import added_code, has_clean
 from whence.diagnosis.chain import patched_chain
 from whence.diagnosis.chosen_steps import ChosenSteps
 from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
@@ -62,7 +62,7 @@ CHECKING_LAST = 0.6  # of it, where the check is still to be compiled: that of m
 SEARCHING = 0.65  # of it, for altered runs and formulas
 ALTERING = 0.8  # of that, for altered runs
 CHANGING = 0.35  # of what is left then, for other initial values, where failing runs read some
-ADDING, ADDING_MOST = 0.5, 20.0  # of what is left then, and seconds, for edits that add code
+ADDING, ADDING_MOST = 0.6, 25.0  # of what is left then, and seconds, for edits that add code
 CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
 TELLING, TELLING_MOST = 0.6, 10.0  # of it, and seconds, for the chain
@@ -323,11 +323,13 @@ class Diagnosis:
             self.publish()
 
     def add_code(self) -> None:
-        """Try code that may be missing at the first statements, where it is known what is right."""
+        """Try code that may be missing, where it is known what is right, and no rule repairs all and breaks nothing."""
         tested = self.runs.tested
         mended = [r for r in self.rows if tested[r].case.command is None and tested[r].outcome.kind is not Kind.MEMORY]
         is_one_program = not self.investigation.subject.has_threads
         if not self.options.has("additions") or self.is_open or not (mended and self.runs.passing and is_one_program):
+            return
+        if any(has_clean(one.parts.get("rules", ())) for one in self.found):
             return
         order = alternated(self.joined().ranking, self.base.ranking)
         seconds = min(ADDING * self.left, ADDING_MOST)
