@@ -58,7 +58,6 @@ class Added:
         return f"tried {what}: {repairs} without breaking a passing one"
 
 
-
 def added_code(
     subject: Subject,
     runs: Runs,
