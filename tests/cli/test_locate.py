@@ -221,6 +221,25 @@ def test_expected_text_may_lack_the_final_newline():
     assert '"a", expected "ab"' in wrong.json["symptom"]["text"]
 
 
+@pytest.mark.parametrize("passing", [(), ("--passes", "3")])
+def test_expected_text_may_lack_the_final_newline_where_the_program_crashes(passing):
+    """Its own run does not tell whether it prints one: a passing case does."""
+    text = """#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), rest = 2;
+    if (n > 9) /* FAULT */
+        rest = 0;
+    printf("%d\\n", n / rest);
+    return 0;
+}
+"""
+    folder = subject_folder("crash-newline", rest_c=text)
+    words = ("chain", "rest.c", "--fails", "10", "--expect", "5", *passing, "--reference", "switch", "--json")
+    assert whence(folder, *words).json["chain"]["reference"]["line"] == 6
+
+
 def test_several_sources_and_flags():
     folder = subject_folder(
         "several",

@@ -120,6 +120,13 @@ def test_what_was_in_vain_is_remarked_once(monkeypatch) -> None:
     assert searched.turns == [REPAIR, SWITCH]  # an error is for good
 
 
+@pytest.mark.parametrize(("nths", "told"), [({REPAIR: 0, RULE: 0}, 1), ({REPAIR: 0, RULE: 1}, 1), ({RULE: 0}, 1)])
+def test_that_there_is_no_rule_is_remarked_for_one_of_two_kinds(monkeypatch, nths, told) -> None:
+    searched = Searched(monkeypatch, nths)
+    searched.search.best()
+    assert len(searched.search.remarks) == told
+
+
 def test_where_time_ended_a_turn_the_remark_says_so(monkeypatch) -> None:
     searched = Searched(monkeypatch, {SWITCH: 0})
     assert searched.search.best() is None

@@ -136,6 +136,8 @@ class ReferenceSearch:
         for choice in wanted:
             if found := self._finders[choice].found():
                 return choice, found
+            if choice is Choice.REPAIR and Choice.RULE in wanted and not self._finders[Choice.RULE].found():
+                continue  # that there is not even such a rule is remarked then
             remark = f"compared with no {choice.kind}: {self._finders[choice].why_none()}"
             self.remarks += [remark] if remark not in self.remarks else []
         return None, ()

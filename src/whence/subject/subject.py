@@ -367,12 +367,14 @@ def settle(subject: Subject, cases: list[Case]) -> list[Case]:
     """Cases of the command line, with what only a run of the program tells filled in.
 
     What a passing case prints is right. An expected text without a final newline, as one types it, gets one where the
-    program's output has one: that it is missing is not what the case is about.
+    program's output has one: that it is missing is not what the case is about. A run that prints nothing, or does not
+    come to its end, does not tell that; then a passing case does, and where there is none, it gets one.
     """
     if all(case.expected is not None and not _is_open(case) for case in cases):
         return cases
     with subject.runner() as runner:
-        return learn_expected([_closed(case, runner) if _is_open(case) else case for case in cases], runner)
+        passing = [case for case in cases if case.expected is None]
+        return learn_expected([_closed(case, passing, runner) if _is_open(case) else case for case in cases], runner)
 
 
 def _is_open(case: Case) -> bool:
@@ -381,19 +383,24 @@ def _is_open(case: Case) -> bool:
     return not text.endswith(b"\n")
 
 
-def _closed(case: Case, runner: Runner) -> Case:
+def _closed(case: Case, passing: Sequence[Case], runner: Runner) -> Case:
     """The case with a final newline expected, if the program prints one."""
-    if case.expected is None or case.expected.stdout is None or not _ends_a_line(case, runner):
+    if case.expected is None or case.expected.stdout is None:
+        return case
+    told = (_ends_a_line(one, runner) for one in (case, *passing))
+    if not next((is_line for is_line in told if is_line is not None), True):
         return case
     return replace(case, expected=replace(case.expected, stdout=case.expected.stdout + b"\n"))
 
 
-def _ends_a_line(case: Case, runner: Runner) -> bool:
-    """Whether what the program prints ends with a line; not where it does not let itself be run."""
+def _ends_a_line(case: Case, runner: Runner) -> bool | None:
+    """Whether what the program prints ends with a line; None where its run does not tell that."""
     try:
-        return runner.run_case(case).stdout.endswith(b"\n")
+        result = runner.run_case(case)
     except RunLost:
-        return False
+        return None
+    is_whole = not result.signal and not result.timed_out
+    return result.stdout.endswith(b"\n") if is_whole and result.stdout else None
 
 
 def with_cases(subject: Subject, cases: list[Case]) -> Subject:
