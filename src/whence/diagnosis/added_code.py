@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 STATEMENTS = 120  # of the ranking so far, the first ones
-LATER = 50  # statements whose likely edits come before the less likely ones of the first
 RIGHT, PLACES = 12, 60  # values that would have been right, and places where each is assigned
 LEAST = 3  # tokens that an edit adds: what is less, rules change as well
 OF_STATEMENT = 3  # edits of a statement that become rules, the smallest ones
@@ -78,7 +77,7 @@ def added_code(
     added, found = Added(statements=len(statements)), list[Sieved]()
     began, first = time.monotonic(), 0.0
     with CandidateRuns(subject, runs, deadline) as candidates:
-        edits = _until(deadline, chain(_assignments(files, right), ordered(files, statements, LATER)))
+        edits = _until(deadline, chain(_assignments(files, right), ordered(files, statements)))
         for batch in candidates.sieve(sources, (edit for edit in edits if adds(edit)), rows):
             found += [one for one in batch if one.passes(len(rows)) and one.ran]
             taken = time.monotonic() - began

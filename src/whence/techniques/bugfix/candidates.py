@@ -163,12 +163,10 @@ def by_line(nodes: Iterable[Node], line_of: Callable[[Node], int]) -> dict[int, 
     return found
 
 
-def ordered(
-    files: dict[str, FileCandidates], statements: Sequence[tuple[str, int]], later: int = LATER
-) -> Iterator[SourceEdit]:
+def ordered(files: dict[str, FileCandidates], statements: Sequence[tuple[str, int]]) -> Iterator[SourceEdit]:
     """The distinct candidate edits of some statements, the most suspicious first; they are made as they are asked for.
 
-    What is less likely waits: the edits of a tier come with those of the tier before of ``later`` statements on.
+    What is less likely waits: the edits of a tier come with those of the tier before of ``LATER`` statements on.
     """
     waves: dict[int, list[SourceEdit]] = {}
     seen = set[tuple[str, tuple[Part, ...]]]()
@@ -176,7 +174,7 @@ def ordered(
         if wave < len(statements):
             file, line = statements[wave]
             for tier, edit in files[file].on(line) if file in files else ():
-                waves.setdefault(wave + later * tier, []).append(edit)
+                waves.setdefault(wave + LATER * tier, []).append(edit)
         elif not waves:
             return
         for edit in waves.pop(wave, ()):

@@ -76,11 +76,15 @@ class Ingredients:
         yield from ((text, 0 if number < MOST_COPIES // 3 else 1) for number, text in enumerate(copies))
 
     def _renamed(self, statement: Node) -> Iterator[Tiered]:
-        """Statements of the file that mean something once their variables are called what the place's are."""
+        """Statements of the file that mean something once their variables are called what the place's are.
+
+        Those of its function come first, the nearest before the others.
+        """
         usable, later = self._usable(statement), self._scope.later(statement.start_byte)
+        own, line = self._function(statement), lines_of(statement)[0]
         near = [term for term in self._terms.at(statement) if term.text.isidentifier() and term.near <= Near.FUNCTION]
         found: dict[str, None] = {}
-        for leaf in self._leaves:
+        for leaf in sorted(self._leaves, key=lambda leaf: (leaf.function != own, abs(leaf.line - line))):
             if len(found) >= MOST_RENAMED:
                 break
             if leaf.called & later:
