@@ -30,6 +30,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder into which the wheel was installed."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    # What a slice needs is compiled here, if it has not been.
+    (folder / "first.c").write_text(PROGRAM)
+    words = ["-m", "whence", "slice", "first.c", "--fails", "1 2", "--expect", "2", "--passes", "1"]
+    subprocess.run([sys.executable, *words], cwd=folder, check=True, timeout=300, stdout=subprocess.DEVNULL)
     build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT]
     subprocess.run(build, check=True, timeout=120)
     (wheel,) = folder.glob("whence-*.whl")
@@ -39,9 +43,13 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(installed: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+def run(installed: Path, *words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run what was installed, with the packages that it needs from here."""
-    environment = {**os.environ, "PYTHONPATH": sysconfig.get_path("purelib", vars={"base": str(installed)})}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": sysconfig.get_path("purelib", vars={"base": str(installed)}),
+        **variables,
+    }
     return subprocess.run(words, cwd=installed, env=environment, capture_output=True, text=True, timeout=120)
 
 
@@ -70,3 +78,14 @@ def test_manual_pages_are_those_of_the_commands(tmp_path: Path) -> None:
     pages.write_pages(tmp_path)
     fresh, kept = ({p.name: p.read_text() for p in folder.iterdir()} for folder in (tmp_path, pages.PAGES))
     assert fresh == kept, "write them again: make man"
+
+
+def test_the_analysis_that_was_compiled_here_comes_with_it(installed: Path, tmp_path: Path) -> None:
+    shipped = Path(sysconfig.get_path("purelib", vars={"base": str(installed)}), "whence", "kernels")
+    (installed / "three.c").write_text(PROGRAM)
+    words = ["-P", "-m", "whence", "slice", "three.c", "--fails", "1 2", "--expect", "2", "--passes", "1"]
+    done = run(installed, sys.executable, *words, WHENCE_HOME=str(tmp_path))
+    assert done.returncode == 0 and "three.c:4" in done.stdout
+    kept = {path.relative_to(tmp_path / "kernels") for path in (tmp_path / "kernels").rglob("*.nbc")}
+    assert kept == {path.relative_to(shipped) for path in shipped.rglob("*.nbc")}  # and nothing was compiled
+    assert any(path.name.startswith("decode.decode-") for path in kept)

@@ -19,6 +19,7 @@ from typing import Any
 
 from whence.build.toolchain import whence_home
 
+PACKAGE = Path(__file__).resolve().parents[1]
 KEPT = "kernels"  # the folder for what has been compiled
 LOOK = 0.02  # seconds between two looks whether it has been done
 WHILE_COMPILING = "while the analysis was compiled at its first use"
@@ -49,13 +50,19 @@ def kernels_folder() -> Path:
     return Path(whence_home(), KEPT)
 
 
+def shipped_kernels() -> Path:
+    """Where a wheel brings compiled kernels along, if it does (``hatch_build.py``)."""
+    return PACKAGE / KEPT
+
+
 def lay_kernels(installed: Path, own: Path) -> None:
-    """Copy what was compiled at the installation to where tests or benchmarks keep theirs, if nothing is there yet.
+    """Copy what was compiled before to where kernels are kept from now on, if nothing is there yet.
 
     Another process may do so at the same time.
     """
     if own.exists() or not installed.exists():
         return
+    own.parent.mkdir(parents=True, exist_ok=True)
     half = own.with_name(f"{own.name}.{os.getpid()}")
     shutil.copytree(installed, half, ignore=shutil.ignore_patterns("*.lock"))
     try:
@@ -65,8 +72,8 @@ def lay_kernels(installed: Path, own: Path) -> None:
 
 
 def is_first_use() -> bool:
-    """Whether nothing has ever been compiled here; asked for without loading numba."""
-    return not kernels_folder().exists()
+    """Whether nothing has ever been compiled for this installation; asked for without loading numba."""
+    return not kernels_folder().exists() and not shipped_kernels().exists()
 
 
 def compile_apart(kernel: Any, given: tuple[Any, ...], is_done: Callable[[], bool]) -> None:
