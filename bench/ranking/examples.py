@@ -13,11 +13,11 @@ from bench.ranking.evidence import Recorded, faulty, read
 from bench.ranking.learn import Example, Floats, learned
 from whence.diagnosis.added_code import FAMILY
 from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
+from whence.diagnosis.confirmation import SCALE
 from whence.diagnosis.learned_ranking import TINY, is_weighed
 from whence.diagnosis.ranking_features import Features
 from whence.findings import Entry, Findings, Statement, rank
 from whence.subject.suspiciousness import tie_ranks
-from whence.techniques.rules.rules import SCALE
 
 QUICK = ("invariants", "causes")  # voices that alter no run: what ``whence fix`` begins with
 VOICES = ("invariants", "rules", "switch", "values", "formula", "causes", "memory")
