@@ -35,11 +35,19 @@ class CompiledAnalysis(BuildHookInterface):
 
 
 def _compiled(root: Path) -> Path | None:
-    """The folder with what is compiled of these sources, by the interpreter that builds or that of ``make setup``."""
+    """The folder with what is compiled of these sources, by the interpreter that builds or that of ``make setup``.
+
+    A build in isolation has variables that would lead the latter astray.
+    """
     for python in (Path(sys.executable), root / ".venv" / "bin" / "python"):
         try:
             asked = subprocess.run(
-                [python, "-c", ASK], cwd=root / "src", capture_output=True, text=True, timeout=PATIENCE, check=True
+                [python, "-E", "-c", ASK],
+                cwd=root / "src",
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                check=True,
             )
         except (OSError, subprocess.SubprocessError):
             continue
