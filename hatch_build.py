@@ -6,6 +6,7 @@ the analysis is compiled at its first use, as with a wheel that has none.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -37,13 +38,16 @@ class CompiledAnalysis(BuildHookInterface):
 def _compiled(root: Path) -> Path | None:
     """The folder with what is compiled of these sources, by the interpreter that builds or that of ``make setup``.
 
-    A build in isolation has variables that would lead the latter astray.
+    A build in isolation has variables that would lead the latter astray, and a cache of one's own (``WHENCE_HOME``)
+    holds more than all need.
     """
+    environment = {name: value for name, value in os.environ.items() if name != "WHENCE_HOME"}
     for python in (Path(sys.executable), root / ".venv" / "bin" / "python"):
         try:
             asked = subprocess.run(
                 [python, "-E", "-c", ASK],
                 cwd=root / "src",
+                env=environment,
                 capture_output=True,
                 text=True,
                 timeout=PATIENCE,

@@ -30,10 +30,6 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder into which the wheel was installed."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    # What a slice needs is compiled here, if it has not been.
-    (folder / "first.c").write_text(PROGRAM)
-    words = ["-m", "whence", "slice", "first.c", "--fails", "1 2", "--expect", "2", "--passes", "1"]
-    subprocess.run([sys.executable, *words], cwd=folder, check=True, timeout=300, stdout=subprocess.DEVNULL)
     build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT]
     subprocess.run(build, check=True, timeout=120)
     (wheel,) = folder.glob("whence-*.whl")

@@ -48,7 +48,7 @@ def of_statuses(*statuses: int, right: int = 0) -> Runs:
 
 
 def told_of(runs: Runs) -> list[str]:
-    subject = SimpleNamespace(capture=SimpleNamespace(modules=[], uncaptured=[]), remarks=[])
+    subject = SimpleNamespace(capture=SimpleNamespace(modules=[], uncaptured=[]), remarks=[], others=())
     return [line for line in summary(subject, runs) if "expected output" in line]  # type: ignore[arg-type]
 
 
