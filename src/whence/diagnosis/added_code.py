@@ -53,7 +53,7 @@ class Added:
     def told(self) -> str:
         """What was done, in a sentence."""
         what = f"{plural(self.tried, 'edit')} that add code at the first {plural(self.statements, 'statement')}"
-        repairs = f"{self.passing or 'none'} {'repairs' if self.passing == 1 else 'repair'} all failing cases tried"
+        repairs = f"{self.passing or 'none'} {'repairs' if self.passing < 2 else 'repair'} all failing cases tried"
         return f"tried {what}: {repairs} without breaking a passing one"
 
 
