@@ -10,6 +10,7 @@ from trace_readers import subject_of
 from whence.errors import NoTime, SubjectError
 from whence.run import runner
 from whence.run.outcome import Kind
+from whence.run.runner import Runner
 from whence.run.schedule import DEFAULT
 from whence.subject.runs import blocks_executed, counters, coverage, run_all
 from whence.subject.subject import with_cases
@@ -27,6 +28,15 @@ int main(int argc, char **argv)
     for (int i = 0; i < n; i++)
         argc++;
     return 0;
+}
+"""
+
+
+WAITS = """
+#include <unistd.h>
+int main(void)
+{
+    return usleep(500000);
 }
 """
 
@@ -74,6 +84,20 @@ def test_a_slow_run_is_no_timeout(monkeypatch):
     monkeypatch.setattr("whence.subject.runs.QUICK", 1e-4)
     found = run_all(subject_of(PROGRAM, "0", "1", time=60.0))
     assert [t.outcome.kind for t in found.tested] == [Kind.PASS, Kind.PASS]
+
+
+def test_a_program_that_always_takes_long_is_begun_twice_at_most(monkeypatch):
+    given = []
+
+    def iterate(runner, cases, *others, **named):
+        given.append((len(cases), runner.limits.time))
+        return original(runner, cases, *others, **named)
+
+    original = Runner.iterate
+    monkeypatch.setattr(Runner, "iterate", iterate)
+    monkeypatch.setattr("whence.subject.runs.QUICK", 0.05)
+    found = run_all(subject_of(WAITS, "0", "1", time=60.0))
+    assert len(found.passing) == 2 and given[:2] == [(2, 0.05), (2, 60.0)]
 
 
 def test_counters_count_executions(runs):

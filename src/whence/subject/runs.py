@@ -144,11 +144,12 @@ def _plain(cases: Sequence[Case], batches: _Batches, runner: Runner, deadline: f
     """The runs of the program itself, long ones after all others: a few without an end would use up the time.
 
     So the time that a run gets grows until it is what the limits say; one that has not got that far when the time is
-    over counts as endless if it went on for much longer than all that ended. Commands take long anyway, and are run
-    once.
+    over counts as endless if it went on for much longer than all that ended. Where none ends in the first turn it is
+    the program that takes long (it waits, say): beginning anew would use up the time. Commands take long anyway, and
+    are run once.
     """
     limits, most = runner.limits, runner.limits.time or float("inf")
-    slow = [row for row, case in enumerate(cases) if case.command is None]
+    slow = alone = [row for row, case in enumerate(cases) if case.command is None]
     found: Results = {}
     seconds = min(QUICK, most)
     while slow and time.monotonic() < deadline:
@@ -157,7 +158,7 @@ def _plain(cases: Sequence[Case], batches: _Batches, runner: Runner, deadline: f
         slow = [row for row in slow if row in found and not _has_end(found[row], most)]
         if seconds >= most:
             break
-        seconds = min(GROWTH * seconds, most)
+        seconds = most if len(slow) == len(alone) else min(GROWTH * seconds, most)
     runner.limits = limits
     found = {row: result for row, result in found.items() if _has_end(result, most) or _is_endless(found, result)}
     found |= batches.run(runner, [row for row, case in enumerate(cases) if case.command is not None], deadline)
