@@ -237,13 +237,21 @@ def test_a_window_keeps_the_end():
     assert window.header.flags == RING
     assert window.header.end == whole.header.end == "exit"
     assert window.header.code == whole.header.code
-    assert window.bytes_used == 4096 + 3 * CHUNK_BYTES
+    assert window.bytes_used == 4096 + (3 + 1) * CHUNK_BYTES
     assert 1000 < window.events < whole.events / 5
     count = window.segments
     assert (window.columns.segments["id"][:count] == whole.columns.segments["id"][: whole.segments][-count:]).all()
     pairs = [(whole.value(whole.events - k), window.value(window.events - k)) for k in range(1, 500)]
     assert all(there in (seen, None) for seen, there in pairs)  # a local stored before the window has no value there
     assert sum(there is not None for _, there in pairs) > 200
+
+
+def test_a_window_holds_its_bytes_wherever_the_run_ends():
+    made = snippet(LOOP)
+    whole = made.trace("200000")
+    for rounds in range(100_000, 100_000 + 12 * 1500, 1500):  # a chunk holds several thousand rounds: ends all over it
+        window = made.trace(str(rounds), limit=CHUNK_BYTES, ring=True)
+        assert window.events > CHUNK_BYTES / (whole.bytes_used / whole.events) * 0.95, rounds
 
 
 def test_a_window_is_sliced_as_far_as_it_goes():

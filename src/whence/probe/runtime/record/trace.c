@@ -277,6 +277,7 @@ int whence_trace_start(uint64_t limit, int is_ring)
     if (whence_open_trace(O_CREAT) < 0)
         return -1;
     uint64_t chunks = limit / CHUNK_BYTES ? limit / CHUNK_BYTES : 1;
+    chunks += is_ring ? 1 : 0; /* the chunk that is written holds little when a run ends just after it was begun */
     /* The whole size at once: later growth would count against the subject's own limit on file sizes. */
     if (ftruncate(whence_trace.descriptor, (off_t)(HEADER_BYTES + chunks * CHUNK_BYTES)) != 0)
         return -1;
