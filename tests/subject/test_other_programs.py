@@ -8,12 +8,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tests.support.cli_tool import subject_folder, write
+from whence.errors import BuildError
 from whence.findings import Statement
 from whence.run.config import SubjectConfig, read_config
 from whence.subject.capture import captured_cases, with_captured_cases
 from whence.subject.coverage import Coverage, OtherRun, Site
+from whence.subject.other_programs import runs_of_other_programs
 from whence.subject.subject import Subject, built_from_config
 
 LIBRARY = """
@@ -80,3 +83,15 @@ def test_the_coverage_has_a_passing_row_more_for_each() -> None:
     assert both.failed.tolist() == [True, False]
     assert list(both.names) == ["fails", "other"]
     assert own.with_others([]) is own
+
+
+def test_a_program_that_cannot_be_built_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject, _ = suite("lost")
+
+    def fails(*_: object) -> set[Site]:
+        raise BuildError("the compiler ended")
+
+    monkeypatch.setattr("whence.subject.other_programs._executed", fails)
+    found, lost = runs_of_other_programs(subject, [case for case in subject.cases if case.name == "t/below"])
+    assert not found
+    assert lost == ["t/below does not count in the spectrum: the compiler ended"]

@@ -17,11 +17,11 @@ from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 from whence.findings import Entry, Statement, plural
-from whence.program.c_source import CSource, own_headers
+from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, SourceEdit, edited_line
 from whence.program.token_changes import c_tokens
 from whence.subject.candidate_edits import CandidateRuns, Sieved
-from whence.techniques.bugfix.candidates import FileCandidates, ordered
+from whence.techniques.bugfix.candidates import FileCandidates, file_candidates, ordered
 from whence.techniques.bugfix.right_values import right_assignments
 
 if TYPE_CHECKING:
@@ -71,7 +71,10 @@ def added_code(
     Until ``deadline`` (of ``time.monotonic``), or until enough of them have passed.
     """
     right = right_assignments(pairs)[:RIGHT]
-    files, known = _files(subject, [*(at for at, _, _ in right), *(entry.statement for entry in ranking[:STATEMENTS])])
+    changed = set(subject.places.changed_files())
+    named = [*(at.file for at, _, _ in right), *(entry.statement.file for entry in ranking[:STATEMENTS])]
+    files = file_candidates(subject, [name for name in named if name not in changed])
+    known = dict.fromkeys(subject.places.statements)
     statements = [(e.statement.file, e.statement.line) for e in ranking[:STATEMENTS] if e.statement.file in files]
     sources = {name: file.source for name, file in files.items()}
     added, found = Added(statements=len(statements)), list[Sieved]()
@@ -121,21 +124,6 @@ def adds(edit: SourceEdit) -> bool:
 def has_clean(rules: Iterable[Mapping[str, Any]]) -> bool:
     """Whether one of some rules repairs all failing cases, and breaks none of the passing ones that come there."""
     return any(row["score"] >= CLEAN and row["checked"] and not row["doubt"] for row in rules)
-
-
-def _files(
-    subject: Subject, statements: Sequence[Statement]
-) -> tuple[dict[str, FileCandidates], Mapping[Statement, object]]:
-    """The candidates of the files that can be edited, by what statements call them, and all statements there are."""
-    compiled = {module.source for module in subject.capture.modules}
-    changed = set(subject.places.changed_files())
-    found: dict[str, FileCandidates] = {}
-    for name in dict.fromkeys(statement.file for statement in statements):
-        path = subject.folder / name
-        if name not in changed and str(path) in compiled and path.is_file():
-            source = CSource(path.read_bytes())
-            found[name] = FileCandidates(source, name, own_headers(source, path))
-    return found, dict.fromkeys(subject.places.statements)
 
 
 # ---- Rules -----------------------------------------------------------------------------------------------------------

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 from whence.diagnosis.proposed_edits import proposed
 from whence.diagnosis.recorded_edits import NOT_RECORDED, RECORDED, memory_of
 from whence.findings import Entry, Statement
-from whence.program.c_source import CSource, own_headers
+from whence.program.c_source import CSource
 from whence.program.source_edits import SourceEdit, edited, unified_diff
 from whence.run.outcome import Kind
 from whence.subject.candidate_edits import CandidateRuns, Count, Sieved
 from whence.subject.edited import Checks, Editing, Tried
 from whence.subject.edited_memory import EditedMemory
-from whence.techniques.bugfix.candidates import FileCandidates, ordered
+from whence.techniques.bugfix.candidates import FileCandidates, file_candidates, ordered
 from whence.techniques.bugfix.descriptions import describe
 from whence.techniques.bugfix.right_values import RightValues
 
@@ -163,17 +163,11 @@ class EditSearch:
 
     def _files(self, names: Sequence[str]) -> dict[str, FileCandidates]:
         """The files of statements that can be edited; of the others is said why not."""
-        compiled = {module.source for module in self._subject.capture.modules}
-        found: dict[str, FileCandidates] = {}
-        for name in dict.fromkeys(names):
-            path = self._subject.folder / name
-            if not self._is_unchanged(name):
-                continue
-            if str(path) not in compiled:
+        unchanged = [name for name in dict.fromkeys(names) if self._is_unchanged(name)]
+        found = file_candidates(self._subject, unchanged)
+        for name in unchanged:
+            if name not in found:
                 self._note(f"{name} is not compiled by itself: no edit of it was tried but what rules stand for")
-            else:
-                source = CSource(path.read_bytes())
-                found[name] = FileCandidates(source, name, own_headers(source, path))
         self.found.files |= {name: file.source for name, file in found.items()}
         return found
 

@@ -134,7 +134,10 @@ class _Capture:
         failing = [one for one, _, fails in settled if fails]
         remarks = [*self._remarks(tests, len(settled), failing), *silent.values(), *lost[:NAMED]]
         names = [test.name for test in sorted(tests, key=_telling)]
-        others = self._others(tests, progress) if failing and len(settled) - len(failing) < FEW else []
+        others, lost_programs = list[OtherRun](), list[str]()
+        if failing and len(settled) - len(failing) < FEW:
+            others, lost_programs = self._others(tests, progress)
+        remarks += lost_programs[:NAMED]
         if others:
             remarks.append(
                 f"{_count(len(others), 'passing test')} of other programs with the same functions "
@@ -142,8 +145,11 @@ class _Capture:
             )
         return CapturedCases([case for _, case, _ in settled], len(failing), remarks, names, others)
 
-    def _others(self, tests: Sequence[TestRun], progress: Progress | None) -> list[OtherRun]:
-        """What passing tests executed that do not run the program at ``path``, but one of their own."""
+    def _others(self, tests: Sequence[TestRun], progress: Progress | None) -> tuple[list[OtherRun], list[str]]:
+        """What passing tests executed that do not run the program at ``path``, but one of their own.
+
+        Also returns why some of them do not count.
+        """
         passing = {test.name for test in tests if test.outcome.passed and not test.invocations}
         return runs_of_other_programs(
             self._subject, [case for case in self._subject.cases if case.name in passing], progress

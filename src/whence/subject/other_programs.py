@@ -8,7 +8,6 @@ and nowhere else: their values and their input belong to other programs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,6 @@ from whence.errors import BuildError, WhenceError
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
 from whence.run.oracle import judge
-from whence.run.runner import RunLost
 from whence.subject.coverage import OtherRun, Site
 from whence.subject.runs import counters
 from whence.subject.subject import Subject
@@ -33,23 +31,26 @@ MOST = 12  # programs: a variant has to be built of each
 
 def runs_of_other_programs(
     subject: Subject, tests: Sequence[Case], progress: Callable[[int, int], None] | None = None
-) -> list[OtherRun]:
+) -> tuple[list[OtherRun], list[str]]:
     """What passing ``tests`` executed of the subject's sites, of the first ``MOST`` that are programs themselves.
 
     ``tests`` are commands of the subject's suite. A program that was not captured, does not pass in its cover variant,
-    or has nothing in common with the subject is left out.
+    or has nothing in common with the subject is left out. Also returns why tests are left out whose program could not
+    be built or run, a sentence each.
     """
     own = set(_sites(subject))
     programs = [(test, program) for test in tests if (program := _program_of(test, subject.executable)) is not None]
-    found = []
+    found, lost = list[OtherRun](), list[str]()
     for number, (test, program) in enumerate(programs[:MOST], 1):
-        with suppress(WhenceError):
+        try:
             executed = _executed(replace(subject, executable=program, cases=[test], name=""), test)
             if shared := tuple(sorted(own & executed)):
                 found.append(OtherRun(test.name, shared))
+        except WhenceError as error:
+            lost.append(f"{test.name} does not count in the spectrum: {error}")
         if progress:
             progress(number, len(programs[:MOST]))
-    return found
+    return found, lost
 
 
 def _program_of(test: Case, executable: Path) -> Path | None:
@@ -80,7 +81,7 @@ def _executed(other: Subject, test: Case) -> set[Site]:
     assert test.suite.folder is not None
     inside = str(other.executable.relative_to(test.suite.folder))
     case = replace(test, suite=replace(test.suite, program=inside))
-    with other.runner(Variant.COVER) as runner, suppress(RunLost):
+    with other.runner(Variant.COVER) as runner:
         result = runner.run_case(case)
         if judge(case, result).passed and result.coverage is not None:
             return set(_sites(other, result.coverage))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from whence.errors import UsageError
-from whence.findings import Findings, Statement, rank
+from whence.findings import Findings, Statement, plural, rank
 from whence.investigation.account import summary
 from whence.subject.coverage import Coverage
 from whence.subject.suspiciousness import (
@@ -115,7 +115,7 @@ def _compare(
 
 def _summary(findings: Findings, level: Level) -> str:
     cases = findings.parts["cases"]
-    ran = f"{cases['passed'] + cases['failed']} cases ({cases['passed']} passed, {cases['failed']} failed)"
+    ran = f"{plural(cases['passed'] + cases['failed'], 'case')} ({cases['passed']} passed, {cases['failed']} failed)"
     what = "statements" if level == "statement" else "lines with a branch"
     return f"compared {ran}: a failing case executed {len(findings.ranking)} {what}"
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING
 
-from whence.program.c_source import CSource, Unit, entries, is_listed, lines_of, walk
+from whence.program.c_source import CSource, Unit, entries, is_listed, lines_of, own_headers, walk
 from whence.program.source_edits import Kind, Part, SourceEdit
 from whence.techniques.bugfix.conditions import Conditions
 from whence.techniques.bugfix.entries import EntryChanges
@@ -26,10 +26,24 @@ from whence.techniques.bugfix.terms import Terms
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from whence.subject.subject import Subject
+
 LATER = 25  # statements
 LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by hand
 LONGEST_TABLE = 8_000  # ... of an initialiser, which each change of it repeats
 _VARIABLE = re.compile(r"(?<![\w.>])[A-Za-z_]\w*")  # no member
+
+
+def file_candidates(subject: Subject, names: Iterable[str]) -> dict[str, FileCandidates]:
+    """The candidates of those files, each by what statements call it, that are compiled by themselves."""
+    compiled = {module.source for module in subject.capture.modules}
+    found: dict[str, FileCandidates] = {}
+    for name in dict.fromkeys(names):
+        path = subject.folder / name
+        if str(path) in compiled and path.is_file():
+            source = CSource(path.read_bytes())
+            found[name] = FileCandidates(source, name, own_headers(source, path))
+    return found
 
 
 class FileCandidates:
