@@ -23,7 +23,7 @@ from pathlib import Path
 from whence.cli.options import Options
 from whence.cli.present import present
 from whence.cli.supervisor import clock
-from whence.cli.supervisor import line, supervise
+from whence.cli.supervisor import line, start_clock, supervise
 from whence.findings import Findings, Statement, Symptom, rank
 
 names = dict.fromkeys(field.name for field in fields(Options))
@@ -114,6 +114,13 @@ def test_while_something_is_built_the_clock_stands_still(tmp_path):
     body = "    clock.start(0.5)\n    with clock.standing():\n        time.sleep(2)\n    say('built')\n    return 0"
     with started(tmp_path, body) as process:
         assert process.communicate(timeout=PATIENCE) == ("built\n", "")
+
+
+def test_the_time_begins_with_the_process(tmp_path):
+    body = "    time.sleep(0.8)\n    start_clock(4.0)\n    say(clock.left)\n    return 0"
+    with started(tmp_path, body) as process:
+        left = float(process.communicate(timeout=PATIENCE)[0])
+    assert 2.0 - 0.8 <= left < 4.0 - 0.8  # at most half of it is gone by then, and 0.8 s are kept for showing at most
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.supervisor import clock
+from whence.cli.supervisor import start_clock
 from whence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def called(**values: Any) -> Any:
         shared = Options(**{name: values.pop(name) for name in names})
-        clock.start(shared.budget)
+        start_clock(shared.budget)
         return command(shared, **values)
 
     for option in reversed(_SHARED):

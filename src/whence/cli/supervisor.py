@@ -17,6 +17,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from whence.build.scratch import remove_scratch
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
     Show = Callable[[Findings], int]  # shows findings, and gives the exit status; can be pickled
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-OVERTIME = 0.02  # of the budget that the child may go on when its time is up
 SHOWING = 0.25  # of the budget, and seconds, that the child may take to show its result by itself
 SHOWING_LEAST = 5.0
 GRACE = 5.0  # seconds that the child has to show what it found once it has been told to stop
 LOOK = 0.1  # seconds between two looks at the clock
+STARTED = 19  # in a process' stat behind its name: when it began
 SIZE = 8  # bytes of a message's length
 PR_SET_PDEATHSIG = 1
 COMPILING = "compiling the analysis at its first use, which goes on in the background"
@@ -110,10 +111,13 @@ class Line:
 
 line = Line()
 clock = Clock(line.due)  # there is one command a process
+_began = float("inf")  # when this process began (of time.monotonic), where it is one of a command
 
 
 def supervise(command: Callable[[], int]) -> int:
     """The exit status of ``command``, which is done by a child process; with ``DEBUG`` set, by this one."""
+    global _began
+    _began = time.monotonic() - _age()
     if os.environ.get(DEBUG):
         return command()
     sys.stdout.flush()
@@ -131,6 +135,17 @@ def supervise(command: Callable[[], int]) -> int:
     with contextlib.suppress(OSError):  # both set it, so that it is set whoever comes first
         os.setpgid(child, child)
     return _Watch(child, readable).status(mask)
+
+
+def start_clock(budget: float | None) -> None:
+    """The command's time begins, from the start of its process on: that takes time, too."""
+    clock.start(budget, max(0.0, time.monotonic() - _began))
+
+
+def _age() -> float:
+    """For how many seconds this process has been there."""
+    ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[STARTED])
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _become_child(parent: int, mask: Iterable[int]) -> None:
@@ -224,7 +239,7 @@ class _Watch:
         kind, *values = pickle.loads(message)
         if kind == "due" and self._stop is None:
             end, self._budget = values
-            self._end = None if end is None else end + OVERTIME * self._budget
+            self._end = end
         elif kind == "busy":
             self._busy = values[0]
         elif kind == "best":

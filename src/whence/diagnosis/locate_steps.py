@@ -113,7 +113,7 @@ class Diagnosis:
         if self.chain is not None:
             findings.parts |= {name: part for name, part in self.chain.parts.items() if name == "chain"}
             findings.summary = [*findings.summary, *self.chain.summary]
-        lines = summary(self.investigation.subject, self.runs, self.recording)
+        lines = [*summary(self.investigation.subject, self.runs, self.recording), *self.investigation.told_of_checks]
         if "chance" in findings.parts:
             lines.append(chance_told(findings.parts["chance"]))
         findings.summary = [*self.generated, *lines, *findings.summary, *self.attempts.lines]
@@ -230,6 +230,7 @@ class Diagnosis:
 
         def sliced() -> tuple[int, Recording, TraceReader, Findings]:
             row, recording = investigation.record_failing(self.rows)
+            investigation.take_checks(recording)
             subject = investigation.subject
             reader = TraceReader(subject, recording.trace)
             evidence = Evidence(investigation.coverage, reader, symptom_of(recording, subject.folder))

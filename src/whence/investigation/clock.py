@@ -39,10 +39,13 @@ class Clock:
         self._stands = False
         self.stood = 0.0  # seconds for which it stood still
 
-    def start(self, budget: float | None) -> None:
-        """The time begins; ``budget`` in seconds, without an end where it is infinite; None: the default one."""
+    def start(self, budget: float | None, spent: float = 0.0) -> None:
+        """The time begins; ``budget`` in seconds, without an end where it is infinite; None: the default one.
+
+        So many seconds of it are ``spent`` already, which is half of it at most.
+        """
         self._budget = budget or BUDGET
-        self._end = time.monotonic() + self._budget
+        self._end = time.monotonic() + self._budget - min(spent, self._budget / 2)
         showing = min(SHOWING * self._budget + SHOWING_LEAST * _busy(), SHOWING_MOST * self._budget)
         self._showing = 0.0 if self._budget == float("inf") else showing
         self._due(self._end, self._budget)

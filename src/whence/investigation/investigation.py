@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-from whence.findings import Findings
+from whence.findings import Findings, plural
 from whence.investigation.account import none_fails, summary
 from whence.investigation.clock import Clock
 from whence.investigation.watcher import Watcher
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from whence.alter.work import Work
     from whence.run.cases import Case
     from whence.run.result import RunResult
-    from whence.subject.coverage import Coverage
+    from whence.subject.coverage import Coverage, OtherRun
     from whence.subject.recorder import Recorder, Recording, Worth
     from whence.subject.runs import Runs, Tested
     from whence.subject.subject import Subject
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 RUNNING = 0.5  # of the time, at most, for running the cases
 NAMED = 5  # failing cases of which the first that can be recorded is taken
+FEW = 3  # passing cases from which on the checks that passed within a failing one do not count
 MOST_ALIKE = 5  # failing cases that are looked at together
 
 
@@ -78,6 +79,7 @@ class Investigation:
         self.watcher = watcher or Watcher()
         self._runs: Runs | None = None
         self.recorded: Recording | None = None  # the first failing run that was recorded
+        self.checks: Sequence[OtherRun] = ()  # of it that passed
 
     def __enter__(self) -> Self:
         return self
@@ -139,11 +141,31 @@ class Investigation:
 
     @cached_property
     def coverage(self) -> Coverage:
-        """What each of the cases executed; behind them passing tests of other programs."""
+        """What each of the cases executed; behind them passing tests of other programs, and checks that passed."""
         from whence.subject.runs import coverage
 
         found: Coverage = coverage(self.subject, self.runs)
-        return found.with_others(self.subject.others)
+        return found.with_others(self.subject.others).with_checks(self.checks if self._lacks_passing else ())
+
+    def take_checks(self, recording: Recording) -> None:
+        """Let checks of a recorded failing run that passed count in the coverage, where hardly any case passes."""
+        from whence.subject.passed_checks import passed_checks
+
+        if self._lacks_passing:
+            self.checks = passed_checks(self.subject, recording)
+            self.__dict__.pop("coverage", None)
+
+    @property
+    def told_of_checks(self) -> list[str]:
+        """What is said of checks that count in the coverage: a sentence, or none."""
+        if not self.coverage.checks:
+            return []
+        passed = f"{plural(len(self.checks), 'check')} passed before the one that failed"
+        return [f"{passed}: what each of them executed counts as passing in the spectrum"]
+
+    @property
+    def _lacks_passing(self) -> bool:
+        return len(self.runs.passing) + len(self.subject.others) < FEW
 
     def with_cases(self, cases: Sequence[Case]) -> None:
         """Go on with these cases in place of those that the subject had; they are run when they are asked for."""

@@ -71,8 +71,13 @@ class Formats:
     @cached_property
     def ending_deciders(self) -> NDArray[np.bool_]:
         """For each block whether it decides over a call that ends the run."""
+        return deciding_blocks(self.plan, self.ending_calls)
+
+    @cached_property
+    def ending_calls(self) -> NDArray[np.int64]:
+        """The sites of the calls that end the run."""
         ends = [-2 - f.number for f in FUNCTIONS.values() if f.noreturn]
-        return deciding_blocks(self.plan, np.flatnonzero(np.isin(self.plan.sites["callee"][:-1], ends)))
+        return np.flatnonzero(np.isin(self.plan.sites["callee"][:-1], ends))
 
     def _agreement(self, site: int, text: bytes, start: int) -> int:
         return max((literal for pattern, literal in self._of(site) if pattern.match(text, start)), default=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,10 @@ class Site:
 
 @dataclass(slots=True, frozen=True)
 class OtherRun:
-    """A passing test of the same suite that is another program, and the sites of the subject that it executed."""
+    """What passed beside the cases, and the sites of the subject that it executed.
+
+    It is a test of the same suite that is another program, or a part of a failing run up to a check that passed.
+    """
 
     name: str
     executed: tuple[Site, ...]
@@ -38,7 +41,8 @@ class OtherRun:
 class Coverage:
     """How often each case reached each site.
 
-    ``counts``: uint32, cases by sites. ``failed``: bool, one a case. ``names``: the cases' names, or empty.
+    ``counts``: uint32, cases by sites. ``failed``: bool, one a case. ``names``: the cases' names, or empty. The last
+    ``checks`` rows are no cases, but parts of a failing one up to checks that passed.
     Raises ``ValueError`` when the shapes do not fit together.
     """
 
@@ -46,6 +50,7 @@ class Coverage:
     failed: NDArray[np.bool_]
     sites: Sequence[Site]
     names: Sequence[str] = ()
+    checks: int = 0
 
     def __post_init__(self) -> None:
         if self.counts.shape != (len(self.failed), len(self.sites)):
@@ -58,7 +63,11 @@ class Coverage:
         """The part ``cases`` of a result: how many passed and failed, and the names of those that failed."""
         failed = int(np.count_nonzero(self.failed))
         names = [name for name, bad in zip(self.names, self.failed, strict=False) if bad]
-        return {"passed": len(self.failed) - failed, "failed": failed, "names_failed": names}
+        return {"passed": len(self.failed) - failed - self.checks, "failed": failed, "names_failed": names}
+
+    def with_checks(self, checks: Sequence[OtherRun]) -> Coverage:
+        """The same with a passing row more behind all for each check that passed within a failing case."""
+        return replace(self.with_others(checks), checks=len(checks))
 
     def with_others(self, others: Sequence[OtherRun]) -> Coverage:
         """The same with a row more behind all for each of ``others``: 1 at what it executed, and passing."""

@@ -36,13 +36,20 @@ Key = TypeVar("Key", bound=Hashable)
 class Counts:
     """The spectrum: int64 arrays, one element a statement (or side), and the two totals.
 
-    The first digit says whether the case executed the statement, the second whether it failed.
+    The first digit says whether the case executed the statement, the second whether it failed. ``checks`` of what
+    passed are no cases, but checks that passed within a failing one.
     """
 
     a11: Integers
     a10: Integers
     total_failed: int
     total_passed: int
+    checks: int = 0
+
+    @property
+    def passing_what(self) -> str:
+        """What passed, in words."""
+        return "cases" if not self.checks else "checks" if self.checks == self.total_passed else "cases and checks"
 
     @property
     def a01(self) -> Integers:
@@ -149,7 +156,7 @@ def _count(coverage: Coverage, groups: list[list[int]]) -> Counts:
         for row, failed in zip(coverage.counts, coverage.failed, strict=True):
             (a11 if failed else a10)[:] += np.logical_or.reduceat((row > 0)[order], starts)
     failed_cases = int(np.count_nonzero(coverage.failed))
-    return Counts(a11, a10, failed_cases, len(coverage.failed) - failed_cases)
+    return Counts(a11, a10, failed_cases, len(coverage.failed) - failed_cases, coverage.checks)
 
 
 def tie_ranks(scores: Floats) -> tuple[Integers, Integers]:
@@ -198,7 +205,7 @@ def reached(keys: list[Key], counts: Counts) -> tuple[list[Key], Counts]:
     """Only the keys that a failing case executed, with their counts."""
     kept = np.flatnonzero(counts.a11)
     a11, a10 = counts.a11[kept], counts.a10[kept]
-    return [keys[i] for i in kept], Counts(a11, a10, counts.total_failed, counts.total_passed)
+    return [keys[i] for i in kept], Counts(a11, a10, counts.total_failed, counts.total_passed, counts.checks)
 
 
 def counts_note(counts: Counts, i: int, verb: str) -> dict[str, Any]:
@@ -206,7 +213,8 @@ def counts_note(counts: Counts, i: int, verb: str) -> dict[str, Any]:
     failing, passing = int(counts.a11[i]), int(counts.a10[i])
     text = f"{verb} {failing} of {counts.total_failed} failing"
     if counts.total_passed:
-        text += f" and {passing or 'none'} of {counts.total_passed} passing cases"
+        text += " and " if not counts.checks else " cases and "
+        text += f"{passing or 'none'} of {counts.total_passed} passing {counts.passing_what}"
     else:
         text += " cases; there is no passing case to compare with"
     return {
