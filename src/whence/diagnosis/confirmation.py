@@ -162,12 +162,19 @@ class _Confirmation:
 
     def _words(self, tried: Tried, lost: Sequence[str]) -> str:
         """What came of it, in words."""
-        lead, still = f"compiled and run on all {tried.ran:,} cases", self._failing - len(tried.repaired)
+        ran = f"all {tried.ran:,} cases" if tried.ran > 1 else "the only case"
+        lead, still = f"compiled and run on {ran}", self._failing - len(tried.repaired)
         if lost:
             return f"{lead}: `{lost[0]}` still fails{_more(len(lost) - 1)}"
         if tried.broken:
             return f"{lead}: it breaks {tried.how}{_more(len(tried.broken) - 1)}"
-        return f"{lead}: " + (f"{still} of {self._failing} failing ones still fail" if still else "all pass")
+        return f"{lead}: " + (
+            f"{still} of {self._failing} failing ones still fail"
+            if still
+            else "all pass"
+            if tried.ran > 1
+            else "it passes"
+        )
 
     # ---- The ranking with what is settled ----------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
 from whence.diagnosis.confirmation import confirm
 from whence.diagnosis.initial_values import suspected, with_initial_values, with_other_values
 from whence.diagnosis.learned_ranking import chance_told, is_weighed, reranked, shipped
+from whence.diagnosis.own_verdict import others_first, test_code, told_of
 from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
 from whence.diagnosis.searches import FAILING, searches
 from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, locate, values_part
@@ -86,6 +87,7 @@ class Diagnosis:
     chain: Findings | None = None
     initial: InitialValues = field(init=False)
     kinds: dict[Statement, Kinds] | None = None  # what statements do, once it was looked up
+    tests: set[str] | None = None  # source files of test code, once it was looked up
     confirmed: Findings | None = None  # all of it joined, the changes compiled in the source
 
     def __post_init__(self) -> None:
@@ -114,6 +116,7 @@ class Diagnosis:
             findings.parts |= {name: part for name, part in self.chain.parts.items() if name == "chain"}
             findings.summary = [*findings.summary, *self.chain.summary]
         lines = [*summary(self.investigation.subject, self.runs, self.recording), *self.investigation.told_of_checks]
+        lines += told_of(findings, self.tests or set())
         if "chance" in findings.parts:
             lines.append(chance_told(findings.parts["chance"]))
         findings.summary = [*self.generated, *lines, *findings.summary, *self.attempts.lines]
@@ -121,9 +124,15 @@ class Diagnosis:
 
     def joined(self) -> Findings:
         """What was found, in one ranking."""
-        return self.weighed(fuse(self.base, self.found, AROUND if self.is_open else SOURCES))
+        return self.ordered(fuse(self.base, self.found, AROUND if self.is_open else SOURCES))
 
-    def weighed(self, combined: Findings) -> Findings:
+    def ordered(self, combined: Findings) -> Findings:
+        """Findings in the fixed order ranked by learned weights; the statements of test code behind all others."""
+        if self.tests is None:
+            self.tests = test_code(self.investigation.subject, [self.runs.tested[row] for row in self.rows])
+        return others_first(self._weighed(combined), self.tests)
+
+    def _weighed(self, combined: Findings) -> Findings:
         """Findings in the fixed order ranked by learned weights, where these were learned from the like."""
         if not self.options.has("weights") or not is_weighed(self.base, self.found, self.is_open):
             return combined
@@ -346,7 +355,7 @@ class Diagnosis:
     def confirm(self) -> None:
         """Compile the changes that the first statements have, and drop what does not hold in the source."""
         end = self.investigation.clock.within(CONFIRMING)
-        confirmed = partial(confirm, self.investigation.subject, self.runs, self.joined(), end, again=self.weighed)
+        confirmed = partial(confirm, self.investigation.subject, self.runs, self.joined(), end, again=self.ordered)
         self.confirmed = self.attempts.take("changes not compiled", "compiling changes", confirmed)
         self.publish()
 

@@ -1,0 +1,71 @@
+"""Code of a test program, whose own status says that it failed: it says what is right, and comes last in the ranking.
+
+Where a test program checks the functions of a library, its checks are where each failure shows, and changing one of
+them makes the program pass. That repairs nothing. So the statements of its source files stand behind those of the code
+that they test.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+
+from whence.findings import Entry, Findings
+from whence.subject.runs import Tested
+from whence.subject.subject import Subject
+
+NAMED = 3  # files
+FOLDERS = re.compile(r"(unit)?tests?|testing|testsuite|t", re.I)
+FILES = re.compile(r"(unit)?tests?([_\-.\d].*|[A-Z].*)?|.*[_\-.](unit)?tests?\d*|.*Tests?")
+
+
+def is_test_code(name: str) -> bool:
+    """Whether a source file is one of a test program, by its name or those of its folders."""
+    path = PurePath(name)
+    return bool(FILES.fullmatch(path.stem)) or any(FOLDERS.fullmatch(folder) for folder in path.parts[:-1])
+
+
+def test_code(subject: Subject, failing: Iterable[Tested]) -> set[str]:
+    """The source files of a test program, where its own status alone says that it fails.
+
+    None where ``main`` is not in such a file, or nothing else was captured.
+    """
+    if any(one.case.expected is not None and one.case.expected.stdout is not None for one in failing):
+        return set()
+    main = next((ref for ref in subject.program.functions if ref.name == "main"), None)
+    if main is None:
+        return set()
+    names = {statement.file for statement in subject.places.statements}
+    found = {name for name in names if is_test_code(name)}
+    own = subject.places.name(str(subject.capture.modules[main.module].source))
+    return found if own in found and found != names else set()
+
+
+def others_first(findings: Findings, last: set[str]) -> Findings:
+    """The findings with the statements of some files behind all others."""
+    behind = [entry for entry in findings.ranking if entry.statement.file in last]
+    if not behind or len(behind) == len(findings.ranking):
+        return findings
+    first = [entry for entry in findings.ranking if entry.statement.file not in last]
+    ranking = [*_placed(first, 0), *_placed(behind, len(first))]
+    parts = {name: part for name, part in findings.parts.items() if name != "chance"}  # which is of another order
+    return replace(findings, ranking=ranking, parts=parts)
+
+
+def told_of(findings: Findings, last: set[str]) -> list[str]:
+    """What is said of files whose statements stand behind all others: a sentence, or none."""
+    named = sorted({entry.statement.file for entry in findings.ranking} & last)
+    if not named:
+        return []
+    more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
+    return [f"test code stands behind all that it tests: {', '.join(named[:NAMED])}{more}"]
+
+
+def _placed(entries: Sequence[Entry], before: int) -> list[Entry]:
+    """The entries with their places behind ``before`` others; ties stay ties."""
+    ranks = [entry.rank for entry in entries]
+    best = {rank: before + place for place, rank in reversed(list(enumerate(ranks, 1)))}
+    worst = {rank: before + place for place, rank in enumerate(ranks, 1)}
+    return [replace(entry, rank=best[entry.rank], rank_worst=worst[entry.rank]) for entry in entries]
