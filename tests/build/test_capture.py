@@ -217,7 +217,7 @@ def test_foreign_object_stays(project: Project) -> None:
 
 
 def test_source_without_ir_is_compiled_again_by_the_link(project: Project) -> None:
-    guard = "#ifndef __OPTIMIZE__\n#error no\n#endif\nint same(int x) { return x; }\n"
+    guard = "#ifndef __OPTIMIZE_SIZE__\n#error no\n#endif\nint same(int x) { return x; }\n"
     project.write(
         main_c=MAIN.replace("twice(", "2 * same(").replace("int 2 * same(int)", "int same(int)"), same_c=guard
     )
@@ -281,13 +281,61 @@ def test_libtools_script(project: Project) -> None:
         read_executable(project.folder / "prog")
 
 
-def test_shared_library(project: Project) -> None:
+def test_shared_libraries_of_the_build_are_modules(project: Project) -> None:
     project.write(twice_c=TWICE, main_c=MAIN)
-    project.cc("-fPIC -shared twice.c -o libtwice.so")
+    project.cc("-fPIC -shared twice.c -o libtwice.so -Wl,-soname,libtwice.so -Wl,-z,defs")
     assert names(read_executable(project.folder / "libtwice.so")) == ["twice.c"]
     project.cc("main.c -L. -ltwice -Wl,-rpath,. -o prog")
+    capture = check_variants(project, "prog")
+    assert names(capture) == ["main.c", "twice.c"]
+    assert list(capture.libraries) == ["./libtwice.so"]
+
+
+def test_what_a_shared_library_was_linked_with_is_linked(project: Project) -> None:
+    """Another library, an archive taken as a whole, and an object that nobody captured."""
+    project.write(
+        main_c=MAIN,
+        twice_c="int two(void), none(void), half(int);\nint twice(int x) { return two() * x + none() + half(0); }",
+        two_c="int two(void) { int one = 1; return 2 * one; }",
+        half_c="#include <math.h>\nint half(int x) { return (int)sqrt(x); }",
+        none_c="int none(void) { return 0; }",
+    )
+    project.cc("-fPIC -c two.c half.c")
+    project.plain("-fPIC -c none.c")
+    project.run(["ar", "rcs", "libpart.a", "two.o"])
+    project.cc("-fPIC -shared half.o -o libhalf.so -lm")
+    parts = "-Wl,--whole-archive,libpart.a,--no-whole-archive -L. -lhalf -Wl,-rpath,."
+    project.cc(f"-fPIC -shared twice.c none.o {parts} -o libtwice.so.1")
+    project.cc("main.c libtwice.so.1 -Wl,-rpath,. -Wl,-rpath-link,. -o prog")
+    capture = check_variants(project, "prog")
+    assert names(capture) == ["main.c", "twice.c", "two.c", "half.c"]
+    assert capture.uncaptured == [f"{project.folder}/none.o: not compiled by whence-cc"]
+
+
+def test_a_shared_library_counts_as_it_is_now(project: Project) -> None:
+    """The program need not be linked again after the library was."""
+    project.write(twice_c=TWICE, main_c=MAIN)
+    project.cc("-fPIC -shared twice.c -o libtwice.so")
+    project.cc("main.c -L. -ltwice -Wl,-rpath,. -o prog")
+    project.write(twice_c=TWICE.replace("2 * x", "2 * x + 1"))
+    project.cc("-fPIC -shared twice.c -o libtwice.so")
+    assert project.output("prog") == "43\n"
+    capture = read_executable(project.folder / "prog")
+    build_variant(capture, "identity", texts(capture), [], project.folder / "identity")
+    assert project.output("identity") == "43\n"
+
+
+def test_a_shared_library_with_names_of_the_program_stays_as_it_is(project: Project) -> None:
+    """The program's own definition is called from the library, too."""
+    project.write(
+        main_c=MAIN.replace("int main", "int two(void) { return 2; }\nint main"),
+        twice_c="int two(void) { return 5; }\nint twice(int x) { return two() * x; }",
+    )
+    project.cc("-fPIC -shared twice.c -o libtwice.so")
+    project.cc("main.c -L. -ltwice -Wl,-rpath,. -Wl,-export-dynamic -o prog")
     capture = check_variants(project, "prog", changed="42\n")
     assert names(capture) == ["main.c"]
+    assert capture.uncaptured == ["./libtwice.so: it defines two, as the program does, and is taken as it is"]
 
 
 def test_nothing_captured(project: Project) -> None:

@@ -71,10 +71,11 @@ def test_ties_stay_ties() -> None:
         Statement("t/a.c", 2): 2.0,
         Statement("b.c", 2): 2.0,
     }
-    found = others_first(Findings("locate", "p", rank(scores), parts={"chance": {}, "rules": []}), {"t/a.c"})
+    rules = [{"file": "t/a.c", "line": 1}, {"file": "b.c", "line": 1}]
+    found = others_first(Findings("locate", "p", rank(scores), parts={"chance": {}, "rules": rules}), {"t/a.c"})
     places = [(e.statement.file, e.statement.line, e.rank, e.rank_worst) for e in found.ranking]
     assert places == [("b.c", 1, 1, 2), ("b.c", 2, 1, 2), ("t/a.c", 1, 3, 3), ("t/a.c", 2, 4, 4)]
-    assert found.parts == {"rules": []}
+    assert found.parts == {"rules": rules[1:]}  # changing a check repairs nothing
 
 
 def test_only_files_in_the_ranking_are_named() -> None:

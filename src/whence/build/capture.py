@@ -6,13 +6,15 @@ program may be copied, installed or stripped, and its parts may come through sta
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from whence.build.flags import CommandLine
+from whence.build.ir import global_names
 from whence.build.members import wanted_members
-from whence.build.mend import kept_bitcode
+from whence.build.mend import kept_bitcode, kept_file
 from whence.build.records import Record, read_records
 from whence.build.store import Store
 from whence.build.toolchain import Toolchain, find_toolchain
@@ -57,13 +59,15 @@ class LinkRecord:
 class Capture:
     """All that is known of one executable's build.
 
-    ``uncaptured`` names each source or object without IR, with the reason.
+    ``modules`` are the program's own, then those of ``libraries``: shared ones of the build, by their names on the link
+    line. ``uncaptured`` names each source or object without IR, with the reason.
     """
 
     executable: Path
     modules: list[CapturedModule]
     link: LinkRecord
     uncaptured: list[str]
+    libraries: dict[str, Capture] = field(default_factory=dict)
 
     @property
     def toolchain(self) -> Toolchain:
@@ -88,8 +92,11 @@ def read_executable(path: Path | str, store: Store | None = None) -> Capture:
     modules = [_module(record, store, link.toolchain) for record in named]
     needed = wanted_members(executable, link.directory, link.files, named, store)
     modules += [_module(record, store, link.toolchain) for record in needed]
+    libraries, left_out = _libraries(link, modules, store)
+    modules += [module for library in libraries.values() for module in library.modules]
     _make_unique(modules)
-    return Capture(executable, modules, link, uncaptured + _foreign_objects(link, store))
+    uncaptured += [*_foreign_objects(link, store), *left_out]
+    return Capture(executable, modules, link, uncaptured, libraries)
 
 
 def real_executable(path: Path) -> Path:
@@ -108,6 +115,44 @@ def real_executable(path: Path) -> Path:
         if candidate.is_file():
             return candidate
     raise BuildError(f"{path} is libtool's script, but there is no program in {path.parent / '.libs'}", "run make")
+
+
+def _libraries(
+    link: LinkRecord, modules: Sequence[CapturedModule], store: Store
+) -> tuple[dict[str, Capture], list[str]]:
+    """The captured shared libraries that a link names, as they are now where they are still there, as programs run.
+
+    Also returns why others count as uncaptured: of two definitions of a name the program's own would be called.
+    """
+    found: dict[str, Capture] = {}
+    left_out: list[str] = []
+    taken: set[str] | None = None
+    seen = {module.hash for module in modules}
+    for name, digest in link.files.items():
+        if ".so" not in Path(name).name or not digest:
+            continue
+        built = Path(link.directory, name)
+        path = built if built.is_file() else kept_file(store, digest, built)
+        if not any(record.kind == "module" for record in _records(path)):
+            continue
+        library = read_executable(path, store)
+        if seen.issuperset(module.hash for module in library.modules):
+            continue  # another name of the same
+        taken = _defined(modules) if taken is None else taken
+        defined = _defined(library.modules)
+        if shared := sorted(taken & defined):
+            left_out.append(f"{name}: it defines {shared[0]}, as the program does, and is taken as it is")
+            continue
+        taken |= defined
+        seen |= {module.hash for module in library.modules}
+        found[name] = library
+        left_out += library.uncaptured
+    return found, left_out
+
+
+def _defined(modules: Sequence[CapturedModule]) -> set[str]:
+    """The names that modules define for others."""
+    return set[str]().union(*(global_names(module.bitcode.read_bytes())[1] for module in modules))
 
 
 def _records(executable: Path) -> list[Record]:

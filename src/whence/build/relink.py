@@ -8,6 +8,9 @@ has defined that already. Two things need care, because the linker would take a 
 under ``--whole-archive`` (replaced by their members that are not captured), and what ``ld -r`` or ``objcopy`` made of
 captured and other parts, also within archives, seen by a symbol that no variant object defines (replaced by a copy in
 which every definition is weak, so that the variant's wins; a captured constructor would run twice there).
+
+A shared library of the build that was captured, too, becomes a part of the variant: in its place stands what its own
+link had beside captured modules.
 """
 
 from __future__ import annotations
@@ -37,6 +40,13 @@ from whence.errors import BuildError
 
 _DROPPED = frozenset(("-o", "-x", "-MF", "-MT", "-MQ", "-MJ", "-s", "-c", "-save-temps", "-v", "--verbose"))
 _DROPPED_STARTS = ("-M", "-g", "-save-temps=", "-flto", "-ftime-trace", "-fprofile-", "--coverage")
+# What makes a shared library of a link.
+_OF_LIBRARIES = ("-shared", "-fPIC", "-fpic", "-fPIE", "-fpie", "-pie", "-rdynamic")
+_LINKER_OF_LIBRARIES_WORDS = (
+    "-soname --soname -h --version-script --dynamic-list --retain-symbols-file -Bsymbolic -Bsymbolic-functions "
+    "--no-undefined -z"
+)
+_LINKER_OF_LIBRARIES = frozenset(_LINKER_OF_LIBRARIES_WORDS.split())
 # Options of the linker that strip, or write to other places than the program.
 _LINKER_DROPPED_WORDS = (
     "-s -S --strip-all --strip-debug -M --print-map --trace -t -Map --Map --dependency-file --out-implib --cref"
@@ -52,22 +62,23 @@ def link_arguments(capture: Capture, objects: Sequence[Path], out: Path, scratch
     Returns them and the folder in which they hold, which is made below ``scratch``. Raises ``BuildError`` where a file
     of the link can be found neither in the store nor in its place.
     """
-    link = _Relink(capture, objects, scratch)
+    defined = set[str]().union(*(defined_globals(o.read_bytes()) for o in objects))
+    link = _Relink(capture, defined, scratch)
     return [*map(str, objects), *link.arguments(), _LIBRARIES_ARE_COMPLETE, "-o", str(out)], link.folder
 
 
 class _Relink:
-    """One walk over the link line, in order."""
+    """One walk over the link line, in order; of a library it gives what goes into a program that holds it."""
 
-    def __init__(self, capture: Capture, objects: Sequence[Path], scratch: Path) -> None:
-        self.link = capture.link
+    def __init__(self, capture: Capture, defined: set[str], scratch: Path, is_library: bool = False) -> None:
+        self.link, self.libraries, self.is_library = capture.link, capture.libraries, is_library
         self.line = CommandLine(capture.link.arguments)
         self.store = Store()
         self.sources = {module.source for module in capture.modules}
-        self.defined = set[str]().union(*(defined_globals(o.read_bytes()) for o in objects))
+        self.defined = defined
         self.root = scratch / "root"  # stands for the root of the file system
         self.folder = self._below_root(self.link.directory)
-        self.folder.mkdir(parents=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.whole = False  # --whole-archive is in force
         self.search: list[str] = []  # -L folders so far
         self.parts: list[str] = []  # what -Xlinker gave of an option that is not complete yet
@@ -95,7 +106,8 @@ class _Relink:
     def _place(self, name: str, content: Path) -> None:
         """Let a file of the link appear under its name."""
         place = self._placed(name)
-        if Path(os.path.normpath(place)).is_relative_to(self.root):  # not where ``..`` leads out of everything
+        is_inside = Path(os.path.normpath(place)).is_relative_to(self.root)  # ``..`` may lead out of everything
+        if is_inside and not os.path.lexists(place):
             os.makedirs(place.parent, exist_ok=True)  # noqa: PTH103 (which knows what to do with ``..``)
             place.symlink_to(content)
 
@@ -107,6 +119,8 @@ class _Relink:
 
         The program may bear the name of a shared library, and needs it there when it runs: that one is used in place.
         """
+        if self.is_library and not name.startswith("/"):  # the link is not done in its folder
+            return str(self._placed(name) if self.link.files.get(name) else Path(self.link.directory, name))
         if not name.startswith("/") or not self.link.files.get(name):
             return name
         return name if ".so" in Path(name).name and Path(name).is_file() else str(self._below_root(name))
@@ -121,7 +135,7 @@ class _Relink:
         parts = passed_on(words)
         if parts is not None:
             return self._passed_on(parts)
-        if name in _DROPPED or word.startswith(_DROPPED_STARTS):
+        if name in _DROPPED or word.startswith(_DROPPED_STARTS) or (self.is_library and word in _OF_LIBRARIES):
             return []
         if name == "-L":
             return self._folder(value)
@@ -144,7 +158,7 @@ class _Relink:
     def _linker(self, word: LinkerWord) -> list[str]:
         if word.name in ("--whole-archive", "--no-whole-archive"):
             self.whole = word.name == "--whole-archive"
-        if word.name in _LINKER_DROPPED:
+        if word.name in _LINKER_DROPPED or (self.is_library and word.name in _LINKER_OF_LIBRARIES):
             return []
         if word.name == "-L":
             return self._folder(word.value)
@@ -159,7 +173,7 @@ class _Relink:
     def _folder(self, name: str) -> list[str]:
         """A folder of libraries: what was kept of it, then itself for what was not."""
         self.search.append(name)
-        own = str(self._below_root(name)) if name.startswith("/") else name
+        own = str(self._placed(name)) if name.startswith("/") or self.is_library else name
         return [f"-L{own}", f"-L{Path(self.link.directory, name)}"]
 
     # ---- Inputs ------------------------------------------------------------------------------------------------------
@@ -172,6 +186,8 @@ class _Relink:
         return self._file(source_object(given.path))
 
     def _file(self, name: str) -> list[str]:
+        if name in self.libraries:
+            return self._of_library(name)
         digest = self.link.files.get(name)
         if digest == WHOLE_MODULE:
             return []
@@ -193,7 +209,16 @@ class _Relink:
 
     def _library(self, words: list[str], library: str) -> list[str]:
         found = next((name for name in library_files(self.search, library) if name in self.link.files), None)
+        if found in self.libraries:
+            return self._of_library(found)
         return self._archive(found, words) if found and is_archive(self._placed(found)) else words
+
+    def _of_library(self, name: str) -> list[str]:
+        """What the link of a captured shared library had beside captured modules."""
+        self.copies += 1
+        place = self.root.parent / f"library-{self.copies}"
+        place.mkdir()
+        return _Relink(self.libraries[name], self.defined, place, True).arguments()
 
     def _archive(self, name: str, words: list[str]) -> list[str]:
         """An archive: itself, unless the linker might take something of its captured members twice."""

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import click
 
+from whence.build.capture import real_executable
 from whence.cli.suites import TEST_FOLDERS, FoundSuite, find_suite, makefile_of
-from whence.errors import UsageError
+from whence.errors import BuildError, UsageError
 from whence.run.cases import PARTS, natural_key
 from whence.run.config import FILE_NAME
 
@@ -26,7 +27,8 @@ OUTPUT_FOLDERS = ("outputs", "expected", "output", "golden")
 TARGETS = re.compile(r"^(?:PROGRAMS?|PROG|TARGET|BIN|EXE|bin_PROGRAMS)\s*[:?]?=\s*([\w./-]+)", re.M)
 VERSION = re.compile(r"[-_]v?\d[\w.]*$")  # at the end of a folder's name
 PROBES = {"CMakeFiles", "meson-private"}  # folders of programs that test the compiler
-FIRST_OF_ALL = re.compile(r"^all\s*:\s*([\w./-]+)", re.M)
+FIRST_OF_ALL = re.compile(r"^all\s*:\s*(?!all-|config\.)([\w./-]+)", re.M)  # none of Automake's own targets
+CHECKED = re.compile(r"^check_PROGRAMS\s*=\s*([\w./-]+)", re.M)  # Automake's: made by `make check` alone
 
 
 @dataclass(slots=True)
@@ -101,12 +103,14 @@ def survey(folder: Path) -> Survey:
     folder = folder.resolve()
     makefile = makefile_of(folder)
     rules = makefile.read_text(errors="replace") if makefile else ""
-    target = TARGETS.search(rules) or FIRST_OF_ALL.search(rules)
+    own, checked = TARGETS.search(rules), CHECKED.search(rules)
+    target = own or checked or FIRST_OF_ALL.search(rules)
+    build = _build_command(folder, makefile is not None)
     return Survey(
         name=folder.name,
         sources=sorted(path.name for path in folder.glob("*.c")),
         executables=_executables(folder),
-        build=_build_command(folder, makefile is not None),
+        build=f"{build} all check TESTS=" if checked and not own else build,
         made=target[1] if target else None,
         case_folder=next((n for n in CASE_FOLDERS if _holds_cases(folder / n)), None),
         case_file=next((n for n in CASE_FILES if (folder / n).is_file()), None),
@@ -131,8 +135,11 @@ def _executables(folder: Path) -> list[str]:
 def _is_program(path: Path) -> bool:
     if ".so" in path.suffixes or not path.is_file() or not os.access(path, os.X_OK):
         return False
-    with path.open("rb") as file:
-        header = file.read(18)
+    try:
+        with real_executable(path).open("rb") as file:  # which may be behind a script of libtool's
+            header = file.read(18)
+    except BuildError:
+        return False
     return header[:4] == b"\x7fELF" and int.from_bytes(header[16:18], "little") in ELF_EXECUTABLES
 
 

@@ -32,7 +32,7 @@ from whence.investigation.account import search_summary, summary
 from whence.investigation.attempts import Attempts
 from whence.investigation.close_cases import add_close_cases
 from whence.investigation.first_use import compile_ahead
-from whence.investigation.investigation import Investigation
+from whence.investigation.investigation import FEW, Investigation
 from whence.run.cases import TAKE_APART
 from whence.run.outcome import Kind
 from whence.subject.initial_values import InitialValues
@@ -115,7 +115,8 @@ class Diagnosis:
         if self.chain is not None:
             findings.parts |= {name: part for name, part in self.chain.parts.items() if name == "chain"}
             findings.summary = [*findings.summary, *self.chain.summary]
-        lines = [*summary(self.investigation.subject, self.runs, self.recording), *self.investigation.told_of_checks]
+        investigation = self.investigation
+        lines = summary(investigation.subject, self.runs, self.recording, investigation.told_of_checks)
         lines += told_of(findings, self.tests or set())
         if "chance" in findings.parts:
             lines.append(chance_told(findings.parts["chance"]))
@@ -337,7 +338,10 @@ class Diagnosis:
         tested = self.runs.tested
         mended = [r for r in self.rows if tested[r].case.command is None and tested[r].outcome.kind is not Kind.MEMORY]
         is_one_program = not self.investigation.subject.has_threads
-        if not self.options.has("additions") or self.is_open or not (mended and self.runs.passing and is_one_program):
+        is_checked = bool(self.runs.passing) or len(self.investigation.checks) >= FEW
+        if not self.options.has("additions") or not (mended and is_checked and is_one_program):
+            return
+        if self.is_open and not self.investigation.checks:
             return
         if any(has_clean(one.parts.get("rules", ())) for one in self.found):
             return

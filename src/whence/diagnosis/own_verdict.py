@@ -44,13 +44,15 @@ def test_code(subject: Subject, failing: Iterable[Tested]) -> set[str]:
 
 
 def others_first(findings: Findings, last: set[str]) -> Findings:
-    """The findings with the statements of some files behind all others."""
+    """The findings with the statements of some files behind all others, and without rules that change these files."""
     behind = [entry for entry in findings.ranking if entry.statement.file in last]
     if not behind or len(behind) == len(findings.ranking):
         return findings
     first = [entry for entry in findings.ranking if entry.statement.file not in last]
     ranking = [*_placed(first, 0), *_placed(behind, len(first))]
     parts = {name: part for name, part in findings.parts.items() if name != "chance"}  # which is of another order
+    if "rules" in parts:
+        parts["rules"] = [rule for rule in parts["rules"] if rule["file"] not in last]
     return replace(findings, ranking=ranking, parts=parts)
 
 

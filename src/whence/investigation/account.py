@@ -88,14 +88,14 @@ def search_summary(work: Work) -> list[str]:
     return lines
 
 
-def summary(subject: Subject, runs: Runs, recording: Recording | None = None) -> list[str]:
-    """What was captured and run, in sentences; nothing is left out in silence."""
+def summary(subject: Subject, runs: Runs, recording: Recording | None = None, checks: Sequence[str] = ()) -> list[str]:
+    """What was captured and run, in sentences, those on passed ``checks`` last; nothing is left out in silence."""
     lines = [
         f"captured {count(len(subject.capture.modules), 'module')}, ran {count(len(runs.tested), 'case')} "
         f"({len(runs.passing)} passed, {len(runs.failing)} failed)",
         *subject.remarks,
     ]
-    if not runs.passing and runs.failing and not subject.others:
+    if not runs.passing and runs.failing and not subject.others and not checks:
         lines.append(f"{ALONE}: what failing and passing runs have in common tells nothing; add --passes")
     lines += [*_right_but_for_the_status(runs), *named("left out: ", runs.left_out), *named("", runs.cut_short)]
     if runs.unlike:
@@ -107,7 +107,7 @@ def summary(subject: Subject, runs: Runs, recording: Recording | None = None) ->
     if recording is not None:
         kind = "failing" if recording.outcome.failed else "passing"
         lines.append(f"recorded the {kind} case `{recording.case.name}`" + _cut(recording))
-    return lines
+    return [*lines, *checks]
 
 
 def _right_but_for_the_status(runs: Runs) -> Iterator[str]:

@@ -255,7 +255,8 @@ def _judged(
     if not covered and not lost:
         raise NoTime("the time was over before the cases had been run", "more time: --budget 5m")
     if not tested:
-        raise SubjectError(f"no case can be used: {left_out[0]}", "\n".join(f"nor {other}" for other in left_out[1:6]))
+        others = "\n".join(f"nor {other}" for other in left_out[1:6])
+        raise SubjectError(f"no case can be used: {left_out[0]}", others or "add a case that ends by itself")
     if all(row is None for row in rows):
         raise SubjectError(
             "no case ran the instrumented program",

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whence.build.capture import Capture, read_executable
+from whence.build.capture import Capture, read_executable, real_executable
 from whence.build.ir import canonical_text
 from whence.build.memory import Memory, read_memory
 from whence.build.quick import build_sources
@@ -267,11 +267,16 @@ def built_from_config(config: SubjectConfig) -> Subject:
     """
     if config.toolchain:
         os.environ["WHENCE_CLANG"] = config.toolchain
-    executable = _executable_of(config)
+    named = _executable_of(config)
+    executable = real_executable(named)
     cases = load_cases(config)
     if config.program.sources:
         cases = [_with_program(case, executable.name) for case in cases]
-    subject = Subject(config.folder, executable, cases, config.limits, config.program.name or "")
+    elif executable != named and named.is_relative_to(config.folder):
+        cases = [_with_program(case, str(executable.relative_to(config.folder))) for case in cases]
+    subject = Subject(config.folder, executable, cases, config.limits, config.program.name or f"./{named.name}")
+    if executable != named:  # its script would tell the loader where the libraries are
+        subject.cases = [_with_libraries(case, subject.capture) for case in cases]
     subject.reference, subject.allocators = config.cases.reference, config.allocators
     return subject
 
@@ -279,6 +284,15 @@ def built_from_config(config: SubjectConfig) -> Subject:
 def _with_program(case: Case, name: str) -> Case:
     """The case; where it is a command, the program that was compiled stands in its folder under this name."""
     return case if case.suite is None else replace(case, suite=replace(case.suite, program=name))
+
+
+def _with_libraries(case: Case, capture: Capture) -> Case:
+    """The case; where it is no command, the program finds the shared libraries of its build."""
+    folders = [str(Path(capture.link.directory, name).parent) for name in capture.libraries]
+    if case.command is not None or not folders:
+        return case
+    path = os.pathsep.join(dict.fromkeys(folders))
+    return replace(case, environment={"LD_LIBRARY_PATH": path, **case.environment})
 
 
 def learned(subject: Subject) -> Subject:

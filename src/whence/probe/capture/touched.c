@@ -67,7 +67,7 @@ static FILE *about;
 
 void begin_touching(int folder, FILE *file)
 {
-kept = folder;
+    kept = folder;
     about = file;
 }
 
@@ -99,7 +99,7 @@ static void copy_file(const char *key, int number, const char *path, const struc
 {
     char name[32];
     snprintf(name, sizeof name, "%s.%d", key, number);
-    int from = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int from = open(path, O_RDONLY | O_CLOEXEC);
     uint64_t most = settings.all - bytes < settings.most ? settings.all - bytes : settings.most;
     int64_t size = from < 0 || (uint64_t)is->st_size > most ? -1 : copy_bytes(from, kept, name, 0, most);
     if (from >= 0)
@@ -212,6 +212,13 @@ static void touch_way(const char *path)
     }
 }
 
+/* A shared library, which the loader looks for; libtool's scripts and test runners name those of the build by folder. */
+static int is_library(const char *path)
+{
+    const char *ending = strstr(path, ".so");
+    return ending && (!ending[3] || ending[3] == '.');
+}
+
 static int is_file(const char *path)
 {
     struct stat is;
@@ -239,7 +246,7 @@ static void touch(const char *path, int writes, int lists, int links)
     touch_way(path);
     if (is_below(full, (const char *)settings.work))
         take(full, writes, lists, links);
-    else if (!is_of_system(full) && strcmp(full, (const char *)settings.program) && is_file(full) && number_of(full) < 0) {
+    else if (!is_of_system(full) && !is_library(name) && strcmp(full, (const char *)settings.program) && is_file(full) && number_of(full) < 0) {
         struct stat is;
         if (count < MOST_FILES && !stat(full, &is)) { /* copied, since a program that compares files is asked for them */
             touched[count].path = strdup(full);
