@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 import whence
-from whence.diagnosis.own_verdict import is_test_code, others_first, told_of
+from whence.diagnosis.own_verdict import others_first, told_of
 from whence.findings import Findings, Statement, rank
 
 LIBRARY = "int clamp(int value, int most)\n{\n    if (value > most)\n        return most - 1;\n    return value;\n}\n"
@@ -21,20 +19,6 @@ int main(void)
 }
 """
 FAULT = Statement("lib.c", 4)
-
-
-NAMES = """test.c tests/run.c test_list.c test-list.c list_test.c list-tests.c testList.c ListTest.c t/basic.c test1.c
-src/unittest/a.c lib/tests.c list.test.c unittest_io.c"""
-
-
-@pytest.mark.parametrize("name", NAMES.split())
-def test_names_of_test_code(name: str) -> None:
-    assert is_test_code(name)
-
-
-@pytest.mark.parametrize("name", ["testify.c", "latest.c", "attest/a.c", "contest.c", "fastest.c", "check.c", "tt/a.c"])
-def test_other_names(name: str) -> None:
-    assert not is_test_code(name)
 
 
 def located(folder: Path, test: str, fails: list[tuple[str, str | None]]) -> Findings:

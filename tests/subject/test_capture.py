@@ -357,3 +357,23 @@ def test_a_test_that_kills_its_server_is_left_out_and_the_others_are_captured() 
     captured = captured_cases(*suite("killer", a=kill, b="echo 8 | ./tool largest"))
     assert [case.name for case in captured.cases] == ["tests/b.sh:1"]
     assert any("a test was left out" in line for line in captured.remarks)
+
+
+def test_the_one_that_printed_what_tells_of_a_failure_fails() -> None:
+    subject, config = suite(
+        "printed", 'failing_output = "largest is 9"', one="echo 5 9 | ./tool tell; echo 3 | ./tool tell"
+    )
+    captured = captured_cases(subject, config)
+    assert [(case.name, case.failing_output) for case in captured.cases] == [("tests/one.sh:1", "largest is 9")]
+    assert captured.failing == 1 and not run(subject, captured.cases[0])
+    again = with_captured_cases(subject, config)
+    assert [case.failing_output for case in again.cases] == ["largest is 9"]
+
+
+def test_of_several_that_printed_it_nothing_is_told() -> None:
+    subject, config = suite(
+        "printed-twice", 'failing_output = "largest"', one="echo 5 | ./tool tell; echo 3 | ./tool tell"
+    )
+    captured = captured_cases(subject, config)
+    assert captured.failing == 0
+    assert any("does not show which output is wrong" in line for line in captured.remarks), captured.remarks

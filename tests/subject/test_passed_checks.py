@@ -1,7 +1,8 @@
-"""Checks that passed in a failing test program before one failed: what each of them executed counts as passing."""
+"""Checks that passed in a failing test program: what each of them executed counts as passing."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,30 @@ TESTS = {
             check(clamp(3, 5) == 3, "in range");
             check(clamp(9, 5) == 5, "above");
             return errors != 0;
+        }""",
+    "prints": """
+        #include <stdio.h>
+        static struct test { const char *name; int failed; } tests[4];
+        static struct test *current;
+        static void check(int is_right)
+        {
+            if (!is_right)
+                current->failed = 1;
+        }
+        static void first(void) { check(twice(3) == 6); check(below(4) == 3); }
+        static void second(void) { check(clamp(3, 5) == 3); check(clamp(9, 5) == 5); }
+        int main(void)
+        {
+            void (*functions[])(void) = {first, second};
+            for (int i = 0; i < 2; i++) {
+                current = &tests[i];
+                functions[i]();
+                if (current->failed)
+                    printf("[FAIL] %d\\n", i);
+                else
+                    printf("[ OK ] %d\\n", i);
+            }
+            return 0;
         }""",
     "statuses": """
         static int test_first(void)
@@ -131,7 +156,7 @@ def library_lines(check: OtherRun) -> set[int]:
     return {s.line for site in check.executed for s in site.statements if s.file == "lib.c"}
 
 
-@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("name", [name for name in TESTS if name != "prints"])
 def test_what_led_to_checks_that_passed_counts_as_passing(tmp_path: Path, name: str) -> None:
     checks, findings = checked(tmp_path, TESTS[name])
     lines = [library_lines(check) for check in checks.found]
@@ -145,7 +170,7 @@ def test_checks_are_no_cases(tmp_path: Path) -> None:
     checks, findings = checked(tmp_path, TESTS["asserts"])
     assert checks.totals["passed"] == 0 and checks.totals["failed"] == 1
     assert checks.told == [
-        "3 checks passed before the one that failed: what each of them executed counts as passing in the spectrum"
+        "3 checks of the failing run passed: what each of them executed counts as passing in the spectrum"
     ]
     texts = {entry.statement: entry.evidence["text"] for entry in findings.ranking}
     assert texts[FAULT] == "executed by 1 of 1 failing cases and none of 3 passing checks"
@@ -156,6 +181,30 @@ def test_checks_that_failed_are_not_among_them(tmp_path: Path) -> None:
     test = TESTS["counts"].replace('check(below(4) == 3, "below");', 'check(clamp(7, 5) == 5, "seven");')
     checks, _ = checked(tmp_path, test)
     assert [library_lines(check) for check in checks.found] == [{9}, {3, 5}]
+
+
+def test_checks_behind_one_that_failed_count_too(tmp_path: Path) -> None:
+    test = TESTS["counts"].replace(
+        "return errors", 'check(below(7) + twice(1) == 8, "both");\n            return errors'
+    )
+    checks, _ = checked(tmp_path, test)
+    assert [library_lines(check) for check in checks.found] == [{9}, {13}, {3, 5}, {9, 13}]
+
+
+def test_what_is_printed_tells_of_checks(tmp_path: Path) -> None:
+    """The program ends with status 0, and what it prints says that it failed."""
+    (tmp_path / "lib.c").write_text(LIBRARY)
+    (tmp_path / "test.c").write_text("int clamp(int, int), twice(int), below(int);\n" + TESTS["prints"])
+    checks = Checks()
+    with whence.open_sources([str(tmp_path / name) for name in ("test.c", "lib.c")], fails=[("", None)]) as project:
+        cases = [replace(case, failing_output="FAIL") for case in project.investigation.subject.cases]
+        project.investigation.with_cases(cases)
+        symptom = project.locate(budget=10).symptom
+        findings = project.find(checks)
+    assert symptom is not None and symptom.details["label"] == "printed that it failed"
+    assert [lines for check in checks.found if (lines := library_lines(check))] == [{9}, {13}, {3, 5}]
+    suspects = {entry.statement: entry.rank for entry in findings.ranking if entry.statement.file == "lib.c"}
+    assert [statement for statement, rank in suspects.items() if rank == 1] == [FAULT]
 
 
 def test_a_run_without_checks_has_none(tmp_path: Path) -> None:

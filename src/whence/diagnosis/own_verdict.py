@@ -7,40 +7,27 @@ that they test.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 
 from whence.findings import Entry, Findings
 from whence.subject.runs import Tested
 from whence.subject.subject import Subject
+from whence.subject.test_code import test_modules
 
 NAMED = 3  # files
-FOLDERS = re.compile(r"(unit)?tests?|testing|testsuite|t", re.I)
-FILES = re.compile(r"(unit)?tests?([_\-.\d].*|[A-Z].*)?|.*[_\-.](unit)?tests?\d*|.*Tests?")
 
 
-def is_test_code(name: str) -> bool:
-    """Whether a source file is one of a test program, by its name or those of its folders."""
-    path = PurePath(name)
-    return bool(FILES.fullmatch(path.stem)) or any(FOLDERS.fullmatch(folder) for folder in path.parts[:-1])
-
-
-def test_code(subject: Subject, failing: Iterable[Tested]) -> set[str]:
+def test_files(subject: Subject, failing: Iterable[Tested]) -> set[str]:
     """The source files of a test program, where its own status alone says that it fails.
 
     None where ``main`` is not in such a file, or nothing else was captured.
     """
     if any(one.case.expected is not None and one.case.expected.stdout is not None for one in failing):
         return set()
-    main = next((ref for ref in subject.program.functions if ref.name == "main"), None)
-    if main is None:
-        return set()
-    names = {statement.file for statement in subject.places.statements}
-    found = {name for name in names if is_test_code(name)}
-    own = subject.places.name(str(subject.capture.modules[main.module].source))
-    return found if own in found and found != names else set()
+    modules, numbers = subject.capture.modules, test_modules(subject)
+    found = {subject.places.name(modules[number].source) for number in numbers}
+    return found if len(numbers) < len(modules) else set()
 
 
 def others_first(findings: Findings, last: set[str]) -> Findings:

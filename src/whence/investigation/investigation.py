@@ -160,7 +160,7 @@ class Investigation:
         """What is said of checks that count in the coverage: a sentence, or none."""
         if not self.coverage.checks:
             return []
-        passed = f"{plural(len(self.checks), 'check')} passed before the one that failed"
+        passed = f"{plural(len(self.checks), 'check')} of the failing run passed"
         return [f"{passed}: what each of them executed counts as passing in the spectrum"]
 
     @property

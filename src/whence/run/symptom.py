@@ -9,6 +9,7 @@ A symptom's ``details["criteria"]`` are the references (see ``trace/columns.py``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +20,7 @@ from whence.probe.layout import Kind as Site
 from whence.run.binary import in_hexadecimal, is_binary
 from whence.run.crash import find_crash
 from whence.run.evidence import Evidence, Source
-from whence.run.outcome import Kind, Outcome
+from whence.run.outcome import STDERR, STDOUT, Kind, Outcome
 from whence.run.point import Point, quoted, statement_of
 from whence.run.result import RunResult
 
@@ -34,6 +35,17 @@ def find_symptom(trace: Trace, result: RunResult, outcome: Outcome, folder: Path
     without IR is at fault), the symptom has neither event nor statement.
     """
     return _Finder(trace, result, outcome).symptom(folder)
+
+
+def telling_call(trace: Trace, result: RunResult) -> int:
+    """The call that printed what tells of a failure (``Case.failing_output``); -1: nothing does, or it is not known."""
+    pattern, evidence = result.case.failing_output, Evidence(trace)
+    for stream in (STDOUT, STDERR) if pattern else ():
+        found = re.search(str(pattern).encode(), result.text(stream), re.M)
+        source = evidence.source_of(stream, found.start()) if found else None
+        if source is not None:
+            return source.call
+    return -1
 
 
 class _Finder:
@@ -221,7 +233,9 @@ class _Finder:
     # ---- Ends ----------------------------------------------------------------------------------------------
 
     def _status(self) -> Point:
-        """The argument of ``exit``, or what ``main`` returned."""
+        """What printed that it failed; or the argument of ``exit``, or what ``main`` returned."""
+        if (call := telling_call(self.trace, self.result)) >= 0:
+            return Point(call, [call + 1], label="printed that it failed")
         event = self.evidence.exit_event()
         if event < 0:
             return Point()

@@ -3,12 +3,14 @@
 A test that passes vouches for all that its invocations gave, unless another one shows that to be wrong. In one that
 fails an invocation is judged by what shows it: that it crashed; that the test compared its output, or a file that it
 wrote, with a file, by ``cmp`` or ``diff``, which then holds what is right; that the same was done in a test that
-passes; that the test goes on where it is told something else than the invocation gave (``subject/told.py``). One that
+passes; that the test goes on where it is told something else than the invocation gave (``subject/told.py``); that it
+alone printed what makes the test's output one of a failure. One that
 then passes vouches for the others. Of the rest nothing is said.
 """
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,7 +38,7 @@ class TestRun:
     """One test with its outcome and its output: the invocations in it of the program, and of ``JUDGES``, in order.
 
     ``told`` is what it goes on with instead of what some invocations gave, by their orders; those that began before
-    ``accepted`` it has found nothing wrong with otherwise.
+    ``accepted`` it has found nothing wrong with otherwise. ``failing_output``: what is printed where something failed.
     """
 
     __test__ = False  # pytest takes it for tests of its own
@@ -48,13 +50,15 @@ class TestRun:
     output: bytes = b""
     told: Mapping[str, Told] = field(default_factory=dict)
     accepted: str = ""
+    failing_output: str | None = None
 
 
 @dataclass(frozen=True)
 class Judged:
     """An invocation with what is right for it, or else why that is not known.
 
-    ``failed``: it gave something else. ``open``: only a program that is right can tell.
+    ``failed``: it gave something else. ``open``: only a program that is right can tell. ``failing_output``: what it
+    prints where something failed.
     """
 
     name: str
@@ -64,6 +68,7 @@ class Judged:
     failed: bool = False
     why: str = ""
     open: bool = False
+    failing_output: str | None = None
 
 
 def take_apart(tests: Sequence[TestRun]) -> list[Judged]:
@@ -88,7 +93,11 @@ def with_printed_failures(tests: Sequence[TestRun]) -> tuple[list[TestRun], dict
     said = {test.name: found for test in tests if test.outcome.passed and (found := _printed_failure(test.output))}
     outcomes = {name: Outcome(Kind.WRONG_STATUS, f"prints `{line}`") for name, line in said.items()}
     told = {name: f"`{name}` succeeds, but prints `{line}`: that counts as a failure" for name, line in said.items()}
-    return [replace(test, outcome=outcomes.get(test.name, test.outcome)) for test in tests], told
+    pattern = FAILING.pattern.decode()
+    return [
+        replace(test, outcome=outcomes[test.name], failing_output=pattern) if test.name in outcomes else test
+        for test in tests
+    ], told
 
 
 def _printed_failure(output: bytes) -> str:
@@ -146,9 +155,20 @@ def _judged(test: TestRun, number: int, one: Invocation, right: Expected | None)
         return Judged(name, test.name, one, _as_told(one, told, right), failed=True)
     if right is None and one.order < test.accepted:
         right = one.observed
+    if right is None and _alone_prints(test, one):
+        status = 0 if one.status == 0 else None
+        return Judged(name, test.name, one, Expected(status=status), failed=True, failing_output=test.failing_output)
     if right is None:
         return Judged(name, test.name, one, None, why=UNTOLD, open=True)
     return Judged(name, test.name, one, right, failed=not right.is_met_by(one.observed))
+
+
+def _alone_prints(test: TestRun, one: Invocation) -> bool:
+    """Whether of a test's invocations this one alone printed what tells of a failure."""
+    if test.failing_output is None:
+        return False
+    pattern = re.compile(test.failing_output.encode(), re.M)
+    return [other for other in test.invocations if pattern.search(other.stdout + other.stderr)] == [one]
 
 
 def _as_told(one: Invocation, told: Told, right: Expected | None) -> Expected:

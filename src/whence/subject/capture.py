@@ -35,7 +35,7 @@ from whence.subject.suite_runner import SuiteRunner
 from whence.subject.told import with_what_they_want
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 12  # of what is kept, and of how it was chosen
+VERSION = 13  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -189,6 +189,7 @@ class _Capture:
             suite.own(invocation.variables),
             right,
             how,
+            failing_output=one.failing_output,
             place=Place(invocation.words[0], os.path.relpath(invocation.folder, work), str(work)),
         )
 
@@ -197,7 +198,8 @@ class _Capture:
         found = []
         results = self._results(self._subject.executable, [replace(case, expected=None) for case in cases])
         for one, case, observed, result in zip(chosen, cases, gave, results, strict=True):
-            if result is None or not judge(replace(case, expected=replace(observed, files=())), result).passed:
+            gives = replace(case, expected=replace(observed, files=()), failing_output=None)
+            if result is None or not judge(gives, result).passed:
                 self._left_out[ELSEWHERE] += 1
                 continue
             if case.expected is not None:

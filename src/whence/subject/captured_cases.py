@@ -84,6 +84,7 @@ class Keeper:
             "files": [(name, path.name) for name, path in case.files],
             "expected": expected and [_text(expected.stdout), expected.status, self._kept(expected)],
             "mask": case.comparison.mask,
+            "failing_output": case.failing_output,
         }
 
     def _case(self, item: dict[str, Any], comparison: Comparison) -> Case:
@@ -96,6 +97,7 @@ class Keeper:
             item["environment"],
             expected and Expected(_bytes(expected[0]), None, expected[1], self._contents(expected[2])),
             replace(comparison, mask=tuple(item["mask"])),
+            failing_output=item["failing_output"],
             place=Place(*item["place"]),
         )
 

@@ -1,8 +1,9 @@
-"""Checks of a failing run that passed before one failed: what led to each of them counts as passing in the spectrum.
+"""Checks of a failing run that passed: what led to each of them counts as passing in the spectrum.
 
 A test program checks one thing after another, and is often the only case that there is, so that its spectrum tells
-nothing. But all that it checked before the check that failed was right. So the run is cut behind each check that
-passed, and what was executed between two cuts is a passing row of the coverage beside the cases' own.
+nothing. But all that it checked before the check that failed was right, and so is what it checks behind that, where it
+goes on. So the run is cut behind each check, and what was executed between two cuts, the second of which is a check
+that passed, is a passing row of the coverage beside the cases' own.
 
 A check is a branch that decides over a verdict: over the call that ended the run (``abort``, ``exit``, what ``assert``
 calls), or over a store of a constant, or a count, that the status came from. Its likes are the branches of the same
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -23,8 +23,10 @@ from numpy.typing import NDArray
 from whence.probe.layout import Kind as Event
 from whence.run.evidence import Evidence
 from whence.run.outcome import Kind
+from whence.run.symptom import telling_call
 from whence.subject.coverage import OtherRun, Site
 from whence.subject.runs import Counter, counters
+from whence.subject.test_code import test_modules
 from whence.trace.slicing import backward_slice
 
 if TYPE_CHECKING:
@@ -37,11 +39,11 @@ DEPTH = 3  # checks that lead to the one before: of the test in main, of the tes
 
 
 def passed_checks(subject: Subject, recording: Recording) -> list[OtherRun]:
-    """What the recorded failing run executed up to each check that passed before one failed; none where none did.
+    """What the recorded failing run executed up to each check that passed; none where it does not fail by a check.
 
     Each row is a part of the run, from one check to the next; equal parts count once.
     """
-    checks = _Checks(Evidence(recording.trace), recording)
+    checks = _Checks(subject, recording)
     made, passed = checks.made()
     if not len(passed):
         return []
@@ -64,18 +66,20 @@ class _Failed:
 class _Checks:
     """The checks of one failing run."""
 
-    def __init__(self, evidence: Evidence, recording: Recording) -> None:
-        self._evidence, self._trace, self._kind = evidence, recording.trace, recording.outcome.kind
+    def __init__(self, subject: Subject, recording: Recording) -> None:
+        self._trace, self._result, self._kind = recording.trace, recording.result, recording.outcome.kind
+        self._evidence = Evidence(self._trace)
+        main = {ref.module for ref in self._trace.program.functions if ref.name == "main"}
+        self._modules = test_modules(subject) | main
         self._plan, self._segments = self._trace.plan, self._trace.columns.segments[: self._trace.segments]
 
     def made(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The segment instances whose branches are checks, before the last that failed; and those that passed."""
+        """The segment instances whose branches are checks, in order; and those that passed."""
         failed = list(self._failed())
         if not failed:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         found = [self._like(one) for one in failed]
         made = np.unique(np.concatenate([made for made, _ in found]))
-        made = made[made < min(one.instance for one in failed)]
         return made, np.setdiff1d(made, np.concatenate([bad for _, bad in found]))
 
     def name(self, instance: int) -> str:
@@ -88,17 +92,22 @@ class _Checks:
     def _failed(self) -> Iterator[_Failed]:
         """The checks that failed, each one's verdict being what the check before hangs on."""
         if self._kind in (Kind.ASSERTION, Kind.CRASH):
-            yield from self._deciding(self._evidence.last_call())
+            yield from self._ended_by(self._evidence.last_call())
+        elif (telling := telling_call(self._trace, self._result)) >= 0:
+            yield from self._deciding(telling, np.array([self._trace.site(telling)]))
         elif self._kind is Kind.WRONG_STATUS and (event := self._evidence.exit_event()) >= 0:
             found = list(self._given(event))
             if not found and self._trace.kind(event) is Event.ARG:
-                found = list(self._deciding(self._trace.last_event(self._evidence.segment_of(event))))
+                found = list(self._ended_by(self._trace.last_event(self._evidence.segment_of(event))))
             yield from found
 
-    def _deciding(self, call: int) -> Iterator[_Failed]:
-        """The check that decided over a call, or over a call that led to it."""
-        if call < 0 or not (self._is_verdict(call)):
-            return
+    def _ended_by(self, call: int) -> Iterator[_Failed]:
+        """The check that decided over the call that ended the run, or over a call that led to it."""
+        if call >= 0 and np.isin(self._trace.site(call), self._evidence.formats.ending_calls):
+            yield from self._deciding(call)
+
+    def _deciding(self, call: int, verdicts: NDArray[np.int64] | None = None) -> Iterator[_Failed]:
+        """The check that decided over a call, or over one that led to it; all calls of what it called are verdicts."""
         segment = self._evidence.segment_of(call)
         while segment >= 0 and (control := int(self._segments[segment]["control"])) < 0:
             segment = int(self._trace.columns.frames[int(self._segments[segment]["frame"])]["call"])
@@ -107,13 +116,8 @@ class _Checks:
         sites = self._plan.sites[:-1]
         callee = sites["callee"][self._trace.site(self._trace.last_event(segment))]
         calls = np.flatnonzero((sites["kind"] == Event.CALL) & (sites["callee"] == callee))
-        yield _Failed(control, calls)
+        yield _Failed(control, calls if verdicts is None else verdicts)
         yield from self._given(self._trace.last_event(control))
-
-    def _is_verdict(self, call: int) -> bool:
-        """Whether a call ends the run."""
-        ends = self._evidence.formats.ending_calls
-        return self._trace.kind(call) is Event.CALL and bool(np.isin(self._trace.site(call), ends))
 
     def _given(self, event: int) -> Iterator[_Failed]:
         """The checks that decided over the value that an event used, the last one first."""
@@ -134,12 +138,12 @@ class _Checks:
         return -1
 
     def _gives_verdict(self, store: int) -> bool:
-        """Whether a store under a branch, in the module of ``main``, gives a constant or counts."""
+        """Whether a store under a branch, in the module of ``main`` or other test code, gives a constant or counts."""
         instruction = self._trace.instruction(store)
         is_controlled = int(self._segments[self._evidence.segment_of(store)]["control"]) >= 0
         return (
             is_controlled
-            and self._evidence.function_of(store).module == self._module
+            and self._evidence.function_of(store).module in self._modules
             and (not instruction.operands[0].is_register or self._counts(store))
         )
 
@@ -152,11 +156,6 @@ class _Checks:
             return False
         loaded = made.get(added.operands[0].text)
         return loaded is not None and loaded.opcode == "load" and loaded.operands[0].text == _place(instruction)
-
-    @cached_property
-    def _module(self) -> int:
-        """The module of ``main``."""
-        return next((ref.module for ref in self._trace.program.functions if ref.name == "main"), -1)
 
     def _stores_like(self, store: int) -> NDArray[np.int64]:
         """The sites of all stores to the variable that a store goes to, by its name."""

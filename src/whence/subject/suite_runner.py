@@ -66,7 +66,8 @@ class SuiteRunner:
             for name in names:
                 (self._root / name).rename(self._root / f"{name}.{self._count}")
         found = [read_invocations(self._root / f"{name}.{self._count}") for name in names]
-        return TestRun(case.name, judge(case, result), found[0], found[1], result.stdout + result.stderr)
+        output, says = result.stdout + result.stderr, case.failing_output
+        return TestRun(case.name, judge(case, result), found[0], found[1], output, failing_output=says)
 
     def number(self, invocation: Invocation) -> int:
         """As which one of its test an invocation began, from 1 on; those that others made count."""
