@@ -55,6 +55,7 @@ PASSING_RECORDED = 5  # passing runs whose values are shown beside the failing r
 LONGEST_PASSING = 1_000_000  # blocks of a passing run that is recorded for its values alone
 MAKING = 0.3  # of the time that is left, for making inputs
 RECORDING, COMPILING = 0.5, 0.85  # of it, for recording the failing run, and where the analysis is compiled for it
+CHECKS = 0.1  # of it, for looking for checks of the run that passed
 ALIKE = 0.1  # of it, for finding failing runs that fail in the same way
 COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
 REASONING = 0.1  # of it, for the cause tree
@@ -179,13 +180,7 @@ class Diagnosis:
         self.generated = self.attempts.take("inputs", "making inputs", make, MAKING * self.left + LATE) or []
         others = investigation.failing_rows()
         self.rows = [*self.rows, *(row for row in others if row not in self.rows)]  # the user's first
-        symptom, subject = self.base.symptom, investigation.subject
-        if self.reader is not None and symptom is not None and self.options.has("slice"):
-            evidence = Evidence(investigation.coverage, self.reader, symptom)
-            self.base = locate(evidence, subject.name, self.options.formula)
-        else:
-            suspects = spectrum(investigation.coverage, formula=self.options.formula, subject=subject.name)
-            self.base = replace(suspects, technique="locate", symptom=symptom)
+        self.rank_anew()
         self.publish()
 
     def can_compare(self) -> bool:
@@ -240,7 +235,6 @@ class Diagnosis:
 
         def sliced() -> tuple[int, Recording, TraceReader, Findings]:
             row, recording = investigation.record_failing(self.rows)
-            investigation.take_checks(recording)
             subject = investigation.subject
             reader = TraceReader(subject, recording.trace)
             evidence = Evidence(investigation.coverage, reader, symptom_of(recording, subject.folder))
@@ -254,6 +248,26 @@ class Diagnosis:
             row, self.recording, self.reader, self.base = found
             self.rows = [row, *(other for other in self.rows if other != row)]
             self.publish()
+            self.take_checks(self.recording)
+
+    def take_checks(self, recording: Recording) -> None:
+        """Let checks of the failing run that passed count in the ranking, where hardly any case passes."""
+        take = partial(self.investigation.take_checks, recording)
+        seconds = CHECKS * self.left
+        if self.attempts.take("passed checks", "looking for checks that passed", take, seconds):
+            self.rank_anew()
+            self.publish()
+
+    def rank_anew(self) -> None:
+        """Rank by the coverage as it is now, and by the slice where there is one."""
+        investigation, symptom = self.investigation, self.base.symptom
+        subject = investigation.subject
+        if self.reader is not None and symptom is not None and self.options.has("slice"):
+            evidence = Evidence(investigation.coverage, self.reader, symptom)
+            self.base = locate(evidence, subject.name, self.options.formula)
+        else:
+            suspects = spectrum(investigation.coverage, formula=self.options.formula, subject=subject.name)
+            self.base = replace(suspects, technique="locate", symptom=symptom)
 
     def keep_alike(self) -> None:
         """Of the failing cases keep those that fail as the recorded one does."""

@@ -147,13 +147,17 @@ class Investigation:
         found: Coverage = coverage(self.subject, self.runs)
         return found.with_others(self.subject.others).with_checks(self.checks if self._lacks_passing else ())
 
-    def take_checks(self, recording: Recording) -> None:
-        """Let checks of a recorded failing run that passed count in the coverage, where hardly any case passes."""
+    def take_checks(self, recording: Recording) -> bool:
+        """Let checks of a recorded failing run that passed count in the coverage, where hardly any case passes.
+
+        Whether there are any.
+        """
         from whence.subject.passed_checks import passed_checks
 
         if self._lacks_passing:
             self.checks = passed_checks(self.subject, recording)
             self.__dict__.pop("coverage", None)
+        return bool(self.checks)
 
     @property
     def told_of_checks(self) -> list[str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 MOST = 64  # rows, the last ones: checks before them lie far from the failure
+MOST_STORES = 1_000  # among which the one that gave a verdict is looked for, the last ones
 DEPTH = 3  # checks that lead to the one before: of the test in main, of the test itself, of a function that checks
 
 
@@ -130,22 +132,30 @@ class _Checks:
             event = self._trace.last_event(control)
 
     def _verdict_of(self, event: int) -> int:
-        """The last store of a verdict among what gave the value that an event used, -1."""
+        """The last store of a verdict, under a branch, among what gave the value that an event used, -1."""
         events = backward_slice(self._plan, self._trace.columns, np.array([event + 1]), False).events
-        for candidate in events[events < event][::-1].tolist():
-            if self._trace.kind(candidate) is Event.STORE and self._gives_verdict(candidate):
-                return int(candidate)
-        return -1
+        events = events[events < event]
+        sites = self._trace.sites(events)
+        controls = self._segments["control"][self._trace.columns.events["segment"][events]]
+        chosen = (self._plan.sites["kind"][sites] == Event.STORE) & self._is_own[sites] & (controls >= 0)
+        last = events[chosen][-MOST_STORES:]
+        return next((store for store in last[::-1].tolist() if self._gives_verdict(store)), -1)
+
+    @cached_property
+    def _is_own(self) -> NDArray[np.bool_]:
+        """For each site whether it lies in the module of ``main`` or in other test code."""
+        plan = self._plan
+        functions = plan.segments["function"][plan.sites["segment"][:-1]]
+        return np.isin(self._module_of[functions], list(self._modules))
+
+    @cached_property
+    def _module_of(self) -> NDArray[np.int64]:
+        """For each function its module."""
+        return np.array([ref.module for ref in self._trace.program.functions], np.int64)
 
     def _gives_verdict(self, store: int) -> bool:
-        """Whether a store under a branch, in the module of ``main`` or other test code, gives a constant or counts."""
-        instruction = self._trace.instruction(store)
-        is_controlled = int(self._segments[self._evidence.segment_of(store)]["control"]) >= 0
-        return (
-            is_controlled
-            and self._evidence.function_of(store).module in self._modules
-            and (not instruction.operands[0].is_register or self._counts(store))
-        )
+        """Whether a store gives a constant or counts."""
+        return not self._trace.instruction(store).operands[0].is_register or self._counts(store)
 
     def _counts(self, store: int) -> bool:
         """Whether a store adds a constant to what was there."""
@@ -182,9 +192,8 @@ class _Checks:
         blocks = np.unique(plan.segments["block"][static])
         starts = plan.blocks["control_start"]
         parents = np.unique(np.concatenate([plan.controls["block"][starts[b] : starts[b + 1]] for b in blocks]))
-        modules = np.array([ref.module for ref in self._trace.program.functions])
-        own = modules[plan.blocks["function"][plan.segments["block"][self._segments[failed.instance]["id"]]]]
-        parents = parents[modules[plan.blocks["function"][parents]] == own]
+        own = self._module_of[plan.segments["function"][self._segments[failed.instance]["id"]]]
+        parents = parents[self._module_of[plan.blocks["function"][parents]] == own]
         last = plan.segments["site_start"][1:] - 1
         branches = (sites["kind"][last] == Event.BRANCH) & (np.diff(plan.segments["site_start"]) > 0)
         chosen = np.isin(plan.segments["block"][:-1], parents) & branches
