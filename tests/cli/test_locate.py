@@ -127,7 +127,7 @@ def test_next_commands_can_be_copied(located):
 
 def test_text_is_plain_when_piped(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
-    done = whence(prices(), "locate", "prices.c", *PRICES_CASES, "-n", "2")
+    done = whence(prices(), "locate", "prices.c", *PRICES_CASES, "-n", "2", "--no-alter")
     assert done.err == "" and "\x1b" not in done.out
     assert f"prices.c:{fault_line(PRICES)}" in done.out and "not shown" in done.out and "next:" in done.out
 
@@ -179,7 +179,7 @@ def test_kinds_of_failures(name):
 
 def test_endless_run_is_kept_in_part():
     words = ["--fails", "loop 3", "--passes", "loop 2", "--timeout", "0.5", *LITTLE]
-    done = whence(kinds(), "locate", "kinds.c", *words, "--json")
+    done = whence(kinds(), "locate", "kinds.c", *words, "--no-alter", "--json")
     assert "recorded the failing case `fails 1`, of which the first 2 MiB are kept" in done.json["summary"]
 
 
@@ -193,6 +193,7 @@ def test_crashing_access_has_no_value():
 
 def test_shortest_failing_run_is_recorded():
     words = ["--fails", "words a b c d", "--expect", "", "--fails", "words a", "--expect", "", "--passes", "words"]
+    words += ["--no-alter"]
     done = whence(kinds(), "locate", "kinds.c", *words, "--json")
     assert "recorded the failing case `fails 2`" in done.json["summary"]
     named = whence(kinds(), "locate", "kinds.c", *words, "--case", "fails 1", "--json")
@@ -209,14 +210,14 @@ def test_input_file_and_quotes(tmp_path):
     folder = kinds()
     write(folder / "in put.txt", "axb\n")
     words = ["--fails", "echo < 'in put.txt'", "--expect", "axb", "--passes", "words 'a b' \"c d\""]
-    done = whence(folder, "locate", "kinds.c", *words, "--json")
+    done = whence(folder, "locate", "kinds.c", *words, "--no-alter", "--json")
     assert '"ayb", expected "axb"' in done.json["symptom"]["text"]
 
 
 def test_expected_text_may_lack_the_final_newline():
     right = whence(kinds(), "locate", "kinds.c", "--fails", "words a", "--expect", "a", "--passes", "words b")
     assert right.status == 2 and "no case fails" in right.err
-    words = ["--fails", "words a", "--expect", "ab", "--passes", "words b", "--json"]
+    words = ["--fails", "words a", "--expect", "ab", "--passes", "words b", "--no-alter", "--json"]
     wrong = whence(kinds(), "locate", "kinds.c", *words)
     assert '"a", expected "ab"' in wrong.json["symptom"]["text"]
 
@@ -311,7 +312,7 @@ def test_folder_of_cases():
     files["whence.toml"] = '[program]\nsources = ["prices.c"]\n[cases]\nfolder = "cases"\n'
     for path, text in files.items():
         write(folder / path, text)
-    done = whence(folder.parent, "locate", "-C", folder.name, "--json")
+    done = whence(folder.parent, "locate", "-C", folder.name, "--no-alter", "--json")
     assert done.json["cases"] == {"passed": 1, "failed": 1, "names_failed": ["b"]}
     assert all("-C prices-folder" in c["command"] for c in done.json["next"])
 

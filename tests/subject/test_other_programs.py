@@ -95,3 +95,16 @@ def test_a_program_that_cannot_be_built_is_told(monkeypatch: pytest.MonkeyPatch)
     found, lost = runs_of_other_programs(subject, [case for case in subject.cases if case.name == "t/below"])
     assert not found
     assert lost == ["t/below does not count in the spectrum: the compiler ended"]
+
+
+def test_a_failing_test_that_is_another_program_is_the_subject() -> None:
+    folder = suite("instead")[0].folder
+    settings = folder / "whence.toml"
+    settings.write_text(settings.read_text().replace('path = "t/above"', 'path = "t/alone"'))
+    config = read_config(folder)
+    found = with_captured_cases(built_from_config(config), config)
+    assert found.executable == folder / "t/above"
+    assert [case.name for case in found.cases] == ["t/above:1"]
+    told = "no run of alone is known to fail; test `t/above` does, and runs above: that is the program here"
+    assert told in found.remarks
+    assert sorted(other.name for other in found.others) == ["t/below", "t/doubled"]

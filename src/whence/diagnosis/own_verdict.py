@@ -13,21 +13,22 @@ from dataclasses import replace
 from whence.findings import Entry, Findings
 from whence.subject.runs import Tested
 from whence.subject.subject import Subject
-from whence.subject.test_code import test_modules
+from whence.subject.test_code import is_test_code, test_modules
 
 NAMED = 3  # files
 
 
 def test_files(subject: Subject, failing: Iterable[Tested]) -> set[str]:
-    """The source files of a test program, where its own status alone says that it fails.
+    """The source files and headers of a test program, where its own status alone says that it fails.
 
     None where ``main`` is not in such a file, or nothing else was captured.
     """
     if any(one.case.expected is not None and one.case.expected.stdout is not None for one in failing):
         return set()
-    modules, numbers = subject.capture.modules, test_modules(subject)
-    found = {subject.places.name(modules[number].source) for number in numbers}
-    return found if len(numbers) < len(modules) else set()
+    numbers = test_modules(subject)
+    if not numbers or len(numbers) == len(subject.capture.modules):
+        return set()
+    return {name for name in {statement.file for statement in subject.places.statements} if is_test_code(name)}
 
 
 def others_first(findings: Findings, last: set[str]) -> Findings:

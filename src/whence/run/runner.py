@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 
 from whence.errors import SubjectError, TraceError, WhenceError
 from whence.run import protocol
-from whence.run.cases import Case
+from whence.run.brought_back import State, bring_back, state_of
+from whence.run.cases import Case, Suite
 from whence.run.left_files import changed_files, left_files
 from whence.run.oracle import judge
 from whence.run.outcome import Expected, Rule
@@ -145,6 +146,7 @@ class Runner:
         self.sandbox = Sandbox()
         self._servers: dict[bool, Server] = {}  # by whether they run the shell
         self._copies: dict[Path, SuiteCopy] = {}
+        self._filled: dict[Path, tuple[tuple[Suite, Path], State]] = {}  # copies of suites' folders, as they were made
         self._changing = threading.Lock()  # of `_servers` and `_is_cancelled`
         self._is_cancelled = False
 
@@ -227,7 +229,8 @@ class Runner:
                 self._send(batch, request, row)
             while batch.flights:
                 yield self._land(batch, deadline)
-            remove_tree(batch.slots[0].spare)
+            if batch.slots[0].spare not in self._filled:
+                remove_tree(batch.slots[0].spare)
         except TimeoutError:
             return  # what is in flight is ended below
         except EOFError as error:
@@ -293,8 +296,10 @@ class Runner:
             raise SubjectError(f"case {case.name}: an argument or variable cannot be passed on: {error}") from error
         job.row = row if batch.matrix is not None else -1
         if fill := self._folder_of(case):
-            if not (_goes_on(case) and slot.spare.exists()):
+            goes_on = _goes_on(case) and slot.spare.exists() and slot.spare not in self._filled
+            if not goes_on and not self._is_brought_back(case, slot):
                 self.sandbox.prepare(slot, fill)
+                self._remember(case, slot)
             job.flags |= protocol.PREPARED
         try:
             batch.server.send(job)
@@ -367,15 +372,44 @@ class Runner:
         suite = case.suite
         assert suite is not None
         if suite.folder is not None:
-            self._copies.setdefault(suite.folder, SuiteCopy(suite.folder)).make(target, self.sandbox.work)
+            self._copy_of(suite.folder).make(target, self.sandbox.work)
         if suite.program is not None:
-            place = target / suite.program
-            times = place.stat() if place.exists() else None
-            place.unlink(missing_ok=True)
-            shutil.copy2(self.executable, place)
-            if times:  # make must not think that anything has changed
-                os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
+            self._place_program(target / suite.program)
         copy_files(case.files, target)
+
+    def _copy_of(self, folder: Path) -> SuiteCopy:
+        return self._copies.setdefault(folder, SuiteCopy(folder))
+
+    def _place_program(self, place: Path) -> None:
+        times = place.stat() if place.exists() else None
+        place.unlink(missing_ok=True)
+        shutil.copy2(self.executable, place)
+        if times:  # make must not think that anything has changed
+            os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def _remember(self, case: Case, slot: Slot) -> None:
+        """Know what is in a copy of a suite's folder, so that it can be used again."""
+        if case.suite is not None and case.suite.folder is not None and not case.files and not _goes_on(case):
+            self._filled[slot.spare] = (case.suite, self.executable), state_of(slot.spare)
+
+    def _is_brought_back(self, case: Case, slot: Slot) -> bool:
+        """Whether the copy that an earlier test was run in is there, and is as it was before."""
+        suite, (key, before) = case.suite, self._filled.pop(slot.spare, (None, State()))
+        if suite is None or suite.folder is None or case.files or key != (suite, self.executable):
+            return False
+        folder, program, copy = suite.folder, suite.program, self._copy_of(suite.folder)
+
+        def put(name: str) -> None:
+            if os.path.lexists(folder / name):
+                copy.make_one(name, slot.spare, self.sandbox.work)
+            if name == program:
+                self._place_program(slot.spare / name)
+
+        try:
+            self._filled[slot.spare] = key, bring_back(slot.spare, before, put)
+        except OSError:
+            return False
+        return True
 
     # ---- A result ----------------------------------------------------------------------------------------------------
 
@@ -405,7 +439,8 @@ class Runner:
         )
         if result.status == protocol.START_FAILED and stderr.startswith(b"whence: cannot "):
             raise TraceError(f"case {flight.case.name}: {stderr.decode(errors='replace').splitlines()[0][8:]}")
-        if reply.flags & protocol.SPARE_USED and not _goes_on(flight.case):
+        is_used_again = _goes_on(flight.case) or flight.slot.spare in self._filled
+        if reply.flags & protocol.SPARE_USED and not is_used_again:
             remove_tree(flight.slot.spare)
         batch.flights.popleft()
         return result

@@ -28,22 +28,31 @@ class SuiteCopy:
         """Copy the folder to ``target``, from where it is moved to ``work`` for the run."""
         shutil.copytree(self._folder, target, symlinks=True, dirs_exist_ok=True, ignore=HISTORY)
         for name in self._naming:
-            place = target / name
-            times = place.stat()
-            text = place.read_bytes()
-            place.chmod(times.st_mode | 0o200)
-            place.write_bytes(self._path.sub(lambda _: os.fsencode(work), text))
-            place.chmod(times.st_mode)
-            os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))  # make must not think that anything has changed
+            self._move(target / name, work)
+
+    def make_one(self, name: str, target: Path, work: Path) -> None:
+        """Copy one file or link of it, as ``make`` does."""
+        shutil.copy2(self._folder / name, target / name, follow_symlinks=False)
+        if name in self._naming:
+            self._move(target / name, work)
+
+    def _move(self, place: Path, work: Path) -> None:
+        """Let a file of the copy name the folder in which that is run."""
+        times = place.stat()
+        text = place.read_bytes()
+        place.chmod(times.st_mode | 0o200)
+        place.write_bytes(self._path.sub(lambda _: os.fsencode(work), text))
+        place.chmod(times.st_mode)
+        os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))  # make must not think that anything has changed
 
     @cached_property
-    def _naming(self) -> list[str]:
+    def _naming(self) -> set[str]:
         """The text files that hold the folder's path."""
-        found = []
+        found = set[str]()
         for place, folders, files in os.walk(self._folder):
             folders[:] = [name for name in folders if name not in HISTORY(place, folders)]
             paths = [Path(place, name) for name in files]
-            found += [str(path.relative_to(self._folder)) for path in paths if self._is_naming(path)]
+            found |= {str(path.relative_to(self._folder)) for path in paths if self._is_naming(path)}
         return found
 
     def _is_naming(self, path: Path) -> bool:

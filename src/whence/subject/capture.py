@@ -29,13 +29,13 @@ from whence.run.taken_apart import Judged, TestRun, take_apart, with_crashes, wi
 from whence.run.verdicts import FAILING
 from whence.subject.captured_cases import CapturedCases, Keeper, manifest_of
 from whence.subject.coverage import OtherRun
-from whence.subject.other_programs import FEW, runs_of_other_programs
+from whence.subject.other_programs import FEW, program_of_failing, runs_of_other_programs
 from whence.subject.subject import Subject, check_reference, with_cases
 from whence.subject.suite_runner import SuiteRunner
 from whence.subject.told import with_what_they_want
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 13  # of what is kept, and of how it was chosen
+VERSION = 14  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -49,13 +49,14 @@ def with_captured_cases(
 
     What an ``earlier`` version of the program gives is right where a failing test does not tell it.
 
-    Where no invocation is known to fail, or the suite cannot be captured, its cases stay what they were: the suite's
-    tests. ``remarks`` say why.
+    Where no invocation is known to fail, but a test does that runs another program of the suite, that is the subject.
+    Else, and where the suite cannot be captured, its cases stay what they were: the suite's tests. ``remarks`` say why.
     """
-    try:
-        captured = captured_cases(subject, config, progress, earlier)
-    except WhenceError as error:
-        captured = CapturedCases([], 0, [f"the suite's invocations cannot be captured: {error}"])
+    captured = _captured(subject, config, progress, earlier)
+    if not captured.failing and (other := program_of_failing(subject, captured.apart)) is not None:
+        again = _captured(other, config, progress, None)
+        if again.failing:
+            subject, captured = other, again
     if not captured.failing:
         remark = "no invocation is known to fail: the suite's tests are the cases, and no run is altered"
         place = {name: number for number, name in enumerate(captured.tests)}
@@ -63,6 +64,16 @@ def with_captured_cases(
         return replace(with_cases(subject, cases), remarks=[*subject.remarks, *captured.remarks, remark])
     found = replace(with_cases(subject, captured.cases), remarks=[*subject.remarks, *captured.remarks])
     return replace(found, others=tuple(captured.others))
+
+
+def _captured(
+    subject: Subject, config: SubjectConfig, progress: Progress | None, earlier: Path | None
+) -> CapturedCases:
+    """What ``captured_cases`` gives; where it raises, no case with the reason."""
+    try:
+        return captured_cases(subject, config, progress, earlier)
+    except WhenceError as error:
+        return CapturedCases([], 0, [f"the suite's invocations cannot be captured: {error}"])
 
 
 def captured_cases(
@@ -143,7 +154,8 @@ class _Capture:
                 f"{_count(len(others), 'passing test')} of other programs with the same functions "
                 f"{'counts' if len(others) == 1 else 'count'} in the spectrum: {_some(other.name for other in others)}"
             )
-        return CapturedCases([case for _, case, _ in settled], len(failing), remarks, names, others)
+        apart = [test.name for test in tests if test.outcome.failed and not test.invocations]
+        return CapturedCases([case for _, case, _ in settled], len(failing), remarks, names, others, apart)
 
     def _others(self, tests: Sequence[TestRun], progress: Progress | None) -> tuple[list[OtherRun], list[str]]:
         """What passing tests executed that do not run the program at ``path``, but one of their own.

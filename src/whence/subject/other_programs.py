@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whence.build.capture import read_executable
+from whence.build.capture import read_executable, real_executable
 from whence.errors import BuildError, WhenceError
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
@@ -51,6 +51,30 @@ def runs_of_other_programs(
         if progress:
             progress(number, len(programs[:MOST]))
     return found, lost
+
+
+def program_of_failing(subject: Subject, failing: Sequence[str]) -> Subject | None:
+    """The subject that a failing test runs, which is another program of the suite; None: none of ``failing`` is one.
+
+    Its cases are the tests that are programs of their own, the failing one first.
+    """
+    tests = {case.name: case for case in subject.cases}
+    for name in failing:
+        if name in tests and (program := _program_of(tests[name], subject.executable)) is not None:
+            break
+    else:
+        return None
+    own = [case for case in subject.cases if case.name == name or _program_of(case, program) is not None]
+    own.sort(key=lambda case: case.name != name)
+    suite = tests[name].suite
+    assert suite is not None
+    assert suite.folder is not None
+    executable = real_executable(program)
+    inside = replace(suite, program=str(executable.relative_to(suite.folder)))
+    text = f"no run of {subject.executable.name} is known to fail; test `{name}` does, and runs {program.name}: that is"
+    cases = [replace(case, suite=inside) for case in own]
+    remarks = [*subject.remarks, f"{text} the program here"]
+    return replace(subject, executable=executable, name=f"./{program.name}", cases=cases, remarks=remarks)
 
 
 def _program_of(test: Case, executable: Path) -> Path | None:
