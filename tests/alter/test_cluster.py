@@ -157,7 +157,7 @@ def test_what_is_no_address(subject: Subject, address: str) -> None:
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "tcp://127.0.0.1:99999", "tcp://nowhere.invalid:8786"])
 def test_where_nobody_answers(subject: Subject, address: str, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
-    monkeypatch.setattr("whence.alter.executors.CONNECTING", "0.5s")
+    monkeypatch.setattr("whence.alter.executors.CONNECTING", 0.5)
     with pytest.raises(UsageError, match=f"no cluster answers at {address}"), Work(subject, cluster=address):
         pass
     assert capfd.readouterr() == ("", "")

@@ -3,7 +3,7 @@ import struct
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from whence.program import read_module
@@ -103,6 +103,8 @@ def test_half_floats_read_back_exactly(number: float) -> None:
 
 
 @given(st.integers(1, 2**64 - 1), st.integers(1, 0x7FFE))
+@example(16384, 15358)  # a double, but a denormal one
+@example(0xCCCCCCCCCCCCD000, 0x3FFB)  # the double that is nearest to 0.1
 def test_long_doubles_read_back_to_the_nearest(significand: int, exponent: int) -> None:
     significand |= 1 << 63
     text = format_value(exponent << 64 | significand, ctype("long double"))

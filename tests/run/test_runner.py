@@ -279,6 +279,16 @@ def test_suite_copies_are_fresh_unless_said_otherwise(served, suite_folder):
         assert [result.stdout for result in once] == [b"1\n", b"2\n", b"3\n"]
 
 
+def test_a_case_that_leaves_files_may_follow_a_suite(served, suite_folder):
+    """What the suite's test ran in is kept, to be used again; the next case's files need the same place."""
+    for _ in range(3):
+        assert served.run_case(suite_case(suite_folder, "echo x > log; cat log")).stdout == b"x\n"
+        plain = Case("p", command="echo y > new; ls", rule=Rule.STATUS, expected=Expected())
+        assert served.run_case(plain).stdout == b"new\n"
+        left = served.run_case(Case("f", ("write", "file"), expected=Expected(status=None)))
+        assert left.status is not None
+
+
 def test_suite_accumulates_coverage_and_traces(suite_folder, tmp_path):
     with Runner(subject(SERVED), LIMITS, coverage=True) as runner:
         case = suite_case(suite_folder, "bin/prog echo; bin/prog crash; bin/prog exit 3")

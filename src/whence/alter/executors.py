@@ -5,18 +5,20 @@ from __future__ import annotations
 import logging
 import os
 import re
+import socket
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from whence.alter.worker import cancel_room, close_room
 from whence.errors import SubjectError, UsageError
 
 ADDRESS = re.compile(r"tcp://(?:[\w.-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}", re.ASCII)
 MOST_LOCAL = 48  # with idle sessions that makes 80 sandboxes, of the 100 that a user can have
-CONNECTING = "10s"
+CONNECTING = 10.0  # seconds
 CLOSING = 2.0  # seconds
 
 
@@ -95,6 +97,9 @@ def cluster_workers(address: str, count: int | None = None) -> Workers:
 def _connect(distributed: Any, address: str) -> Any:
     """A client of the scheduler at an address."""
     try:
+        place = urlsplit(address)
+        with socket.create_connection((place.hostname or "", place.port or 0), CONNECTING):
+            pass  # where nobody listens, a client may wait for ever with its own threads
         return distributed.Client(address, timeout=CONNECTING, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise UsageError(f"no cluster answers at {address}", "is `dask scheduler` running there?") from error

@@ -129,9 +129,12 @@ def _wide(sign: int, exponent: int, significand: int, fraction_bits: int) -> str
     minus = "-" if sign else ""
     if exponent == 0x7FFF:
         return f"{minus}inf" if significand & (1 << fraction_bits) - 1 == 0 else f"{minus}nan"
-    exact = Fraction(significand) * Fraction(2) ** (max(exponent, 1) - 16383 - fraction_bits)
+    last = Fraction(2) ** (max(exponent, 1) - 16383 - fraction_bits)
+    exact = Fraction(significand) * last
     if exact < Fraction(2) ** 1023 and Fraction(nearest := float(exact)) == exact:
-        return minus + _decimal(nearest)
+        text = _decimal(nearest)  # short, but it may be nearer to another one of the wider numbers
+        if abs(Fraction(text) - exact) <= last / 2:
+            return minus + text
     context = Context(prec=_WIDE_DIGITS[fraction_bits])
     quotient = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
     return minus + str(quotient).lower()

@@ -301,6 +301,8 @@ class Runner:
                 self.sandbox.prepare(slot, fill)
                 self._remember(case, slot)
             job.flags |= protocol.PREPARED
+        elif self._filled.pop(slot.spare, None):
+            remove_tree(slot.spare)  # where the server puts what this case leaves
         try:
             batch.server.send(job)
         except ValueError as error:

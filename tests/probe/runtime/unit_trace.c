@@ -78,12 +78,13 @@ TEST(at_the_limit_recording_ends_and_the_run_goes_on)
 
 TEST(a_ring_keeps_the_last_chunks)
 {
-    begin(2, 1);
+    begin(2, 1); /* and the one that is written */
     for (uint32_t i = 1; i <= 5; i++)
         *whence_reserve(CHUNK_UNITS - 100) = i;
     CHECK(whence_trace.header[FLAGS] == FLAG_RING && whence_trace.header[CHUNKS] == 5);
-    CHECK(unit_at(0, 0) == 5 && unit_at(0, CHUNK_HEADER) == 5);
-    CHECK(unit_at(1, 0) == 4 && unit_at(1, CHUNK_HEADER) == 4);
+    CHECK(unit_at(2, 0) == 3 && unit_at(2, CHUNK_HEADER) == 3);
+    CHECK(unit_at(0, 0) == 4 && unit_at(0, CHUNK_HEADER) == 4);
+    CHECK(unit_at(1, 0) == 5 && unit_at(1, CHUNK_HEADER) == 5);
 }
 
 TEST(a_closed_descriptor_is_opened_again)
