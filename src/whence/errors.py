@@ -9,6 +9,8 @@ WhenceError                 base: one line that says what is wrong, where, and w
 └── ProgramError            IR that cannot be read or was refused by LLVM (3: our reader's fault)
 """
 
+DEBUG = "WHENCE_DEBUG"  # set: internal errors are not caught, as debuggers want it
+
 
 class WhenceError(Exception):
     """Base of all expected errors: ``str(error)`` is the line shown, ``hint`` what the user can do."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from whence.build.scratch import remove_scratch
-from whence.investigation.attempts import DEBUG
+from whence.errors import DEBUG
 from whence.investigation.clock import Clock
 from whence.trace.compiling import Waiting
 

@@ -18,8 +18,8 @@ from whence.debug.origin import origin_of
 from whence.debug.protocol import Connection
 from whence.debug.run import Run
 from whence.debug.variables import Presenter, Row, Scope, frame_of
-from whence.errors import WhenceError
-from whence.investigation.attempts import DEBUG, save_bug
+from whence.errors import DEBUG, WhenceError
+from whence.investigation.attempts import save_bug
 
 if TYPE_CHECKING:
     from whence.subject.recorded_objects import Instant

@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from whence.errors import WhenceError
+from whence.errors import DEBUG, WhenceError
 from whence.investigation.clock import Clock, OutOfTime, alarm
 from whence.investigation.watcher import Watcher
 from whence.trace.compiling import WHILE_COMPILING
 
 T = TypeVar("T")
-DEBUG = "WHENCE_DEBUG"  # set: internal errors are not caught, as debuggers want it
 
 
 @dataclass(slots=True)
