@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import whence
+from tests.support.clamp_library import CLAMP
 from whence.diagnosis.own_verdict import others_first, told_of
 from whence.findings import Findings, Statement, rank
 
-LIBRARY = "int clamp(int value, int most)\n{\n    if (value > most)\n        return most - 1;\n    return value;\n}\n"
 TEST = """\
 #include <assert.h>
 int clamp(int, int);
@@ -23,7 +23,7 @@ FAULT = Statement("lib.c", 4)
 
 def located(folder: Path, test: str, fails: list[tuple[str, str | None]]) -> Findings:
     """What locate finds for a library with a test of this name."""
-    (folder / "lib.c").write_text(LIBRARY)
+    (folder / "lib.c").write_text(CLAMP)
     (folder / test).write_text(TEST)
     with whence.open_sources([str(folder / test), str(folder / "lib.c")], fails=fails, passes=[]) as project:
         return project.locate(budget=20)

@@ -7,13 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.clamp_library import CLAMP
 from tests.support.cli_tool import subject_folder
 from whence.probe.instrument import Variant
 from whence.run.config import read_config
 from whence.subject.capture import captured_cases
 from whence.subject.subject import Subject, built_from_config
 
-LIBRARY = "int clamp(int value, int most)\n{\n    if (value > most)\n        return most - 1;\n    return value;\n}\n"
 TEST = """\
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ def project(name: str, cases: str, **files: str) -> Subject:
     folder = subject_folder(f"libtool-{name}")
     shutil.rmtree(folder, ignore_errors=True)
     (folder / ".libs").mkdir(parents=True)
-    texts = {"clamp.c": LIBRARY, "test_clamp.c": TEST, "test_clamp": SCRIPT.format(folder=folder), **files}
+    texts = {"clamp.c": CLAMP, "test_clamp.c": TEST, "test_clamp": SCRIPT.format(folder=folder), **files}
     for file, text in texts.items():
         (folder / file).write_text(text)
     (folder / "test_clamp").chmod(0o755)

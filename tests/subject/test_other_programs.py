@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.clamp_library import CLAMP, TWICE
 from tests.support.cli_tool import subject_folder, write
 from whence.errors import BuildError
 from whence.findings import Statement
@@ -19,18 +20,7 @@ from whence.subject.coverage import Coverage, OtherRun, Site
 from whence.subject.other_programs import runs_of_other_programs
 from whence.subject.subject import Subject, built_from_config
 
-LIBRARY = """
-int clamp(int value, int most)
-{
-    if (value > most)
-        return most - 1;
-    return value;
-}
-int twice(int value)
-{
-    return value + value;
-}
-"""
+LIBRARY = "\n" + CLAMP + TWICE
 HEAD = "#include <stdlib.h>\nint clamp(int, int), twice(int);\n"
 TESTS = {
     "above": "int main(void) { if (twice(2) != 4) return 2; if (clamp(9, 5) != 5) abort(); return 0; }",

@@ -8,27 +8,13 @@ from pathlib import Path
 import pytest
 
 import whence
+from tests.support.clamp_library import CLAMP, TWICE
 from whence.findings import Findings, Statement
 from whence.investigation.investigation import Investigation
 from whence.subject.coverage import OtherRun
 from whence.subject.suspiciousness import rank_by_coverage
 
-LIBRARY = """\
-int clamp(int value, int most)
-{
-    if (value > most)
-        return most - 1;
-    return value;
-}
-int twice(int value)
-{
-    return value + value;
-}
-int below(int value)
-{
-    return value - 1;
-}
-"""
+LIBRARY = CLAMP + TWICE + "int below(int value)\n{\n    return value - 1;\n}\n"
 TESTS = {
     "asserts": """
         #include <assert.h>

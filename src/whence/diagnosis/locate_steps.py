@@ -21,7 +21,7 @@ from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
 from whence.diagnosis.confirmation import confirm
 from whence.diagnosis.initial_values import suspected, with_initial_values, with_other_values
 from whence.diagnosis.learned_ranking import chance_told, is_weighed, reranked, shipped
-from whence.diagnosis.own_verdict import others_first, test_files, told_of
+from whence.diagnosis.own_verdict import files_of_tests, others_first, told_of
 from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
 from whence.diagnosis.searches import FAILING, searches
 from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, locate, values_part
@@ -131,7 +131,7 @@ class Diagnosis:
     def ordered(self, combined: Findings) -> Findings:
         """Findings in the fixed order ranked by learned weights; the statements of test code behind all others."""
         if self.tests is None:
-            self.tests = test_files(self.investigation.subject, [self.runs.tested[row] for row in self.rows])
+            self.tests = files_of_tests(self.investigation.subject, [self.runs.tested[row] for row in self.rows])
         return others_first(self._weighed(combined), self.tests)
 
     def _weighed(self, combined: Findings) -> Findings:

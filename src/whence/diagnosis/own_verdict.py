@@ -11,21 +11,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from whence.findings import Entry, Findings
+from whence.subject.code_of_tests import is_test_code, modules_of_tests
 from whence.subject.runs import Tested
 from whence.subject.subject import Subject
-from whence.subject.test_code import is_test_code, test_modules
 
 NAMED = 3  # files
 
 
-def test_files(subject: Subject, failing: Iterable[Tested]) -> set[str]:
+def files_of_tests(subject: Subject, failing: Iterable[Tested]) -> set[str]:
     """The source files and headers of a test program, where its own status alone says that it fails.
 
     None where ``main`` is not in such a file, or nothing else was captured.
     """
     if any(one.case.expected is not None and one.case.expected.stdout is not None for one in failing):
         return set()
-    numbers = test_modules(subject)
+    numbers = modules_of_tests(subject)
     if not numbers or len(numbers) == len(subject.capture.modules):
         return set()
     return {name for name in {statement.file for statement in subject.places.statements} if is_test_code(name)}

@@ -35,7 +35,7 @@ from whence.subject.suite_runner import SuiteRunner
 from whence.subject.told import with_what_they_want
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 14  # of what is kept, and of how it was chosen
+VERSION = 16  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -90,8 +90,10 @@ def captured_cases(
     manifest = manifest_of(config.folder, [config.folder / FILE_NAME])
     captured = keeper.load(manifest, config.compare)
     if captured is None:
-        captured = _Capture(subject, config, keeper, earlier).run(progress)
-        keeper.save(captured, manifest)
+        capture = _Capture(subject, config, keeper, earlier)
+        captured = capture.run(progress)
+        if not capture.lost:  # it may be run the next time
+            keeper.save(captured, manifest)
     return captured
 
 
@@ -122,16 +124,17 @@ class _Capture:
     def __init__(self, subject: Subject, config: SubjectConfig, keeper: Keeper, earlier: Path | None) -> None:
         self._subject, self._config, self._keeper, self._earlier = subject, config, keeper, earlier
         self._left_out: Counter[str] = Counter()
+        self.lost: list[str] = []  # why tests could not be run
 
     def run(self, progress: Progress | None) -> CapturedCases:
         subject = self._subject
         with SuiteRunner(subject.executable, subject.limits, subject.name) as suite:
-            tests, lost = [], []
+            tests = []
             for number, case in enumerate(subject.cases, 1):
                 try:
                     tests.append(suite.run(case))
                 except RunLost as error:
-                    lost.append(f"a test was left out: {error}")
+                    self.lost.append(f"a test was left out: {error}")
                 if progress:
                     progress(number, len(subject.cases))
             tests, silent = with_printed_failures(tests)
@@ -143,7 +146,7 @@ class _Capture:
         faithful = self._faithful(chosen, cases, observed)
         settled = list(self._settled(faithful))
         failing = [one for one, _, fails in settled if fails]
-        remarks = [*self._remarks(tests, len(settled), failing), *silent.values(), *lost[:NAMED]]
+        remarks = [*self._remarks(tests, len(settled), failing), *silent.values(), *self.lost[:NAMED]]
         names = [test.name for test in sorted(tests, key=_telling)]
         others, lost_programs = list[OtherRun](), list[str]()
         if failing and len(settled) - len(failing) < FEW:

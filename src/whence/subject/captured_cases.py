@@ -83,7 +83,8 @@ class Keeper:
             "environment": dict(case.environment),
             "stdin": None if case.stdin is None else Path(str(case.stdin)).name,
             "files": [(name, path.name) for name, path in case.files],
-            "expected": expected and [_text(expected.stdout), expected.status, self._kept(expected)],
+            "expected": expected
+            and [*map(_text, (expected.stdout, expected.stderr)), expected.status, self._kept(expected)],
             "mask": case.comparison.mask,
             "failing_output": case.failing_output,
         }
@@ -96,7 +97,7 @@ class Keeper:
             None if item["stdin"] is None else self._files / item["stdin"],
             tuple((name, self._files / path) for name, path in item["files"]),
             item["environment"],
-            expected and Expected(_bytes(expected[0]), None, expected[1], self._contents(expected[2])),
+            expected and Expected(_bytes(expected[0]), _bytes(expected[1]), expected[2], self._contents(expected[3])),
             replace(comparison, mask=tuple(item["mask"])),
             failing_output=item["failing_output"],
             place=Place(*item["place"]),

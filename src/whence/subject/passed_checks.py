@@ -25,9 +25,9 @@ from whence.probe.layout import Kind as Event
 from whence.run.evidence import Evidence
 from whence.run.outcome import Kind
 from whence.run.symptom import telling_call
+from whence.subject.code_of_tests import modules_of_tests
 from whence.subject.coverage import OtherRun, Site
 from whence.subject.runs import Counter, counters
-from whence.subject.test_code import test_modules
 from whence.trace.slicing import backward_slice
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class _Checks:
         self._trace, self._result, self._kind = recording.trace, recording.result, recording.outcome.kind
         self._evidence = Evidence(self._trace)
         main = {ref.module for ref in self._trace.program.functions if ref.name == "main"}
-        self._modules = test_modules(subject) | main
+        self._modules = modules_of_tests(subject) | main
         self._plan, self._segments = self._trace.plan, self._trace.columns.segments[: self._trace.segments]
 
     def made(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from whence.subject.test_code import is_test_code
+from whence.subject.code_of_tests import is_test_code
 
 NAMES = """test.c tests/run.c test_list.c test-list.c list_test.c list-tests.c testList.c ListTest.c t/basic.c test1.c
 src/unittest/a.c tinytest/tinytest.c unity.c lib/tests.c list.test.c unittest_io.c"""

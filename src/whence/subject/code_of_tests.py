@@ -24,7 +24,7 @@ def is_test_code(name: str) -> bool:
     return bool(FILES.fullmatch(path.stem)) or any(FOLDERS.fullmatch(folder) for folder in path.parts[:-1])
 
 
-def test_modules(subject: Subject) -> set[int]:
+def modules_of_tests(subject: Subject) -> set[int]:
     """The numbers of the modules whose sources are test code; none where ``main`` is not among them."""
     modules = subject.capture.modules
     found = {n for n, module in enumerate(modules) if is_test_code(subject.places.name(module.source))}
