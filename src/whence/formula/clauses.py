@@ -31,6 +31,7 @@ class Clauses:
         self.variables = TRUE
         self._made: dict[Term, Bits] = {}
         self._gates: dict[tuple[int, ...], int] = {}
+        self._quotients: dict[tuple[Bits, int], tuple[Bits, Bits]] = {}
 
     def literal(self, condition: Term) -> int:
         """The literal of a term of one bit."""
@@ -83,7 +84,7 @@ class Clauses:
         terms = self._terms
         operation, width, arguments = terms.operations[term], terms.widths[term], terms.arguments[term]
         if operation == "const":
-            return tuple(TRUE if arguments[0] >> k & 1 else -TRUE for k in range(width))
+            return _bits(arguments[0], width)
         if operation == "symbol":
             return tuple(self.new() for _ in range(width))
         operands = [self._made[o] for o in terms.operands(term)]
@@ -215,7 +216,9 @@ class Clauses:
 
     def divide(self, a: Bits, b: Bits) -> tuple[Bits, Bits]:
         """Quotient and remainder, unsigned, by restoring division; SMT-LIB's answers for a divisor of 0."""
-        width = len(a)
+        width, divisor = len(a), _constant(b)
+        if divisor:
+            return self._divide_by(a, divisor)
         rest: Bits = (-TRUE,) * (width + 1)
         quotient = []
         for bit in reversed(a):
@@ -224,6 +227,22 @@ class Clauses:
             rest = self.select(fits, difference, rest)
             quotient.append(fits)
         return tuple(reversed(quotient)), rest[:width]
+
+    def _divide_by(self, a: Bits, divisor: int) -> tuple[Bits, Bits]:
+        """Quotient and remainder by a constant: the only ones whose product and sum, without overflow, are ``a``.
+
+        That takes an addition for each 1 of the divisor, where restoring division takes one for each bit of ``a``.
+        """
+        key = a, divisor
+        if key not in self._quotients:
+            width, digits = len(a), divisor.bit_length()
+            quotient = tuple(self.new() for _ in range(width - digits + 1)) + (-TRUE,) * digits  # one bit wider than a
+            rest = tuple(self.new() for _ in range(digits)) + (-TRUE,) * (width + 1 - digits)
+            self._require_one(self.less(rest, _bits(divisor, width + 1)), ())
+            total, _ = self.add(self.multiply(quotient, _bits(divisor, width + 1)), rest)
+            self._require_same(total, (*a, -TRUE), ())
+            self._quotients[key] = quotient[:width], rest[:width]
+        return self._quotients[key]
 
     def shift(self, a: Bits, amount: Bits, left: bool, fill: int) -> Bits:
         """A shift by a vector; bits that come in are ``fill``."""
@@ -234,6 +253,15 @@ class Clauses:
             moved = empty + found[: width - distance] if left else found[distance:] + empty
             found = self.select(bit, moved, found)
         return found
+
+
+def _bits(number: int, width: int) -> Bits:
+    return tuple(TRUE if number >> k & 1 else -TRUE for k in range(width))
+
+
+def _constant(bits: Bits) -> int | None:
+    """The number that bits are, None where one of them is not known."""
+    return sum((bit == TRUE) << k for k, bit in enumerate(bits)) if all(abs(bit) == TRUE for bit in bits) else None
 
 
 def _inverted(bits: Bits) -> Bits:
