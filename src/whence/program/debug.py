@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from whence.program.locations import Locations, unescape
 from whence.program.model import Function, Module
@@ -63,9 +64,10 @@ class Member:
 
 class CType:
     """A C type. ``kind`` is int, char, bool, float, complex, void, pointer, array, struct, union, enum,
-    function, or a layer around another type: typedef, const, volatile, restrict, atomic."""
+    function, or a layer around another type: typedef, const, volatile, restrict, atomic.
 
-    __slots__ = ("_dimension", "_fields", "_info", "_members", "kind", "name", "signed")
+    What it is made of is read once: tables of tens of thousands of entries ask for the same sizes again and again.
+    """
 
     def __init__(
         self,
@@ -82,9 +84,8 @@ class CType:
         self._info = info
         self._fields = fields
         self._dimension = dimension  # of a row of an array: how many dimensions stand before its own
-        self._members: tuple[Member, ...] | None = None
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Size in bytes; 0 when it is not known."""
         if self.kind in _TRANSPARENT:
@@ -98,34 +99,32 @@ class CType:
         """Whether a 16-byte floating-point type is IEEE binary128, not the 80-bit format of x87."""
         return self.size == 16 and ("loat128" in self.name or not self._info.module.triple.startswith("x86"))
 
-    @property
+    @cached_property
     def element(self) -> CType | None:
         """What ``a[i]`` is for an array ``a``: a row where there are more dimensions."""
         if len(self.counts) < 2:
             return self.target
         return CType(self._info, "array", "", self._fields, dimension=self._dimension + 1)
 
-    @property
+    @cached_property
     def target(self) -> CType | None:
         """What a pointer points to, an array holds, a layer wraps, an enum is stored as; None for void."""
         return self._info.type(self._fields.get("baseType"))
 
-    @property
+    @cached_property
     def counts(self) -> tuple[int, ...]:
         """The dimensions of an array; -1 where the length is not constant."""
         ranges = self._info.listed(self._fields.get("elements"))[self._dimension :]
         fields = [self._info.node(number)[1] for number in ranges]
         return tuple(int(f["count"]) if f.get("count", "!").isdigit() else -1 for f in fields)
 
-    @property
+    @cached_property
     def members(self) -> tuple[Member, ...]:
         """The members of a struct or union in order."""
-        if self._members is None:
-            numbers = self._info.listed(self._fields.get("elements"))
-            self._members = tuple(self._info.member(number) for number in numbers)
-        return self._members
+        numbers = self._info.listed(self._fields.get("elements"))
+        return tuple(self._info.member(number) for number in numbers)
 
-    @property
+    @cached_property
     def enumerators(self) -> dict[int, str]:
         """The names of an enum's values, the first where several are equal."""
         names: dict[int, str] = {}
@@ -134,12 +133,12 @@ class CType:
             names.setdefault(int(fields["value"]), _string(fields.get("name", "")))
         return names
 
-    @property
+    @cached_property
     def signature(self) -> tuple[CType | None, ...]:
         """Of a function type: the result, then the parameters (None: void, or the rest of a variadic)."""
         return tuple(self._info.type(item) for item in self._info.items(self._fields.get("types")))
 
-    @property
+    @cached_property
     def plain(self) -> CType:
         """The type without typedefs and qualifiers."""
         found: CType = self

@@ -6,7 +6,7 @@ as much: an entry that is wrong makes those runs fail that read it. An entry bel
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -66,16 +66,16 @@ class InitialReads:
 
 @dataclass(slots=True)
 class _Static:
-    """A static variable with an initialiser: its entries in order of their bytes, and the number of the first one.
+    """A static variable with an initialiser: its entries in order of their bytes, which are ``starts`` and ``ends``.
 
-    ``starts`` and ``ends`` are the bytes of the entries.
+    ``numbers`` are those in ``InitialValues.entries``, by position here, of the entries that were read so far.
     """
 
     variable: Variable
     entries: list[Initialiser]
-    first: int
     starts: Integers
     ends: Integers
+    numbers: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -118,29 +118,35 @@ class InitialValues:
         rows = [(entry, *seen) for entry, seen in sorted(best.items())]
         return InitialReads(*np.array(rows, np.int64).reshape(-1, 3).T)
 
-    def _touched(self, trace: Trace, event: int, number: int, offset: int, length: int) -> range:
+    def _touched(self, trace: Trace, event: int, number: int, offset: int, length: int) -> list[int]:
         """The numbers of the entries that give some of the bytes of a static variable, which an event read."""
         if number not in self._statics:
             self._statics[number] = self._static(number)
         static = self._statics[number]
         if static is None:
-            return range(0)
+            return []
         low = int(np.searchsorted(static.ends, offset, side="right"))
         high = int(np.searchsorted(static.starts, offset + length, side="left"))
         if high == low + 1 and not _agree(static.entries[low], offset, length, trace.value(event)):
             self._misread(static)
-            return range(static.first, static.first + 1)
-        return range(static.first + low, static.first + max(low, high))
+            low, high = 0, 1
+        return [self._number(static, position) for position in range(low, high)]
+
+    def _number(self, static: _Static, position: int) -> int:
+        """The number of an entry of a variable, a new one where no run has read it before."""
+        if position not in static.numbers:
+            static.numbers[position] = len(self.entries)
+            self.entries.append(self._told(static, position))
+        return static.numbers[position]
 
     def _misread(self, static: _Static) -> None:
         """The source gives other values than those that runs read: what gives which bytes is not known."""
-        variable = static.variable
-        place = Statement(self.subject.places.name(variable.file), variable.line)
-        whole, count = Initialiser(0, FAR, variable.line), len(static.entries)
-        static.entries = [whole]
-        one = InitialValue(place, AccessPath(variable.name, variable.type, variable), variable, whole, static.entries)
-        self.entries[static.first : static.first + count] = [one] * count
+        numbers = list(static.numbers.values())
+        static.entries = [Initialiser(0, FAR, static.variable.line)]
         static.starts, static.ends = np.zeros(1, np.int64), np.full(1, FAR)
+        static.numbers = dict(enumerate(numbers[:1]))
+        for number in numbers:
+            self.entries[number] = self._told(static, 0)
 
     @cached_property
     def _variables(self) -> list[Variable | None]:
@@ -155,7 +161,7 @@ class InitialValues:
         return [" constant " in module.globals[name] for module in modules for name in variables(module)]
 
     def _static(self, number: int) -> _Static | None:
-        """A variable's entries, which get their numbers; None where the source has no initialiser for it."""
+        """A variable's entries; None where the source has no initialiser for it."""
         variable = self._variables[number]
         source = self._source(variable.file) if variable is not None else None
         if variable is None or source is None:
@@ -168,24 +174,21 @@ class InitialValues:
             return None
         if len(given) > MOST_ENTRIES:
             given = [Initialiser(0, max(one.start + one.size for one in given), variable.line)]
-        static = _Static(
+        return _Static(
             variable,
             given,
-            len(self.entries),
             np.array([one.start for one in given], np.int64),
             np.maximum.accumulate(np.array([one.start + one.size for one in given], np.int64)),
         )
-        self.entries += self._told(static)
-        return static
 
-    def _told(self, static: _Static) -> Iterator[InitialValue]:
-        """The entries of a variable, each with its line and with what it gives."""
-        variable = static.variable
+    def _told(self, static: _Static, position: int) -> InitialValue:
+        """An entry of a variable with its line and with what it gives."""
+        variable, one = static.variable, static.entries[position]
         assert variable.type is not None
-        file, whole = self.subject.places.name(variable.file), AccessPath(variable.name, variable.type, variable)
-        for one in static.entries:
-            path = part_at(whole, variable.type.size, one.start, one.size).path
-            yield InitialValue(Statement(file, one.line), path, variable, one, static.entries)
+        file, size = self.subject.places.name(variable.file), variable.type.size
+        whole = AccessPath(variable.name, variable.type, variable)
+        path = whole if one.size == FAR else part_at(whole, size, one.start, one.size).path
+        return InitialValue(Statement(file, one.line), path, variable, one, static.entries)
 
     def _source(self, file: str) -> tuple[CSource, dict[str, list[Node]]] | None:
         if file not in self._sources:
