@@ -187,7 +187,7 @@ class Influence:
             edges = dependences(trace.plan, trace.columns, int(events[index]) + 1)
             branch = next((t - 1 for t, kind in edges if kind is Edge.CONTROL), -1)
             if branch >= 0 and trace.kind(branch) is Kind.BRANCH:
-                found[index] = self._in_scope(branch)
+                found[index] = int(self._in_scope(np.array([branch]))[0])
         return found
 
     def _closest(self, segments: Integers) -> Integers:
@@ -203,11 +203,14 @@ class Influence:
             segments, rest = rows["call"][further], rest[further]
         return found
 
-    def _in_scope(self, branch: int) -> int:
-        """The branch itself, or the closest one over the call of the function designated as correct that holds it."""
+    def _in_scope(self, branches: Integers) -> Integers:
+        """Each branch, or the closest one over the call of the function designated as correct that holds it."""
         columns = self.trace.columns
-        frame = columns.frames[columns.segments[columns.events[branch]["segment"]]["frame"]]
-        return int(self._closest(np.array([frame["call"]]))[0]) if self._correct[frame["function"]] else branch
+        frames = columns.frames[columns.segments["frame"][columns.events["segment"][branches]]]
+        held = self._correct[frames["function"]]
+        found = branches.copy()
+        found[held] = self._closest(frames["call"][held])
+        return found
 
     def indirect(self, found: Slice | Reached, events: Integers) -> Integers:
         """The branch instances whose other side could have written what one of the events reads, most promising first.
@@ -219,8 +222,7 @@ class Influence:
             return uses
         depths = found.depth_of(uses).astype(np.int64)
         rows = self.predicates.rows[self._candidates.of(uses, self._since[uses], depths)]
-        branches = [self._in_scope(branch) for branch in dict.fromkeys(rows["event"].tolist())]
-        return np.array(list(dict.fromkeys(b for b in branches if b >= 0)), np.int64)
+        return self._branches(rows["event"])
 
     def silent(self, symptom: Symptom, recording: Recording) -> list[int]:
         """Of a first wrong byte: the branch instances whose other side could have printed something in front of it.
@@ -239,26 +241,37 @@ class Influence:
         nothing = np.zeros(0, np.int64)
         rows = self.predicates.rows[self._candidates.of(nothing, nothing, nothing, int(outs[row]["event"]))]
         last = int(outs[row - 1]["event"]) if row else -1
-        found = [self._in_scope(branch) for branch in rows["event"][rows["event"] > last].tolist()]
-        return [branch for branch in dict.fromkeys(found) if branch >= 0]
+        found: list[int] = self._branches(rows["event"][rows["event"] > last]).tolist()
+        return found
+
+    def _branches(self, events: Integers) -> Integers:
+        """Branch instances that stand for some, each once, in the order in which they come."""
+        found = self._in_scope(events)
+        found = found[found >= 0]
+        return found[np.sort(np.unique(found, return_index=True)[1])]
 
     # ---- Slicing first -----------------------------------------------------------------------------------------------
 
-    def relevant_slice(self, references: Sequence[int], branches: Sequence[int] = ()) -> Slice:
+    def sliced(self, references: Sequence[int]) -> Slice:
+        """The slice over data and control dependence from some references."""
+        return backward_slice(self.trace.plan, self.trace.columns, np.unique(np.array(references, np.int64)))
+
+    def relevant_slice(self, references: Sequence[int], branches: Sequence[int] = (), last: int | None = None) -> Slice:
         """The slice over data, control and potential dependence: all that a tree from these references can hold.
 
-        ``branches`` are events that the tree begins with as well.
+        ``branches`` are events that the tree begins with as well. With ``last`` only what so many of the slice's last
+        events read counts.
         """
-        columns, plan = self.trace.columns, self.trace.plan
-        known = np.unique(np.array([*references, *(branch + 1 for branch in branches)], np.int64))
-        found = backward_slice(plan, columns, known)
+        known = [*references, *(branch + 1 for branch in branches)]
+        found = self.sliced(known)
         for _ in range(ROUNDS):
-            indirect = self.indirect(found, found.events) + 1
+            events = found.events if last is None else found.events[-last:]
+            indirect = self.indirect(found, events) + 1
             more = indirect[found.event_depth[indirect - 1] == 0]
             if not len(more):
                 break
-            known = np.concatenate([known, more])
-            found = backward_slice(plan, columns, known)
+            known += more.tolist()
+            found = self.sliced(known)
         return found
 
 

@@ -64,7 +64,7 @@ class Neighbours:
 
     def __init__(self, reader: TraceReader, since: Integers) -> None:
         self._reader, self._trace, self._since = reader, reader.trace, since
-        self._places = AccessedPlaces(reader.subject)
+        self._places = reader.subject.derived(AccessedPlaces)
         self._parts: dict[int, _Part | None] = {}
         self._keys: dict[object, int] = {HEAP: 0}
         self._found: dict[int, list[int]] = {}

@@ -29,6 +29,7 @@ LIBRARY = {f.number: f for f in reversed(FUNCTIONS.values())}
 GLOBAL = re.compile(r'@("[^"]*"|[-\w$.]+)')
 MEMBER = re.compile(r"getelementptr.* (%[\w.]+), ptr .*?, i32 \d+, i32 (\d+)")
 NOTHING: Places = frozenset()
+WRITING = frozenset({int(Kind.STORE), int(Kind.COPY), int(Kind.SET), int(Kind.CALL)})
 STEPS = 16  # address computations that are followed
 
 
@@ -51,9 +52,22 @@ class AccessedPlaces:
     def __init__(self, subject: Subject) -> None:
         self._program, self._plan = subject.program, subject.plan
         self._definitions = Definitions()
+        self._read: dict[int, Places] = {}
+        self._written: dict[int, Places] = {}
 
     def read(self, site: int) -> Places:
         """What a load, a copy or a call of the library may read."""
+        if site not in self._read:
+            self._read[site] = self._read_at(site)
+        return self._read[site]
+
+    def written(self, site: int) -> Places:
+        """What a store, a copy or a call of the library may write."""
+        if site not in self._written:
+            self._written[site] = self._written_at(site)
+        return self._written[site]
+
+    def _read_at(self, site: int) -> Places:
         row, instruction, ref = self._at(site)
         if row["kind"] == Kind.LOAD:
             return self._loaded(row, instruction, ref)
@@ -61,14 +75,15 @@ class AccessedPlaces:
             return frozenset({self._object(instruction.operands[1].text, ref) or COPIED, COPIED, PART})
         return self._of_arguments(instruction, ref)
 
-    def written(self, site: int) -> Places:
-        """What a store, a copy or a call of the library may write."""
+    def _written_at(self, site: int) -> Places:
+        if self._plan.sites[site]["kind"] not in WRITING:
+            return NOTHING
         row, instruction, ref = self._at(site)
         if row["kind"] == Kind.STORE:
             return self._stored(row, instruction, ref)
         if row["kind"] in (Kind.COPY, Kind.SET):
             return frozenset({self._object(instruction.operands[0].text, ref) or COPIED, COPIED})
-        if row["kind"] == Kind.CALL and row["callee"] <= FIRST_LIBRARY:
+        if row["callee"] <= FIRST_LIBRARY:
             return self._by_library(LIBRARY[int(FIRST_LIBRARY - row["callee"])], instruction, ref)
         return NOTHING
 

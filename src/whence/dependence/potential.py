@@ -26,6 +26,7 @@ from whence.dependence.predicates import Predicates
 from whence.dependence.writes import Writes
 from whence.findings import Statement
 from whence.probe.layout import Kind
+from whence.subject.subject import Subject
 from whence.subject.trace_reader import TraceReader
 from whence.trace.kernels import inlined, lean
 from whence.trace.slicing import Slice
@@ -47,18 +48,28 @@ def omitted(reader: TraceReader, found: Slice) -> dict[Statement, int]:
     The depth is one more than that of the reading event nearest to the criterion.
     """
     kinds, executed = reader.trace.plan.sites["kind"], reader.executed_sites
-    places = NamedPlaces(reader.subject)
-    reads, writes = _places_read(reader, found, places), Writes(reader.subject, places, pointers=False)
+    writes = reader.subject.derived(_named_writes)
+    reads = _places_read(reader, found, NamedPlaces(reader.subject))
+    by_depth: dict[int, int] = defaultdict(int)
+    for place, depth in reads.items():
+        by_depth[depth] |= writes.set_of([place])
+    nearest = sorted(by_depth.items())
     wanted: dict[Statement, int] = {}
     for site in executed[kinds[executed] == Kind.BRANCH].tolist():
         number = int(reader.statement_numbers[site])
         if number < 0:
             continue
-        depths = [reads[place] + 1 for place in writes.around(_block_of(reader, site)) if place in reads]
-        if depths:
+        written = writes.around(_block_of(reader, site))
+        depth = next((depth for depth, places in nearest if places & written), FAR)
+        if depth < FAR:
             statement = reader.statements[number]
-            wanted[statement] = min(*depths, wanted.get(statement, FAR))
+            wanted[statement] = min(depth + 1, wanted.get(statement, FAR))
     return wanted
+
+
+def _named_writes(subject: Subject) -> Writes:
+    """What sides of branches write by name, without calls through pointers."""
+    return Writes(subject, NamedPlaces(subject), pointers=False)
 
 
 def _block_of(reader: TraceReader, site: int) -> int:
@@ -80,6 +91,11 @@ def _places_read(reader: TraceReader, found: Slice, places: NamedPlaces) -> dict
 
 
 # ---- Instances -------------------------------------------------------------------------------------------------------
+
+
+def _accessed_writes(subject: Subject) -> Writes:
+    """All that sides of branches may write."""
+    return Writes(subject, subject.derived(AccessedPlaces))
 
 
 class _Rows(NamedTuple):
@@ -113,16 +129,16 @@ class Candidates:
     def __init__(self, predicates: Predicates) -> None:
         reader = predicates.reader
         self._reader, self._rows = reader, predicates.rows
-        self._places = AccessedPlaces(reader.subject)
+        self._places = reader.subject.derived(AccessedPlaces)
         self._groups = self._grouped(predicates.rows)
         self._by_site: dict[int, Integers] = {}
-        writes = Writes(reader.subject, self._places)
-        self._behind: dict[Place, list[int]] = defaultdict(list)
-        for number, start in enumerate(self._groups.starts[:-1].tolist()):
+        self._by_places: dict[int, Integers] = {}
+        self._writes = reader.subject.derived(_accessed_writes)
+        self._behind: list[int] = []  # by group: the set of places
+        for start in self._groups.starts[:-1].tolist():
             first = predicates.rows[self._groups.numbers[start]]
             branch = predicates.branches[int(first["branch"])]
-            for place in writes.behind(branch.block, branch.sides[int(first["side"])].block):
-                self._behind[place].append(number)
+            self._behind.append(self._writes.behind(branch.block, branch.sides[int(first["side"])].block))
 
     def of(self, uses: Integers, since: Integers, depths: Integers, printed: int = -1) -> Integers:
         """Rows of the alternatives that could have changed what some events read, the most promising first.
@@ -156,7 +172,11 @@ class Candidates:
 
     def _groups_of(self, places: Iterable[Place]) -> Integers:
         """The groups of alternatives that may write any of some places."""
-        return np.array(sorted({number for place in places for number in self._behind.get(place, ())}), np.int64)
+        wanted = self._writes.set_of(places)
+        if wanted not in self._by_places:
+            groups = [number for number, written in enumerate(self._behind) if written & wanted]
+            self._by_places[wanted] = np.array(groups, np.int64)
+        return self._by_places[wanted]
 
     def _frames(self, events: Integers) -> Integers:
         columns = self._reader.trace.columns

@@ -6,12 +6,11 @@ That is: the code that a side runs until both sides meet again, and the function
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from whence.dependence.places import Place, Places, is_local
 from whence.probe.layout import Kind
@@ -20,6 +19,8 @@ from whence.program.cfg import immediate_post_dominators, successors
 from whence.program.model import Function
 from whence.program.program import FunctionRef
 from whence.subject.subject import Subject
+
+CALL = int(Kind.CALL)
 
 
 class Written(Protocol):
@@ -33,35 +34,50 @@ class Written(Protocol):
 class Writes:
     """What each side of each branch of a program could write, by itself or through the functions that it calls.
 
-    ``pointers``: a call through a pointer may enter any function of its types whose address is taken; else none.
+    A set of places is a number here, with a bit for each of them: programs with pointers to functions have thousands of
+    sides that may write thousands of places. ``pointers``: a call through a pointer may enter any function of its types
+    whose address is taken; else none.
     """
 
     def __init__(self, subject: Subject, places: Written, pointers: bool = True) -> None:
         self._subject, self._plan, self._places = subject, subject.plan, places
         self._pointers = pointers
-        self._own: dict[int, tuple[Places, tuple[int, ...]]] = {}  # by block: places, and functions called
-        self._by_call: dict[int, Places] = {}
+        self._bits: dict[Place, int] = {}
+        self._locals = 0  # the bits of places that are local to a function
+        self._own: dict[int, tuple[int, tuple[int, ...]]] = {}  # by block: places, and functions called
+        self._by_call: dict[int, int] = {}
         self._regions: dict[int, Regions] = {}
 
-    def behind(self, branch: int, side: int) -> Places:
-        """What the code may write that runs when the branch of block ``branch`` goes to block ``side``."""
+    def set_of(self, places: Iterable[Place]) -> int:
+        """Some places as a set."""
+        found = 0
+        for place in places:
+            bit = self._bits.get(place)
+            if bit is None:
+                bit = self._bits[place] = 1 << len(self._bits)
+                self._locals |= bit if is_local(place) else 0
+            found |= bit
+        return found
+
+    def behind(self, branch: int, side: int) -> int:
+        """What the code may write that runs when the branch of block ``branch`` goes to block ``side``: a set."""
         ref, regions = self._regions_at(branch)
         return self._of_blocks(ref, regions.of(branch - ref.first_block, side - ref.first_block))
 
-    def around(self, branch: int) -> Places:
+    def around(self, branch: int) -> int:
         """What the code may write that the branch of block ``branch`` decides over, on any side or coming again."""
         ref, regions = self._regions_at(branch)
         return self._of_blocks(ref, regions.decided(branch - ref.first_block))
 
-    def _of_blocks(self, ref: FunctionRef, blocks: Iterable[int]) -> Places:
+    def _of_blocks(self, ref: FunctionRef, blocks: Iterable[int]) -> int:
         """What some blocks of a function may write."""
-        places: set[Place] = set()
+        places = 0
         for block in blocks:
             own, called = self._of_block(ref.first_block + block)
             places |= own
             for callee in called:
                 places |= self._of_call(callee)
-        return frozenset(places)
+        return places
 
     def _regions_at(self, block: int) -> tuple[FunctionRef, Regions]:
         """The function of a block, and its regions."""
@@ -70,26 +86,51 @@ class Writes:
             self._regions[ref.id] = Regions(ref.function)
         return ref, self._regions[ref.id]
 
-    def _of_call(self, number: int) -> Places:
+    def _of_call(self, number: int) -> int:
         """What a call of a function may write: all that is not local to it, or to a function that it calls in turn."""
         if number not in self._by_call:
-            seen, pending, places = {number}, [number], set[Place]()
-            while pending:
-                ref = self._subject.program.functions[pending.pop()]
-                for block in range(ref.first_block, ref.first_block + len(ref.function.blocks)):
-                    own, called = self._of_block(block)
-                    places |= own
-                    pending += set(called) - seen
-                    seen |= set(called)
-            self._by_call[number] = frozenset(p for p in places if not is_local(p))
+            called = self._reached(number)
+            sets = {one: self._by_function(one) & ~self._locals for one in called}
+            changed = True
+            while changed:  # functions call each other in circles
+                changed = False
+                for one, inner in reversed(called.items()):
+                    joined = sets[one]
+                    for callee in inner:
+                        joined |= sets[callee] if callee in sets else self._by_call[callee]
+                    changed |= joined != sets[one]
+                    sets[one] = joined
+            self._by_call |= sets
         return self._by_call[number]
 
-    def _of_block(self, block: int) -> tuple[Places, tuple[int, ...]]:
+    def _reached(self, number: int) -> dict[int, set[int]]:
+        """A function, and those that are called from there and not known yet, each with what it calls itself."""
+        found: dict[int, set[int]] = {}
+        pending = [number]
+        while pending:
+            one = pending.pop()
+            if one not in found and one not in self._by_call:
+                found[one] = {callee for block in self._blocks_of(one) for callee in self._of_block(block)[1]}
+                pending += found[one]
+        return found
+
+    def _by_function(self, number: int) -> int:
+        """What the blocks of a function write by themselves."""
+        places = 0
+        for block in self._blocks_of(number):
+            places |= self._of_block(block)[0]
+        return places
+
+    def _blocks_of(self, number: int) -> range:
+        ref = self._subject.program.functions[number]
+        return range(ref.first_block, ref.first_block + len(ref.function.blocks))
+
+    def _of_block(self, block: int) -> tuple[int, tuple[int, ...]]:
         """What a block writes by itself, and the functions of the program that it calls."""
         if block not in self._own:
-            sites = list(self._sites_of(block))
-            places = frozenset(place for site in sites for place in self._places.written(site))
-            calls = [site for site in sites if self._plan.sites[site]["kind"] == Kind.CALL]
+            sites = self._sites_of(block)
+            places = self.set_of(place for site in sites for place in self._places.written(site))
+            calls = [site for site in sites if self._kinds[site] == CALL]
             self._own[block] = places, tuple(callee for site in calls for callee in self._callees(site))
         return self._own[block]
 
@@ -114,15 +155,21 @@ class Writes:
             found[tuple(parameter.type for parameter in parameters)].append(number)
         return found
 
-    def _sites_of(self, block: int) -> Iterator[int]:
-        first, last = np.searchsorted(self._blocks, [block, block + 1])
-        starts = self._plan.segments["site_start"]
-        return iter(range(int(starts[first]), int(starts[last])))
+    def _sites_of(self, block: int) -> range:
+        return range(self._starts[block], self._starts[block + 1])
 
     @cached_property
-    def _blocks(self) -> NDArray[np.int32]:
-        """The block of each static segment, ascending."""
-        return np.ascontiguousarray(self._plan.segments["block"][:-1])
+    def _starts(self) -> list[int]:
+        """The first site of each block of the program, and behind the last one the number of sites."""
+        blocks = np.arange(self._subject.program.block_count + 1)
+        segments = np.searchsorted(self._plan.segments["block"][:-1], blocks)
+        starts: list[int] = self._plan.segments["site_start"][segments].tolist()
+        return starts
+
+    @cached_property
+    def _kinds(self) -> list[int]:
+        kinds: list[int] = self._plan.sites["kind"].tolist()
+        return kinds
 
 
 class Regions:

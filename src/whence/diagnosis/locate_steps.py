@@ -24,7 +24,7 @@ from whence.diagnosis.learned_ranking import chance_told, is_weighed, reranked, 
 from whence.diagnosis.own_verdict import files_of_tests, others_first, told_of
 from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
 from whence.diagnosis.searches import FAILING, searches
-from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, locate, values_part
+from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, fill_slice, locate, values_part
 from whence.diagnosis.statement_kinds import Kinds, statement_kinds
 from whence.errors import WhenceError
 from whence.findings import Entry, Findings, Statement
@@ -65,9 +65,10 @@ SEARCHING = 0.65  # of it, for altered runs and formulas
 ALTERING = 0.8  # of that, for altered runs
 CHANGING = 0.35  # of what is left then, for other initial values, where failing runs read some
 ADDING, ADDING_MOST = 0.6, 25.0  # of what is left then, and seconds, for edits that add code
-CONFIRMING = 0.7  # of what is left then, for compiling changes; the rest is for values of passing runs
+CONFIRMING = 0.7  # of what is left then, for compiling changes
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
 TELLING, TELLING_MOST = 0.6, 10.0  # of it, and seconds, for the chain
+READING = 0.5  # of what is left at the end, for values of the slice; the rest is for those of passing runs
 VALUES_OF = 50  # ranked statements whose values are gathered
 
 
@@ -226,6 +227,7 @@ class Diagnosis:
         if self.options.has("chain"):
             self.tell()
         if reader is not None:
+            self.read_slice(reader)
             self.passing = self.attempts.take("values of passing runs", "recording passing runs", self.nearest) or []
         self.publish()
 
@@ -392,6 +394,13 @@ class Diagnosis:
 
         self.chain = self.attempts.take("chain", "telling how it came about", told, seconds + LATE)
         self.publish()
+
+    def read_slice(self, reader: TraceReader) -> None:
+        """Read what the slice's lines did, for the page and other programs: where it is long, that takes seconds."""
+        symptom, part = self.base.symptom, self.base.parts.get("slice")
+        if part and symptom is not None:
+            fill = partial(fill_slice, part, reader, symptom)
+            self.attempts.take("values of the slice", "reading the slice's values", fill, READING * self.left)
 
     def nearest(self) -> list[TraceReader]:
         """Record the passing cases nearest to the failing one, for the values that their statements had.

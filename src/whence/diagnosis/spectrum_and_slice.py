@@ -12,6 +12,7 @@ their statements get a bonus, too.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ from whence.findings import Entry, Findings, Statement, Symptom, rank
 from whence.probe.layout import Kind
 from whence.subject.coverage import Coverage
 from whence.subject.trace_reader import TraceReader
-from whence.techniques.slicing import criterion_part, line_values, slice_part
+from whence.techniques.slicing import criterion_part, fill, line_values, outline
 from whence.techniques.spectrum import spectrum
 from whence.trace.slicing import Slice
 
@@ -65,7 +66,7 @@ def locate(evidence: Evidence, subject: str, formula: str = "op2") -> Findings:
     result = Findings("locate", subject, _join(suspects.ranking, depth, skipping, recurring(reader)), symptom)
     result.parts["cases"] = suspects.parts["cases"]
     result.parts["formulas"] = suspects.parts.get("formulas", [])
-    result.parts["slice"] = slice_part(reader, found, lines)
+    result.parts["slice"] = outline(lines)
     result.parts["criterion"] = criterion_part(reader, start)
     _explain(result.ranking[:EXPLAINED], reader, found, symptom)
     result.summary.append(
@@ -76,6 +77,12 @@ def locate(evidence: Evidence, subject: str, formula: str = "op2") -> Findings:
         tests = "1 more test" if len(skipping) == 1 else f"{len(skipping)} more tests"
         result.summary[-1] += f"; {tests} may have skipped what mattered"
     return result
+
+
+def fill_slice(part: Sequence[dict[str, Any]], reader: TraceReader, symptom: Symptom) -> None:
+    """Put values and edges into the part ``slice`` of what ``locate`` gave; no other part needs them."""
+    found = compute(reader.trace, symptom_start(symptom).references)
+    fill(part, reader, found, by_line(reader, found))
 
 
 def recurring(reader: TraceReader) -> dict[Statement, str]:

@@ -32,12 +32,12 @@ def read_module(text: str) -> Module:
 
     Raises ProgramError, naming the line, where the text is not understood.
     """
-    with _collector_off():
+    with collector_off():
         return _ModuleReader(text).read()
 
 
 @contextmanager
-def _collector_off() -> Iterator[None]:
+def collector_off() -> Iterator[None]:
     """Millions of new objects, none of them garbage: the cycle collector would only slow the reading."""
     enabled = gc.isenabled()
     gc.disable()

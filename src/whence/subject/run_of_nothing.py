@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from whence.program.program import Program
 from whence.subject.memory_check import Checker
+from whence.subject.program_text import ProgramText
 from whence.subject.subject import Subject
 from whence.trace.columns import new_columns
 from whence.trace.compact import recipes_of
@@ -23,7 +23,7 @@ from whence.trace.slicing import backward_slice
 def subject_of_nothing() -> Subject:
     """A subject without code, whose tables have the types that those of any other have."""
     subject = Subject(Path(), Path("nothing"), [])
-    subject.program = Program([])
+    subject.text = ProgramText((), ())
     return subject
 
 

@@ -8,13 +8,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from whence.build.capture import Capture, read_executable, real_executable
-from whence.build.ir import canonical_text
 from whence.build.memory import Memory, read_memory
 from whence.build.quick import build_sources
 from whence.build.store import is_sealed
@@ -36,20 +36,21 @@ from whence.probe.library import numbers, wrapped
 from whence.probe.plan import Numbering, Plan, make_plan
 from whence.probe.pointers import Declarations, Sources
 from whence.probe.reorder import Movable, order_text
-from whence.probe.sites import AlterPlan, make_alter_plan
+from whence.probe.sites import AlterPlan
 from whence.program.expression import Expressions, explain
 from whence.program.program import Program
-from whence.program.reader import read_module
 from whence.run.cases import Case, following_children, load_cases
 from whence.run.config import SubjectConfig
 from whence.run.runner import RunLost, Runner, learn_expected
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
 from whence.run.schedule import DEFAULT, read_schedule
 from whence.subject.places import Places
+from whence.subject.program_text import ProgramText, keep, program_text
 
 if TYPE_CHECKING:
     from whence.subject.coverage import OtherRun
 
+T = TypeVar("T")
 BY_DEFAULT = "by the default schedule"
 ALTERED = (Variant.REPLAY, Variant.SUPPRESS, Variant.REORDER)
 BUILD_LINES = 40  # of what a failed build printed, the last ones
@@ -81,6 +82,7 @@ class Subject:
     _declarations: dict[tuple[bool, bool], tuple[Declarations, Sources]] = field(
         default_factory=dict, init=False, repr=False
     )
+    _derived: dict[Callable[[Subject], Any], Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.name = self.name or f"./{self.executable.name}"
@@ -91,9 +93,14 @@ class Subject:
         return read_executable(self.executable)
 
     @cached_property
+    def text(self) -> ProgramText:
+        """What follows from the program's text alone."""
+        return program_text(self.capture, self.allocators)
+
+    @property
     def program(self) -> Program:
         """The program model of all captured modules."""
-        return Program([read_module(canonical_text(m.bitcode.read_bytes())) for m in self.capture.modules])
+        return self.text.program
 
     @cached_property
     def memory(self) -> list[Memory]:
@@ -115,20 +122,20 @@ class Subject:
         """The program's fingerprint, as its traces bear it."""
         return self.program.fingerprint()
 
-    @cached_property
+    @property
     def numbering(self) -> Numbering:
         """The layouts of the program's functions."""
-        return Numbering(self.program)
+        return self.text.numbering
 
     @cached_property
     def has_threads(self) -> bool:
         """Whether the program starts threads: then runs can be given a schedule."""
         return starts_threads(self.program)
 
-    @cached_property
+    @property
     def plan(self) -> Plan:
         """The static plan that gives traces their meaning."""
-        return make_plan(self.program, self.numbering, numbers())
+        return self.text.plan
 
     @cached_property
     def replay_numbering(self) -> Numbering:
@@ -156,16 +163,18 @@ class Subject:
         With ``members`` pointers into arrays inside of structures have a source of their own.
         """
         key = kind in ALTERED, members
+        if key == (False, False):
+            return self.text.declarations
         if key not in self._declarations:
             plan, numbering = self.plan_of(kind), self.numbering_of(kind)
             found = Declarations(self.program, plan, numbering, self.allocators, members)
             self._declarations[key] = found, found.tables()
         return self._declarations[key]
 
-    @cached_property
+    @property
     def alter_plan(self) -> AlterPlan:
         """The sites at which a run can be altered."""
-        return make_alter_plan(self.program)
+        return self.text.alter_plan
 
     def variant(self, kind: Variant) -> Path:
         """The executable of a variant, built when there is none for this program yet."""
@@ -174,6 +183,8 @@ class Subject:
             if not is_sealed(str(out)):
                 out.parent.mkdir(parents=True, exist_ok=True)
                 self.build(kind, out)
+                if kind is Variant.RECORD:  # it takes all of the text, so that the next command need not make it
+                    keep(self.text, self.capture, self.allocators)
         return out
 
     def build(self, kind: Variant, out: Path) -> Path:
@@ -229,6 +240,13 @@ class Subject:
 
     def _wrapped(self) -> list[str]:
         return wrapped(musl="musl" in self.program.modules[0].triple)
+
+    def derived(self, make: Callable[[Subject], T]) -> T:
+        """What ``make`` gives of this subject, made once: what follows from the program's text, for who asks again."""
+        if make not in self._derived:
+            self._derived[make] = make(self)
+        found: T = self._derived[make]
+        return found
 
     @cached_property
     def has_main(self) -> bool:
@@ -418,8 +436,10 @@ def _ends_a_line(case: Case, runner: Runner) -> bool | None:
 
 
 def with_cases(subject: Subject, cases: list[Case]) -> Subject:
-    """The same program with other cases."""
-    return replace(subject, cases=cases)
+    """The same program with other cases; what is known of the program stays known."""
+    found = copy(subject)
+    found.cases = cases
+    return found
 
 
 def of_capture(subject: Subject, capture: Capture) -> Subject:

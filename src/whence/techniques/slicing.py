@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,22 +34,35 @@ def slice_part(
     reader: TraceReader, found: Slice, lines: Lines, forward: bool = False, control: bool = True
 ) -> list[dict[str, Any]]:
     """The part ``slice`` of a result (docs/json.md): the nearest lines with values and edges."""
+    part = outline(lines)
     edges = _Edges(reader, found, forward, control)
-    depths, instances = lines.depths.tolist(), lines.instances.tolist()
-    rows = list(zip(lines.statements, depths, instances, lines.events, strict=True))[:LINES]
-    for statement, _, _, events in rows:
-        edges.add(statement, events.tolist())
+    for row, (statement, events) in zip(part, _by_line(lines), strict=False):
+        edges.add(statement, events)
+        row["values"] = line_values(reader, events)
+    for row, statement in zip(part, lines.statements, strict=False):
+        row["edges"] = edges.of(statement)
+    return part
+
+
+def outline(lines: Lines) -> list[dict[str, Any]]:
+    """The part ``slice`` without values and edges, which take long to read where there are many lines."""
+    rows = zip(lines.statements[:LINES], lines.depths.tolist(), lines.instances.tolist(), strict=False)
     return [
-        {
-            "file": statement.file,
-            "line": statement.line,
-            "depth": depth,
-            "instances": count,
-            "values": line_values(reader, events.tolist()),
-            "edges": edges.of(statement),
-        }
-        for statement, depth, count, events in rows
+        {"file": at.file, "line": at.line, "depth": depth, "instances": count, "values": [], "edges": []}
+        for at, depth, count in rows
     ]
+
+
+def fill(part: Sequence[dict[str, Any]], reader: TraceReader, found: Slice, lines: Lines) -> None:
+    """Put the values and edges of a slice backward into its outline, line by line: it may be interrupted."""
+    edges = _Edges(reader, found, forward=False, control=True)
+    for row, (statement, events) in zip(part, _by_line(lines), strict=False):
+        edges.add(statement, events)
+        row["values"], row["edges"] = line_values(reader, events), edges.of(statement)
+
+
+def _by_line(lines: Lines) -> Iterator[tuple[Statement, list[int]]]:
+    return ((at, events.tolist()) for at, events in zip(lines.statements, lines.events, strict=True))
 
 
 def line_values(reader: TraceReader, events: Sequence[int]) -> list[dict[str, Any]]:

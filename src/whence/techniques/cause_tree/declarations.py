@@ -32,7 +32,7 @@ class Declarations:
 
     def __init__(self, reader: TraceReader, path: Path) -> None:
         self._reader, self._path = reader, path
-        self._members = AccessedPlaces(reader.subject)
+        self._members = reader.subject.derived(AccessedPlaces)
         self._elements: dict[tuple[str, int], list[int]] = {}
 
     def behind(self, event: int, unwritten: bool) -> tuple[Statement, str] | None:

@@ -91,7 +91,7 @@ def build(reader: TraceReader, symptom: Symptom, recording: Recording, options: 
     references += [overrun.event + 1] if overrun else []
     events = np.arange(influence.trace.events)
     if options.slices:
-        events = influence.relevant_slice(references, silent).events
+        events = influence.relevant_slice(references, silent, MOST_EVENTS).events
     sliced = time.monotonic()
     path, encoded, interrupted = _encoded(recording, influence, events, began + ENCODING * options.budget)
     ready = time.monotonic()

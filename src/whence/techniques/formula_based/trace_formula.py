@@ -103,11 +103,11 @@ class Run:
         self._slices: dict[tuple[int, ...], frozenset[int]] = {}
         if trace.events <= WHOLE:
             self.encoding = encoder.encode(trace, inputs, cut=CUT, cells=CELLS)
-        elif len(relevant := self.relevant(self.references)) <= MOST_EVENTS:
-            self.encoding = encoder.encode(trace, inputs, relevant, CUT)
         else:
-            message = f"{len(relevant):,} events led to the failure, more than the {MOST_EVENTS:,} of a formula"
-            raise SubjectError(message, "choose a shorter failing case with --case, or reduce it (`whence reduce`)")
+            _check_length(len(self.influence.sliced(references).events))  # which is quick, and most are too long by far
+            relevant = self.relevant(self.references)
+            _check_length(len(relevant))
+            self.encoding = encoder.encode(trace, inputs, relevant, CUT)
         self.path = Path(self.encoding, trace, self.influence.sources)
         self.goals = Goals(reader, self.path, self.influence)
 
@@ -140,6 +140,13 @@ class Run:
                 if SymbolKind.INPUT in kinds and SymbolKind.CUT not in kinds:
                     found.add(instance.term)
         return frozenset(found)
+
+
+def _check_length(events: int) -> None:
+    """Raise SubjectError where so many events that led to a failure are too many for a formula."""
+    if events > MOST_EVENTS:
+        message = f"{events:,} events led to the failure, more than the {MOST_EVENTS:,} of a formula"
+        raise SubjectError(message, "choose a shorter failing case with --case, or reduce it (`whence reduce`)")
 
 
 class FailingRun(Run):
