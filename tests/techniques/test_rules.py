@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator
 from functools import cache
@@ -105,7 +104,7 @@ def test_a_search_without_time_finds_nothing_and_says_so():
         findings = rules(subject, runs, work)
     assert work.stopped == "budget"
     assert findings.parts["rules"] == []
-    assert re.fullmatch(r"tried none of \d+ rules: there was no time", findings.summary[-1])
+    assert findings.summary[-1] == "tried no rules: there was no time"
     assert len(findings.ranking) > 0
 
 
@@ -156,8 +155,8 @@ def test_the_first_statements_of_an_order_are_tried_first(monkeypatch):
     suspects = [entry.statement for entry in rank_by_coverage(coverage(subject, runs), "op2")]
     asked: list[list[Rule]] = []
 
-    def portions(_: Search, wanted: list[Rule]) -> Iterator[list[Trial]]:
-        asked.append(wanted)
+    def portions(_: Search, wanted: Iterator[Rule]) -> Iterator[list[Trial]]:
+        asked.append(list(wanted))
         return iter(())
 
     monkeypatch.setattr(Search, "portions", portions)
@@ -179,14 +178,15 @@ def test_no_failing_case():
 def test_rules_that_there_was_no_time_for_are_not_said_to_repair_nothing() -> None:
     suite, rule = SimpleNamespace(failing=[1, 2]), None
 
-    def told(*trials: tuple[tuple[int, ...], int], wanted: int = 3) -> str:
+    def told(*trials: tuple[tuple[int, ...], int], is_all: bool = True) -> str:
         found: Any = [Trial(rule, repaired, (), 2, 0, unknown) for repaired, unknown in trials]
-        return _summary(suite, found, wanted)
+        return _summary(suite, found, is_all)
 
-    assert told(((), 2), ((), 2)) == "tried none of 3 rules: there was no time"
+    assert told(((), 2), ((), 2)) == "tried no rules: there was no time"
     assert told(((), 0), ((), 1), ((), 2)) == (
-        "tried 2 rules on 2 failing cases (1 more were not tried): none repairs any; "
+        "tried 2 rules on 2 failing cases (there was no time for others): none repairs any; "
         "1 of these had no time to be tried on every case"
     )
-    assert told(((), 0), wanted=1) == "tried 1 rule on 2 failing cases: none repairs any"
-    assert told(((1,), 1), ((), 2), wanted=2).startswith("tried 1 rule on 2 failing cases (1 more were not tried): 1 r")
+    assert told(((), 0)) == "tried 1 rule on 2 failing cases: none repairs any"
+    start = "tried 1 rule on 2 failing cases (there was no time for others): 1 r"
+    assert told(((1,), 1), ((), 2)).startswith(start) and told(((1,), 1), is_all=False).startswith(start)

@@ -79,7 +79,7 @@ class RepairSearch:
         failing = [self.row, *(other for other in self.runs.failing if other != self.row)]
         suite = Suite(self.subject, self.runs, Settings(), failing)
         suspects = rank_by_coverage(coverage(self.subject, self.runs), "op2")
-        wanted = rules_to_try(suite, work, (), self._describer, suspects)
+        wanted = list(rules_to_try(suite, work, (), self._describer, suspects))
         if work.stopped:
             return False
         self._suite, self._waiting = suite, wanted

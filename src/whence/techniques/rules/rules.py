@@ -10,8 +10,9 @@ Beyond Jeffrey's dissertation (2009), whose Value Replacement changes single ins
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,45 +60,54 @@ def rules(
     suspects = rank_by_coverage(covered, "op2")
     wanted = rules_to_try(suite, work, pairs, describer, suspects if order is None else order)
     trials = [trial for portion in Search(subject, suite, work).portions(wanted) for trial in portion]
+    is_all = next(wanted, None) is None
     findings = Findings("rules", subject.name, parts={"cases": covered.case_totals()})
     _fill(findings, suite, describer, suspects, trials)
-    findings.summary.append(_summary(suite, trials, len(wanted)))
+    findings.summary.append(_summary(suite, trials, is_all))
     return findings
 
 
 def rules_to_try(
     suite: Suite, work: Work, pairs: Iterable[Pair], describer: Describer, suspects: Sequence[Entry]
-) -> list[Rule]:
+) -> Iterator[Rule]:
     """The rules to try on some cases, the most promising first; the values that runs have had are looked at for that.
 
-    Raises SubjectError where no failing case can be altered.
+    They are made as they are asked for, since a program has tens of thousands of them. Raises SubjectError where no
+    failing case can be altered.
     """
-    subject, runs, settings = describer.subject, suite.runs, suite.settings
+    subject, runs = describer.subject, suite.runs
     observed = work.observe([runs.tested[row].case for row in suite.observed], OBSERVED)
     suite.leave_out(work.unusable)
     profile = Profile.of(subject.alter_plan.sites, [run.events for run in observed])
-    found = [*guarded(pairs, subject.alter_plan.sites), *_made(subject, suite, describer, profile)]
-    return _ordered([rule for rule in found if rule.family in settings.families], describer, suspects)
+    return _made(subject, suite, profile, list(guarded(pairs, subject.alter_plan.sites)), describer, suspects)
 
 
-def _made(subject: Subject, suite: Suite, describer: Describer, profile: Profile) -> Iterable[Rule]:
-    """The rules of all sites that are tried."""
-    candidates = Candidates(subject, profile)
-    blocks = subject.alter_plan.sites["block"].astype(np.int64)
-    for site in np.flatnonzero(suite.are_tried(blocks) & (describer.statements >= 0)).tolist():
-        yield from candidates.of(site)
-
-
-def _ordered(rules: Iterable[Rule], describer: Describer, suspects: Sequence[Entry]) -> list[Rule]:
-    """The distinct rules, the most promising ones first: by the suspiciousness of the statement, then by tier."""
+def _made(
+    subject: Subject,
+    suite: Suite,
+    profile: Profile,
+    guards: Sequence[Rule],
+    describer: Describer,
+    suspects: Sequence[Entry],
+) -> Iterator[Rule]:
+    """The distinct rules of all sites that are tried: by the suspiciousness of the statement, then by tier."""
     suspicion = {entry.statement: entry.score for entry in suspects}
     lowest = min(suspicion.values(), default=0.0)
+    blocks = subject.alter_plan.sites["block"].astype(np.int64)
+    by_promise: dict[float, tuple[list[Rule], list[int]]] = defaultdict(lambda: ([], []))
 
-    def promise(rule: Rule) -> tuple[float, int]:
-        statement = describer.statement(rule.site)
-        return -suspicion.get(statement, lowest) if statement else -lowest, rule.tier
+    def alike(site: int) -> tuple[list[Rule], list[int]]:
+        statement = describer.statement(site)
+        return by_promise[suspicion.get(statement, lowest) if statement else lowest]
 
-    return sorted(dict.fromkeys(rules), key=promise)
+    for rule in guards:
+        alike(rule.site)[0].append(rule)
+    for site in np.flatnonzero(suite.are_tried(blocks) & (describer.statements >= 0)).tolist():
+        alike(site)[1].append(site)
+    candidates, families = Candidates(subject, profile), suite.settings.families
+    for _, (known, sites) in sorted(by_promise.items(), reverse=True, key=itemgetter(0)):
+        made = dict.fromkeys([*known, *(rule for site in sites for rule in candidates.of(site))])
+        yield from sorted((rule for rule in made if rule.family in families), key=attrgetter("tier"))
 
 
 # ---- Findings --------------------------------------------------------------------------------------------------------
@@ -206,15 +216,17 @@ def _row(trial: Trial, suite: Suite, suggestions: Suggestions, sites: NDArray[np
     }
 
 
-def _summary(suite: Suite, trials: Sequence[Trial], wanted: int) -> str:
+def _summary(suite: Suite, trials: Sequence[Trial], is_all: bool) -> str:
+    """What was tried; ``is_all``: on all rules there are trials."""
     tried = [trial for trial in trials if not trial.is_untried]
     repairs = [trial for trial in tried if trial.repaired]
     clean = sum(len(trial.repaired) == trial.failing and not trial.broken and not trial.unknown for trial in repairs)
-    if wanted and not tried:
-        return f"tried none of {_count(wanted, 'rule')}: there was no time"
+    is_all = is_all and len(tried) == len(trials)
+    if not is_all and not tried:
+        return "tried no rules: there was no time"
     text = f"tried {_count(len(tried), 'rule')} on {_count(len(suite.failing), 'failing case')}"
-    if len(tried) < wanted:
-        text += f" ({wanted - len(tried):,} more were not tried)"
+    if not is_all:
+        text += " (there was no time for others)"
     found = f"{len(repairs):,} {'repairs' if len(repairs) == 1 else 'repair'}"
     untried = sum(bool(trial.unknown) for trial in repairs or tried)
     rest = f"; {untried:,} of these had no time to be tried on every case" if untried else ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -141,18 +142,17 @@ class Search:
     def __init__(self, subject: Subject, suite: Suite, work: Work) -> None:
         self._sites, self._suite, self._work = subject.alter_plan.sites, suite, work
 
-    def portions(self, rules: Sequence[Rule]) -> Iterator[list[Trial]]:
+    def portions(self, rules: Iterable[Rule]) -> Iterator[list[Trial]]:
         """The trials of rules in their order, portion by portion, until the search is stopped.
 
         What there was no time to try on a failing case, so that passing ones had theirs, comes again.
         """
-        waiting, size = list(rules), min(FIRST, PORTION)
-        while waiting and not self._work.stopped:
-            portion, waiting = waiting[:size], waiting[size:]
-            trials = self.trials(portion)
-            left = [] if self._work.stopped else [trial.rule for trial in trials if trial.is_untried]
-            if len(left) < len(trials):
-                waiting, trials = left + waiting, [trial for trial in trials if not trial.is_untried]
+        upcoming, again, size = iter(rules), list[Rule](), min(FIRST, PORTION)
+        while not self._work.stopped and (portion := [*again, *islice(upcoming, size - len(again))]):
+            trials, again = self.trials(portion), []
+            left = [trial.rule for trial in trials if trial.is_untried]
+            if not self._work.stopped and len(left) < len(trials):
+                again, trials = left, [trial for trial in trials if not trial.is_untried]
             yield trials
             size = min(2 * size, PORTION)
 
