@@ -13,6 +13,7 @@ from trace_readers import subject_of
 from whence.build.store import Store
 from whence.probe.instrument import Variant
 from whence.subject.program_text import KIND, ProgramText, keep, program_text
+from whence.subject.subject import Subject
 
 TWO = """\
 #include <stdio.h>
@@ -75,8 +76,10 @@ def test_damaged_and_other_files_are_not_read(store: Path) -> None:
     assert "program" not in program_text(other, ()).__dict__
 
 
-def test_it_is_kept_with_the_record_variant(store: Path) -> None:
-    subject = subject_of(TWO.replace("table", "numbers"))
+def test_it_is_kept_with_the_record_variant(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whence.subject.subject.is_sealed", lambda path: False)  # as if none was built before
+    monkeypatch.setattr(Subject, "build", lambda self, kind, out: out)
+    subject = subject_of(TWO)
     subject.variant(Variant.COVER)
     assert not files(store)
     subject.variant(Variant.RECORD)
