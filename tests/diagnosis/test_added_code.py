@@ -53,6 +53,24 @@ int main(int argc, char **argv)
 """
 GAP = RUNS[: RUNS.index("previous = c;")].count("\n") + 1
 FAILS, PASSES = {"aabb": "2\n", "aabbcc": "2\n"}, ("ab", "aaab", "abbb", "a")
+# A number below 0 does not begin the count anew.
+COUNTS = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int sum, count;
+static void take(int value)
+{
+    sum += value;
+    count++;
+}
+int main(int argc, char **argv)
+{
+    for (int n = 1; n < argc; n++)
+        take(atoi(argv[n]));
+    printf("%d %d\\n", sum, count);
+    return 0;
+}
+"""
 # Bodies in one line and in several, with and without braces, a last statement, labels, an `else` that is another's.
 SHAPES = """\
 int g(int a, int b)
@@ -83,6 +101,14 @@ def subject(name: str) -> Subject:
     cases = [Case(a, (a,), expected=Expected(o.encode())) for a, o in FAILS.items()]
     cases += [Case(a, (a,)) for a in PASSES]
     return subject_from_sources([folder / "runs.c"], [], cases, replace(Subject.limits, time=5.0))
+
+
+def counts() -> Subject:
+    folder = subject_folder("added-counts", counts_c=COUNTS)
+    fails = {"1 2 -3": "0 0\n", "4 -1": "3 0\n", "-5 7 9": "11 2\n"}
+    cases = [Case(a, tuple(a.split()), expected=Expected(o.encode())) for a, o in fails.items()]
+    cases += [Case(a, tuple(a.split())) for a in ("2 3 5", "5 1 4", "2 0 3", "4")]
+    return subject_from_sources([folder / "counts.c"], [], cases, replace(Subject.limits, time=5.0))
 
 
 def edits_of(text: str) -> tuple[CSource, list[SourceEdit]]:
@@ -129,6 +155,26 @@ def test_an_edit_adds_code_where_it_takes_nothing_away() -> None:
     assert adds(edit(b"", b"x = 0;")) and adds(edit(b"a < b", b"a < b && c != 0"))
     assert not adds(edit(b"a < b", b"a <= b && c != 0"))
     assert not adds(edit(b"a", b"a + 1"))  # which a rule does
+
+
+def test_a_statement_that_breaks_passing_cases_gets_the_condition_that_it_lacks() -> None:
+    program = counts()
+    runs = run_all(program)
+    ranking = [Entry(Statement("counts.c", line), 1.0, 1, 1) for line in (7, 6, 13)]
+    added = added_code(program, runs, ranking, runs.failing, time.monotonic() + 200)
+    rules = {row["rule"] for row in added.rows if row["line"] == 7}
+    assert "`if (value < 0) count = 0;` put in behind it" in rules
+    assert all("count = 0" in row["rule"] for row in added.rows)  # what sets it without a condition breaks some
+
+
+def test_conditions_of_a_statement_begin_with_the_limit_that_it_may_be() -> None:
+    source, edits = edits_of(SHAPES)
+    edit = next(e for e in edits if e.parts[0].text == b"sum = a;" and e.parts[0].kind is Kind.BEFORE)
+    under = list(FileCandidates(source, "g.c").guarded(edit))
+    assert [e.parts[0].text for e in under[:2]] == [b"if (sum > a) sum = a;", b"if (sum < a) sum = a;"]
+    assert len({e.parts for e in under}) == len(under) > 20 and not list(
+        FileCandidates(source, "g.c").guarded(under[0])
+    )
 
 
 def test_the_missing_statement_is_a_rule_of_the_place_of_the_gap() -> None:

@@ -5,7 +5,9 @@ place. What could be missing there is put into the source instead: a statement t
 sets, counts or limits what is at hand, a guard, an early return, another part of a condition. Hundreds are compiled
 into one build (``subject/candidate_edits.py``), and what repairs all failing cases and breaks none of the passing ones
 that come there is a rule. Such edits fit the cases by chance more often than rules do: they are asked where no rule is
-clean, and those that mend some cases alone, or that no passing case comes to, count for nothing.
+clean, and those that mend some cases alone, or that no passing case comes to, count for nothing. A statement that
+mends failing cases and breaks others may lack the condition under which it is to be done: where nothing else is found,
+conditions are tried.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice, takewhile
+from itertools import chain, islice, takewhile, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from whence.findings import Entry, Statement, plural
@@ -34,6 +36,8 @@ LEAST = 3  # tokens that an edit adds: what is less, rules change as well
 OF_STATEMENT = 3  # edits of a statement that become rules, the smallest ones
 ENOUGH = 60  # edits with which all cases pass that end the search
 AGAIN, SECONDS = 1.5, 5.0  # times that the first of them took, and seconds, that the search goes on for more
+ALMOST, CONDITIONS = 12, 120  # statements that lack a condition, and conditions that are tried with each
+UNGUARDED = 0.65  # of the time, after which conditions are tried where there is such a statement, and nothing better
 CLEAN = 0.999  # score of a rule that repairs all failing cases and breaks none
 FAMILY = "added"
 
@@ -77,20 +81,58 @@ def added_code(
     known = dict.fromkeys(subject.places.statements)
     statements = [(e.statement.file, e.statement.line) for e in ranking[:STATEMENTS] if e.statement.file in files]
     sources = {name: file.source for name, file in files.items()}
-    added, found = Added(statements=len(statements)), list[Sieved]()
-    began, first = time.monotonic(), 0.0
+    added, search = Added(statements=len(statements)), _Search(len(rows), deadline)
     with CandidateRuns(subject, runs, deadline) as candidates:
         edits = _until(deadline, chain(_assignments(files, right), ordered(files, statements)))
         for batch in candidates.sieve(sources, (edit for edit in edits if adds(edit)), rows):
-            found += [one for one in batch if one.passes(len(rows)) and one.ran]
-            taken = time.monotonic() - began
-            first = first or (taken if found else 0.0)
-            if len(found) >= ENOUGH or (first and taken > first + max(SECONDS, AGAIN * first)):
+            search.take(batch)
+            if search.is_over:
                 break
+        if not search.found:
+            guarded = _until(deadline, _guarded(files, search.partly))
+            for batch in candidates.sieve(sources, guarded, rows):
+                search.take(batch)
         added.tried = candidates.count.tried
+    found = search.found
     added.passing = len(found)
     added.rows = list(_rows(runs, sources, known, found, rows))
     return added
+
+
+class _Search:
+    """What came of edits so far: ``found`` let all cases pass, ``partly`` mend failing ones, and some still fail."""
+
+    def __init__(self, failing: int, deadline: float) -> None:
+        self._failing, self._began, self._deadline = failing, time.monotonic(), deadline
+        self._first = 0.0  # seconds until an edit was found
+        self.found: list[Sieved] = []
+        self.partly: list[Sieved] = []
+
+    def take(self, batch: Sequence[Sieved]) -> None:
+        """Take note of what mended a failing case."""
+        self.found += [one for one in batch if one.passes(self._failing) and one.ran]
+        self.partly += [one for one in batch if one.broken or len(one.repaired) < self._failing]
+        self._first = self._first or (self._taken if self.found else 0.0)
+
+    @property
+    def _taken(self) -> float:
+        return time.monotonic() - self._began
+
+    @property
+    def is_over(self) -> bool:
+        """Whether to try no more statements: enough was found, or conditions are to have the rest of the time."""
+        if self.found:
+            return len(self.found) >= ENOUGH or self._taken > self._first + max(SECONDS, AGAIN * self._first)
+        is_mended = any(len(one.repaired) == self._failing for one in self.partly)
+        return is_mended and self._taken > UNGUARDED * (self._deadline - self._began)
+
+
+def _guarded(files: Mapping[str, FileCandidates], partly: Sequence[Sieved]) -> Iterator[SourceEdit]:
+    """Statements that mend most under conditions: the likely ones of each statement before the others of any."""
+    statements = [one.edit for one in sorted(partly, key=lambda one: -len(one.repaired)) if len(one.edit.parts) == 1]
+    lacking = (edit for edit in statements if next(files[edit.file].guarded(edit), None) is not None)
+    ways = [islice(files[edit.file].guarded(edit), CONDITIONS) for edit in islice(lacking, ALMOST)]
+    return (edit for edits in zip_longest(*ways) for edit in edits if edit is not None)
 
 
 def _assignments(files: Mapping[str, FileCandidates], right: Sequence[Right]) -> Iterator[SourceEdit]:

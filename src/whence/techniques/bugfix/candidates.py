@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 LATER = 25  # statements
 LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by hand
 LONGEST_TABLE = 8_000  # ... of an initialiser, which each change of it repeats
+_SET = re.compile(r"([^=!<>+*/%&|^-]+) = ([^=;]+);")
 _VARIABLE = re.compile(r"(?<![\w.>])[A-Za-z_]\w*")  # no member
 
 
@@ -53,7 +55,8 @@ class FileCandidates:
         self.source, self._name = source, name
         self._scope = scope = Scope(source, headers)
         self._shared_terms = terms = Terms(scope)
-        shared = scope, terms, Conditions(scope, terms)
+        self._conditions = Conditions(scope, terms)
+        shared = scope, terms, self._conditions
         self._expressions, self._terms = ExpressionChanges(*shared), TermChanges(*shared)
         self._statements = StatementChanges(*shared)
         self._entries = EntryChanges(scope)
@@ -102,6 +105,25 @@ class FileCandidates:
                 if is_last(node):
                     last = lines_of(node).stop - 1
                     yield self._edit(last, (Part(Kind.BEHIND, start, end, text, listed=listed),))
+
+    def guarded(self, edit: SourceEdit) -> Iterator[SourceEdit]:
+        """The edits that add the same statement under a condition, the likely conditions first.
+
+        What is set to something else is compared with it at first: a limit that is missing is such a statement.
+        """
+        (part,) = edit.parts
+        place = next(
+            (node for node in self.source.statements if (node.start_byte, node.end_byte) == (part.start, part.end)),
+            None,
+        )
+        if place is None or part.kind not in (Kind.BEFORE, Kind.BEHIND) or part.text.startswith(b"if ("):
+            return
+        conditions = [text for text, _ in self._conditions.near(place)]
+        if set_ := _SET.fullmatch(part.text.decode("latin-1")):
+            conditions[:0] = [f"{set_[1]} {operator} {set_[2]}" for operator in (">", "<")]
+        for condition in dict.fromkeys(conditions):
+            text = f"if ({condition}) ".encode("latin-1") + part.text
+            yield self._edit(edit.line, (replace(part, text=text),))
 
     def _units_on(self, line: int) -> Iterator[Unit]:
         for unit in self.source.units:
