@@ -88,6 +88,8 @@ PROGRAM = '[program]\npath = "p"\n'
 WRONG = [
     ("[program]\npaht = 'x'\n" + CASES, 2, "unknown key paht in [program]; did you mean path?"),
     ("[program]\nzzz = 'x'\n" + CASES, 2, "unknown key zzz in [program]; known are path, build,"),
+    ("path = 'x'\n" + CASES, 1, "unknown section path; it belongs below [program]"),
+    ("[program]\npath = 'x'\nfolder = 'c'\n", 3, "unknown key folder in [program]; it belongs below [cases]"),
     (PROGRAM + "[case]\ncommand = 'x'\n", 3, "unknown section case; did you mean cases?"),
     (PROGRAM + CASES + "[limits]\n\n# ten\ntime = 'ten'\n", 8, "time: a number that is not negative was exp"),
     (PROGRAM + CASES + "[limits]\ntime = -1\n", 6, "negative was expected, not -1"),

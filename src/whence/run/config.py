@@ -312,6 +312,8 @@ class _Reader:
         kind = "key" if parents else "section"
         near = difflib.get_close_matches(key, keys, 1)
         hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(keys)}"
+        homes = [f"[{section}]" for section, inner in KEYS.items() if key in inner]
+        hint = f"it belongs below {' or '.join(homes)}" if homes else hint
         place = f" in [{parents[0]}]" if parents else ""
         raise self._error((*parents, key), f"unknown {kind} {key}{place}; {hint}")
 
