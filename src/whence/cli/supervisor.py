@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
+import gc
 import os
 import select
 import signal
@@ -35,6 +36,7 @@ SHOWING = 0.25  # of the budget, and seconds, that the child may take to show it
 SHOWING_LEAST = 5.0
 GRACE = 5.0  # seconds that the child has to show what it found once it has been told to stop
 LOOK = 0.1  # seconds between two looks at the clock
+SELDOM = (100_000, 20, 50)  # objects made, and rounds of the younger generations, between looking for garbage
 STARTED = 19  # in a process' stat behind its name: when it began
 SIZE = 8  # bytes of a message's length
 PR_SET_PDEATHSIG = 1
@@ -149,7 +151,11 @@ def _age() -> float:
 
 
 def _become_child(parent: int, mask: Iterable[int]) -> None:
-    """A process group of its own, which Ctrl-C does not reach: the parent passes it on. It dies with its parent."""
+    """A process group of its own, which Ctrl-C does not reach: the parent passes it on. It dies with its parent.
+
+    What a command makes mostly stays until it ends: looking for garbage as often as by default takes a tenth of it.
+    """
+    gc.set_threshold(*SELDOM)
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # in a background job it is ignored
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # progress is shown from a group in the background
