@@ -342,8 +342,12 @@ def _depends(differs: str, filled: Sequence[Kind]) -> str:
     return f"{DEPENDS}: {differs} ({ways}; --pattern says what it holds)"
 
 
-def counters(subject: Subject) -> list[Counter]:
+def counters(subject: Subject) -> Sequence[Counter]:
     """What each counter of the cover variant counts, in the order of the counters."""
+    return subject.derived(_counters)
+
+
+def _counters(subject: Subject) -> Sequence[Counter]:
     found: list[Counter] = []
     statements, numbers = subject.places.statements, subject.places.numbers.tolist()
     for ref in subject.program.functions:
