@@ -12,7 +12,7 @@ from trace_readers import subject_of
 
 from whence.build.store import Store
 from whence.probe.instrument import Variant
-from whence.subject.program_text import KIND, ProgramText, keep, program_text
+from whence.subject.program_text import KIND, PARTS, keep, program_text
 from whence.subject.subject import Subject
 
 TWO = """\
@@ -58,7 +58,7 @@ def test_what_was_kept_is_what_is_made(store: Path) -> None:
     assert "program" not in made.__dict__ and not files(store)
     keep(made, capture, ())
     kept = program_text(capture, ())
-    assert {"program", "numbering", "plan", "alter_plan", "declarations"} <= kept.__dict__.keys()
+    assert set(PARTS) <= kept.__dict__.keys()
     assert [m.functions.keys() for m in kept.program.modules] == [m.functions.keys() for m in made.program.modules]
     assert kept.program.fingerprint() == made.program.fingerprint()
     assert same(kept.plan, made.plan) and same(kept.alter_plan, made.alter_plan)
@@ -71,7 +71,10 @@ def test_damaged_and_other_files_are_not_read(store: Path) -> None:
     keep(program_text(capture, ()), capture, ())
     (path,) = files(store)
     path.write_bytes(path.read_bytes()[:-200])
-    assert isinstance(program_text(capture, ()), ProgramText) and "program" not in program_text(capture, ()).__dict__
+    assert "program" not in program_text(capture, ()).__dict__
+    assert not path.exists()
+    keep(program_text(capture, ()), capture, ())
+    assert "program" in program_text(capture, ()).__dict__
     other = subject_of(TWO.replace("% 3", "% 2")).capture
     assert "program" not in program_text(other, ()).__dict__
 

@@ -360,6 +360,23 @@ def test_a_printed_double_has_a_right_value():
     assert small.line("PRICE") in texts and small.line("REDUCED") in texts
 
 
+def test_a_value_with_which_the_run_fails_all_the_same_is_told_as_such_and_another_case_by_its_name():
+    small = Small(SALE, "9", "5.98\n")
+    found = search([small.run], [], {}, None, Options())
+
+    def told(confirmed: bool | None, *others: FailingRun) -> str:
+        diagnoses = [replace(diagnosis, confirmed=confirmed) for diagnosis in found.diagnoses]
+        joined = findings("sale", replace(found, runs=[*others, small.run], diagnoses=diagnoses), [])
+        texts = (e.evidence["text"] for e in joined.ranking if e.statement.line == small.line("DISCOUNT"))
+        return next(texts).partition(";")[0]
+
+    plain = "`discount` could have been 0.05 here, it was 0.5"
+    assert told(None) == told(True) == plain
+    assert told(False) == f"{plain} (with that alone it still fails)"
+    other = Small(SALE, "8", "5.32\n").run
+    assert told(None, other) == f"in the case `{small.run.recording.case.name}` {plain}"
+
+
 @pytest.mark.parametrize("text", ["inf\n", "nan\n"])
 def test_what_is_no_plain_number_tells_no_right_value(text):
     (aim,) = Small(SALE, "9", text).run.aims

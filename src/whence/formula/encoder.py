@@ -10,7 +10,6 @@ unexplained.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
@@ -27,6 +26,7 @@ from whence.formula.terms import Term, Terms
 from whence.formula.vectors import width_of
 from whence.probe.layout import Kind
 from whence.probe.plan import FIRST, Plan
+from whence.program.collector import collector_off
 from whence.program.program import Program
 from whence.trace.columns import FrameKind
 from whence.trace.trace import Trace
@@ -93,17 +93,12 @@ class Encoder:
         """The encoding of a run, as by the function ``encode``."""
         if cells and events is not None:
             raise ValueError("other cells of objects are for whole runs")
-        collecting = gc.isenabled()
-        gc.disable()  # many objects, none of them garbage
-        try:
+        with collector_off():
             encoding = self.begin(trace, inputs, cut, cells)
             rows, wanted = self._chosen(events)
             for row in rows:
                 self.visit(row, wanted)
-            return encoding
-        finally:
-            if collecting:
-                gc.enable()
+        return encoding
 
     def begin(self, trace: Trace, inputs: Inputs, cut: Collection[Kind], cells: int) -> Encoding:
         """Start with another run; the answer is its encoding, which is filled as rows are visited."""

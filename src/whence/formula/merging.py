@@ -16,7 +16,6 @@ sides are merged the choice has the value of the run that is followed further.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,6 +31,7 @@ from whence.formula.terms import Term
 from whence.probe.layout import Kind
 from whence.probe.plan import FIRST, RETURNS
 from whence.program.cfg import immediate_post_dominators, predecessors, successors
+from whence.program.collector import collector_off
 from whence.program.program import Program
 from whence.trace.columns import N_IN, N_OUT
 from whence.trace.trace import Trace
@@ -124,13 +124,8 @@ class Merging:
         sides = main.all()
         _number(sides)
         self._merged = Merged(self._encoder.begin(main.trace, inputs, cut, cells), sides)
-        collecting = gc.isenabled()
-        gc.disable()  # many objects, none of them garbage
-        try:
+        with collector_off():
             self._follow(_Point(main, 0, self._terms.constant(1, 1)), None)
-        finally:
-            if collecting:
-                gc.enable()
         return self._merged
 
     def _tape(self, side: Side) -> Tape:

@@ -7,12 +7,10 @@ is, and looks inside those that matter.
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from whence.errors import ProgramError
+from whence.program.collector import collector_off
 from whence.program.instructions import InstructionReader
 from whence.program.locations import Locations, unescape
 from whence.program.model import Block, Declaration, Function, Instruction, Location, Module
@@ -34,18 +32,6 @@ def read_module(text: str) -> Module:
     """
     with collector_off():
         return _ModuleReader(text).read()
-
-
-@contextmanager
-def collector_off() -> Iterator[None]:
-    """Millions of new objects, none of them garbage: the cycle collector would only slow the reading."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _ModuleReader:

@@ -10,7 +10,8 @@ import pickle
 import platform
 import zlib
 from collections.abc import Sequence
-from functools import cached_property
+from contextlib import suppress
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +26,11 @@ from whence.probe.plan import Numbering, Plan, make_plan
 from whence.probe.pointers import Declarations, Sources
 from whence.probe.sites import AlterPlan, make_alter_plan
 from whence.program import reader
+from whence.program.collector import collector_off
 from whence.program.program import Program
-from whence.program.reader import collector_off, read_module
+from whence.program.reader import read_module
 
+PARTS = ("program", "numbering", "plan", "alter_plan", "declarations")
 KIND, LEVEL = "texts", 1  # in the store; the level of compression: the quickest, which leaves a sixth
 
 
@@ -69,11 +72,10 @@ class ProgramText:
 
 def program_text(capture: Capture, allocators: tuple[Allocator, ...]) -> ProgramText:
     """The text of a captured program, as it was kept where it was."""
-    try:
-        content = unsealed(_path(capture, allocators).read_bytes())
-    except OSError:
-        content = None
+    path = _path(capture, allocators)
+    content = unsealed(path.read_bytes()) if path.is_file() else None
     if content is None:
+        path.unlink(missing_ok=True)  # it is damaged
         return ProgramText([module.bitcode for module in capture.modules], allocators)
     with collector_off():
         found: ProgramText = pickle.loads(zlib.decompress(content))
@@ -81,23 +83,28 @@ def program_text(capture: Capture, allocators: tuple[Allocator, ...]) -> Program
 
 
 def keep(text: ProgramText, capture: Capture, allocators: tuple[Allocator, ...]) -> None:
-    """Keep all of a program's text for the next command. Nothing is kept where there is no room for it."""
+    """Keep all of a program's text for the next command, unless it is kept; where there is no room, nothing is."""
     path = _path(capture, allocators)
     if path.is_file():
         return
-    made = (text.numbering, text.plan, text.alter_plan, text.declarations)
-    assert all(part is not None for part in made)
-    try:
+    for name in PARTS:
+        getattr(text, name)  # what is not asked for is not made
+    with suppress(OSError):
         Store().write(str(path), sealed(zlib.compress(pickle.dumps(text, pickle.HIGHEST_PROTOCOL), LEVEL)))
-    except OSError:
-        return
 
 
 def _path(capture: Capture, allocators: Sequence[Allocator]) -> Path:
     """Where a program's text is kept: by the code that makes it, and all that this is made of."""
-    digest = hashlib.sha256(f"{probes_version()} {platform.python_version()} {np.__version__} {allocators}".encode())
+    digest = hashlib.sha256(f"{_version()} {allocators}".encode())
+    for module in capture.modules:
+        digest.update(f" {module.hash}".encode())
+    return Path(Store().path(KIND, digest.hexdigest(), ".text"))
+
+
+@cache
+def _version() -> str:
+    """What tells the code that makes a text, and the libraries that read it back, from others."""
+    digest = hashlib.sha256(f"{probes_version()} {platform.python_version()} {np.__version__}".encode())
     for path in sorted([*Path(reader.__file__).parent.glob("*.py"), Path(__file__)]):
         digest.update(path.read_bytes())
-    for module in capture.modules:
-        digest.update(f"{module.hash} ".encode())
-    return Path(Store().path(KIND, digest.hexdigest(), ".text"))
+    return digest.hexdigest()

@@ -183,8 +183,8 @@ class Subject:
             if not is_sealed(str(out)):
                 out.parent.mkdir(parents=True, exist_ok=True)
                 self.build(kind, out)
-                if kind is Variant.RECORD:  # it takes all of the text, so that the next command need not make it
-                    keep(self.text, self.capture, self.allocators)
+            if kind is Variant.RECORD:  # whose traces take all of the text: the next command need not make it
+                keep(self.text, self.capture, self.allocators)
         return out
 
     def build(self, kind: Variant, out: Path) -> Path:

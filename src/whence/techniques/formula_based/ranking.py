@@ -113,7 +113,7 @@ def _evidence(
     repairs = found.repairs.get(statement, [])
     alone = [d for d in diagnoses if len(d.statements) == 1]
     function = next((d.function for d in alone), UNKNOWN)
-    sentences = [_text(min(diagnoses, key=lambda d: (d.key, not d.changes)))] if diagnoses else []
+    sentences = [_named_text(found, min(diagnoses, key=lambda d: (d.key, not d.changes)))] if diagnoses else []
     mended = f"{len({id(d.run) for d in alone})} of {plural(len(found.runs), 'failing run')}"
     if repairs:
         sentences.append(f"would make {mended} right: {', '.join(repairs[:REPAIRS])}")
@@ -132,8 +132,19 @@ def _evidence(
     }
 
 
+def _named_text(found: Search, diagnosis: Diagnosis) -> str:
+    """What a diagnosis says; of a run that is not the first one, which all else is about, with the name of its case."""
+    text, run = _text(diagnosis), diagnosis.run
+    return text if run is found.runs[0] else f"in the case `{run.recording.case.name}` {text}"
+
+
 def _text(diagnosis: Diagnosis) -> str:
+    """What its values had to be. The goal may be one wrong byte of many: of a value that others would do as well as, it
+    is said where the run was made with it and fails all the same.
+    """
     text = explain(diagnosis.run.events, diagnosis.changes)
+    if text and diagnosis.confirmed is False and not all(change.only for change in diagnosis.changes):
+        text += " (with that alone it still fails)"
     if len(diagnosis.statements) > 1:
         places = " and ".join(f"{s.file}:{s.line}" for s in diagnosis.statements)
         return f"together, {places}: {text}" if text else f"together: {places}"
