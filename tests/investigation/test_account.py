@@ -47,6 +47,25 @@ def of_statuses(*statuses: int, right: int = 0) -> Runs:
     return Runs(tested, np.zeros((len(tested), 1), np.uint32), [])
 
 
+def ended(*ends: tuple[int, bytes, bytes]) -> Runs:
+    """Cases that pass, with the statuses, output and standard error with which they end."""
+    tested = []
+    for number, (status, out, err) in enumerate(ends):
+        case = Case(str(number), expected=Expected(out, status=status))
+        tested.append(Tested(case, RunResult(case, status, 0, False, False, out, err, 0.0, 0), PASSED))
+    return Runs(tested, np.zeros((len(tested), 1), np.uint32), [])
+
+
+def test_runs_that_all_end_with_an_error_may_lack_their_files() -> None:
+    told = how_to_fail(ended((1, b"", b"no tables in: t\nbye\n"), (1, b"", b"no tables in: u\n")))
+    assert told.startswith("every run ends with status 1 and prints `no tables in: t`: if files are lacking, name them")
+
+
+@pytest.mark.parametrize("other", [(0, b"", b"x"), (2, b"", b"x"), (1, b"y", b"x")])
+def test_an_error_of_some_runs_says_nothing_of_files(other: tuple[int, bytes, bytes]) -> None:
+    assert "are lacking" not in how_to_fail(ended((1, b"", b"x"), other)) + how_to_fail(ended((1, b"", b"")))
+
+
 def told_of(runs: Runs) -> list[str]:
     subject = SimpleNamespace(capture=SimpleNamespace(modules=[], uncaptured=[]), remarks=[], others=())
     return [line for line in summary(subject, runs) if "expected output" in line]  # type: ignore[arg-type]

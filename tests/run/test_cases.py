@@ -219,6 +219,20 @@ def test_any_argument_may_be_no_name_of_a_file(arguments):
     assert _files_named(arguments, Path("/nowhere")) == []
 
 
+def test_a_folder_that_an_argument_names_comes_with_its_files(tmp_path, monkeypatch):
+    for name in ("tables/de/a", "tables/b", "other/c"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    named = dict(_files_named(["-P", "tables", "--in=tables/b", ".", "..", "other2"], tmp_path))
+    assert named == {name: tmp_path / name for name in ("tables/b", "tables/de/a")}
+    monkeypatch.setattr("whence.run.cases.MOST_FILES", 2)  # there are two files and a folder
+    assert _files_named(["tables"], tmp_path) == []
+    monkeypatch.setattr("whence.run.cases.MOST_FILES", 3)
+    monkeypatch.setattr("whence.run.cases.MOST_BYTES", 10)
+    assert _files_named(["tables"], tmp_path) == []
+
+
 def test_a_long_argument_is_an_argument():
     (case,) = cases_from_options(["a" * 5000], [None], [])
     assert case.arguments == ("a" * 5000,) and not case.files

@@ -49,10 +49,23 @@ def how_to_fail(runs: Runs) -> str:
     """What helps where no case fails."""
     if told := next(filter(None, map(_failed_silently, runs.tested)), ""):
         return told
+    if told := _ended_early(runs):
+        return told
     cases = [tested.case for tested in runs.tested if tested.case.command is None]
     if any(case.expected is None or case.expected.stdout is None for case in cases):
         return "say with --expect what is right: without it only a crash or a non-zero status counts as a failure"
     return "give a failing case with --fails and --expect, or add one to whence.toml"
+
+
+def _ended_early(runs: Runs) -> str:
+    """What helps where every run is a failed one that is said to be right: it may lack its files; empty: none is."""
+    if not runs.tested or any(one.case.command is not None or one.result.stdout for one in runs.tested):
+        return ""
+    status, said = runs.tested[0].result.code, runs.tested[0].result.stderr.strip()
+    if not status or not said or any(one.result.code != status for one in runs.tested):
+        return ""
+    line = " ".join(said.decode(errors="replace").split("\n")[0].split())
+    return f"every run ends with status {status} and prints `{line}`: if files are lacking, name them with `files`"
 
 
 def _failed_silently(tested: Tested) -> str:
@@ -100,8 +113,8 @@ def summary(subject: Subject, runs: Runs, recording: Recording | None = None, ch
     lines += [*_right_but_for_the_status(runs), *named("left out: ", runs.left_out), *named("", runs.cut_short)]
     if runs.unlike:
         lines.append(
-            "no failing case fails in the instrumented program: what those executed there is taken for what they do; "
-            "a longer input, another one, or building with -O0 may help"
+            "no failing case fails in the instrumented program as it does by itself: what it executed there is taken "
+            "for what it does; a longer input, another one, or building with -O0 may help"
         )
     lines += named("not captured: ", subject.capture.uncaptured)
     if recording is not None:

@@ -12,7 +12,7 @@ import shlex
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 from whence.errors import SubjectError, UsageError
@@ -24,6 +24,7 @@ from whence.run.schedule import Schedule
 from whence.run.verdicts import tap_names
 
 # what helps where cases are commands
+MOST_FILES, MOST_BYTES = 200, 16 << 20  # files and folders in one that an argument names
 TAKE_APART = "let whence take the suite apart (capture = true in [cases]), or describe a run by `arguments` and `stdin`"
 
 # Quoted text, or a character with a meaning to the shell.
@@ -139,16 +140,37 @@ def split_line(line: str, where: str) -> tuple[tuple[str, ...], str | None]:
 
 
 def _files_named(arguments: Iterable[str], folder: Path) -> list[tuple[str, Path]]:
-    """Files of the subject's folder that arguments name, as such or after ``=``: the run needs its own
-    copies.
+    """Files of the subject's folder that arguments name, as such or after ``=``: the run needs its own copies.
+
+    Of a folder that is named all its files, unless it is too large to be one of data for a case.
     """
-    found = {}
+    found: dict[str, Path] = {}
     for argument in arguments:
         for text in (argument, argument.partition("=")[2]):
             path = Path(text)
-            if text and not path.is_absolute() and ".." not in path.parts and _is_file(folder / path):
+            if not text or path.is_absolute() or ".." in path.parts:
+                continue
+            if _is_file(folder / path):
                 found[text] = folder / path
+            elif path.parts and _is_folder(folder / path):
+                found |= {str(inner.relative_to(folder)): inner for inner in _files_of(folder / path)}
     return list(found.items())
+
+
+def _files_of(folder: Path) -> list[Path]:
+    """The files in a folder and in those inside; none where there are too many, or they are too large."""
+    inside = list(islice(folder.rglob("*"), MOST_FILES + 1))
+    files = sorted(path for path in inside if path.is_file())
+    is_small = len(inside) <= MOST_FILES and sum(path.stat().st_size for path in files) <= MOST_BYTES
+    return files if is_small else []
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a folder of that name is there."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _is_file(path: Path) -> bool:

@@ -23,6 +23,7 @@ from os import cpu_count
 from pathlib import Path
 
 from whence.build.edited import QUICKLY, DoesNotCompile, Rebuild
+from whence.build.flags import is_optimised
 from whence.build.scratch import scratch
 from whence.errors import BuildError, WhenceError
 from whence.program.c_source import CSource, lines_of
@@ -394,12 +395,6 @@ def _by_file(edits: Iterable[SourceEdit]) -> list[tuple[str, list[SourceEdit]]]:
             found.append((edit.file, batch))
         batch.append(edit)
     return found
-
-
-def is_optimised(arguments: Sequence[str]) -> bool:
-    """Whether a compiler is told to optimise."""
-    levels = [argument for argument in arguments if argument.startswith("-O")]
-    return bool(levels) and levels[-1] != "-O0"
 
 
 def choosing(case: Case, number: int, busy: float = 0.0) -> Case:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from whence.build.flags import is_optimised
 from whence.errors import NoTime, SubjectError
 from whence.findings import Statement
 from whence.probe.cover import branch_sides, counters_of
@@ -34,6 +35,7 @@ QUICK, GROWTH = (
 )  # seconds that each case is given first, and times as many that those are given which did not end
 DEPENDS = "depends on uninitialised memory"
 FLAKY = "flaky: "
+BY_THE_OPTIMISER = "; or it is what the optimiser makes of undefined code, which shows in a build with -O0"
 ORDER_OF_THREADS = "; or the order of its threads decides: `whence schedules` looks for one in which it fails"
 SLOWER = 2  # the cover variant may take this many times as long as the time limit says
 
@@ -238,6 +240,8 @@ def _judged(
             reason = f"{FLAKY}{outcome.kind} in one run, another verdict in the next"
         if subject.has_threads and reason.startswith((DEPENDS, FLAKY)):
             reason += ORDER_OF_THREADS
+        if reason.startswith(f"{DEPENDS} or layout") and _is_optimised(subject):
+            reason += BY_THE_OPTIMISER
         if reason:
             if reason.startswith(DEPENDS):
                 depending[len(left_out)] = case
@@ -332,6 +336,11 @@ def _written(run: RunResult) -> tuple[bytes, dict[str, bytes]]:
 def _unlike(outcome: Outcome, covered: RunResult) -> str:
     """What is said of a case whose verdict the variant changes."""
     return f"{outcome.kind} in the program, but {_verdict(covered)} in its instrumented variant"
+
+
+def _is_optimised(subject: Subject) -> bool:
+    """Whether a part of the program was compiled with optimisation, which its instrumented variants are without."""
+    return any(is_optimised(module.arguments) for module in subject.capture.modules)
 
 
 def _depends(differs: str, filled: Sequence[Kind]) -> str:
