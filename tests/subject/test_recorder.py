@@ -95,6 +95,23 @@ def test_endless_run_is_recorded_until_its_loop_is_seen(rounds):
     assert symptom.statement.line == next(n for n, x in enumerate(PHASES.splitlines(), 1) if "/* second */" in x)
 
 
+def test_what_goes_round_within_the_length_of_runs_that_end_is_not_taken_for_endless(monkeypatch):
+    """The first loop fills two recordings, and the run is no shorter that ends; then the second one is reached."""
+    monkeypatch.setattr("whence.subject.recorder.GROWING", (1 << 20, 2 << 20, 32 << 20))
+    subject = subject_of(PHASES, time=60.0)
+    case, endless = Case("late", ("300000",), expected=Expected()), Outcome(Kind.TIMEOUT, "still running after 60.0 s")
+    first, second = (n for n, x in enumerate(PHASES.splitlines(), 1) if "/* first */" in x or "/* second */" in x)
+    found = {}
+    for ending in (0, 700_000, 1 << 40):
+        with Recorder(subject, ending=ending) as recorder:
+            recording = recorder.record(case, endless)
+        found[ending] = symptom_of(recording, subject.folder)
+        assert recording.is_cut and recording.is_early == (ending == 1 << 40)
+    assert [symptom.statement.line for symptom in found.values()] == [first, second, second]
+    assert "what does not end may be another loop" in found[1 << 40].details["label"]
+    assert "still going round" in found[700_000].details["label"]
+
+
 def test_run_that_waits_is_recorded_until_its_time_is_over():
     subject = subject_of("#include <unistd.h>\nint main(void) { pause(); return 0; }\n", time=0.5)
     with Recorder(subject) as recorder:

@@ -246,7 +246,17 @@ class Investigation:
         """Records cases."""
         from whence.subject.recorder import Recorder
 
-        return Recorder(self.subject, self.setup.trace_limit, self.setup.window)
+        return Recorder(self.subject, self.setup.trace_limit, self.setup.window, ending=self._ending())
+
+    def _ending(self) -> int:
+        """How many blocks the longest run that ends executes; 0 where no case has been run."""
+        from whence.subject.runs import blocks_executed
+
+        if self._runs is None:
+            return 0
+        lengths = blocks_executed(self.subject, self._runs).tolist()
+        ended = zip(lengths, self._runs.tested, strict=True)
+        return max((length for length, tested in ended if not tested.outcome.endless), default=0)
 
     def record(self, tested: Tested) -> Recording:
         """The recorded run of a case. Raises what ``Recorder.record`` raises."""

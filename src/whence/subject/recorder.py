@@ -62,8 +62,9 @@ class ChangedOutcome(SubjectError):
 class Recording:
     """A recorded run: its result and outcome on the record variant, and the decoded trace.
 
-    ``is_cut``: the trace holds only the beginning of a run that did not end. ``process`` tells which of a command's
-    processes was recorded. ``plain`` is the run of the program itself, where it was looked at.
+    ``is_cut``: the trace holds only the beginning of a run that did not end; ``is_early``: and not more of it than runs
+    that end are long, so that what goes round in it need not be what does not end. ``process`` tells which of a
+    command's processes was recorded. ``plain`` is the run of the program itself, where it was looked at.
     """
 
     case: Case
@@ -71,6 +72,7 @@ class Recording:
     outcome: Outcome
     trace: Trace
     is_cut: bool = False
+    is_early: bool = False
     process: str = ""
     plain: RunResult | None = None
 
@@ -80,6 +82,7 @@ class Recorder:
 
     ``limit`` is the most bytes that a trace may take, by default what the subject's limits and the free memory allow;
     with ``window`` the end of a longer run is kept instead of an error. ``executable``: the variant, linked otherwise.
+    ``ending`` is how many blocks the longest run that ends executes: a loop that goes round before that may end, too.
     """
 
     def __init__(
@@ -91,8 +94,9 @@ class Recorder:
         executable: Path | None = None,
         *,
         confined: bool = False,
+        ending: int = 0,
     ) -> None:
-        self.subject = subject
+        self.subject, self._ending = subject, ending
         self._variant = variant
         self._limit = window or limit or min(subject.limits.trace or affordable(), affordable())
         self._compact_limit = limit or min(self._limit, affordable() // COMPACT)
@@ -172,9 +176,11 @@ class Recorder:
             recording = self._record(case, request, session, expected, None, True)
             if not recording.is_cut or (expected.difference and _is_written(expected, recording.result)):
                 return recording
+            recording.is_early = recording.trace.blocks <= self._ending
             branch = Evidence(recording.trace).endless_branch()
             site = recording.trace.site(branch) if branch >= 0 else -1
-            if (site == seen and not expected.difference) or size >= most:
+            is_seen = site == seen and not recording.is_early
+            if (is_seen and not expected.difference) or size >= most:
                 break
             seen = site
         if expected.difference:
@@ -250,7 +256,7 @@ class Recorder:
             outcome = self._silent_failure(case, result, trace) or outcome
             if expected is not None and outcome.kind is not expected.kind:
                 raise ChangedOutcome(case, expected, outcome)
-        return Recording(case, result, outcome, trace, bool(trace.header.flags & LIMIT_REACHED), process)
+        return Recording(case, result, outcome, trace, bool(trace.header.flags & LIMIT_REACHED), process=process)
 
     def _silent_failure(self, case: Case, result: RunResult, trace: Trace) -> Outcome | None:
         """What fails in a run that passes in all else: a process that it forked crashed, or memory is misused."""

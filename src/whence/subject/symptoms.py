@@ -23,6 +23,7 @@ from whence.subject.recorder import Recording
 from whence.trace.columns import N_OUT
 from whence.trace.trace import Trace
 
+EARLY = "the recording ends here, no later than runs do that end: what does not end may be another loop"
 OUTPUTS = 100  # calls that printed, the last ones, from which the slice starts
 
 
@@ -34,6 +35,8 @@ def symptom_of(recording: Recording, folder: Path) -> Symptom:
     if not recording.outcome.failed:
         raise SubjectError(f"case {recording.case.name}: the recorded run did not fail ({recording.outcome.kind})")
     symptom = _find(recording, folder)
+    if recording.is_early:
+        symptom.details["label"] = EARLY
     symptom.details["stderr"] = errors_of(recording.result.stderr)
     symptom.compared = compared_of(recording.result, recording.outcome)
     if recording.plain is not None and recording.plain.signal not in (0, recording.result.signal):
