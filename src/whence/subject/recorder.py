@@ -30,7 +30,7 @@ from whence.trace.trace import FULL, LIMIT_REACHED, Header, Identity, Trace, ope
 
 SLOWER = 10  # a recorded run may take this many times as long as the time limit says
 ENDLESS = 16 << 20  # bytes kept of an altered run that may not end
-GROWING = (2 << 20, 16 << 20, 128 << 20)  # the same of a run that does not end, until what goes round is seen twice
+GROWING = (2 << 20, 16 << 20, 32 << 20, 64 << 20, 128 << 20)  # of a run that does not end, until a loop is seen twice
 WORK = 16  # bytes of memory that analysing takes for each byte of a trace
 SHORT = 64 << 20  # bytes of a trace; a run that fills it is recorded compactly where that can be
 COMPACT = 3  # a compact trace takes this fraction of the bytes, or less
@@ -165,12 +165,15 @@ class Recorder:
         return recording
 
     def _record_endless(self, case: Case, expected: Outcome, session: bytes) -> Recording:
-        """Record the beginning of a run that does not end: more of it, until two recordings show the same loop at work,
-        or the first wrong byte has been written.
+        """Record the beginning of a run that does not end: as much of it as shows the same loop at work as a longer
+        recording does, or the first wrong byte.
 
         Such a run ends where its trace is full, so that none of it waits for the time limit.
         """
-        most, seen = min(self._limit, GROWING[-1]), -1
+        most = min(self._limit, GROWING[-1])
+        seen: tuple[int, Recording] | None = (
+            None  # a branch that may go round for ever, and the recording that shows it
+        )
         for size in GROWING:
             request = replace(self._request(min(size, most)), end_at_limit=True)
             recording = self._record(case, request, session, expected, None, True)
@@ -179,10 +182,11 @@ class Recorder:
             recording.is_early = recording.trace.blocks <= self._ending
             branch = Evidence(recording.trace).endless_branch()
             site = recording.trace.site(branch) if branch >= 0 else -1
-            is_seen = site == seen and not recording.is_early
-            if (is_seen and not expected.difference) or size >= most:
+            if not expected.difference and seen is not None and seen[0] == site:
+                return seen[1]
+            if size >= most:
                 break
-            seen = site
+            seen = None if recording.is_early else (site, recording)
         if expected.difference:
             raise TraceError(
                 f"the recording reached its limit of {_size(most)} before the output went wrong", "use a smaller input"
