@@ -1,7 +1,8 @@
 """Blocks of the heap in a run: when each was taken and given back, and the first write beyond the end of one.
 
-A write goes beyond a block where it begins in it, or right behind it, while the block lives, and ends where no other
-block is. Allocators keep their own numbers there, so nothing of the program can be meant.
+A write goes beyond a block where it begins in it, right behind it, or in what it lost when it was resized, while the
+block lives, and ends where no other block is. Allocators keep their own numbers there, so nothing of the program can be
+meant.
 """
 
 from __future__ import annotations
@@ -26,12 +27,16 @@ WRITING = (int(CellKind.COPY), int(CellKind.SET), int(CellKind.CALL))
 
 
 class Block(NamedTuple):
-    """A block: its bytes, the events that took it and gave it back (-1: it was not)."""
+    """A block: its bytes, the events that took it and gave it back (-1: it was not), the bytes that it had behind it.
+
+    ``lost`` bytes behind its end were the same block's until it was resized where it is.
+    """
 
     start: int
     length: int
     taken: int
     freed: int = -1
+    lost: int = 0
 
     @property
     def end(self) -> int:
@@ -62,17 +67,20 @@ class Blocks:
 
     @cached_property
     def all(self) -> list[Block]:
-        """All blocks, in the order in which they were taken."""
+        """All blocks, in the order in which they were taken; resized in place, one is another one from then on."""
         blocks: list[Block] = []
-        live: dict[int, int] = {}
+        last: dict[int, int] = {}
         rows = self._trace.columns.heap[: self._trace.columns.counts[N_HEAP]]
         for event, freed, address, length in rows.tolist():
+            before = blocks[last[address]] if address in last else None
             if freed:
-                if (number := live.pop(address, None)) is not None:
-                    blocks[number] = blocks[number]._replace(freed=event)
+                if before and before.freed < 0:
+                    blocks[last[address]] = before._replace(freed=event)
             elif address:
-                live[address] = len(blocks)
-                blocks.append(Block(address, length, event))
+                was_resized = before is not None and before.freed == event
+                lost = max(before.end + before.lost - address - length, 0) if before and was_resized else 0
+                last[address] = len(blocks)
+                blocks.append(Block(address, length, event, lost=lost))
         return blocks
 
     def at(self, address: int) -> Block | None:
@@ -118,9 +126,13 @@ class Blocks:
             if block.freed >= 0:
                 yield block.freed, block
         ends = np.unique([block.end for block in self.all])
+        lost = sorted((block.end, block.end + block.lost + HEADER) for block in self.all if block.lost)
+        lost_from = np.array([start for start, _ in lost], dtype=np.int64)
+        lost_to = np.maximum.accumulate(np.array([0, *(end for _, end in lost)], dtype=np.int64))
         for events, starts, stops in [library_writes(self._trace), *self._stores()]:
             first = np.searchsorted(ends, starts - HEADER, side="right")  # a block's end in (start - HEADER, stop)
             near = first < np.searchsorted(ends, stops, side="left")
+            near |= starts < lost_to[np.searchsorted(lost_from, starts, side="right")]
             columns = (events[near].tolist(), starts[near].tolist(), stops[near].tolist())
             yield from ((event, Write(start, stop)) for event, start, stop in zip(*columns, strict=True))
 
@@ -145,7 +157,7 @@ def _beyond(write: Write, starts: list[int], live: dict[int, Block]) -> Block | 
     if not place:
         return None
     block = live[starts[place - 1]]
-    is_inside, is_behind = write.start < block.end < write.end, 0 <= write.start - block.end < HEADER
+    is_inside, is_behind = write.start < block.end < write.end, 0 <= write.start - block.end < block.lost + HEADER
     return block if is_inside or is_behind else None
 
 

@@ -58,6 +58,7 @@ def apply_effects(
     reads = _reads(columns, shadow, units, start, end, call, before)
     result = new_cell(columns, CELL_CALL, call, reads, 0, 0)
     position = start + 2
+    resized, resized_end = np.int64(0), np.int64(0)
     while position < end and units[position]:
         opcode, a = wide(units, position) & 255, wide(units, position) >> 8
         operands = OPERANDS[opcode]
@@ -71,8 +72,15 @@ def apply_effects(
                 columns.cells[-result - 1].length = min(y, LONGEST)
         elif opcode == COPY:
             copy(columns, shadow, x, y, z, CELL_COPY, call)
+        elif opcode == RESIZE:  # what comes or goes at its end follows
+            _heap(columns, x, y, call, True)
+            _heap(columns, x, y, call, False)
+            resized, resized_end = x, x + y
         elif opcode in (ALLOC, FREE):
-            _heap(columns, shadow, x, y, call, opcode == FREE)
+            if opcode == FREE or not resized <= x < resized_end:
+                _heap(columns, x, y, call, opcode == FREE)
+            if opcode == ALLOC:
+                fill(shadow, x, y, new_cell(columns, CELL_ALLOC, call, 0, x, y))
         elif opcode == OUT:
             _out(columns, a, x, y, call, result)
         elif opcode == PIECE:
@@ -112,15 +120,13 @@ def _reads(
 
 
 @lean
-def _heap(columns: Columns, shadow: Shadow, address: Int, length: Int, call: Int, freed: bool) -> None:
+def _heap(columns: Columns, address: Int, length: Int, call: Int, freed: bool) -> None:
     row = columns.counts[N_HEAP]
     columns.counts[N_HEAP] = row + 1
     columns.heap[row].event = call
     columns.heap[row].address = address
     columns.heap[row].length = length
     columns.heap[row].freed = freed
-    if not freed:
-        fill(shadow, address, length, new_cell(columns, CELL_ALLOC, call, 0, address, length))
 
 
 @lean

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from whence.probe.layout import ADDRESS_UNITS, NO_SLOT, Kind
 from whence.probe.synchronisation import ATOMIC
 from whence.techniques.races.check import Access, Race
-from whence.trace.blocks import Blocks
+from whence.trace.blocks import Block, Blocks
 from whence.trace.columns import N_CELL, CellKind
 from whence.trace.steps import Steps
 
@@ -118,9 +118,8 @@ class RacesAt:
         return events, np.array([found[event] for event in events.tolist()], np.bool_)
 
 
-def _overlaps(block: tuple[int, int, int, int], ranges: Ranges) -> bool:
-    start, length = block[:2]
-    return any(start < at + size and at < start + length for at, size in ranges)
+def _overlaps(block: Block, ranges: Ranges) -> bool:
+    return any(block.start < at + size and at < block.end for at, size in ranges)
 
 
 def _accesses(trace: Trace, begin: int, end: int) -> Iterator[Touching]:
