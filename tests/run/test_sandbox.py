@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import subprocess
 import sys
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 
 import pytest
 
@@ -73,6 +74,23 @@ def test_a_lock_goes_though_what_was_being_started_holds_it_for_a_moment():
         assert lock.read_text() != owner
     else:
         assert not lock.with_suffix("").exists()
+
+
+def test_the_lock_of_a_process_that_nobody_has_waited_for_goes(monkeypatch, tmp_path):
+    """What it was about to start holds the lock for a moment more; that its number is taken says nothing."""
+    monkeypatch.setattr(sandbox, "choose_base", lambda: tmp_path)
+    lock = tmp_path / f"whence-{os.getuid()}-000.lock"
+    ended = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+    lock.write_text(str(ended.pid))
+    with lock.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        timer = Timer(0.1, held.close)
+        timer.start()
+        sandbox.sweep()
+        timer.join()
+    ended.wait()
+    assert not lock.exists()
 
 
 def test_a_sandbox_goes_at_exit():

@@ -63,22 +63,26 @@ class Beginning:
             hint = f"`whence init` writes a {FILE_NAME}; or name C files: whence locate prog.c --fails 'ARGUMENTS'"
             raise UsageError(f"there is no {FILE_NAME} {where}", hint)
         config = read_config(folder, needs_cases=not cases)
+        tells_failure = any(case.expected is not None for case in cases)
         with self._clock.standing():
             subject = built_from_config(config)
         if config.cases.capture:
-            subject = self._captured(subject, config)
+            subject = self._captured(subject, config, tells_failure)
+        if tells_failure:
+            subject = _without_commands(subject)
         subject.limits = self._changes.limits(subject.limits)
         self._watcher.busy(LEARNING)
         subject = learned(subject)
         return self._of(with_cases(subject, [*subject.cases, *settle(subject, configured(cases, config))]))
 
-    def _captured(self, subject: Subject, config: SubjectConfig) -> Subject:
+    def _captured(self, subject: Subject, config: SubjectConfig, fails_elsewhere: bool) -> Subject:
         """The subject with the invocations of its test suite as cases; to capture them takes no time of the budget."""
         from whence.subject.capture import with_captured_cases
 
         told = self._watcher.progress("running the test suite", len(subject.cases))
         with self._clock.standing(), scratch("earlier") as place, told as report:
-            return with_captured_cases(subject, config, report, self._built_earlier(subject, Path(place)))
+            earlier = self._built_earlier(subject, Path(place))
+            return with_captured_cases(subject, config, report, earlier, fails_elsewhere)
 
     def _built_earlier(self, subject: Subject, place: Path) -> Path | None:
         """The program with the files as they were before, built in ``place``, if there are such and it builds."""
@@ -110,3 +114,16 @@ class Beginning:
         if path is not None:
             investigation.build(Variant.COVER)
         return investigation
+
+
+def _without_commands(subject: Subject) -> Subject:
+    """The subject without tests of its suite that are commands: with such a case that fails no run is altered.
+
+    Where a failing case is told on the command line, that is what the user asks about.
+    """
+    cases = [case for case in subject.cases if case.command is None]
+    if not (left_out := len(subject.cases) - len(cases)):
+        return subject
+    tests = "a test" if left_out == 1 else f"{left_out:,} tests"
+    remark = f"{tests} of the suite left out: a failing case is given, and commands cannot be altered"
+    return replace(with_cases(subject, cases), remarks=[*subject.remarks, remark])

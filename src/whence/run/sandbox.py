@@ -29,6 +29,7 @@ MEMORY_FOLDER = Path("/dev/shm")
 ROOM_WANTED = 256 << 20  # bytes that must be free in memory for the sandbox to live there
 ROOM_NEEDED = 1 << 20  # with less than this a run's output may have been cut off
 SWEEPS, SWEEP = 10, 0.05  # times that a folder is tried to be removed, and seconds between them
+ENDED = "ZX"  # states of a process that runs no more, though its number is still taken
 ROOTS_MAX = 1000  # a search keeps a session open for each case and worker
 
 PINNED = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"}
@@ -324,11 +325,12 @@ def _lock_of_killed(path: Path) -> int | None:
 
 
 def _is_owned(path: Path) -> bool:
-    """Whether the process that has written its number into a lock is there."""
+    """Whether the process that has written its number into a lock runs; one that nobody has waited for does not."""
     try:
-        return Path(f"/proc/{int(path.read_text())}").exists()
+        stat = Path(f"/proc/{int(path.read_text())}/stat").read_text(errors="replace")
     except (OSError, ValueError):
         return False
+    return stat.rpartition(")")[2].split()[0] not in ENDED
 
 
 def remove_tree(path: Path) -> None:

@@ -43,7 +43,11 @@ Files = tuple[tuple[str, bytes | None], ...]
 
 
 def with_captured_cases(
-    subject: Subject, config: SubjectConfig, progress: Progress | None = None, earlier: Path | None = None
+    subject: Subject,
+    config: SubjectConfig,
+    progress: Progress | None = None,
+    earlier: Path | None = None,
+    fails_elsewhere: bool = False,
 ) -> Subject:
     """The subject with the invocations of its test suite as cases, captured if they are not known yet.
 
@@ -51,13 +55,18 @@ def with_captured_cases(
 
     Where no invocation is known to fail, but a test does that runs another program of the suite, that is the subject.
     Else, and where the suite cannot be captured, its cases stay what they were: the suite's tests. ``remarks`` say why.
+    ``fails_elsewhere``: failing cases are known beside the suite, so that of this the passing invocations are enough.
     """
     captured = _captured(subject, config, progress, earlier)
-    if not captured.failing and (other := program_of_failing(subject, captured.apart)) is not None:
+    if (
+        not captured.failing
+        and not fails_elsewhere
+        and (other := program_of_failing(subject, captured.apart)) is not None
+    ):
         again = _captured(other, config, progress, None)
         if again.failing:
             subject, captured = other, again
-    if not captured.failing:
+    if not captured.failing and not fails_elsewhere:
         remark = "no invocation is known to fail: the suite's tests are the cases, and no run is altered"
         place = {name: number for number, name in enumerate(captured.tests)}
         cases = sorted(subject.cases, key=lambda case: place.get(case.name, len(place)))

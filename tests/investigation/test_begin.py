@@ -1,0 +1,59 @@
+"""Where an investigation begins: a folder's cases together with those of the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.cli_tool import subject_folder, write
+from whence.investigation.begin import Beginning
+from whence.investigation.clock import Clock
+from whence.investigation.investigation import Setup
+from whence.investigation.watcher import Watcher
+from whence.run.cases import Case, cases_from_options
+from whence.subject.subject import Subject
+
+TWICE = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int value = argc > 1 ? atoi(argv[1]) : 0;
+    printf("%d\\n", value > 9 ? value : value + value);
+    return 0;
+}
+"""
+
+
+def begun(name: str, script: str, cases: list[Case], capture: bool = True) -> Subject:
+    folder = subject_folder(f"begin-{name}", twice_c=TWICE)
+    write(folder / "suite.sh", script)
+    lines = ['[program]\nsources = ["twice.c"]', '[cases]\ncommand = "sh suite.sh"']
+    write(folder / "whence.toml", "\n".join([*lines, f"capture = {str(capture).lower()}"]) + "\n")
+    investigation = Beginning(Setup(), Clock(), Watcher()).with_folder(Path(folder), cases)
+    return investigation.subject
+
+
+GIVEN = cases_from_options(["12"], ["24"], ["4"])
+
+
+def test_a_failing_case_that_is_given_is_not_mixed_with_commands() -> None:
+    subject = begun("apart", "false", GIVEN)
+    assert [case.name for case in subject.cases] == ["fails 1", "passes 1"]
+    assert subject.remarks[0].startswith("1 test ran the program 0 times")
+
+
+def test_nor_with_those_of_a_suite_that_is_not_captured() -> None:
+    subject = begun("whole", "true", GIVEN, capture=False)
+    assert [case.name for case in subject.cases] == ["fails 1", "passes 1"]
+    assert any("left out: a failing case is given" in remark for remark in subject.remarks)
+
+
+def test_invocations_of_the_suite_are_cases_beside_the_one_that_is_given() -> None:
+    subject = begun("beside", 'set -e; test "$(./twice 3)" = 6; test "$(./twice 5)" = 10', GIVEN)
+    assert [case.arguments for case in subject.cases] == [("3",), ("5",), ("12",), ("4",)]
+    assert not any(case.command for case in subject.cases)
+
+
+def test_passing_cases_alone_leave_the_suite_as_it_is() -> None:
+    subject = begun("passing", "false", cases_from_options([], [], ["4"]))
+    assert [case.command is not None for case in subject.cases] == [True, False]
