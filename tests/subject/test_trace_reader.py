@@ -168,3 +168,29 @@ def test_what_crashed_has_no_value():
 def test_what_came_before_a_crash_has_its_value():
     reader = reader_of(CRASH)
     assert not reader.broke_off(int(reader.events_of(Statement("p.c", 5))[-1]))
+
+
+COMPUTED = """\
+int main(int argc, char **argv)
+{
+    static void *places[] = {&&first, &&second, &&end};
+    int n = 0;
+    goto *places[argc];
+first:
+    n = 1;
+    goto *places[n];
+second:
+    n = 2;
+    goto *places[n];
+end:
+    return n;
+}
+"""
+
+
+def test_a_computed_jump_went_to_a_label():
+    reader = reader_of(COMPUTED)
+    found = [e for e in range(reader.trace.events) if reader.trace.instruction(e).opcode == "indirectbr"]
+    assert [reader.side_taken(e) for e in found] == ["second", "end"]
+    assert [reader.observation(e).value for e in found] == ["second", "end"]
+    assert reader.action(found[0]) == "went to `second`"

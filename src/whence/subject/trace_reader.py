@@ -242,7 +242,9 @@ class TraceReader:
         return end
 
     def side_taken(self, event: int) -> str | None:
-        """Which way a branch went: ``true``, ``false``, ``case 3`` or ``default``; None when the run ended there."""
+        """Which way a branch went: ``true``, ``false``, ``case 3``, ``default``, or the label that a computed ``goto``
+        went to; None when the run ended there.
+        """
         following = self.next_block(event)
         if following is None:
             return None
@@ -252,6 +254,8 @@ class TraceReader:
             return None
         if branch.opcode == "br":
             return "true" if branch.labels[0] == label else "false"
+        if branch.opcode != "switch":
+            return label
         position = branch.labels.index(label)
         return "default" if position == 0 else f"case {self._case(event, branch.operands[position])}"
 
