@@ -4,6 +4,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -221,3 +222,25 @@ def test_full_disk_is_one_clear_line(monkeypatch):
         monkeypatch.setattr(sandbox, "ROOM_NEEDED", 1 << 60)
         with pytest.raises(SubjectError, match="no space left"):
             box.check_room()
+
+
+def test_an_alarm_in_the_middle_of_making_one_leaves_nothing(monkeypatch, tmp_path):
+    """What was interrupted would not know of the lock that it had just taken."""
+    monkeypatch.setattr(sandbox, "choose_base", lambda: tmp_path)
+    handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    take = sandbox._try_lock
+
+    def disturbed(path):
+        lock = take(path)
+        os.kill(os.getpid(), signal.SIGALRM)
+        return lock
+
+    monkeypatch.setattr(sandbox, "_try_lock", disturbed)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Sandbox()
+    finally:
+        signal.signal(signal.SIGALRM, handler)
+    (box,) = sandbox._OPEN._boxes
+    box.close()
+    assert list(tmp_path.iterdir()) == []

@@ -24,6 +24,7 @@ from pathlib import Path
 from threading import Lock, RLock
 
 from whence.errors import SubjectError
+from whence.trace.undisturbed import signals_deferred
 
 MEMORY_FOLDER = Path("/dev/shm")
 ROOM_WANTED = 256 << 20  # bytes that must be free in memory for the sandbox to live there
@@ -226,8 +227,8 @@ class _Open:
         atexit.register(self._end)
 
     def add(self, box: Sandbox) -> None:
-        """Give a sandbox its root folder, and the descriptor of its lock."""
-        with self._turn:
+        """Give a sandbox its root folder, and its lock's descriptor, of which nobody who was interrupted would know."""
+        with signals_deferred(), self._turn:
             if self._is_over:
                 raise SubjectError("no folder for runs is made any more: the command ends")
             box.root, box._lock = _claim_root()

@@ -1,8 +1,9 @@
-"""Signals wait where their handlers' exceptions would do harm: while a kernel is compiled, and in callbacks from C.
+"""Signals wait where their handlers' exceptions would do harm.
 
-An exception raised in the middle of compiling would leave half of a kernel, which is used; one raised in a callback
-would be lost. Meanwhile the handlers of the signals are replaced by one that takes note, and what has come is sent
-again afterwards. Python runs handlers in the main thread, so only what happens there counts.
+Raised in the middle of compiling, one would leave half of a kernel, which is used; in a callback from C it would be
+lost; between taking what has to be given back and noting that, it would stay. Meanwhile the handlers of the signals are
+replaced by one that takes note, and what has come is sent again afterwards. Python runs handlers in the main thread, so
+only what happens there counts.
 """
 
 from __future__ import annotations
