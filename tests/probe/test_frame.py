@@ -11,10 +11,12 @@ from elftools.elf.elffile import ELFFile
 from snippets import Snippet, snippet
 
 from bench.real.overflows import FLAGS, LENGTHS, PROTECTED, VARIANTS, built, cases, shown
+from whence.build import variant
 from whence.probe.frame import Area, Framing
 from whence.probe.instrument import Variant
 from whence.program.model import Function
 from whence.run.cases import Case
+from whence.subject.subject import Subject
 
 DEBUG, GUARDED = ("-O0", "-g"), ("-O0", PROTECTED)
 # The signals that the overflows of a program end it with, by stack protector or without.
@@ -34,6 +36,16 @@ def test_an_overflow_ends_alike_in_every_variant(name: str, flags: tuple[str, ..
     subject, chosen = built(name, flags), cases(name)
     plain = shown(subject, chosen, None)
     assert {result[1] for result in plain} <= SIGNALS[name]
+    for kind in VARIANTS:
+        assert shown(subject, chosen, kind) == plain, kind
+
+
+@pytest.mark.parametrize("name", ["argument_local", "neighbour", "read_input"])
+def test_an_overflow_ends_alike_where_variants_are_too_large_to_be_optimised(name: str, monkeypatch, tmp_path):
+    monkeypatch.setattr(variant, "OPTIMISED", 0)
+    subject, chosen = built(name, ("-O0", "-g")), cases(name)
+    plain = shown(subject, chosen, None)
+    monkeypatch.setattr(Subject, "_variant_path", lambda _, kind: tmp_path / kind / name)
     for kind in VARIANTS:
         assert shown(subject, chosen, kind) == plain, kind
 

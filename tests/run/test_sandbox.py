@@ -241,6 +241,6 @@ def test_an_alarm_in_the_middle_of_making_one_leaves_nothing(monkeypatch, tmp_pa
             Sandbox()
     finally:
         signal.signal(signal.SIGALRM, handler)
-    (box,) = sandbox._OPEN._boxes
+    (box,) = (box for box in sandbox._OPEN._boxes if box.root.parent == tmp_path)
     box.close()
     assert list(tmp_path.iterdir()) == []

@@ -8,6 +8,7 @@ that linked the program.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -26,6 +27,10 @@ Progress = Callable[[int, int], None]
 
 # The IR has said already what the program means; unused flags of the driver are nobody's concern here.
 _IR_FLAGS = ("-O1", "-fPIC", "-w", "-Qunused-arguments")
+# Bytes of text in a variant; a larger one is hardly optimised, which takes a third of the time. Its runs take a little
+# more. Shells of frames (#1000000 and above, ``probe/frame.py``) are what they always are.
+OPTIMISED = 1_000_000
+_FUNCTIONS = re.compile(r"^(attributes #\d{1,6} = \{(?!.* (?:optsize|minsize|optnone) ).* noinline) ", re.MULTILINE)
 # What optimising may take: seconds of the processor, and bytes of text for each second more. Of functions with
 # thousands of jumps, such as generators of scanners write, it takes minutes.
 LEAST, USUAL = 4.0, 400_000
@@ -64,6 +69,8 @@ def compile_texts(texts: Sequence[str], names: Sequence[str], progress: Progress
     """Objects made from the texts of modules, in their order, on all processors; errors say the module's
     name.
     """
+    if sum(map(len, texts)) > OPTIMISED:
+        texts = [_FUNCTIONS.sub(r"\1 optnone ", text) for text in texts]
     compilers, jobs = Compilers(find_toolchain("bundled")), dict[int, Future[Path]]()
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         for number in sorted(range(len(texts)), key=lambda n: -len(texts[n])):  # what takes long begins first
