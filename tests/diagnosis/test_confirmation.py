@@ -154,7 +154,7 @@ def test_a_change_that_misuses_memory_is_doubtful_though_all_cases_pass(pay: tup
 
 def test_without_time_nothing_is_compiled(pay: tuple[Subject, Runs]) -> None:
     found = confirmed(pay, combined(rule(TRUE, "* 9", "* 10")), seconds=0.0)
-    assert found.parts["rules"][0]["confirmation"] == "there was no time to compile it"
+    assert found.parts["rules"][0]["confirmation"] == "no time was left to compile"
 
 
 def test_the_figures_of_all_cases_take_the_place_of_those_of_altered_runs(pay: tuple[Subject, Runs]) -> None:

@@ -108,4 +108,4 @@ def test_what_there_is_no_time_for_is_not_called_clean(summed: tuple[Subject, Ru
     assert mending.checks.traps is mending.checks.memory is NOT_RECORDED
     search.check(time.monotonic() - 1)
     assert mending.checks.is_clean is None and mending.checks.memory.trouble == NO_TIME
-    assert mending.checks.traps.trouble == "there was no time to compile it"
+    assert mending.checks.traps.trouble == "no time was left to compile"

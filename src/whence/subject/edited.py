@@ -31,7 +31,7 @@ from whence.subject.runs import Runs
 from whence.subject.subject import Subject
 
 SCHEDULED = "not run: the schedule is one of this build, and says nothing of the changed program"
-NO_TIME = "there was no time to run it on all cases"
+NO_TIME = "no time was left to run all cases"
 TRAPS = (
     "-fsanitize=array-bounds,bool,integer-divide-by-zero,null,pointer-overflow,shift,vla-bound",
     "-fsanitize-trap=all",
@@ -217,7 +217,7 @@ class Editing:
         if any(case.schedule is not None for case in self._subject.cases):
             return Tried(trouble=SCHEDULED)
         if self._is_late:
-            return Tried(trouble="there was no time to compile it")
+            return Tried(trouble="no time was left to compile")
         if file in self._changed:
             return Tried(trouble=f"{file} was changed since the program was built")
         try:
@@ -226,7 +226,7 @@ class Editing:
                 return Tried(trouble=f"not run: {self._ground.trouble}")
             return self._run(self._rebuild.build(self._subject.folder / file, text, name, self._deadline, flags))
         except TimeoutError:
-            return Tried(trouble="there was no time to compile it")
+            return Tried(trouble="no time was left to compile")
         except DoesNotCompile as error:
             return Tried(trouble=f"its line alone does not compile: {error}", compiles=False)
         except (WhenceError, OSError) as error:
