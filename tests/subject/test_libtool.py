@@ -9,7 +9,12 @@ from pathlib import Path
 
 from tests.support.clamp_library import CLAMP
 from tests.support.cli_tool import subject_folder
+from whence.investigation.begin import Beginning
+from whence.investigation.clock import Clock
+from whence.investigation.investigation import Setup
+from whence.investigation.watcher import Watcher
 from whence.probe.instrument import Variant
+from whence.run.cases import cases_from_options
 from whence.run.config import read_config
 from whence.subject.capture import captured_cases
 from whence.subject.subject import Subject, built_from_config
@@ -67,3 +72,11 @@ def test_the_program_finds_its_library_in_cases_of_their_own() -> None:
         with subject.runner(kind) as runner:
             outputs = [runner.run_case(case).stdout for case in subject.cases]
         assert outputs == [b"3\n", b"4\n"]
+
+
+def test_nor_does_it_find_another_one_where_a_case_is_given_on_the_command_line() -> None:
+    subject = project("given", 'file = "cases.txt"\nreference = "./test_clamp"\n', **{"cases.txt": "3\n"})
+    cases = cases_from_options(["9"], ["5"], ["2"])
+    begun = Beginning(Setup(), Clock(), Watcher()).with_folder(subject.folder, cases).subject
+    with begun.runner() as runner:
+        assert [runner.run_case(case).stdout for case in begun.cases] == [b"3\n", b"4\n", b"2\n"]

@@ -25,6 +25,7 @@ from whence.subject.subject import (
     settle,
     under_schedule,
     with_cases,
+    with_libraries,
 )
 from whence.trace.compiling import Waiting
 
@@ -73,7 +74,8 @@ class Beginning:
         subject.limits = self._changes.limits(subject.limits)
         self._watcher.busy(LEARNING)
         subject = learned(subject)
-        return self._of(with_cases(subject, [*subject.cases, *settle(subject, configured(cases, config))]))
+        given = settle(subject, with_libraries(subject, config, configured(cases, config)))
+        return self._of(with_cases(subject, [*subject.cases, *given]))
 
     def _captured(self, subject: Subject, config: SubjectConfig, fails_elsewhere: bool) -> Subject:
         """The subject with the invocations of its test suite as cases; to capture them takes no time of the budget."""

@@ -293,8 +293,7 @@ def built_from_config(config: SubjectConfig) -> Subject:
     elif executable != named and named.is_relative_to(config.folder):
         cases = [_with_program(case, str(executable.relative_to(config.folder))) for case in cases]
     subject = Subject(config.folder, executable, cases, config.limits, config.program.name or f"./{named.name}")
-    if executable != named:  # its script would tell the loader where the libraries are
-        subject.cases = [_with_libraries(case, subject.capture) for case in cases]
+    subject.cases = with_libraries(subject, config, cases)
     subject.reference, subject.allocators = config.cases.reference, config.allocators
     return subject
 
@@ -304,13 +303,17 @@ def _with_program(case: Case, name: str) -> Case:
     return case if case.suite is None else replace(case, suite=replace(case.suite, program=name))
 
 
-def _with_libraries(case: Case, capture: Capture) -> Case:
-    """The case; where it is no command, the program finds the shared libraries of its build."""
+def with_libraries(subject: Subject, config: SubjectConfig, cases: Sequence[Case]) -> list[Case]:
+    """The cases; a program that a script of libtool's starts finds the shared libraries of its build in them.
+
+    The script, which is left out, would tell the loader where they are. A command starts it by itself.
+    """
+    if subject.executable == _executable_of(config):
+        return list(cases)
+    capture = subject.capture
     folders = [str(Path(capture.link.directory, name).parent) for name in capture.libraries]
-    if case.command is not None or not folders:
-        return case
-    path = os.pathsep.join(dict.fromkeys(folders))
-    return replace(case, environment={"LD_LIBRARY_PATH": path, **case.environment})
+    path = {"LD_LIBRARY_PATH": os.pathsep.join(dict.fromkeys(folders))} if folders else {}
+    return [replace(case, environment={**path, **case.environment}) if case.command is None else case for case in cases]
 
 
 def learned(subject: Subject) -> Subject:
