@@ -38,6 +38,10 @@ class TraceError(WhenceError):
     """A recorded trace cannot be used: truncated, foreign, of another version, or beyond the limit."""
 
 
+class LongTrace(TraceError):
+    """A run is longer than its trace may be."""
+
+
 class NoTime(WhenceError):
     """The time was over before anything was found."""
 

@@ -709,3 +709,28 @@ def test_what_a_copy_returns_beyond_the_end_stays_derived_from_the_object() -> N
     (error,) = told(CHAINED)
     assert (error["line"], error["count"]) == (7, 23)  # also where it came into the next block
     assert error["beyond"] == {"side": "behind", "distance": 0, "bytes": 1}
+
+
+IN_PLACE_OF_RESULT = """\
+#include <stdio.h>
+struct range { double start; long size; };
+static struct range part(struct range whole, long most)
+{
+    if (most < whole.size) {
+        struct range shorter = whole;
+        shorter.size = most;
+        return shorter;
+    }
+    return whole;
+}
+int main(void)
+{
+    struct range whole = {1.5, 4};
+    printf("%ld %ld\\n", part(whole, 2).size, part(whole, 9).size);
+    return 0;
+}
+"""
+
+
+def test_a_local_in_the_place_of_the_result_is_written_by_every_return() -> None:
+    assert errors(IN_PLACE_OF_RESULT) == []

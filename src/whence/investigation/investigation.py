@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -247,6 +247,11 @@ class Investigation:
         from whence.subject.recorder import Recorder
 
         return Recorder(self.subject, self.setup.trace_limit, self.setup.window, ending=self._ending())
+
+    def keep_end(self, window: int) -> None:
+        """From now on keep only so many bytes, the last ones, of a run's recording."""
+        self.close()
+        self.setup = replace(self.setup, window=window)
 
     def _ending(self) -> int:
         """How many blocks the longest run that ends executes; 0 where no case has been run."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 POINTERS = frozenset({"ptr", "i64"})  # types whose values may be pointers
 NOTHING = -1
+RESULT = "%retval"  # the name that clang gives to the place of a function's result
 TO_WHOLE = -1
 INDICES = re.compile(r"(?:, \d+)+$")
 
@@ -333,7 +334,12 @@ class _Function:
         owner._locals.append((size, self._block_of(register), copied))
 
     def _block_of(self, register: str) -> int:
-        """The lexical block in which a local is declared; -1 where it lives as long as its function's call."""
+        """The lexical block in which a local is declared; -1 where it lives as long as its function's call.
+
+        So does one that the compiler keeps in the place of the result, which every `return` writes to.
+        """
+        if register == RESULT:
+            return NOTHING
         pattern = re.compile(rf"\s*#dbg_declare\(ptr {re.escape(register)}, !(\d+), ")
         declared = (pattern.match(line) for line in self._declares.get(register, ()))
         node = next((int(found[1]) for found in declared if found), None)

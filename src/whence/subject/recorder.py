@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
 
-from whence.errors import SubjectError, TraceError
+from whence.errors import LongTrace, SubjectError, TraceError
 from whence.probe.compact import can_be_compact
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
@@ -139,7 +139,7 @@ class Recorder:
         run (``Paths.session``), which may loop: with ``may_be_cut`` its beginning is enough, of ``room`` bytes at least
         as far as the limit allows that. ``time`` is the most
         seconds that the run may take, where that is less than the limits say. Raises ChangedOutcome
-        when the outcome is not ``expected``, TraceError where the trace reached its limit.
+        when the outcome is not ``expected``, LongTrace where the trace reached its limit.
         """
         endless = may_be_cut or (expected is not None and expected.endless)
         limits = self.subject.limits
@@ -323,7 +323,7 @@ class Recorder:
                 "free memory, or keep only the end of the run with --window 256M",
             )
         if header.flags & LIMIT_REACHED and not endless:
-            raise TraceError(
+            raise LongTrace(
                 f"the recording reached its limit of {_size(limit)}",
                 f"raise it with --trace-limit (analysing takes about {WORK} times as much memory), "
                 "or keep only the end of the run with --window 256M",
