@@ -183,6 +183,31 @@ def test_endless_run_is_kept_in_part():
     assert "recorded the failing case `fails 1`, of which the first 2 MiB are kept" in done.json["summary"]
 
 
+LONG_WAY = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    long sum = 0;
+    for (int i = 0; i < 300000; i++)
+        sum += i % 7;
+    int wanted = atoi(argv[1]);
+    int limit = wanted > 20 ? 12 : wanted;
+    printf("%d %ld\\n", limit, sum & 1);
+    return 0;
+}
+"""
+
+
+def test_of_a_run_that_is_too_long_to_record_the_end_is_looked_at():
+    words = ["--fails", "30", "--expect", "30 0", "--passes", "7", "--passes", "20", "--without", "chain"]
+    folder = subject_folder("long-way", long_c=LONG_WAY)
+    done = whence(folder, "locate", "long.c", *words, "--trace-limit", "1M", "--json")
+    assert done.json["symptom"]["line"] == line_of(LONG_WAY, "printf")
+    assert any("only the end of the failing run is looked at" in line for line in done.json["summary"])
+    assert rank_of(done, "long.c", line_of(LONG_WAY, "wanted > 20")) <= 2
+
+
 def test_crashing_access_has_no_value():
     done = whence(kinds(), "locate", "kinds.c", "--fails", "crash five", "--passes", "crash three", "--json")
     entry = next(e for e in done.json["ranking"] if e["line"] == line_of(KINDS, "found->value"))
