@@ -1,4 +1,4 @@
-"""What is said of edits where none can be shown."""
+"""What is said of edits, and which are shown."""
 
 from __future__ import annotations
 
@@ -16,3 +16,13 @@ from whence.report.fixes import edit_lines
 )
 def test_what_passed_and_was_not_confirmed_is_told_from_what_was_not_found(passing: int, said: str) -> None:
     assert [text for text, _ in edit_lines({"edits": [], "trials": {"passing": passing}})] == [said]
+
+
+def test_an_edit_that_is_told_apart_from_the_first_is_shown() -> None:
+    edit = {"file": "a.c", "descriptions": [], "repaired": ["x"], "broken": [], "failing": 1, "ran": 2, "alike": 0}
+    edit |= {"trouble": "", "checked": "", "clean": True, "diff": "+x", "passes": True}
+    parts = {"edits": [edit | {"line": n} for n in range(1, 7)], "trials": {"passing": 6}}
+    for apart, shown in (None, [1, 2, 3]), ({"other": 2}, [1, 2, 3]), ({"other": 5}, [1, 2, 3, 5]):
+        lines = [text for text, _ in edit_lines(parts | {"apart": apart})]
+        assert [n for n in range(1, 7) if any(line.startswith(f"{n}. a.c:{n} ") for line in lines)] == shown
+        assert lines[0].endswith(f"{len(shown)} of 6:")

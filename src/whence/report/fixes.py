@@ -16,10 +16,11 @@ STRONG, PLACE, DIM, WARNING = "bold", "cyan", "dim", "yellow"
 
 
 def edit_lines(parts: dict[str, Any]) -> Iterator[Line]:
-    """The first edits, each with what it does to the cases and its diff."""
+    """The first edits, and one that an input tells from the first, each with what it does to the cases and its diff."""
     edits: Sequence[dict[str, Any]] = parts.get("edits", [])
     passing = [edit for edit in edits if edit["passes"]]
-    chosen = (passing or edits)[:SHOWN]
+    apart = (parts.get("apart") or {}).get("other", 0)  # whose output is shown: so is what it changes
+    chosen = [(n, edit) for n, edit in enumerate(passing or edits, 1) if n <= SHOWN or n == apart]
     if passing:
         count = max(len(passing), int(parts["trials"]["passing"]))
         yield f"all cases pass with each of these edits, the smallest first, {len(chosen)} of {count}:", STRONG
@@ -29,7 +30,7 @@ def edit_lines(parts: dict[str, Any]) -> Iterator[Line]:
         yield f"all cases passed with {plural(tried, 'edit')}, but none was confirmed by a build of its own", STRONG
     else:
         yield "no edit was found with which a failing case passes", STRONG
-    for number, edit in enumerate(chosen, 1):
+    for number, edit in chosen:
         yield "", ""
         yield f"{number}. {edit['file']}:{edit['line']}  {', '.join(edit['descriptions'])}", PLACE
         yield f"   {_outcome(edit)}", DIM
