@@ -57,3 +57,8 @@ def test_invocations_of_the_suite_are_cases_beside_the_one_that_is_given() -> No
 def test_passing_cases_alone_leave_the_suite_as_it_is() -> None:
     subject = begun("passing", "false", cases_from_options([], [], ["4"]))
     assert [case.command is not None for case in subject.cases] == [True, False]
+
+
+def test_nor_does_a_case_that_does_not_fail_take_their_place() -> None:
+    subject = begun("fine", "false", cases_from_options(["3"], ["6"], []), capture=False)
+    assert [case.command is not None for case in subject.cases] == [True, False]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from whence.investigation.watcher import Watcher
 from whence.probe.instrument import Variant
 from whence.run.cases import Case, configured
 from whence.run.config import FILE_NAME, SubjectConfig, read_config
+from whence.run.oracle import judge
+from whence.run.runner import RunLost
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
 from whence.subject.subject import (
     Subject,
@@ -64,18 +67,18 @@ class Beginning:
             hint = f"`whence init` writes a {FILE_NAME}; or name C files: whence locate prog.c --fails 'ARGUMENTS'"
             raise UsageError(f"there is no {FILE_NAME} {where}", hint)
         config = read_config(folder, needs_cases=not cases)
-        tells_failure = any(case.expected is not None for case in cases)
         with self._clock.standing():
             subject = built_from_config(config)
+        given = with_libraries(subject, config, configured(cases, config))
+        is_failure_given = any(case.command for case in subject.cases) and _one_fails(subject, given)
         if config.cases.capture:
-            subject = self._captured(subject, config, tells_failure)
-        if tells_failure:
+            subject = self._captured(subject, config, is_failure_given)
+        if is_failure_given:
             subject = _without_commands(subject)
         subject.limits = self._changes.limits(subject.limits)
         self._watcher.busy(LEARNING)
         subject = learned(subject)
-        given = settle(subject, with_libraries(subject, config, configured(cases, config)))
-        return self._of(with_cases(subject, [*subject.cases, *given]))
+        return self._of(with_cases(subject, [*subject.cases, *settle(subject, given)]))
 
     def _captured(self, subject: Subject, config: SubjectConfig, fails_elsewhere: bool) -> Subject:
         """The subject with the invocations of its test suite as cases; to capture them takes no time of the budget."""
@@ -118,10 +121,18 @@ class Beginning:
         return investigation
 
 
+def _one_fails(subject: Subject, cases: Sequence[Case]) -> bool:
+    """Whether one of the cases whose output or status is told fails; what cannot be run does not tell."""
+    told = settle(subject, [case for case in cases if case.expected is not None])
+    with subject.runner() as runner, suppress(RunLost):
+        return any(not judge(case, runner.run_case(case)).passed for case in told)
+    return False
+
+
 def _without_commands(subject: Subject) -> Subject:
     """The subject without tests of its suite that are commands: with such a case that fails no run is altered.
 
-    Where a failing case is told on the command line, that is what the user asks about.
+    Where a case fails that the command line gives, that is what the user asks about.
     """
     cases = [case for case in subject.cases if case.command is None]
     if not (left_out := len(subject.cases) - len(cases)):
