@@ -1,14 +1,17 @@
-"""A subject's variants: built once, whoever asks first."""
+"""A subject: its variants, built once, whoever asks first; and what runs tell of its cases."""
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 from whence.probe.instrument import Variant
+from whence.run.cases import cases_from_options
 from whence.run.sandbox import DEFAULT_LIMITS
-from whence.subject.subject import subject_from_sources
+from whence.subject.subject import built_from_sources, settle, subject_from_sources
 
 
 def test_threads_that_need_a_variant_at_once_get_it(tmp_path: Path) -> None:
@@ -19,3 +22,27 @@ def test_threads_that_need_a_variant_at_once_get_it(tmp_path: Path) -> None:
         jobs = [pool.submit(subject.variant, Variant.ALTER) for _ in range(4)]
         found = {job.result() for job in jobs}
     assert len(found) == 1 and found.pop().is_file()
+
+
+ENDLESS = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    while (n > 9)
+        n = n * 3 % 10 + 10;
+    printf("%d\\n", n);
+    return 0;
+}
+"""
+
+
+def test_a_run_that_does_not_end_is_not_waited_for_to_learn_whether_outputs_end_with_a_line(tmp_path: Path) -> None:
+    source = tmp_path / "endless.c"
+    source.write_text(ENDLESS)
+    subject = built_from_sources([source], [], replace(DEFAULT_LIMITS, time=60.0))
+    began = time.monotonic()
+    cases = settle(subject, cases_from_options(["12"], ["2"], ["3"]))
+    assert time.monotonic() - began < 10
+    assert [case.expected and case.expected.stdout for case in cases] == [b"2\n", b"3\n"]

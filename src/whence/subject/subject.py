@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 BY_DEFAULT = "by the default schedule"
 ALTERED = (Variant.REPLAY, Variant.SUPPRESS, Variant.REORDER)
+SOON = 1.0  # seconds in which a run has to tell whether the output ends with a line
 BUILD_LINES = 40  # of what a failed build printed, the last ones
 _BUILDING = threading.Lock()  # searches have threads, and the first that needs a variant builds it
 Progress = Callable[[int, int], None]
@@ -403,13 +404,16 @@ def settle(subject: Subject, cases: list[Case]) -> list[Case]:
 
     What a passing case prints is right. An expected text without a final newline, as one types it, gets one where the
     program's output has one: that it is missing is not what the case is about. A run that prints nothing, or does not
-    come to its end, does not tell that; then a passing case does, and where there is none, it gets one.
+    soon come to its end, does not tell that; then a passing case does, and where there is none, it gets one.
     """
     if all(case.expected is not None and not _is_open(case) for case in cases):
         return cases
     with subject.runner() as runner:
         passing = [case for case in cases if case.expected is None]
-        return learn_expected([_closed(case, passing, runner) if _is_open(case) else case for case in cases], runner)
+        runner.limits = replace(subject.limits, time=min(subject.limits.time or SOON, SOON))
+        closed = [_closed(case, passing, runner) if _is_open(case) else case for case in cases]
+        runner.limits = subject.limits
+        return learn_expected(closed, runner)
 
 
 def _is_open(case: Case) -> bool:
