@@ -12,7 +12,7 @@ from whence.run.cases import Case
 from whence.run.oracle import judge
 from whence.run.outcome import PASSED, Expected, Rule
 from whence.run.result import RunResult
-from whence.subject.runs import Runs, Tested
+from whence.subject.runs import TIME_OVER, Runs, Tested
 
 
 def runs_of(output: bytes, **settings: object) -> Runs:
@@ -35,6 +35,12 @@ def test_a_suite_that_prints_failures_and_ends_with_status_0(output: bytes, word
 @pytest.mark.parametrize("output", [b"# FAIL:  0\n", b"# XFAIL: 3\n", b"FAILED 0\n", b"fails\n"])
 def test_what_tells_of_no_failure(output: bytes) -> None:
     assert "failing_output" not in how_to_fail(runs_of(output))
+
+
+def test_a_case_that_there_was_no_time_for_wants_more_of_it() -> None:
+    runs = runs_of(b"fine\n")
+    runs.left_out.append(f"hangs: {TIME_OVER}")
+    assert "--budget" in how_to_fail(runs) and "--timeout" in how_to_fail(runs)
 
 
 def of_statuses(*statuses: int, right: int = 0) -> Runs:

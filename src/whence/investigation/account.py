@@ -47,6 +47,10 @@ def _none_fails(runs: Runs) -> str:
 
 def how_to_fail(runs: Runs) -> str:
     """What helps where no case fails."""
+    from whence.subject.runs import TIME_OVER
+
+    if any(why.endswith(TIME_OVER) for why in runs.left_out):
+        return "more time: --budget 5m; or less for a run that does not end: --timeout 1"
     if told := next(filter(None, map(_failed_silently, runs.tested)), ""):
         return told
     if told := _ended_early(runs):

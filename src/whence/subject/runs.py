@@ -35,6 +35,7 @@ QUICK, GROWTH = (
 )  # seconds that each case is given first, and times as many that those are given which did not end
 DEPENDS = "depends on uninitialised memory"
 FLAKY = "flaky: "
+TIME_OVER = "its run did not come to an end before the time was over"
 BY_THE_OPTIMISER = "; or it is what the optimiser makes of undefined code, which shows in a build with -O0"
 ORDER_OF_THREADS = "; or the order of its threads decides: `whence schedules` looks for one in which it fails"
 SLOWER = 2  # the cover variant may take this many times as long as the time limit says
@@ -232,7 +233,7 @@ def _judged(
     depending: dict[int, Case] = {}
     for row, case in enumerate(subject.cases):
         if row in lost or row not in covered:
-            left_out.append(f"{case.name}: {lost.get(row, 'not run, since the time was over')}")
+            left_out.append(f"{case.name}: {lost.get(row, TIME_OVER)}")
             continue
         outcome = judge(case, plain[row])
         reason = _why_not(outcome, plain[row], again.get(row, plain[row]), covered[row], filled.get(row, []))
