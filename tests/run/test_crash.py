@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 
 import pytest
 from trace_readers import record, source_of, subject_of
@@ -172,6 +173,37 @@ def test_guarded_return() -> None:
     assert re.search("returning from by_strcpy, whose (return address|guard value) had been overwritten", symptom.text)
     assert re.search(r"`strcpy\(text, s\)` on line 6 had written .*beyond `text` \(16 bytes\)", symptom.text)
     assert symptom.statement is not None and symptom.statement.line == line_of(SMASHED, "strcpy")
+
+
+FRAME_LOST = r"""
+#include <string.h>
+static int length(const char *word)
+{
+    char text[16];
+    strcpy(text, word); /* copied */
+    return (int)strlen(text); /* returned */
+}
+int main(int argc, char **argv)
+{
+    int sum = 0;
+    for (int i = 1; i < argc; i++)
+        sum += length(argv[i]);
+    return sum == 0;
+}
+"""
+
+
+@pytest.mark.parametrize("letters", [37, 38])
+def test_frame_pointer_that_was_overwritten(letters: int) -> None:
+    """The return address is whole, but the function that had called looks for its variables elsewhere."""
+    subject = subject_of(FRAME_LOST)
+    with Recorder(subject) as recorder:
+        recording = recorder.record(Case("long", ("B" * letters,), expected=Expected()))
+    symptom = symptom_of(recording, subject.folder)
+    assert recording.result.signal == signal.SIGSEGV
+    assert "just after returning from length, whose frame seems to have been overwritten" in symptom.text
+    assert "`strcpy(text, word)` on line 6 had written beyond `text` (16 bytes)" in symptom.text
+    assert symptom.statement is not None and symptom.statement.line == line_of(FRAME_LOST, "returned")
 
 
 HEAP = r"""

@@ -65,7 +65,10 @@ def _returned(evidence: Evidence, result: RunResult) -> int:
         if GUARD in result.stderr or (fault and _was_done(evidence, trace.fault_address)):
             return last
         return -1
-    return _astray(evidence) if fault and trace.header.threads == 1 else -1
+    if not fault or trace.header.threads != 1:
+        return -1
+    astray = _astray(evidence)
+    return astray if astray >= 0 else _with_frame_lost(evidence)
 
 
 def _was_done(evidence: Evidence, address: int) -> bool:
@@ -85,6 +88,25 @@ def _astray(evidence: Evidence) -> int:
     went_on = (rows["previous"][1:] == frames["call"][:-1]) | (frames["kind"][1:] == FrameKind.SIGNAL)
     found = np.flatnonzero(returns[:-1] & ~went_on)
     return evidence.last_event(evidence.trace.segments - len(rows) + int(found[0])) if len(found) else -1
+
+
+def _with_frame_lost(evidence: Evidence) -> int:
+    """The last return to the function in which the run ended, where what it has for its frame is no address; else -1.
+
+    The return gives a function its frame back as the other one had kept it, beside the return address.
+    """
+    trace, fault = evidence.trace, evidence.trace.header.fault
+    last = evidence.last_event(trace.segments - 1) if trace.segments else -1
+    if last < 0 or fault is None or not fault.is_frame_lost or trace.kind(last) is Site.CALL:
+        return -1
+    frames, flags = evidence.columns.frames, evidence.plan.segments["flags"]
+    own = evidence.frame(last)
+    for segment in range(trace.segments - 2, max(-1, trace.segments - LATEST), -1):
+        row = evidence.columns.segments[segment]
+        call = int(frames[row["frame"]]["call"])
+        if flags[row["id"]] & RETURNS and call >= 0 and evidence.frame(call) == own:
+            return evidence.last_event(segment)
+    return -1
 
 
 class _Smashed:

@@ -12,6 +12,8 @@ from functools import cached_property
 from typing import Any
 
 REGISTERS = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)), "rip")
+FRAME = "rbp"  # of functions that are compiled with a frame pointer, as those of variants are
+LARGEST_STACK = 1 << 32  # bytes
 PAGE_FAULT = 14  # the only trap for which the kernel knows the address
 FETCH = 16  # bit of a page fault's error code: an instruction was to be fetched
 MASK = (1 << 64) - 1
@@ -69,6 +71,14 @@ class Fault:
         from capstone import CS_GRP_RET
 
         return self.trap != PAGE_FAULT and any(i.group(CS_GRP_RET) for i in self._instruction())
+
+    @cached_property
+    def is_frame_lost(self) -> bool:
+        """Whether the access was to the function's own frame, by a frame pointer that leads far away from the stack."""
+        from capstone.x86 import X86_OP_MEM
+
+        bases = [i.reg_name(o.mem.base) for i in self._instruction() for o in i.operands if o.type == X86_OP_MEM]
+        return FRAME in bases and abs(self.register(FRAME) - self.register("rsp")) > LARGEST_STACK
 
     @cached_property
     def accesses(self) -> list[Access]:

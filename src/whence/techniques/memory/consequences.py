@@ -204,8 +204,8 @@ class Consequences:
     # ---- What no recorded access reads -------------------------------------------------------------------------------
 
     def _spoiled(self, error: Error, occurrences: Any) -> bool:
-        """Whether the error wrote over the return address by which the run died; or, as the only one, beside the
-        block or into the frame of which the C library says that something beside it was overwritten.
+        """Whether the error wrote over the return address by which the run died; or, as the only one, into the frame
+        at whose return it died, or beside the block of which the C library says that something was overwritten.
         """
         if not error.writes or error.kind is not Kind.BOUNDS:
             return False
@@ -221,7 +221,7 @@ class Consequences:
         event, stderr = self._symptom.event, self._result.stderr
         if event < 0:
             return None
-        if GUARD in stderr:
+        if GUARD in stderr or self._trace.kind(event) is Site.RET:
             frame = self._evidence.frame(event)
             return lambda error: self._wrote_beside(error, (objects.LOCAL, objects.COPIED), frame)
         if self._evidence.callee_name(event) in HEAP_CALLS and any(word in stderr for word in ABORTED):
