@@ -180,8 +180,11 @@ FRAME_LOST = r"""
 static int length(const char *word)
 {
     char text[16];
+    int count = 0;
     strcpy(text, word); /* copied */
-    return (int)strlen(text); /* returned */
+    for (char *at = text; *at; at++)
+        count++;
+    return count; /* returned */
 }
 int main(int argc, char **argv)
 {
@@ -202,7 +205,7 @@ def test_frame_pointer_that_was_overwritten(letters: int) -> None:
     symptom = symptom_of(recording, subject.folder)
     assert recording.result.signal == signal.SIGSEGV
     assert "just after returning from length, whose frame seems to have been overwritten" in symptom.text
-    assert "`strcpy(text, word)` on line 6 had written beyond `text` (16 bytes)" in symptom.text
+    assert "`strcpy(text, word)` on line 7 had written beyond `text` (16 bytes)" in symptom.text
     assert symptom.statement is not None and symptom.statement.line == line_of(FRAME_LOST, "returned")
 
 

@@ -134,7 +134,8 @@ class _Smashed:
         else:
             more += self._candidates()
         criteria = [self.returned + 1, *([writer + 1] if writer >= 0 else self._last_writes())]
-        return Point(self.returned, criteria, label=what, more=more)
+        here = self.trace.location(self.returned)  # not where what it returns was made
+        return Point(self.returned, criteria, label=what, more=more, location=here)
 
     def _spoiled(self) -> tuple[str, str]:
         """What is known to have been overwritten."""
