@@ -260,7 +260,7 @@ class Diagnosis:
             return investigation.record_failing(self.rows)
         except LongTrace as error:
             limits = (investigation.setup.trace_limit, investigation.subject.limits.trace)
-            investigation.keep_end(min(WINDOW, *(limit for limit in limits if limit)))
+            investigation.keep_end(min([WINDOW, *(limit for limit in limits if limit)]))
             found = investigation.record_failing(self.rows)
             self.attempts.lines.append(f"{error}: only the end of the failing run is looked at (all: --trace-limit)")
             return found

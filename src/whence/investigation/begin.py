@@ -70,7 +70,8 @@ class Beginning:
         with self._clock.standing():
             subject = built_from_config(config)
         given = with_libraries(subject, config, configured(cases, config))
-        is_failure_given = any(case.command for case in subject.cases) and _one_fails(subject, given)
+        limited = replace(subject, limits=self._changes.limits(subject.limits))
+        is_failure_given = any(case.command for case in subject.cases) and _one_fails(limited, given)
         if config.cases.capture:
             subject = self._captured(subject, config, is_failure_given)
         if is_failure_given:

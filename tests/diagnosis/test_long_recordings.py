@@ -1,0 +1,40 @@
+"""Where a failing run is too long to record, how much of its end is kept."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from whence.diagnosis.locate_steps import WINDOW, Diagnosis
+from whence.errors import LongTrace
+
+
+class Long:
+    """An investigation whose failing run is too long, until its end is enough."""
+
+    def __init__(self, option: int | None, configured: int) -> None:
+        self.setup = SimpleNamespace(trace_limit=option)
+        self.subject = SimpleNamespace(limits=SimpleNamespace(trace=configured))
+        self.kept = 0
+
+    def keep_end(self, window: int) -> None:
+        self.kept = window
+
+    def record_failing(self, rows: list[int]) -> tuple[int, str]:
+        if not self.kept:
+            raise LongTrace("the recording reached its limit")
+        return rows[0], "end"
+
+
+@pytest.mark.parametrize(
+    ("option", "configured", "kept"),
+    [(None, 0, WINDOW), (None, 4 << 30, WINDOW), (1 << 20, 0, 1 << 20), (4 << 30, 2 << 20, 2 << 20)],
+)
+def test_no_more_than_any_limit_allows(option: int | None, configured: int, kept: int) -> None:
+    investigation = Long(option, configured)
+    diagnosis: Any = SimpleNamespace(investigation=investigation, rows=[3], attempts=SimpleNamespace(lines=[]))
+    assert Diagnosis.record_failing(diagnosis) == (3, "end")
+    assert investigation.kept == kept
+    assert diagnosis.attempts.lines[0].startswith("the recording reached its limit: only the end")
