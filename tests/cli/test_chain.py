@@ -253,6 +253,31 @@ def test_what_was_left_out_is_told_by_its_variable():
     assert left_out["line"] == line_of(LABEL, "OMITTED") and "7" in left_out["reference"]
 
 
+# A count that is given to heavy items alone.
+COUNTED = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct item { int weight, count; };
+int main(int argc, char **argv)
+{
+    struct item *item = malloc(sizeof *item);
+    item->weight = atoi(argv[1]);
+    if (item->weight > 3) /* FAULT */
+        item->count = 1;
+    int total = item->weight * item->count; /* READ */
+    printf("%d\\n", total + 1);
+    return 0;
+}
+"""
+
+
+def test_what_was_never_given_a_value_is_named_in_the_step_that_it_led_to():
+    words = ("chain", "counted.c", "--fails", "2", "--expect", "3\n", "--passes", "5", "--pattern", "7", "--json")
+    steps = whence(subject_folder("chain-counted", counted_c=COUNTED), *words).json["chain"]["steps"]
+    never = "made from `item->count`, which was never given a value"
+    assert [step["line"] for step in steps if never in step["text"]] == [line_of(COUNTED, "READ")]
+
+
 # Crashes for a name without a colon; with --help it prints one line.
 COLON = """\
 #include <stdio.h>

@@ -242,3 +242,36 @@ int main(int argc, char **argv)
     found = whence(folder, "locate", *words).json
     texts = {entry["line"]: entry["evidence"]["text"] for entry in found["ranking"]}
     assert "happened behind the failure" not in texts[7]
+
+
+COUNTED = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct item { int weight, count; };
+static struct item *make(int weight)
+{
+    struct item *item = malloc(sizeof *item);  /* 6 */
+    item->weight = weight;
+    if (weight > 3)
+        item->count = 1;
+    return item;
+}
+int main(int argc, char **argv)
+{
+    int total = 0;
+    for (int i = 1; i < argc; i++) {
+        struct item *item = make(atoi(argv[i]));
+        total += item->weight * item->count;   /* 17 */
+    }
+    printf("%d\\n", total);                    /* 19 */
+    return 0;
+}
+"""
+
+
+def test_an_undefined_value_is_blamed_where_it_was_read_first() -> None:
+    found = located("counted", COUNTED, "--fails", "2 5", "--expect", "5\n", "--passes", "5 4", "--pattern", "7")
+    entries = {entry["line"]: entry["evidence"] for entry in found["ranking"]}
+    corrupts = {line: entry.get("memory", 0) for line, entry in entries.items()}
+    assert corrupts[17] > corrupts[19] > corrupts.get(6, 0) > 0, corrupts
+    assert "made from `item->count` at p.c:17, which was never given a value" in found["symptom"]["text"]

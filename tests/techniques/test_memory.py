@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from cli_programs import line_of
 from trace_readers import record, subject_of
 
 from bench.memory.programs import PROGRAMS, Program
@@ -734,3 +735,40 @@ int main(void)
 
 def test_a_local_in_the_place_of_the_result_is_written_by_every_return() -> None:
     assert errors(IN_PLACE_OF_RESULT) == []
+
+
+HANDED_ON = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct item { int weight, count; };
+static struct item *make(int weight)
+{
+    struct item *item = malloc(sizeof *item);   /* MADE */
+    item->weight = weight;
+    return item;
+}
+static int twice(int number) { return 2 * number; }
+int main(int argc, char **argv)
+{
+    struct item *item = make(argc), copy = *item;
+    int total = twice(copy.weight), all = 1;
+    all += twice(HOW); /* READ */
+    return printf("%d %d\\n", total, all) < 0;   /* USED */
+}
+"""
+
+
+@pytest.mark.parametrize(("how", "name"), [("item->count", "item->count"), ("copy.count", "copy.count")])
+def test_an_undefined_value_is_told_by_where_it_was_read_first(how: str, name: str) -> None:
+    """Through arithmetic, an argument, a result and a structure's copy; what was given a value is not blamed."""
+    text = HANDED_ON.replace("HOW", how)
+    (error,) = told(text)
+    origin = error["origin"]
+    assert (origin["name"], origin["line"]) == (f"`{name}`", line_of(text, "READ"))
+    assert error["line"] == line_of(text, "USED")
+    made = f"`all` was made from `{name}` on p.c:{origin['line']}, which was never given a value, and is given to `printf`"
+    assert error["text"][0] == made
+    block = origin["object"]
+    expected = ("heap", line_of(text, "MADE")) if how == "item->count" else ("stack", line_of(text, "copy ="))
+    assert (block["kind"], block["line"]) == expected
+    assert told(text.replace(how, "7")) == []

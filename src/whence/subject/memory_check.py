@@ -20,6 +20,8 @@ from whence.trace.trace import RING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from whence.subject.subject import Subject
     from whence.trace.trace import Trace
 
@@ -73,7 +75,8 @@ class Error:
 class Checked:
     """A checked run: its errors in order of time, the ``table`` of all objects, and what the numbers of those mean.
 
-    ``occurrences`` has a row for each time that an error was made, at most ``MOST_OCCURRENCES``.
+    ``occurrences`` has a row for each time that an error was made, at most ``MOST_OCCURRENCES``. ``undefined``: of each
+    event with an undefined value the one that read it first, + 1; 0 of the others.
     """
 
     trace: Trace
@@ -82,6 +85,11 @@ class Checked:
     table: Any
     occurrences: Any
     remarks: list[str]
+    undefined: NDArray[np.int32]
+
+    def origin(self, event: int) -> int:
+        """The event that read first what an event's undefined value was made from, maybe itself; -1: it was given one."""
+        return int(self.undefined[event]) - 1
 
     def whole(self, number: int) -> int:
         """The number of the object that a member array is a part of; of any other object its own."""
@@ -149,7 +157,8 @@ class Checker:
         if leaks:
             errors += list(_leaks(trace, table))
         errors.sort(key=lambda error: error.event)
-        return Checked(trace, self._declarations, errors, table, occurrences, self._remarks(trace, len(rows)))
+        remarks = self._remarks(trace, len(rows))
+        return Checked(trace, self._declarations, errors, table, occurrences, remarks, state.undefined)
 
     def _partly_given(self, trace: Trace, rows: Any, occurrences: Any, table: Any) -> Iterator[Error]:
         """What was given away with bytes that were never given a value and are no padding, each place once."""

@@ -83,6 +83,7 @@ class FoundErrors:
                 "values": self._values(error),
             },
             "object": owner,
+            "origin": self.origin(error),
             "beyond": self._beyond(error),
             "hit": hit,
             "stack": stack_at(self._evidence, event, self._folder),
@@ -93,6 +94,9 @@ class FoundErrors:
     def brief(self, error: Error) -> str:
         """One error in a few words, with its place: ``a write beyond `name` at FILE:LINE``."""
         at = f"at {_place(self.statement(error))}"
+        if error.kind is Kind.UNDEFINED and (made := self.origin(error)):
+            never = f"{made['name']} at {made['file']}:{made['line']}, which was never given a value"
+            return f"the use of {self._never_given(error)} {at}, made from {never}"
         if error.kind is Kind.UNDEFINED:
             return f"the use of {self._never_given(error)}, which was never given a value, {at}"
         if error.kind is Kind.OVERLAP:
@@ -284,7 +288,9 @@ class FoundErrors:
             first += f" ({', '.join(values)})"
         if error.count > 1:
             first += f"; {error.count:,} times in this run"
-        return [first, self._origin(owner), self._calls(error)]
+        made = self.origin(error)
+        held = f"{made['name']} lies in {made['object']['text']}" if made and made["object"] else ""
+        return [first, held, self._origin(owner), self._calls(error)]
 
     def _access(self, error: Error, owner: dict[str, Any] | None, hit: dict[str, Any] | None) -> str:
         named = owner["text"] if owner else "an object that is not known"
@@ -328,16 +334,29 @@ class FoundErrors:
         """What an undefined value is called."""
         if error.missing:
             return f"{error.missing} of {self.described(error.object)['text']}"
-        static = self._reader.static(error.argument)
-        seen = self._reader.named(error.argument)
-        name = f"`{seen.name}`" if seen is not None else f"`{static.text}`" if static.text else "a value"
+        name = self._reader.called(error.argument)
         return f"what {name} points to" if error.length else name
+
+    def origin(self, error: Error) -> dict[str, Any] | None:
+        """What an undefined value was made from, and where that was read; None: it was read itself, or is not known."""
+        if error.kind is not Kind.UNDEFINED or error.missing or error.length:
+            return None
+        event, called = self._checked.origin(error.argument), self._reader.called
+        place = self._statement(event)
+        if place is None or (place, called(event)) == (self._statement(error.argument), called(error.argument)):
+            return None
+        held = next((self._checked.at(start, event) for start, _ in self._checked.trace.ranges(event)), 0)
+        owner = self.described(held) if held else None
+        return {"file": place.file, "line": place.line, "event": event, "name": called(event), "object": owner}
 
     def _undefined(self, error: Error) -> str:
         what = DECIDES[error.writes]
         if error.writes == objects.CALLS_WITH:
             what += f" `{callee_of(self._reader.static(error.event))}`"
-        return f"{self._never_given(error)} was never given a value, and {what}"
+        never = self._never_given(error)
+        if made := self.origin(error):
+            never += f" was made from {made['name']} on {made['file']}:{made['line']}, which"
+        return f"{never} was never given a value, and {what}"
 
     def _origin(self, owner: dict[str, Any] | None) -> str:
         """Where the object was made, and where it went."""

@@ -161,6 +161,12 @@ class TraceReader:
         """Like ``observation``, but an event without a value keeps its name: the call of a function, a test."""
         return self.observation(event) or self._observe(event, blind=True)
 
+    def called(self, event: int) -> str:
+        """What the value of an event is called, in quotes: its name, else what gave it; ``a value`` where that is none."""
+        seen = self.named(event)
+        text = seen.name if seen is not None else self.static(event).text
+        return f"`{text}`" if text else "a value"
+
     def _observe(self, event: int, blind: bool = False) -> Observation | None:
         static = self.static(event)
         raw = None if blind else self.trace.value(event)

@@ -29,12 +29,12 @@ from whence.trace.objects import (
     report,
 )
 from whence.trace.origins import (
-    is_undefined,
     member_object,
     object_initially,
     object_loaded,
     object_of,
     object_passed,
+    undefined_since,
     uses_undefined,
 )
 from whence.trace.shadow import Int
@@ -91,7 +91,7 @@ def any_event(
         elif source.value:
             state.objects[event] = object_passed(units, event, site, segment, plan, columns, sources, state)
         leaf = uses_undefined(event, site, 0, segment, plan, columns, sources, state)
-        state.undefined[event] = leaf >= 0
+        state.undefined[event] = state.undefined[leaf] if leaf >= 0 else 0
         if leaf >= 0 and kind == RET and columns.frames[columns.segments[segment].frame].kind == ROOT:  # of main
             report(UNDEFINED, event, site, leaf, 0, EXITS, 0, 0, 0, state)
     return True
@@ -124,14 +124,15 @@ def _private(
     if plan.sites[site].kind == STORES:
         if source.value:
             state.objects[event] = object_passed(units, event, site, segment, plan, columns, sources, state)
-        state.undefined[event] = uses_undefined(event, site, 0, segment, plan, columns, sources, state) >= 0
+        leaf = uses_undefined(event, site, 0, segment, plan, columns, sources, state)
+        state.undefined[event] = state.undefined[leaf] if leaf >= 0 else 0
         return
     definition = columns.events[event].definition
     if definition > 0:
         state.objects[event] = state.objects[definition - 1]
         state.undefined[event] = state.undefined[definition - 1]
     else:
-        state.undefined[event] = state.first[columns.segments[segment].frame] != 0
+        state.undefined[event] = event + 1 if state.first[columns.segments[segment].frame] else 0
 
 
 @lean
@@ -176,7 +177,8 @@ def _memory(
     elif kind == STORES:
         if source.value:
             state.objects[event] = object_passed(units, event, site, segment, plan, columns, sources, state)
-        state.undefined[event] = uses_undefined(event, site, 0, segment, plan, columns, sources, state) >= 0
+        leaf = uses_undefined(event, site, 0, segment, plan, columns, sources, state)
+        state.undefined[event] = state.undefined[leaf] if leaf >= 0 else 0
     elif kind == LOADS:
         definition = columns.events[event].definition
         if length == WORD and static.units > 3:
@@ -185,5 +187,5 @@ def _memory(
                 state.objects[event] = object_initially(number, value, sources, state)
             else:
                 state.objects[event] = object_loaded(definition, address, value, plan, columns, units, state)
-        state.undefined[event] = is_undefined(definition, number, plan, columns, sources, state)
+        state.undefined[event] = undefined_since(event, definition, number, plan, columns, sources, state)
     return True

@@ -38,7 +38,7 @@ from whence.trace.objects import (
     report,
     whole_of,
 )
-from whence.trace.origins import COPIES_OF_COPIES, is_undefined
+from whence.trace.origins import COPIES_OF_COPIES, undefined_since
 from whence.trace.shadow import MAX_CELLS, Int
 
 SEPARATE, TEXT, OUTPUT, COMPARES, MOVES, FREES, INTO_FIRST = (
@@ -403,14 +403,14 @@ def _text(
     number, definition = state.objects[argument], columns.cells[cell].definition
     undefined = partly = False
     if definition >= -MAX_CELLS:
-        undefined = is_undefined(definition, number, plan, columns, sources, state)
+        undefined = undefined_since(call, definition, number, plan, columns, sources, state) != 0
         partly = not undefined and not each and _most_written(definition, plan, columns) < length
     else:
         listed = -definition - MAX_CELLS - 1
         written = np.int64(0)
         for k in range(columns.multi_start[listed], columns.multi_start[listed + 1]):
             written += _most_written(columns.multi_reference[k], plan, columns)
-            if is_undefined(columns.multi_reference[k], number, plan, columns, sources, state):
+            if undefined_since(call, columns.multi_reference[k], number, plan, columns, sources, state):
                 undefined = undefined or each
                 partly = not each
         partly = partly or (not each and written < length)

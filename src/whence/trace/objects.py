@@ -85,8 +85,8 @@ OCCURRENCE = np.dtype(
 class State(NamedTuple):
     """What the pass knows.
 
-    ``objects`` of each event, whether its value is ``undefined``; the ``table`` of objects, the ``errors`` and the
-    ``occurrences``, each with ``counts`` of rows; ``seen``: the error + 1 of each site and kind. ``first`` of each
+    ``objects`` of each event; ``undefined``: of an undefined value the event that read it first, + 1; the ``table`` of
+    objects, the ``errors`` and the ``occurrences``, each with ``counts`` of rows; ``seen``: the error + 1 of each site and kind. ``first`` of each
     frame: 1 + the object of its first local, 0 where the frame's beginning was not seen; the event of its first
     argument and how many were ``passed``; whether it is ``tainted`` by an undefined value; the ``sizes`` of blocks that
     allocators make; ``last``: its last segment. ``stack`` and ``depth`` of each thread, and the segment whose call it
@@ -95,7 +95,7 @@ class State(NamedTuple):
     """
 
     objects: NDArray[np.int32]
-    undefined: NDArray[np.uint8]
+    undefined: NDArray[np.int32]
     table: Any
     errors: Any
     occurrences: Any
@@ -133,7 +133,7 @@ def new_state(events: int, segments: int, frames: int, sites: int, threads: int,
     counts[N_OBJECT], counts[LAST_UNKNOWN], counts[MAIN] = 1, -1, -1
     return State(
         lazy_zeros(events + 1 + MAIN_PARAMETERS, np.int32),
-        lazy_zeros(events + 1 + MAIN_PARAMETERS, np.uint8),
+        lazy_zeros(events + 1 + MAIN_PARAMETERS, np.int32),
         lazy_zeros(MOST_OBJECTS, OBJECT),
         lazy_zeros(MOST_ERRORS, ERROR),
         lazy_zeros(MOST_OCCURRENCES, OCCURRENCE),
@@ -252,7 +252,7 @@ def _take_arguments(frame: Int, plan: Plan, columns: Columns, state: State) -> N
         count = 1
     state.arguments[frame], state.passed[frame] = behind - count, count
     for argument in range(behind - count if state.counts[ANY_UNDEFINED] else behind, behind):
-        state.tainted[frame] |= state.undefined[argument]
+        state.tainted[frame] |= state.undefined[argument] != 0
 
 
 @lean

@@ -249,33 +249,40 @@ def object_loaded(
 
 
 @lean
-def is_undefined(definition: Int, number: Int, plan: Plan, columns: Columns, sources: Sources, state: State) -> Any:
-    """Whether what defined the bytes of an object that are read gave them no value; False where that is not known."""
+def undefined_since(
+    event: Int, definition: Int, number: Int, plan: Plan, columns: Columns, sources: Sources, state: State
+) -> Int:
+    """Whether what defined the bytes of an object that an event reads gave them no value.
+
+    Then the event that read it first, + 1: this one, or the one from which the value was copied. 0: a value was given,
+    or that is not known.
+    """
+    itself = np.int64(event) + 1
     local = number > 0 and state.table[number].kind == LOCAL
     birth = np.int64(state.table[number].birth) if local else np.int64(-1)
     for _ in range(COPIES_OF_COPIES):
         if definition > 0:
-            return definition - 1 < birth or state.undefined[definition - 1] != 0
+            return itself if definition - 1 < birth else np.int64(state.undefined[definition - 1])
         if definition == 0:
-            return local and state.counts[LAST_UNKNOWN] < birth
+            return itself if local and state.counts[LAST_UNKNOWN] < birth else np.int64(0)
         if definition < -MAX_CELLS:
-            return False
+            return np.int64(0)
         cell = columns.cells[-definition - 1]
         if cell.parent < birth:
-            return True
+            return itself
         if cell.kind == CELL_ALLOC:
             callee = -2 - plan.sites[site_of(plan, columns, cell.parent)].callee
             fresh = 0 <= callee < len(sources.traits) and sources.traits[callee] & FRESH != 0
-            return fresh and state.counts[LAST_UNKNOWN] < cell.parent
+            return itself if fresh and state.counts[LAST_UNKNOWN] < cell.parent else np.int64(0)
         if cell.kind == CELL_VARIADIC:
-            return state.undefined[cell.definition - 1] != 0
+            return np.int64(state.undefined[cell.definition - 1])
         if cell.kind != CELL_COPY and cell.kind != CELL_BYVAL:
-            return False
+            return np.int64(0)
         definition = cell.definition
         number = state.objects[cell.parent] if plan.sites[site_of(plan, columns, cell.parent)].kind == COPIES else 0
         local = number > 0 and state.table[number].kind == LOCAL
         birth = np.int64(state.table[number].birth) if local else np.int64(-1)
-    return False
+    return np.int64(0)
 
 
 @lean

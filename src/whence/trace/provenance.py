@@ -40,7 +40,7 @@ from whence.trace.objects import (
     locals_born,
     statics_born,
 )
-from whence.trace.origins import is_undefined, object_initially, object_loaded
+from whence.trace.origins import object_initially, object_loaded, undefined_since
 from whence.trace.shadow import Int
 
 KEEPS, LOADS, LOADS_INSIDE, STORES, LOADS_PRIVATE, RETURNED, OTHER = (int(op) for op in Op)
@@ -170,13 +170,14 @@ def _steps(
             if definition > 0:
                 objects[event] = objects[definition - 1]
             elif state.first[row.frame]:
-                return _taint(event, step.site, row.frame, state)
+                return _taint(event, step.site, row.frame, event + 1, state)
             continue
         if op == RETURNED:
             if row.source > 0:
                 objects[event] = objects[row.source - 1]
-                if state.counts[ANY_UNDEFINED] and state.undefined[row.source - 1]:
-                    return _taint(event, step.site, row.frame, state)
+                since = state.undefined[row.source - 1] if state.counts[ANY_UNDEFINED] else 0
+                if since:
+                    return _taint(event, step.site, row.frame, since, state)
             elif plan.sites[step.site].units == 2:
                 result_of(units, event, step.site, segment, plan, columns, sources, state)
             continue
@@ -184,7 +185,7 @@ def _steps(
             if not any_event(units, event, step.site, segment, plan, columns, sources, state):
                 return stop
             if state.undefined[event]:
-                return _taint(event, step.site, row.frame, state)
+                return _taint(event, step.site, row.frame, state.undefined[event], state)
             continue
         number = _object(step.kind, step.target, step.outer, step.home, step.delta, segment, columns, state)
         if op == KEEPS:
@@ -219,25 +220,30 @@ def _steps(
         if definition > 0:
             objects[event] = objects[definition - 1] if step.carries else 0
             stale = definition - 1 < born
-            if stale or (state.counts[ANY_UNDEFINED] and state.undefined[definition - 1]):
-                return _taint(event, step.site, row.frame, state)
+            since = state.undefined[definition - 1] if state.counts[ANY_UNDEFINED] else 0
+            if stale or since:
+                return _taint(event, step.site, row.frame, event + 1 if stale else since, state)
         elif definition == 0:
             if step.carries and (made.kind >= STATIC or number == 0):
                 objects[event] = object_initially(number, wide(units, unit + 2), sources, state)
             if born >= 0 and state.counts[LAST_UNKNOWN] < born:
-                return _taint(event, step.site, row.frame, state)
+                return _taint(event, step.site, row.frame, event + 1, state)
         else:
             if step.carries:
                 objects[event] = object_loaded(definition, address, wide(units, unit + 2), plan, columns, units, state)
-            if is_undefined(definition, number, plan, columns, sources, state):
-                return _taint(event, step.site, row.frame, state)
+            since = undefined_since(event, definition, number, plan, columns, sources, state)
+            if since:
+                return _taint(event, step.site, row.frame, since, state)
     return stop
 
 
 @lean
-def _taint(event: Int, site: Int, frame: Int, state: State) -> Int:
-    """A frame's first undefined value; returns the site behind, from which on all of its events are done."""
-    state.undefined[event] = 1
+def _taint(event: Int, site: Int, frame: Int, since: Int, state: State) -> Int:
+    """A frame's first undefined value; returns the site behind, from which on all of its events are done.
+
+    ``since``: the event that read it first, + 1.
+    """
+    state.undefined[event] = since
     state.tainted[frame] = 1
     state.counts[ANY_UNDEFINED] = 1
     return site + 1

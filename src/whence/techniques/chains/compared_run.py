@@ -63,6 +63,7 @@ class ComparedRun:
 
     def __init__(self, session: Session, trace: Trace, checked: Checked, changes: NDArray[np.void]) -> None:
         self.session, self.trace, self.changes = session, trace, changes
+        self.checked = checked
         self.objects: Any = checked.table
         self.variables = RunObjects(session.subject, trace, Variant.REPLAY, checked)
         self.declarations = checked.declarations

@@ -103,9 +103,19 @@ class Explanation:
             text, reference = self._written(event, faulty)
         text = text or f"executed `{reader.static(event).text}`"
         text += ", which it kept" if self._is_kept(event, faulty) else ""
+        text += self._never_given(event)
         if faulty.is_foreign:
             reference = "a pointer to memory that this run does not have"
         return Step(event, self._place(event), text, reference, [], time, self._call(event))
+
+    def _never_given(self, event: int) -> str:
+        """What a step's value was made from that had never been given one; empty: nothing such is known."""
+        origin = self._causality.states.failing.checked.origin(event)
+        if origin < 0:
+            return ""
+        place = self._reader.statement(origin)
+        where = f" on {place.file}:{place.line}" if place is not None and place != self._reader.statement(event) else ""
+        return f", made from {self._reader.called(origin)}{where}, which was never given a value"
 
     def _is_kept(self, event: int, faulty: Faulty) -> bool:
         """Whether the reference run did the same at this event, and gave the variable another value later."""

@@ -11,7 +11,7 @@ from whence.findings import Findings, Statement, plural, rank
 from whence.investigation.first_use import compile_in_time
 from whence.subject.memory_check import Checked, Checker, Error, Kind
 from whence.subject.memory_words import FoundErrors
-from whence.techniques.memory.block_size import Sizing, sizings
+from whence.techniques.memory.block_size import sizings
 from whence.techniques.memory.consequences import Consequences, Link
 from whence.techniques.memory.technique import reasons, run_part
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from whence.findings import Symptom
     from whence.investigation.investigation import Investigation
     from whence.subject.recorder import Recording
+    from whence.subject.subject import Subject
 
 MEMORY_ERROR = "memory-error"  # the symptom of a run that does nothing else wrong
-SIZED = 0.5  # how much a block's size is to blame, where the access that went beyond it is 1
+BEHIND = 0.5  # how much what lies behind the first error is to blame, where its own place is 1
 COMPARED = 3  # passing runs that execute an error's line, and are checked
 Place = tuple[Statement | None, str]  # of an error: the statement, and its kind
 
@@ -52,6 +53,12 @@ class _LinkedError:
         before = self.link is Link.BEFORE or (self.link is Link.ITSELF and not self.last)
         return self.link is Link.CAUSE or (before and not self.passing)
 
+    @property
+    def place(self) -> Statement:
+        """Where it is told: of an undefined value where it was read first, else where it was done."""
+        origin = self.row["origin"]
+        return Statement(origin["file"], origin["line"]) if origin else self.statement
+
 
 def first_corruption(
     investigation: Investigation, recording: Recording, symptom: Symptom, passing: Sequence[int]
@@ -59,7 +66,8 @@ def first_corruption(
     """Check the recorded failing run, and, where it has errors, those of the rows ``passing`` that were where they are.
 
     The first error, best one that the failure came of, is the one that counts: its statement's evidence has
-    ``corrupts`` 1. Where it went beyond the end of a block, what the block's size comes from has less than that.
+    ``corrupts`` 1; of an undefined value that is where it was read first. Where the error went beyond the end of a
+    block, what the block's size comes from has less than that; of an undefined value its use, and what made its block.
     """
     subject = investigation.subject
     checker = Checker(subject)
@@ -73,7 +81,7 @@ def first_corruption(
     first = next(iter(sorted((one for one in errors if one.counts), key=lambda one: one.link is not Link.CAUSE)), None)
     scores, evidence = _ranked(errors, first)
     if first is not None:
-        _add_sizings(scores, evidence, sizings(subject, checked, first.error))
+        _add(scores, evidence, first.error.kind, _behind(subject, checked, first))
     found.ranking = rank(scores, evidence)
     found.remarks += [f"memory errors: {remark}" for remark in checked.remarks]
     shown = first or next((one for one in errors if one.link is Link.ITSELF), None)
@@ -96,7 +104,7 @@ def _ranked(
     """Scores and evidence of the statements with errors."""
     by_statement: dict[Statement, list[_LinkedError]] = {}
     for one in errors:
-        by_statement.setdefault(one.statement, []).append(one)
+        by_statement.setdefault(one.place, []).append(one)
     scores = {statement: 1 / (1 + number) for number, statement in enumerate(by_statement)}
     evidence = {}
     for statement, ones in by_statement.items():
@@ -109,13 +117,30 @@ def _ranked(
     return scores, evidence
 
 
-def _add_sizings(scores: dict[Statement, float], evidence: dict[Statement, Any], found: Sequence[Sizing]) -> None:
-    """Add what the size comes from of the block that the first error went beyond, as less likely at fault."""
-    for number, sizing in enumerate(found):
-        if sizing.statement not in scores:
-            scores[sizing.statement] = 1 / (1 + len(scores))
-            reason = {"technique": str(Kind.BOUNDS), "text": sizing.text}
-            evidence[sizing.statement] = {"reasons": [reason], "text": sizing.text, "corrupts": SIZED / (1 + number)}
+def _behind(subject: Subject, checked: Checked, one: _LinkedError) -> list[tuple[Statement, str]]:
+    """What lies behind an error, and why: what a block's size comes from; where an undefined value was used, and what
+    made the block that holds it.
+    """
+    found = [(sizing.statement, sizing.text) for sizing in sizings(subject, checked, one.error)]
+    if (origin := one.row["origin"]) is not None:
+        found.append((one.statement, one.row["text"][0]))
+        held = origin["object"]
+        if held is not None and held["kind"] == "heap" and held["file"]:
+            read = f"{origin['file']}:{origin['line']}"
+            text = f"{origin['name']} lies in the block that was made here; nothing gave it a value before {read}"
+            found.append((Statement(held["file"], held["line"]), text))
+    return found
+
+
+def _add(
+    scores: dict[Statement, float], evidence: dict[Statement, Any], kind: Kind, behind: Sequence[tuple[Statement, str]]
+) -> None:
+    """Add what lies behind the first error, as less likely at fault."""
+    for number, (statement, text) in enumerate(behind):
+        if statement not in scores:
+            scores[statement] = 1 / (1 + len(scores))
+            reason = {"technique": str(kind), "text": text}
+            evidence[statement] = {"reasons": [reason], "text": text, "corrupts": BEHIND / (1 + number)}
 
 
 def _notes(one: _LinkedError) -> Iterator[str]:
