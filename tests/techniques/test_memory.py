@@ -766,8 +766,8 @@ def test_an_undefined_value_is_told_by_where_it_was_read_first(how: str, name: s
     origin = error["origin"]
     assert (origin["name"], origin["line"]) == (f"`{name}`", line_of(text, "READ"))
     assert error["line"] == line_of(text, "USED")
-    made = f"`all` was made from `{name}` on p.c:{origin['line']}, which was never given a value, and is given to `printf`"
-    assert error["text"][0] == made
+    made = f"`all` was made from `{name}` on p.c:{origin['line']}"
+    assert error["text"][0] == f"{made}, which was never given a value, and is given to `printf`"
     block = origin["object"]
     expected = ("heap", line_of(text, "MADE")) if how == "item->count" else ("stack", line_of(text, "copy ="))
     assert (block["kind"], block["line"]) == expected

@@ -88,7 +88,7 @@ class Checked:
     undefined: NDArray[np.int32]
 
     def origin(self, event: int) -> int:
-        """The event that read first what an event's undefined value was made from, maybe itself; -1: it was given one."""
+        """The event that read first what an event's undefined value was made from, maybe itself; -1: it is defined."""
         return int(self.undefined[event]) - 1
 
     def whole(self, number: int) -> int:

@@ -162,7 +162,7 @@ class TraceReader:
         return self.observation(event) or self._observe(event, blind=True)
 
     def called(self, event: int) -> str:
-        """What the value of an event is called, in quotes: its name, else what gave it; ``a value`` where that is none."""
+        """What the value of an event is called, in quotes: its name, else the code that gave it."""
         seen = self.named(event)
         text = seen.name if seen is not None else self.static(event).text
         return f"`{text}`" if text else "a value"

@@ -86,12 +86,12 @@ class State(NamedTuple):
     """What the pass knows.
 
     ``objects`` of each event; ``undefined``: of an undefined value the event that read it first, + 1; the ``table`` of
-    objects, the ``errors`` and the ``occurrences``, each with ``counts`` of rows; ``seen``: the error + 1 of each site and kind. ``first`` of each
-    frame: 1 + the object of its first local, 0 where the frame's beginning was not seen; the event of its first
-    argument and how many were ``passed``; whether it is ``tainted`` by an undefined value; the ``sizes`` of blocks that
-    allocators make; ``last``: its last segment. ``stack`` and ``depth`` of each thread, and the segment whose call it
-    waits for.
-    ``keys`` and ``blocks``: the last block that began at an address. ``members``: the last object made for each.
+    objects, the ``errors`` and the ``occurrences``, each with ``counts`` of rows; ``seen``: the error + 1 of each site
+    and kind. ``first`` of each frame: 1 + the object of its first local, 0 where the frame's beginning was not seen;
+    the event of its first argument and how many were ``passed``; whether it is ``tainted`` by an undefined value; the
+    ``sizes`` of blocks that allocators make; ``last``: its last segment. ``stack`` and ``depth`` of each thread, and
+    the segment whose call it waits for. ``keys`` and ``blocks``: the last block that began at an address. ``members``:
+    the last object made for each.
     """
 
     objects: NDArray[np.int32]
