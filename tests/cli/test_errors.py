@@ -288,3 +288,21 @@ def test_a_home_that_cannot_be_used(tmp_path, monkeypatch):
     done = whence(tmp_path, "locate", source.name, "--fails", "a")
     assert done.status == 2 and "Not a directory" in done.err
     assert "help: name a folder that can be written in WHENCE_HOME" in done.err
+
+
+@pytest.mark.parametrize(
+    ("rule", "help_"),
+    [
+        ("$(CC) -o tally p.c", "set `path` in whence.toml to one of the programs that were made: tally"),
+        ("gcc -o tally p.c", "`build` in whence.toml made no program with whence-cc"),
+    ],
+)
+def test_a_build_that_makes_another_program_is_told_by_what_it_made(rule: str, help_: str) -> None:
+    folder = subject_folder("other-name", p_c="int main(int c, char **v)\n{\n    return c > 2;\n}\n")
+    write(folder / "Makefile", f"all:\n\t{rule}\n")
+    write(folder / "cases" / "a.args", "1")
+    write(folder / "cases" / "a.status", "0")
+    config = '[program]\npath = "sum"\nbuild = "make CC=whence-cc"\n[cases]\nfolder = "cases"\n'
+    write(folder / "whence.toml", config)
+    done = whence(folder, "locate")
+    assert done.status == 2 and "no program" in done.err and help_ in done.err, done.err

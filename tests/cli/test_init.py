@@ -193,3 +193,26 @@ def test_a_program_behind_a_script_of_libtools_is_one(make):
     for name in ("check_calc", "other"):
         (folder / name).chmod(0o755)
     assert survey(folder).executables == ["check_calc"]
+
+
+@pytest.mark.parametrize(
+    ("files", "path"),
+    [
+        ({"configure": "", "src/Makefile.am": "bin_PROGRAMS = tally sum\ntally_SOURCES = a.c\n"}, "src/tally"),
+        ({"configure": "", "Makefile.in": "PROG = tally$(EXEEXT)\nOBJ = a.o\n"}, "tally"),
+        ({"CMakeLists.txt": "project(p C)\nadd_executable(tally a.c)\n"}, "build/tally"),
+        (
+            {"CMakeLists.txt": "project(p C)\n", "src/CMakeLists.txt": "add_executable( tally\n a.c)\n"},
+            "build/src/tally",
+        ),
+        ({"meson.build": "e = executable('tally', 'a.c')\n"}, "build/tally"),
+    ],
+)
+def test_the_program_is_named_by_what_the_build_is_made_from(make, files, path):
+    text = configuration(survey(make(**files)))
+    assert tomllib.loads(text)["program"]["path"] == path and "a guess" not in text
+
+
+def test_a_program_that_only_a_variable_names_is_guessed(make):
+    text = configuration(survey(make(**{"CMakeLists.txt": "add_executable(${PROJECT_NAME} a.c)\n"})))
+    assert "a guess" in text

@@ -28,6 +28,15 @@ TARGETS = re.compile(r"^(?:PROGRAMS?|PROG|TARGET|BIN|EXE|bin_PROGRAMS)\s*[:?]?=\
 VERSION = re.compile(r"[-_]v?\d[\w.]*$")  # at the end of a folder's name
 PROBES = {"CMakeFiles", "meson-private"}  # folders of programs that test the compiler
 FIRST_OF_ALL = re.compile(r"^all\s*:\s*(?!all-|config\.)([\w./-]+)", re.M)  # none of Automake's own targets
+# What a build is made from that has not made its makefile yet, and how each names the first program.
+TEMPLATES = {
+    "Makefile.am": re.compile(r"^bin_PROGRAMS\s*=\s*([\w.-]+)", re.M),
+    "Makefile.in": re.compile(r"^(?:PROGRAMS?|PROG|TARGET|BIN|EXE|bin_PROGRAMS)\s*=\s*([\w.-]+)(?:\$\S*)?\s*$", re.M),
+    "CMakeLists.txt": re.compile(r"^\s*add_executable\s*\(\s*([\w.-]+)\s", re.M | re.I),
+    "meson.build": re.compile(r"\bexecutable\s*\(\s*'([\w.-]+)'"),
+}
+TEMPLATE_FOLDERS = ("", "src")
+OUT_OF_PLACE = {"CMakeLists.txt": "build", "meson.build": "build"}  # where such a build makes its programs
 CHECKED = re.compile(r"^check_PROGRAMS\s*=\s*([\w./-]+)", re.M)  # Automake's: made by `make check` alone
 
 
@@ -39,7 +48,7 @@ class Survey:
     sources: list[str]
     executables: list[str]
     build: str | None  # the command
-    made: str | None  # the program that the makefile names
+    made: str | None  # the program that the makefile names, or what that is made from
     case_folder: str | None
     case_file: str | None
     outputs: str | None
@@ -111,7 +120,7 @@ def survey(folder: Path) -> Survey:
         sources=sorted(path.name for path in folder.glob("*.c")),
         executables=_executables(folder),
         build=f"{build} all check TESTS=" if checked and not own else build,
-        made=target[1] if target else None,
+        made=target[1] if target else _named_by_template(folder) if makefile is None else None,
         case_folder=next((n for n in CASE_FOLDERS if _holds_cases(folder / n)), None),
         case_file=next((n for n in CASE_FILES if (folder / n).is_file()), None),
         outputs=next((n for n in OUTPUT_FOLDERS if (folder / n).is_dir()), None),
@@ -130,6 +139,17 @@ def _executables(folder: Path) -> list[str]:
         return path.name not in (folder.name, name), is_test, len(path.parts), natural_key(str(path))
 
     return [str(path) for path in sorted(found, key=key) if PROBES.isdisjoint(path.parts)]
+
+
+def _named_by_template(folder: Path) -> str | None:
+    """The first program that the files say which a build is made from; None: they name none."""
+    for name, pattern in TEMPLATES.items():
+        for place in TEMPLATE_FOLDERS:
+            path = folder / place / name
+            found = pattern.search(path.read_text(errors="replace")) if path.is_file() else None
+            if found:
+                return str(Path(OUT_OF_PLACE.get(name, ""), place, found[1]))
+    return None
 
 
 def _is_program(path: Path) -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from whence.build.capture import Capture, read_executable, real_executable
 from whence.build.memory import Memory, read_memory
+from whence.build.programs import captured_modules, programs
 from whence.build.quick import build_sources
 from whence.build.store import is_sealed
 from whence.build.toolchain import whence_home
@@ -55,6 +56,7 @@ BY_DEFAULT = "by the default schedule"
 ALTERED = (Variant.REPLAY, Variant.SUPPRESS, Variant.REORDER)
 SOON = 1.0  # seconds in which a run has to tell whether the output ends with a line
 BUILD_LINES = 40  # of what a failed build printed, the last ones
+SHOWN_PROGRAMS = 5
 _BUILDING = threading.Lock()  # searches have threads, and the first that needs a variant builds it
 Progress = Callable[[int, int], None]
 
@@ -349,8 +351,19 @@ def _executable_of(config: SubjectConfig) -> Path:
     if program.build:
         _run_build(program.build, config.folder)
     if not program.path.exists():
-        raise BuildError(f"no program {program.path}", "build it with CC=whence-cc, or set `build` in whence.toml")
+        raise BuildError(f"no program {program.path}", _what_was_made(config.folder, bool(program.build)))
     return program.path
+
+
+def _what_was_made(folder: Path, was_built: bool) -> str:
+    """What helps where the program is not there: the names of those that are, and can be analysed."""
+    made = [path.relative_to(folder) for path, _ in programs(folder) if captured_modules(path)]
+    if made:
+        names = ", ".join(str(path) for path in sorted(made, key=lambda path: (len(path.parts), path))[:SHOWN_PROGRAMS])
+        return f"set `path` in whence.toml to one of the programs that were made: {names}"
+    if was_built:
+        return "`build` in whence.toml made no program with whence-cc: it has to be the C compiler (CC=whence-cc)"
+    return "build it with CC=whence-cc, or set `build` in whence.toml"
 
 
 def _run_build(command: str, folder: Path) -> None:
