@@ -352,3 +352,45 @@ def test_file_of_cases_with_outputs():
     done = whence(folder, "locate", "--json")
     assert done.json["cases"] == {"passed": 1, "failed": 1, "names_failed": ["2"]}
     assert rank_of(done, "prices.c", fault_line(PRICES)) <= 2
+
+
+BY_NAME = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    FILE *out = fopen(argv[1], "w");
+    int count = atoi(argv[2]);
+    int shown = count > 5 ? count + 1 : count; /* FAULT */
+    BEFORE
+    fprintf(out, "begin\\n");
+    fprintf(out, "%d\\n", shown);
+    fclose(out);
+    AFTER
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_output_that_is_opened_by_its_name_is_that_of_the_program(name: str) -> None:
+    text = BY_NAME.replace("BEFORE", "").replace("AFTER", "")
+    folder = subject_folder("by-name", p_c=text)
+    words = ("--fails", f"{name} 7", "--expect", "begin\n7\n", "--passes", f"{name} 3", "--json")
+    done = whence(folder, "locate", "p.c", *words).json
+    assert done["symptom"]["line"] == line_of(text, '"%d')
+    assert done["ranking"][0]["line"] == line_of(text, "FAULT")
+    assert not [line for line in done["summary"] if "not altered" in line or "from its start" in line]
+
+
+@pytest.mark.parametrize(("before", "after"), [('puts("top");', ""), ("", 'puts("end");'), ('fputs("a", stderr);', "")])
+def test_what_is_written_by_both_names_is_what_the_program_leaves(before: str, after: str) -> None:
+    """Each name has a position of its own in a file, so that one may write over the other."""
+    text = BY_NAME.replace("BEFORE", before).replace("AFTER", after)
+    folder = subject_folder("by-both-names", p_c=text)
+    build_and_run = f"{sys.executable} -m ziglang cc p.c -o plain && ./plain /dev/stdout 7 > out"
+    subprocess.run(build_and_run, shell=True, cwd=folder, capture_output=True, check=True)
+    right = (folder / "out").read_text()
+    words = ("--fails", "/dev/stdout 7", "--expect", right.replace("8", "7"), "--passes", "/dev/stdout 3", "--json")
+    done = whence(folder, "rules", "p.c", *words).json
+    assert line_of(text, "FAULT") in {entry["line"] for entry in done["ranking"]}, right

@@ -106,6 +106,8 @@ static long on_descriptor(const struct whence_call *call)
         return -EBADF;
     if ((unsigned long)call->a < 3)
         return whence_on_stream(call);
+    if (whence_is_second(call->a) && (call->number == SYS_write || call->number == SYS_writev || call->number == SYS_lseek))
+        return whence_on_second(call);
     switch (call->number) {
     case SYS_write:
     case SYS_writev: return whence_pass_unless_altered(call);

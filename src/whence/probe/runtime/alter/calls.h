@@ -102,6 +102,13 @@ int whence_is_closed(long descriptor);
 void whence_mark_closed(long descriptor);
 void whence_streams_start(void);
 long whence_on_stream(const struct whence_call *call);
+/* A file that the program has opened may be that of a standard stream, as by the name /dev/stdout: then it writes to the
+   stream. 0 where that cannot be followed, as both write to it. */
+int whence_note_second(long fd);
+int whence_is_second(long fd);
+void whence_forget_second(long fd);
+/* A write to it, or a question for its position. */
+long whence_on_second(const struct whence_call *call);
 
 /* ---- files.c ---------------------------------------------------------------------------------------------------- */
 

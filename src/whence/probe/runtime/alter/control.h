@@ -77,6 +77,7 @@ struct whence_streams {
     uint64_t first_wrong_error;
     uint64_t closed[CLOSABLE / 64]; /* descriptors that are closed for the subject only, so that they can come back */
     int is_any_closed;
+    int second[3]; /* by stream: the descriptor that writes to it as well, since it was opened by its name; 0: none */
 };
 extern struct whence_streams whence_streams;
 void whence_output_start(void);

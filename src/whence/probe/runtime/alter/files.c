@@ -39,6 +39,8 @@ static int is_mappings(const struct whence_call *call)
 
 static long note_opened(const struct whence_call *call, long fd)
 {
+    if (fd >= 0 && !whence_note_second(fd))
+        whence_refuse(call->number);
     if (fd >= 0)
         whence_note_undo(UNDO_OPENED, fd, OWNER_CONTINUATION, call->number);
     return fd;
@@ -60,8 +62,10 @@ long whence_close_file(const struct whence_call *call)
     struct whence_undo *own = whence_in_continuation() ? whence_find_undo(UNDO_OPENED, call->a) : NULL;
     if (own)
         whence_forget_undo(own);
-    if (!whence_in_snapshot() || own)
+    if (!whence_in_snapshot() || own) {
+        whence_forget_second(call->a);
         return whence_pass(call);
+    }
     if (call->a < 0 || call->a >= CLOSABLE)
         whence_change_way(call->number);
     if (whence_call(SYS_fcntl, call->a, F_GETFD, 0, 0, 0, 0) < 0)

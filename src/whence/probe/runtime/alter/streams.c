@@ -139,7 +139,7 @@ void whence_mark_closed(long descriptor)
     whence_streams.is_any_closed = 1;
 }
 
-long whence_on_stream(const struct whence_call *call)
+static long on_stream(const struct whence_call *call)
 {
     int stream = (int)call->a;
     switch (call->number) {
@@ -157,4 +157,57 @@ long whence_on_stream(const struct whence_call *call)
     case SYS_fadvise64: return 0;
     default: return control(call);
     }
+}
+
+long whence_on_stream(const struct whence_call *call)
+{
+    int writes = call->number == SYS_write || call->number == SYS_writev;
+    if (writes && call->a && whence_streams.second[call->a])
+        whence_refuse(call->number); /* each has a position of its own */
+    return on_stream(call);
+}
+
+/* ---- Second descriptors, such as of /dev/stdout ------------------------------------------------------------------ */
+
+/* The stream whose file a descriptor is; 0: none. */
+static int stream_of(long fd)
+{
+    struct stat about, output;
+    if (whence_call(SYS_fstat, fd, (long)&about, 0, 0, 0, 0) || !S_ISREG(about.st_mode))
+        return 0;
+    for (int stream = 1; stream < 3; stream++) {
+        if (!whence_call(SYS_fstat, stream, (long)&output, 0, 0, 0, 0) && output.st_dev == about.st_dev &&
+            output.st_ino == about.st_ino)
+            return stream;
+    }
+    return 0;
+}
+
+int whence_note_second(long fd)
+{
+    int stream = stream_of(fd);
+    if (!stream)
+        return 1;
+    if (whence_streams.second[stream] || whence_streams.written[stream] ||
+        (whence_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0) & O_ACCMODE) != O_WRONLY)
+        return 0;
+    whence_streams.second[stream] = (int)fd;
+    return 1;
+}
+
+int whence_is_second(long fd) { return fd > 0 && (fd == whence_streams.second[1] || fd == whence_streams.second[2]); }
+
+void whence_forget_second(long fd)
+{
+    for (int stream = 1; stream < 3; stream++) {
+        if (fd > 0 && fd == whence_streams.second[stream])
+            whence_streams.second[stream] = -1; /* the stream's own descriptor still has its position */
+    }
+}
+
+long whence_on_second(const struct whence_call *call)
+{
+    struct whence_call same = *call;
+    same.a = call->a == whence_streams.second[1] ? 1 : 2;
+    return on_stream(&same);
 }

@@ -3,7 +3,8 @@
    One position is kept a descriptor. It is taken from the kernel and the stream's buffer at first use and after
    everything else that moves it; where the descriptor cannot seek (pipe, socket, terminal), bytes are counted from the
    start of the run. Hidden state: a file's contents count as one state, which each write changes, so that a read of a
-   temporary file depends on what was written to it; a standard stream has state only once it was moved or hit its end. */
+   temporary file depends on what was written to it; a standard stream has state only once it was moved or hit its end.
+   A file that is standard output or error under another name counts as that. */
 #include "library/library.h"
 
 #include <stdio_ext.h>
@@ -15,6 +16,7 @@ struct stream {
     uint64_t key; /* of its hidden state */
     int known;    /* whether `position` and `key` hold */
     int moved;    /* whether there is state that a read depends on */
+    int same;     /* standard output or error, where it is another name of that; 0: of neither */
 };
 
 static struct stream streams[UNKNOWN_STREAM + 1];
@@ -69,7 +71,8 @@ static void input(struct stream *stream, size_t length)
 
 static void output(struct stream *stream, uint64_t position, size_t length)
 {
-    whence_effect(WHENCE_OUT, (unsigned)(stream - streams), 2, position, length, 0);
+    unsigned number = stream->same ? (unsigned)stream->same : (unsigned)(stream - streams);
+    whence_effect(WHENCE_OUT, number, 2, position, length, 0);
     stream->position += length;
     if (stream->key > UNKNOWN_STREAM)
         state(STATE_BOTH, stream->key);
@@ -152,8 +155,22 @@ void whence_descriptor_moved(int descriptor)
     known->moved = 1;
 }
 
+/* The standard stream that a descriptor is another name of, as by /dev/stdout; 0: of none. */
+static int same_as(int descriptor)
+{
+    struct stat status, standard;
+    if (fstat(descriptor, &status) || !(S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode)))
+        return 0;
+    for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; stream++) {
+        if (stream != descriptor && !fstat(stream, &standard) && standard.st_dev == status.st_dev &&
+            standard.st_ino == status.st_ino)
+            return stream;
+    }
+    return 0;
+}
+
 void whence_descriptor_opened(int descriptor)
 {
     if (descriptor >= 0)
-        streams[slot_of(descriptor)] = (struct stream){0};
+        streams[slot_of(descriptor)] = (struct stream){.same = same_as(descriptor)};
 }
