@@ -21,6 +21,8 @@ Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 TOP = np.uint64(1 << 63)
+MIX = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)  # odd numbers that spread pairs over places
+PLACES, PORTION = 19, 1 << 16  # bits of a place in the table of what was seen; instances that are looked up at once
 _INFINITY = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}
 _REALS: list[tuple[Any, Any]] = [(np.float16, np.uint16), (np.float32, np.uint32), (np.float64, np.uint64)]
 
@@ -55,13 +57,13 @@ class Profile:
     def of(cls, sites: NDArray[np.void], runs: Iterable[NDArray[np.void]]) -> Profile:
         """The profile of some runs, each given by its events (EVENT), with ``sites`` of an AlterPlan."""
         form, width = sites["form"], sites["width"]
-        found, keys = np.zeros(0, np.int64), np.zeros(0, np.uint64)
-        for events in runs:
-            site = events["site"].astype(np.int64)
-            bits = events["value"]
-            kept = (form[site] != Form.POINTER) & ~is_nan(bits, form[site], width[site])
-            new = keys_of(bits[kept], form[site[kept]], width[site[kept]])
-            found, keys = _distinct_pairs(np.concatenate([found, site[kept]]), np.concatenate([keys, new]))
+        seen = _Seen(form != Form.POINTER)
+        pairs = [seen.new(events["site"], events["value"]) for events in runs]
+        site = np.concatenate([np.zeros(0, np.int64), *(sites for sites, _ in pairs)])
+        bits = np.concatenate([np.zeros(0, np.uint64), *(bits for _, bits in pairs)])
+        kept = ~is_nan(bits, form[site], width[site])
+        site, bits = site[kept], bits[kept]
+        found, keys = _distinct_pairs(site, keys_of(bits, form[site], width[site]))
         distinct = np.unique(keys)
         ranked = found << 32 | np.searchsorted(distinct, keys)
         starts = np.searchsorted(found, np.arange(len(sites) + 1))
@@ -127,6 +129,34 @@ class Profile:
         below[unordered], above[unordered] = 0, 0
         sites = sites.astype(np.int64) << 32
         return np.searchsorted(self._ranked, sites | below), np.searchsorted(self._ranked, sites | above)
+
+
+class _Seen:
+    """Leaves out most pairs of a site and a value that were there before: each place of a table keeps the last one.
+
+    Sorting millions of instances takes seconds, and most have values that their sites have had. ``wanted``: the sites
+    that count.
+    """
+
+    def __init__(self, wanted: Bools) -> None:
+        self._wanted = wanted
+        self._sites = np.full(1 << PLACES, -1, np.int64)
+        self._values = np.zeros(1 << PLACES, np.uint64)
+
+    def new(self, sites: NDArray[np.uint32], values: Words) -> tuple[Integers, Words]:
+        """The pairs that may not have been there before: all distinct ones are among them."""
+        parts = [self._new(sites[at : at + PORTION], values[at : at + PORTION]) for at in range(0, len(sites), PORTION)]
+        parts = parts or [self._new(sites, values)]
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+    def _new(self, sites: NDArray[np.uint32], values: Words) -> tuple[Integers, Words]:
+        kept = self._wanted[sites]
+        sites, values = sites[kept], values[kept]
+        place = ((values * MIX[0]) ^ (sites.astype(np.uint64) * MIX[1])) >> np.uint64(64 - PLACES)
+        is_new = (self._sites[place] != sites) | (self._values[place] != values)
+        sites, values, place = sites[is_new].astype(np.int64), values[is_new], place[is_new]
+        self._sites[place], self._values[place] = sites, values
+        return sites, values
 
 
 def _distinct_pairs(sites: Integers, keys: Words) -> tuple[Integers, Words]:
