@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from whence.diagnosis.multiple_faults.minimal_full_partial import (
     DIFFERENCE,
+    TECHNIQUES,
     Ranked,
     Run,
     Version,
@@ -343,3 +344,15 @@ def test_nothing_is_searched_where_nothing_has_to_be(technique):
     search = Searcher({"a": told(lines(1))})
     technique(known, of, lines(3), search)
     assert search.asked == (["a"] if technique is full else [])
+
+
+def test_runs_that_executed_no_statement_have_a_list_of_none():
+    """One that dies before main, of a program that has passing cases."""
+    begun = version({"1": lines()}, passing=2, s1=2)
+    for technique in TECHNIQUES.values():
+        known = technique(None, begun, frozenset(), Searcher({"1": {}}))
+        assert known.ranking == ()
+    mixed = version({"1": lines(), "2": lines(2)}, passing=2, s1=2)
+    known = partial(None, mixed, frozenset(), Searcher({"1": {}, "2": {}}))
+    assert numbers(known.ranking) == [2]
+    assert partial(known, begun, lines(2), Searcher({"1": {}})).ranking == ()

@@ -24,6 +24,7 @@ from whence.trace.columns import N_OUT
 from whence.trace.trace import Trace
 
 EARLY = "the recording ends here, no later than runs do that end: what does not end may be another loop"
+NOT_AGAIN = "what fails now and then, or without the recorder alone, has no recording: name another case with --case"
 OUTPUTS = 100  # calls that printed, the last ones, from which the slice starts
 
 
@@ -33,7 +34,8 @@ def symptom_of(recording: Recording, folder: Path) -> Symptom:
     Files are given relative to ``folder``. Raises SubjectError for a run that did not fail.
     """
     if not recording.outcome.failed:
-        raise SubjectError(f"case {recording.case.name}: the recorded run did not fail ({recording.outcome.kind})")
+        passed = f"the recorded run did not fail ({recording.outcome.kind})"
+        raise SubjectError(f"case {recording.case.name}: {passed}", NOT_AGAIN)
     symptom = _find(recording, folder)
     if recording.is_early:
         symptom.details["label"] = EARLY

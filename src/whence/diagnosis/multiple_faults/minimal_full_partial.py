@@ -136,6 +136,8 @@ def _next_list(known: Known, version: Version) -> Known:
     first: dict[frozenset[str], Statement] = {}  # lists made from the same runs are equal: the first stands for them
     for statement in sorted(alive, key=_place):
         first.setdefault(alive[statement], statement)
+    if not first:  # no failing run executed a statement, as one that ends before main: no list has anything to show
+        return replace(known, ranking=(), cases=frozenset(version.failing), lists={})
     candidates = {cases: ranked({c: runs[c] for c in cases}, version) for cases in first}
     chosen = most_different(candidates, known.shown) if known.shown else most_suspicious(candidates)
     left = {s: cases for s, cases in lists.items() if s != first[chosen]}
