@@ -45,6 +45,12 @@ class Describer:
         number = int(self.statements[site])
         return self.subject.places.statements[number] if number >= 0 else None
 
+    def sites_of_statements(self) -> dict[Statement, int]:
+        """For each statement that has sites its first one."""
+        numbers, first = np.unique(self.statements, return_index=True)
+        known = self.subject.places.statements
+        return {known[n]: site for n, site in zip(numbers.tolist(), first.tolist(), strict=True) if n >= 0}
+
     def what(self, site: int) -> str:
         """The C text of a site's value: ``a[i]``, ``x < y``, ``the result of f()``, ``the condition x > 0``."""
         lead, text = self.static(site).words

@@ -154,9 +154,9 @@ class _Seen:
         sites, values = sites[kept], values[kept]
         place = ((values * MIX[0]) ^ (sites.astype(np.uint64) * MIX[1])) >> np.uint64(64 - PLACES)
         is_new = (self._sites[place] != sites) | (self._values[place] != values)
-        sites, values, place = sites[is_new].astype(np.int64), values[is_new], place[is_new]
-        self._sites[place], self._values[place] = sites, values
-        return sites, values
+        new, values, place = sites[is_new].astype(np.int64), values[is_new], place[is_new]
+        self._sites[place], self._values[place] = new, values
+        return new, values
 
 
 def _distinct_pairs(sites: Integers, keys: Words) -> tuple[Integers, Words]:
