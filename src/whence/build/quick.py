@@ -24,8 +24,9 @@ def build_sources(sources: Sequence[Path], flags: Sequence[str], out_dir: Path) 
             raise BuildError(f"{source}: no such file")
     out_dir.mkdir(parents=True, exist_ok=True)
     out = out_dir / sources[0].stem
-    # -lm: C files tried in a hurry use mathematics without saying so, and an unused library costs nothing.
-    words = [*map(str, sources), *flags, "-o", str(out), "-lm"]
+    # -lm: C files tried in a hurry use mathematics without saying so, and an unused library costs nothing. -g: so that
+    # GDB knows their lines; it changes no code.
+    words = ["-g", *map(str, sources), *flags, "-o", str(out), "-lm"]
     command = [sys.executable, "-m", "whence.build.wrapper", *words]
     # Clang's own temporary files go where an interrupted build leaves nothing behind.
     with scratch("build") as place:

@@ -73,7 +73,7 @@ def write_script(subject: Subject, case: Case, stops: Sequence[Stop], folder: Pa
     if case.command is not None or case.place is not None:
         raise SubjectError(f"case {case.name} is a command of a test suite", "`whence cases` makes cases of their own")
     if not has_lines(subject.executable):
-        hint = 'build it with -g: `flags = ["-g"]` in whence.toml, or --cflags=-g for C files'
+        hint = 'build it with -g: `flags = ["-g"]` in whence.toml, or --cflags=-g, and no -g0'
         raise SubjectError("the program was built without -g, so GDB knows no lines of it", hint)
     folder, executable = folder.absolute(), subject.executable.absolute()
     is_own = executable.is_relative_to(Path(whence_home()).absolute())
