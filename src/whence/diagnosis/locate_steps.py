@@ -335,7 +335,7 @@ class Diagnosis:
             with self.investigation.work(share=SEARCHING) as work:
                 with work.share(ALTERING):
                     order = self.joined().ranking  # by what altered no run
-                    steps = searches(self.investigation, self.rows, work, options.has("operators"), lambda: order)
+                    steps = searches(self.investigation, self.rows, work, options.has("operators"), order)
                     for name, doing, share, step in (step for step in steps if options.has(step.name)):
                         with work.share(share):
                             if not work.stopped:

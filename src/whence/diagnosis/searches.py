@@ -19,7 +19,8 @@ from whence.techniques.rules.trials import Settings
 from whence.techniques.value_replacement.technique import replaced
 
 FAILING = 5  # failing cases, the shortest runs
-SWITCHING, SHARE = 0.25, 0.75  # of the time that is left, for switches and then for rules
+SWITCHING, TRYING = 0.25, 0.75  # of the time that is left, for switches and then for rules
+SHARE = 0.6  # of it, for rules where branches have been switched already
 NEAR = 3  # functions
 
 
@@ -33,12 +34,12 @@ class Step(NamedTuple):
 
 
 def searches(
-    investigation: Investigation, rows: Sequence[int], work: Work, operators: bool, order: Callable[[], Sequence[Entry]]
+    investigation: Investigation, rows: Sequence[int], work: Work, operators: bool, order: Sequence[Entry]
 ) -> tuple[Step, ...]:
     """The searches for branch switches, rules and value pairs on the failing cases in these rows.
 
-    ``operators``: rules change operators, too. ``order``: gives the ranking so far, whose first statements' rules come
-    first; those of functions with a switch that lets all of these cases pass come before.
+    ``operators``: rules change operators, too. ``order``: the ranking so far, whose first statements' rules come first;
+    those of functions with a switch that lets all of these cases pass come before.
     """
     rows = list(rows)[:FAILING]
     found: list[Findings] = []
@@ -48,12 +49,12 @@ def searches(
         return found[0]
 
     def rules_near() -> Findings:
-        near = near_switches(investigation.subject, order(), found[0], len(rows)) if found else order()
+        near = near_switches(investigation.subject, order, found[0], len(rows)) if found else order
         return _rules(investigation, rows, work, operators, near)
 
     return (
         Step("switch", "switching branches", SWITCHING, switch),
-        Step("rules", "trying rules", SHARE, rules_near),
+        Step("rules", "trying rules", TRYING, rules_near),
         Step("values", "replacing values", 1.0, lambda: replaced(investigation, rows, work)),
     )
 
