@@ -58,7 +58,7 @@ class Profile:
         """The profile of some runs, each given by its events (EVENT), with ``sites`` of an AlterPlan."""
         form, width = sites["form"], sites["width"]
         seen = _Seen(form != Form.POINTER)
-        pairs = [seen.new(events["site"], events["value"]) for events in runs]
+        pairs = [_distinct_pairs(*seen.new(events["site"], events["value"])) for events in runs]
         site = np.concatenate([np.zeros(0, np.int64), *(sites for sites, _ in pairs)])
         bits = np.concatenate([np.zeros(0, np.uint64), *(bits for _, bits in pairs)])
         kept = ~is_nan(bits, form[site], width[site])

@@ -21,7 +21,10 @@ def programs(folder: Path) -> Iterator[tuple[Path, int]]:
 
 
 def captured_modules(path: Path) -> int:
-    """How many captured modules a program holds; 0 where it was not linked by whence-cc."""
-    with path.open("rb") as file:
-        kinds = [record.kind for record in read_records(file)]
+    """How many captured modules a program holds; 0 where it was not linked by whence-cc, or cannot be read."""
+    try:
+        with path.open("rb") as file:
+            kinds = [record.kind for record in read_records(file)]
+    except OSError:  # a program may be there to be run alone
+        return 0
     return kinds.count("module") if "link" in kinds else 0

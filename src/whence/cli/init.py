@@ -24,14 +24,15 @@ ELF_EXECUTABLES = {2, 3}  # the types of an ELF file that can be run: fixed and 
 CASE_FOLDERS = ("cases", "tests", "test", "testcases", "t", "inputs")
 CASE_FILES = ("cases.txt", "tests.txt", "suite.txt", "cases", "suite", "universe", "testplan.txt")
 OUTPUT_FOLDERS = ("outputs", "expected", "output", "golden")
-TARGETS = re.compile(r"^(?:PROGRAMS?|PROG|TARGET|BIN|EXE|bin_PROGRAMS)\s*[:?]?=\s*([\w./-]+)", re.M)
+NAMING = "(?:PROGRAMS?|PROG|TARGET|BIN|EXE|bin_PROGRAMS)"  # variables that hold the name of the program
+TARGETS = re.compile(rf"^{NAMING}\s*[:?]?=\s*([\w./-]+)", re.M)
 VERSION = re.compile(r"[-_]v?\d[\w.]*$")  # at the end of a folder's name
 PROBES = {"CMakeFiles", "meson-private"}  # folders of programs that test the compiler
 FIRST_OF_ALL = re.compile(r"^all\s*:\s*(?!all-|config\.)([\w./-]+)", re.M)  # none of Automake's own targets
 # What a build is made from that has not made its makefile yet, and how each names the first program.
 TEMPLATES = {
     "Makefile.am": re.compile(r"^bin_PROGRAMS\s*=\s*([\w.-]+)", re.M),
-    "Makefile.in": re.compile(r"^(?:PROGRAMS?|PROG|TARGET|BIN|EXE|bin_PROGRAMS)\s*=\s*([\w.-]+)(?:\$\S*)?\s*$", re.M),
+    "Makefile.in": re.compile(rf"^{NAMING}\s*=\s*([\w.-]+)(?:\$\S*)?\s*$", re.M),
     "CMakeLists.txt": re.compile(r"^\s*add_executable\s*\(\s*([\w.-]+)\s", re.M | re.I),
     "meson.build": re.compile(r"\bexecutable\s*\(\s*'([\w.-]+)'"),
 }
@@ -114,13 +115,14 @@ def survey(folder: Path) -> Survey:
     rules = makefile.read_text(errors="replace") if makefile else ""
     own, checked = TARGETS.search(rules), CHECKED.search(rules)
     target = own or checked or FIRST_OF_ALL.search(rules)
+    made = target[1] if target else None
     build = _build_command(folder, makefile is not None)
     return Survey(
         name=folder.name,
         sources=sorted(path.name for path in folder.glob("*.c")),
         executables=_executables(folder),
         build=f"{build} all check TESTS=" if checked and not own else build,
-        made=target[1] if target else _named_by_template(folder) if makefile is None else None,
+        made=_named_by_template(folder) if makefile is None else made,
         case_folder=next((n for n in CASE_FOLDERS if _holds_cases(folder / n)), None),
         case_file=next((n for n in CASE_FILES if (folder / n).is_file()), None),
         outputs=next((n for n in OUTPUT_FOLDERS if (folder / n).is_dir()), None),
