@@ -29,7 +29,7 @@ def none_fails(runs: Runs, changed: Sequence[str], has_threads: bool = False) ->
     """
     stale = [f"{changed_files(changed)} since the program was built: build it again"] if changed else []
     orders = [SEARCHED] if has_threads else []
-    hint = [*stale, how_to_fail(runs), *orders, *named("left out: ", runs.left_out)]
+    hint = [*stale, *runs.pinned, how_to_fail(runs), *orders, *named("left out: ", runs.left_out)]
     return SubjectError(_none_fails(runs), "\n".join(hint))
 
 

@@ -98,9 +98,14 @@ class Investigation:
         return self.current(technique.run(self))
 
     def current(self, findings: Findings) -> Findings:
-        """The findings without statements of files that were changed since the program was built."""
+        """The findings without statements of files that were changed since the program was built.
+
+        Verdicts that are other ones in the user's own environment are told first.
+        """
         from whence.investigation.stale import without_changed
 
+        if self._runs is not None:
+            findings = replace(findings, warnings=[*self._runs.pinned, *findings.warnings])
         return without_changed(findings, self.subject.places.changed_files())
 
     # ---- Runs --------------------------------------------------------------------------------------------------------

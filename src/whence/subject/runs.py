@@ -18,6 +18,7 @@ from whence.run.oracle import judge
 from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
 from whence.run.runner import RunLost, Runner
+from whence.subject.own_environment import verdicts_that_hang_on_it
 from whence.subject.subject import Subject
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ class Runs:
     ``counts``: uint32, cases by counters of the cover variant. ``depending`` are those of the cases left out whose
     verdict hangs on memory or layout, by their places in ``left_out``. ``unlike`` tells that the only failing cases are
     such whose verdict a variant changes: what they executed is known only as far as the variant ran as the program did.
-    ``cut_short`` names the runs that were ended before their limit, and count as endless.
+    ``cut_short`` names the runs that were ended before their limit, and count as endless. ``pinned`` tells of verdicts
+    that are other ones in the user's own environment.
     """
 
     tested: list[Tested]
@@ -66,6 +68,7 @@ class Runs:
     unlike: bool = False
     depending: dict[int, Case] = field(default_factory=dict)
     cut_short: list[str] = field(default_factory=list)
+    pinned: list[str] = field(default_factory=list)
 
     @property
     def failing(self) -> list[int]:
@@ -113,8 +116,10 @@ def run_all(subject: Subject, progress: Progress | None = None, deadline: float 
         repeated = batches.run(cover, differing, deadline)
         filled = _filled(batches, cover, differing, deadline)
         again = batches.run(runner, sorted({*failing, *differing}), deadline)
+        pinned = verdicts_that_hang_on_it(runner, [plain[row] for row in failing or others])
     unstable = {row for row, result in repeated.items() if _verdict(result) is not _verdict(covered[row])}
     runs = _judged(subject, plain, covered, again, unstable, filled, batches.lost)
+    runs.pinned = pinned
     runs.cut_short = _cut_short(subject, [one.result for one in runs.tested])
     _look_at_memory(subject, runs, deadline)
     return runs
