@@ -36,7 +36,7 @@ def test_many_files_are_counted() -> None:
 def test_where_no_case_fails_the_fault_may_be_in_what_was_not_built_yet() -> None:
     case = SimpleNamespace(command=None, expected=None, rule=Rule.OUTPUT)
     result = SimpleNamespace(code=0, stdout=b"", stderr=b"")
-    runs = SimpleNamespace(tested=[SimpleNamespace(case=case, result=result)], left_out=[])
+    runs = SimpleNamespace(tested=[SimpleNamespace(case=case, result=result)], left_out=[], pinned=[])
     stale, *more = none_fails(runs, ["a.c", "b.c"]).hint.splitlines()  # type: ignore[arg-type]
     assert stale == "a.c, b.c were changed since the program was built: build it again"
     assert none_fails(runs, []).hint.splitlines() == more  # type: ignore[arg-type]
