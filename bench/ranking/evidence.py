@@ -11,7 +11,7 @@ from typing import Any
 from whence.findings import Entry, Findings, Statement, rank
 
 TOLD = ("text", "reasons")  # parts of the evidence that are words alone
-RULE = ("line", "before", "after", "f2p", "p2f", "failing", "checked", "unknown", "score", "family", "doubt")
+RULE = ("line", "before", "after", "f2p", "p2f", "failing", "checked", "unknown", "score", "family", "doubt", "cost")
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ def _written(findings: Findings) -> dict[str, Any]:
         [e.statement.file, e.statement.line, e.score, {k: v for k, v in e.evidence.items() if k not in TOLD}]
         for e in findings.ranking
     ]
-    rules = [[rule[name] for name in RULE] for rule in findings.parts.get("rules", [])]
+    rules = [[rule.get(name) for name in RULE] for rule in findings.parts.get("rules", [])]
     return {"technique": findings.technique, "subject": findings.subject, "ranking": entries, "rules": rules}
 
 

@@ -11,17 +11,17 @@ import numpy as np
 
 from bench.ranking.evidence import Recorded, faulty, read
 from bench.ranking.learn import Example, Floats, learned
-from whence.diagnosis.added_code import FAMILY
 from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
 from whence.diagnosis.confirmation import SCALE
 from whence.diagnosis.learned_ranking import TINY, is_weighed
 from whence.diagnosis.ranking_features import Features
+from whence.diagnosis.tried_edits import FAMILY
 from whence.findings import Entry, Findings, Statement, rank
 from whence.subject.suspiciousness import tie_ranks
 
 QUICK = ("invariants", "causes")  # voices that alter no run: what ``whence fix`` begins with
 VOICES = ("invariants", "rules", "switch", "values", "formula", "causes", "memory")
-ADDITIONS = "additions"  # among the rules: edits that add code
+EDITS = "edits"  # among the rules: edits of the source
 
 
 @dataclass(slots=True)
@@ -51,10 +51,10 @@ class Known:
 
 
 def known(recorded: Recorded, without: Sequence[str] = ()) -> Known | None:
-    """A fault without some voices, or ADDITIONS; None where the weights would not be asked."""
+    """A fault without some voices, or EDITS; None where the weights would not be asked."""
     found = [one for one in recorded.found if one.technique not in without]
-    if ADDITIONS in without:
-        found = [without_additions(one) if one.technique == "rules" else one for one in found]
+    if EDITS in without:
+        found = [without_edits(one) if one.technique == "rules" else one for one in found]
     if not is_weighed(recorded.base, recorded.found, recorded.is_open):
         return None
     combined = fuse(recorded.base, found, AROUND if recorded.is_open else SOURCES)
@@ -75,8 +75,8 @@ def known(recorded: Recorded, without: Sequence[str] = ()) -> Known | None:
     return Known(recorded, Example(features.matrix, is_faulty), features.names, ranks, lines)
 
 
-def without_additions(rules: Findings) -> Findings:
-    """What rules said before code was added: the statements where some was have the score of their best other rule."""
+def without_edits(rules: Findings) -> Findings:
+    """What rules said before edits were tried: the statements that have one have the score of their best other rule."""
     rows = rules.parts["rules"]
     kept = [row for row in rows if row["family"] != FAMILY]
     changed = {Statement(row["file"], row["line"]) for row in rows if row["family"] == FAMILY}

@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from bench.common import markdown  # noqa: E402
 from bench.ranking.calibrate import corrected, fitted, said_of  # noqa: E402
-from bench.ranking.examples import ADDITIONS, VOICES, Known, held_out, load  # noqa: E402
+from bench.ranking.examples import EDITS, VOICES, Known, held_out, load  # noqa: E402
 from bench.ranking.learn import Floats  # noqa: E402
 from whence.diagnosis.learned_ranking import FIRST, MODEL, Model, stored  # noqa: E402
 
@@ -103,7 +103,7 @@ def chances(faults: Sequence[Known], scores: Sequence[Floats]) -> str:
 def ablation(files: Sequence[Path]) -> str:
     """The fixed order, and weights, without each voice."""
     lines = []
-    for voice in (None, *VOICES, ADDITIONS):
+    for voice in (None, *VOICES, EDITS):
         faults = load(files, () if voice is None else (voice,))
         learned = [fault.rank(one) for fault, one in zip(faults, held_out(faults), strict=True)]
         name = "all voices" if voice is None else f"without {voice}"

@@ -4,7 +4,8 @@
 
 Suites are those of ``bench.suites``; each fault is located in the budget, before changes are compiled. A line of JSON
 a fault is added to the file as soon as it is there, so a run that was stopped goes on where it was. Without
-``--generated`` the faults are those of the corpus, otherwise those of a file that ``bench.generated`` made.
+``--generated`` the faults are those of the corpus, otherwise those of a file that ``bench.generated`` made. Edits are
+tried in the order that the fixes of other programs' faults suggest.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -27,8 +30,9 @@ from bench.suites import opened  # noqa: E402
 from corpus import corpus  # noqa: E402
 from whence.diagnosis.statement_kinds import statement_kinds  # noqa: E402
 from whence.errors import WhenceError  # noqa: E402
+from whence.techniques.bugfix.knowledge import SHIPPED, load, save  # noqa: E402
 
-LOCATE = whence.Locate(generate=False, without=("confirmation", "chain", "weights"))
+WITHOUT = ("confirmation", "chain", "weights")
 Fault = corpus.Fault | Generated
 
 
@@ -36,10 +40,11 @@ def record(fault: Fault, seed: int, budget: float) -> Recorded | str:
     """What all techniques say of a fault in the budget, or why they cannot say anything."""
     began = time.perf_counter()
     try:
-        with opened(fault, seed, float("inf")) as suite:
+        with opened(fault, seed, float("inf")) as suite, others_fixes(fault.program) as knowledge:
             suite.prepare()
             suite.investigation.clock.start(budget)
-            diagnosis = LOCATE.diagnose(suite.investigation)
+            locate = whence.Locate(generate=False, without=WITHOUT, knowledge=(knowledge,))
+            diagnosis = locate.diagnose(suite.investigation)
             kinds = statement_kinds(suite.investigation.subject)
     except WhenceError as error:
         return str(error)
@@ -47,6 +52,15 @@ def record(fault: Fault, seed: int, budget: float) -> Recorded | str:
     where = (origin, fault.program, fault.id, fault.kind, tuple(fault.lines), diagnosis.is_open)
     source = corpus.faulty_source(fault)
     return Recorded(*where, diagnosis.base, diagnosis.found, kinds, source, time.perf_counter() - began)
+
+
+@contextmanager
+def others_fixes(program: str) -> Iterator[Path]:
+    """A file with the fixes of other programs' faults."""
+    with tempfile.TemporaryDirectory(prefix="whence-bench-") as folder:
+        path = Path(folder, "fixes")
+        save(path, (scenario for scenario in load(SHIPPED) if scenario.origin.split()[0] != program))
+        yield path
 
 
 def wanted(options: argparse.Namespace) -> Iterator[Fault]:

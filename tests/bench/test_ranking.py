@@ -12,7 +12,7 @@ import pytest
 
 from bench.ranking.calibrate import corrected, fitted
 from bench.ranking.evidence import Recorded, read
-from bench.ranking.examples import ADDITIONS, Known, held_out, known, load, without_additions
+from bench.ranking.examples import EDITS, Known, held_out, known, load, without_edits
 from bench.ranking.learn import Example, learned, softmax
 from bench.ranking.measure import Ways, by_method, by_program
 from bench.ranking.record import record
@@ -187,27 +187,27 @@ def test_how_many_rules_come_before_the_faulty_statement():
     assert shares[0] == pytest.approx(higher / 15)
 
 
-def test_without_additions_a_statement_has_the_score_of_its_best_other_rule():
+def test_without_edits_a_statement_has_the_score_of_its_best_other_rule():
     one = recorded(0)
     rules = one.found[1]
     row = rules.parts["rules"][0]
     rules.parts["rules"] = [
-        {**row, "line": 1, "family": "added"},
-        {**row, "line": 2, "family": "added"},
+        {**row, "line": 1, "family": "edit", "cost": 3.0},
+        {**row, "line": 2, "family": "edit", "cost": 3.0},
         {**row, "line": 2, "score": 0.5, "f2p": 1},
         {**row, "line": 4, "score": 0.9, "doubt": "it breaks a passing case"},
-        {**row, "line": 4, "family": "added"},
+        {**row, "line": 4, "family": "edit", "cost": 3.0},
     ]
     for entry in rules.ranking:
         entry.evidence["rule_score"] = float(entry.statement.line != 3)
-    clean, mends = ({}, {})
-    for without in ((), (ADDITIONS,)):
+    edit, mends = ({}, {})
+    for without in ((), (EDITS,)):
         found = known(one, without)
         assert found is not None
         columns = dict(zip(found.names, found.example.matrix.T, strict=True))
-        clean[without] = dict(zip(found.lines, columns["clean"], strict=True))
+        edit[without] = dict(zip(found.lines, columns["edit"], strict=True))
         mends[without] = dict(zip(found.lines, columns["rule"], strict=True))
-    assert clean[()] == {1: 1, 2: 1, 3: 0, 4: 1} and not any(clean[ADDITIONS,].values())
-    assert mends[ADDITIONS,] == {1: 0, 2: 0.5, 3: 0, 4: 0}
-    by_rules = {e.statement.line: e.evidence.get("rule_score") for e in without_additions(rules).ranking}
+    assert edit[()] == {1: 1, 2: 1, 3: 0, 4: 1} and not any(edit[EDITS,].values())
+    assert mends[()] == mends[EDITS,] == {1: 0, 2: 0.5, 3: 0, 4: 0}
+    by_rules = {e.statement.line: e.evidence.get("rule_score") for e in without_edits(rules).ranking}
     assert by_rules == {1: None, 2: 0.5, 3: 0.0, 4: None}

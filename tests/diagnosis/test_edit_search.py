@@ -62,7 +62,7 @@ def test_a_search_that_ends_early_does_not_say_that_all_edits_were_made(
     monkeypatch.setattr(edit_search, "ENOUGH", 1)
     for name in ("BATCH", "WINDOW"):
         monkeypatch.setattr(candidate_edits, name, 40)
-    search = EditSearch(*summed, time.monotonic() + 60)
+    search = EditSearch(*summed, time.monotonic() + 60, {})
     found = search.run([Entry(Statement("total.c", 11), 1.0, 1, 1)])
     assert not found.all_made and found.count.tried <= found.made and found.passing >= 1
 
@@ -70,7 +70,7 @@ def test_a_search_that_ends_early_does_not_say_that_all_edits_were_made(
 def search_of(summed: tuple[Subject, Runs], *news: bytes) -> EditSearch:
     """A search that has found these conditions in the loop's place, all cases passing with each."""
     subject, runs = summed
-    search = EditSearch(subject, runs, time.monotonic() + 60)
+    search = EditSearch(subject, runs, time.monotonic() + 60, {})
     source = search.found.files["total.c"] = CSource(TOTAL.encode())
     start = TOTAL.encode().index(OLD)
     parts = [(Part(Kind.TEXT, start, start + len(OLD), new),) for new in news]

@@ -122,7 +122,7 @@ def subject_of(name: str, text: str, fails: dict[str, str], passes: list[str]) -
 def candidates(text: str) -> tuple[CSource, list[SourceEdit]]:
     source = CSource(text.encode())
     lines = [("p.c", line) for line in range(1, text.count("\n") + 1)]
-    return source, list(ordered({"p.c": FileCandidates(source, "p.c")}, lines))
+    return source, list(ordered({"p.c": FileCandidates(source, "p.c")}, lines, {}))
 
 
 def divides_by_zero(edit: SourceEdit) -> bool:

@@ -87,10 +87,13 @@ class Found:
 
 
 class EditSearch:
-    """A search for edits of a program that mend its failing cases, until ``deadline`` (of ``time.monotonic``)."""
+    """A search for edits of a program that mend its failing cases, until ``deadline`` (of ``time.monotonic``).
 
-    def __init__(self, subject: Subject, runs: Runs, deadline: float) -> None:
-        self._subject, self._runs, self.deadline = subject, runs, deadline
+    ``made``: how often fixes of each kind were made, which says what is tried first.
+    """
+
+    def __init__(self, subject: Subject, runs: Runs, deadline: float, made: Mapping[str, int]) -> None:
+        self._subject, self._runs, self.deadline, self._made = subject, runs, deadline, made
         self._favoured: Favoured = {}
         self.found = Found()
 
@@ -102,7 +105,7 @@ class EditSearch:
         self._favoured = favoured or {}
         statements = [(entry.statement.file, entry.statement.line) for entry in ranking]
         files = self._files([file for file, _ in statements])
-        self._try(ordered(files, statements), self.deadline)
+        self._try(ordered(files, statements, self._made), self.deadline)
         return self.found
 
     def with_values(self, right: Mapping[Statement, RightValues], deadline: float) -> None:

@@ -29,7 +29,8 @@ from whence.run.cases import TAKE_APART
 from whence.subject.initial_values import InitialValue
 from whence.subject.symptoms import unrecorded_symptom
 from whence.techniques.bugfix.association import Suggestion, learn, prioritise
-from whence.techniques.bugfix.knowledge import SHIPPED, Scenario, load, merged
+from whence.techniques.bugfix.knowledge import Scenario, known
+from whence.techniques.bugfix.likelihood import fixes_made
 from whence.techniques.spectrum import spectrum
 from whence.trace.decode import decode
 from whence.trace.kernels import is_kept
@@ -37,7 +38,7 @@ from whence.trace.kernels import is_kept
 STATEMENTS = 60  # ranked statements of which edits are tried
 SUGGESTED = 3  # ... for which suggestions are made
 QUICK = Locate(alter=False, generate=False, without=("memory", "races"))
-OTHERS = ("memory", "races", "invariants", "causes", "formula", "additions", "confirmation", "chain")
+OTHERS = ("memory", "races", "invariants", "causes", "formula", "edits", "confirmation", "chain")
 SHORT = Locate(generate=False, without=OTHERS)
 LARGE, RANKING = 400, 0.4  # executed statements from which on SHORT ranks them, and of the time, for that
 SEARCHING = 0.8  # of the time, for edits
@@ -47,7 +48,6 @@ APART, APART_MOST = 0.5, 8.0  # of what is left, and seconds, for an input that 
 LISTED = 10  # edits, and suggestions of a statement
 COMPARED = 3  # edits that the first one is told apart from
 CHECKING = 0.6  # of what is left, for further checks of the first edits
-OWN = "whence-fixes.jsonl"  # what the user's team has learned, in the subject's folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Fix:
         Raises SubjectError where no case fails or the cases are commands, UsageError where ``at`` names no statement or
         a knowledge base cannot be used.
         """
-        scenarios = self._scenarios(investigation.subject.folder)
+        scenarios = known(investigation.subject.folder, self.knowledge)
         rows = investigation.failing_rows()
         if any(investigation.runs.tested[row].case.command is not None for row in rows):
             raise SubjectError("the cases are commands of a test suite, which no edit can be tried on", TAKE_APART)
@@ -90,11 +90,6 @@ class Fix:
         if self.at or not fixing.has_passing:
             fixing.suggest_by_values()
         return fixing.findings()
-
-    def _scenarios(self, folder: Path) -> list[Scenario]:
-        own = folder / OWN
-        paths = self.knowledge if self.knowledge is not None else (SHIPPED, *([own] if own.is_file() else []))
-        return merged([load(path) for path in paths])
 
     def _entry(self, investigation: Investigation) -> Entry:
         """The statement that the user names."""
@@ -176,7 +171,7 @@ class _Fixing:
     def __post_init__(self) -> None:
         investigation = self.investigation
         end = investigation.clock.within(SEARCHING)
-        self.edits = EditSearch(investigation.subject, investigation.runs, end)
+        self.edits = EditSearch(investigation.subject, investigation.runs, end, fixes_made(self.scenarios))
         statements = [entry.statement for entry in self.ranking]
         self.further = FurtherEdits(investigation, self.edits, statements, self.quick.entries)
 

@@ -14,7 +14,6 @@ from itertools import zip_longest
 import numpy as np
 
 from whence.alter.work import INTERRUPT, Work
-from whence.diagnosis.added_code import added_code, has_clean
 from whence.diagnosis.chain import patched_chain
 from whence.diagnosis.chosen_steps import ChosenSteps
 from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
@@ -26,6 +25,7 @@ from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
 from whence.diagnosis.searches import FAILING, searches
 from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, fill_slice, locate, values_part
 from whence.diagnosis.statement_kinds import Kinds, statement_kinds
+from whence.diagnosis.tried_edits import TriedEdits, has_clean, tried_edits
 from whence.errors import LongTrace, WhenceError
 from whence.findings import Entry, Findings, Statement
 from whence.investigation.account import search_summary, summary
@@ -41,6 +41,8 @@ from whence.subject.recorder import Recording
 from whence.subject.runs import Runs, blocks_executed
 from whence.subject.symptoms import symptom_of, unrecorded_symptom
 from whence.subject.trace_reader import TraceReader
+from whence.techniques.bugfix.knowledge import known
+from whence.techniques.bugfix.likelihood import fixes_made
 from whence.techniques.likely_invariants.technique import compared_values
 from whence.techniques.memory.first_corruption import first_corruption
 from whence.techniques.races.check import Checker as RaceChecker
@@ -65,7 +67,7 @@ CHECKING_LAST = 0.6  # of it, where the check is still to be compiled: that of m
 SEARCHING = 0.65  # of it, for altered runs and formulas
 ALTERING = 0.8  # of that, for altered runs
 CHANGING = 0.35  # of what is left then, for other initial values, where failing runs read some
-ADDING, ADDING_MOST = 0.6, 25.0  # of what is left then, and seconds, for edits that add code
+EDITING, EDITING_MOST = 0.6, 25.0  # of what is left then, and seconds, for edits of the source
 CONFIRMING = 0.7  # of what is left then, for compiling changes
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
 TELLING, TELLING_MOST = 0.6, 10.0  # of it, and seconds, for the chain
@@ -220,7 +222,7 @@ class Diagnosis:
         if self.options.has("rules", "switch", "values", "formula"):
             self.alter()
             self.change_initial_values()
-            self.add_code()
+            self.try_edits()
         if not check_is_compiled:
             self.check_memory(CHECKING_LAST * self.left)
         if self.options.has("confirmation"):
@@ -362,27 +364,32 @@ class Diagnosis:
             self.found = with_other_values(self.found, other.rows, len(self.runs.passing))
             self.publish()
 
-    def add_code(self) -> None:
-        """Try code that may be missing, where it is known what is right, and no rule repairs all and breaks nothing."""
+    def try_edits(self) -> None:
+        """Try edits of the source, where it is known what is right, and no rule repairs all and breaks nothing."""
         tested = self.runs.tested
         mended = [r for r in self.rows if tested[r].case.command is None and tested[r].outcome.kind is not Kind.MEMORY]
         is_one_program = not self.investigation.subject.has_threads
         is_checked = bool(self.runs.passing) or len(self.investigation.checks) >= FEW
-        if not self.options.has("additions") or not (mended and is_checked and is_one_program):
+        if not self.options.has("edits") or not (mended and is_checked and is_one_program):
             return
         if self.is_open and not self.investigation.checks:
             return
         if any(has_clean(one.parts.get("rules", ())) for one in self.found):
             return
         order = alternated(self.joined().ranking, self.base.ranking)
-        seconds = min(ADDING * self.left, ADDING_MOST)
+        seconds = min(EDITING * self.left, EDITING_MOST)
         end = time.monotonic() + seconds
         pairs = [row for one in self.found for row in one.parts.get("pairs", [])]
-        add = partial(added_code, self.investigation.subject, self.runs, order, mended[:FAILING], end, pairs)
-        added = self.attempts.take("added code", "adding code", add, seconds + LATE)
-        if added is not None and added.tried:
-            self.attempts.lines.append(added.told)
-            self.found = with_other_values(self.found, added.rows, len(self.runs.passing)) if added.rows else self.found
+        subject = self.investigation.subject
+
+        def edit() -> TriedEdits:
+            made = fixes_made(known(subject.folder, self.options.knowledge))
+            return tried_edits(subject, self.runs, order, mended[:FAILING], end, made, pairs)
+
+        tried = self.attempts.take("edits", "trying edits", edit, seconds + LATE)
+        if tried is not None and tried.tried:
+            self.attempts.lines.append(tried.told)
+            self.found = with_other_values(self.found, tried.rows, len(self.runs.passing)) if tried.rows else self.found
             self.publish()
 
     def confirm(self) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from whence.diagnosis.combined_ranking import SEPARATES
 from whence.diagnosis.statement_kinds import Kinds
+from whence.diagnosis.tried_edits import FAMILY, OF_STATEMENT
 from whence.findings import Entry, Findings, Statement
 
 Floats = NDArray[np.float64]
@@ -26,7 +27,7 @@ MANY = 100.0  # rules, cases or instances that count as 1
 CLEAN = 0.999  # score of a rule that repairs all failing cases and breaks none
 CHECKED = 25  # passing cases on which a rule is tried, at most
 VOICES = ("switch", "invariants", "causes")
-SPREAD = ("clean", "switch critical", "values same", "formula alone", "separates")  # what counts for neighbours
+SPREAD = ("clean", "edit", "switch critical", "values same", "formula alone", "separates")  # what counts for neighbours
 
 
 class Features:
@@ -51,6 +52,7 @@ class Features:
         self._base(base)
         self._places(ranked, by_technique)
         self._rules(rules)
+        self._edits([rule for rule in rules if rule["family"] == FAMILY])
         self._switch(by_technique.get("switch"))
         self._values(by_technique.get("values"))
         self._formula(by_technique.get("formula"))
@@ -119,7 +121,7 @@ class Features:
         of_kind: dict[int, set[str]] = {}
         for rule in rules:
             row = self._rows.get(Statement(rule["file"], rule["line"]))
-            if row is None:
+            if row is None or rule["family"] == FAMILY:
                 continue
             score = rule["score"]
             mends[row] = max(mends[row], _share(rule["f2p"], rule["failing"]))
@@ -139,6 +141,24 @@ class Features:
         self._column("most clean")[:] = (count == count.max(initial=0.0)) & (count > 0)
         count[:] = _log(count)
         self._alone("clean")
+
+    def _edits(self, edits: Sequence[Mapping[str, Any]]) -> None:
+        """Edits with which all cases pass: the fewer statements have one, and the likelier it is, the more it says."""
+        has, number, turn, unchecked = map(self._column, ("edit", "edits", "edit turn", "unchecked edit"))
+        costs: dict[int, float] = {}
+        for edit in edits:
+            if edit["doubt"] or (row := self._rows.get(Statement(edit["file"], edit["line"]))) is None:
+                continue
+            if not edit["checked"]:
+                unchecked[row] = 1.0
+                continue
+            has[row], number[row] = 1.0, number[row] + 1
+            costs[row] = min(costs.get(row, edit["cost"]), edit["cost"])
+        for place, row in enumerate(sorted(costs, key=lambda row: costs[row])):
+            turn[row] = 1 / (1 + place)
+        number[:] = number / OF_STATEMENT
+        self._alone("edit")
+        self._alone("unchecked edit")
 
     def _switch(self, switch: Findings | None) -> None:
         cases = max((e.evidence.get("critical", 0) for e in switch.ranking), default=0) if switch else 0
@@ -202,7 +222,7 @@ class Features:
                 column[row] = min(mine.get(role, 0), 3) / 3
 
     def _combine(self) -> None:
-        voices = ("clean", "switch all", "values consistent", "formula all", "separates")
+        voices = ("clean", "edit", "switch all", "values consistent", "formula all", "separates")
         says = sum((self._columns[name] > 0).astype(np.float64) for name in voices)
         self._column("voices agreeing")[:] = says / len(voices)
         near = self._neighbours()

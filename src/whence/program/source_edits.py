@@ -79,9 +79,9 @@ def edited_line(source: CSource, edit: SourceEdit) -> tuple[int, bytes, bytes] |
 
     None where it changes several lines, or no text of one line says it.
     """
-    if len(edit.parts) != 1 or (splice := _splice_in_line(source.text, edit.parts[0])) is None:
+    if len(edit.parts) != 1:
         return None
-    start, end, new = splice
+    start, end, new = _splice_in_line(source.text, edit.parts[0])
     before, after = source.text.split(b"\n"), (source.text[:start] + new + source.text[end:]).split(b"\n")
     changed = [number for number, (old, other) in enumerate(zip(before, after, strict=False)) if old != other]
     if len(before) != len(after) or len(changed) != 1:
@@ -89,13 +89,13 @@ def edited_line(source: CSource, edit: SourceEdit) -> tuple[int, bytes, bytes] |
     return changed[0] + 1, before[changed[0]], after[changed[0]]
 
 
-def _splice_in_line(text: bytes, part: Part) -> tuple[int, int, bytes] | None:
-    """The range that a part replaces, and by what, where nothing is put on a line of its own; None: that cannot be."""
+def _splice_in_line(text: bytes, part: Part) -> tuple[int, int, bytes]:
+    """The range that a part replaces, and by what, where nothing is put on a line of its own."""
     old = text[part.start : part.end]
     if part.kind in (Kind.REPLACE, Kind.TEXT):
         return part.start, part.end, part.text
     if part.kind is Kind.DELETE:
-        return None
+        return part.start, part.end, b";"
     guard = b"if (" + part.text + b") "
     if part.listed and part.kind is Kind.BEHIND:
         return part.end, part.end, b" " + part.text

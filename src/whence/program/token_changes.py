@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import NamedTuple
 
 _TOKEN = re.compile(
@@ -27,14 +28,15 @@ def c_tokens(text: bytes) -> list[str]:
     return [token.decode("latin-1") for token in _TOKEN.findall(_COMMENT.sub(b" ", text))]
 
 
-def token_changes(old: bytes, new: bytes) -> list[Change]:
+@lru_cache(maxsize=4096)  # the edits of a statement are asked for what they are called, and how large they are
+def token_changes(old: bytes, new: bytes) -> tuple[Change, ...]:
     """The changes that lead from one text to the other."""
     before, after = c_tokens(old), c_tokens(new)
-    return [
+    return tuple(
         Change(tuple(before[a:b]), tuple(after[c:d]), tuple(before[:a]), tuple(before[b:]))
         for tag, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
         if tag != "equal"
-    ]
+    )
 
 
 def changed_tokens(old: bytes, new: bytes) -> int:

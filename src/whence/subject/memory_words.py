@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from whence.findings import Statement
 from whence.probe.layout import Kind as Site
 from whence.probe.layout import Role
 from whence.probe.plan import PARAMETER, SAME_BLOCK
@@ -24,7 +25,6 @@ from whence.trace.dependence import event_in_block
 from whence.trace.given import ARRAYS, WORD
 
 if TYPE_CHECKING:
-    from whence.findings import Statement
     from whence.program.debug import Variable
     from whence.subject.subject import Subject
 
@@ -94,7 +94,7 @@ class FoundErrors:
     def brief(self, error: Error) -> str:
         """One error in a few words, with its place: ``a write beyond `name` at FILE:LINE``."""
         at = f"at {_place(self.statement(error))}"
-        if error.kind is Kind.UNDEFINED and (made := self.origin(error)):
+        if error.kind is Kind.UNDEFINED and (made := self._made_from(error)):
             never = f"{made['name']} at {made['file']}:{made['line']}, which was never given a value"
             return f"the use of {self._never_given(error)} {at}, made from {never}"
         if error.kind is Kind.UNDEFINED:
@@ -338,23 +338,30 @@ class FoundErrors:
         return f"what {name} points to" if error.length else name
 
     def origin(self, error: Error) -> dict[str, Any] | None:
-        """What an undefined value was made from, and where that was read; None: it was read itself, or is not known."""
+        """Where an undefined value, or what it was made from, was read first; None: that is not known."""
         if error.kind is not Kind.UNDEFINED or error.missing or error.length:
             return None
-        event, called = self._checked.origin(error.argument), self._reader.called
-        place = self._statement(event)
-        if place is None or (place, called(event)) == (self._statement(error.argument), called(error.argument)):
+        event = self._checked.origin(error.argument)
+        if (place := self._statement(event)) is None:
             return None
         held = next((self._checked.at(start, event) for start, _ in self._checked.trace.ranges(event)), 0)
         owner = self.described(held) if held else None
-        return {"file": place.file, "line": place.line, "event": event, "name": called(event), "object": owner}
+        name = self._reader.called(event)
+        return {"file": place.file, "line": place.line, "event": event, "name": name, "object": owner}
+
+    def _made_from(self, error: Error) -> dict[str, Any] | None:
+        """The origin of an undefined value that is another one than the value itself."""
+        if (origin := self.origin(error)) is None:
+            return None
+        read = Statement(origin["file"], origin["line"]), origin["name"]
+        return None if read == (self._statement(error.argument), self._reader.called(error.argument)) else origin
 
     def _undefined(self, error: Error) -> str:
         what = DECIDES[error.writes]
         if error.writes == objects.CALLS_WITH:
             what += f" `{callee_of(self._reader.static(error.event))}`"
         never = self._never_given(error)
-        if made := self.origin(error):
+        if made := self._made_from(error):
             never += f" was made from {made['name']} on {made['file']}:{made['line']}, which"
         return f"{never} was never given a value, and {what}"
 

@@ -40,7 +40,7 @@ def test_no_variable_is_used_in_its_own_first_value() -> None:
 
 def test_edits_come_once_and_the_first_statement_comes_first() -> None:
     source = CSource(TEXT.encode())
-    edits = list(ordered({"a.c": FileCandidates(source, "a.c")}, [("a.c", 5), ("a.c", 6), ("b.c", 1)]))
+    edits = list(ordered({"a.c": FileCandidates(source, "a.c")}, [("a.c", 5), ("a.c", 6), ("b.c", 1)], {}))
     assert len({(edit.file, edit.parts) for edit in edits}) == len(edits) > 20
     assert edits[0].line == 5 and {edit.line for edit in edits} == {5, 6}
 

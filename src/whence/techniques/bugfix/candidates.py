@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import count
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import CSource, Unit, entries, is_listed, lines_of, own_headers, walk
@@ -18,6 +18,7 @@ from whence.program.source_edits import Kind, Part, SourceEdit
 from whence.techniques.bugfix.conditions import Conditions
 from whence.techniques.bugfix.entries import EntryChanges
 from whence.techniques.bugfix.expressions import ExpressionChanges, Splice
+from whence.techniques.bugfix.likelihood import likeliest_first
 from whence.techniques.bugfix.right_values import RightValues, splices
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.statements import StatementChanges, is_last
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from whence.subject.subject import Subject
 
-LATER = 25  # statements
+ALIKE = 20  # edits of a statement whose turns come nearly together
 LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by hand
 LONGEST_TABLE = 8_000  # ... of an initialiser, which each change of it repeats
 _SET = re.compile(r"([^=!<>+*/%&|^-]+) = ([^=;]+);")
@@ -199,21 +200,40 @@ def by_line(nodes: Iterable[Node], line_of: Callable[[Node], int]) -> dict[int, 
     return found
 
 
-def ordered(files: dict[str, FileCandidates], statements: Sequence[tuple[str, int]]) -> Iterator[SourceEdit]:
-    """The distinct candidate edits of some statements, the most suspicious first; they are made as they are asked for.
+Waiting = tuple[int, int, int, SourceEdit, Iterator[SourceEdit]]  # its turn, place, number, itself, those behind it
 
-    What is less likely waits: the edits of a tier come with those of the tier before of ``LATER`` statements on.
+
+def ordered(
+    files: Mapping[str, FileCandidates], statements: Sequence[tuple[str, int]], made: Mapping[str, int]
+) -> Iterator[SourceEdit]:
+    """The distinct candidate edits of some statements, the likeliest first; they are made as they are asked for.
+
+    ``made``: how often fixes of each kind were made (``likelihood.py``). How likely an edit is falls with its
+    statement's place among them, and with its own among the edits of the statement: those with the smallest product of
+    the two come first.
     """
-    waves: dict[int, list[SourceEdit]] = {}
+    waiting: list[Waiting] = []
     seen = set[tuple[str, tuple[Part, ...]]]()
-    for wave in count():
-        if wave < len(statements):
-            file, line = statements[wave]
-            for tier, edit in files[file].on(line) if file in files else ():
-                waves.setdefault(wave + LATER * tier, []).append(edit)
-        elif not waves:
-            return
-        for edit in waves.pop(wave, ()):
+    opened = 0
+    while waiting or opened < len(statements):
+        while opened < len(statements) and (not waiting or waiting[0][0] >= _turn(opened, 0)):
+            file, line = statements[opened]
+            if file in files:
+                _wait(waiting, opened, 0, iter(likeliest_first(files[file].on(line), made)))
+            opened += 1
+        if waiting:
+            _, place, number, edit, others = heappop(waiting)
+            _wait(waiting, place, number + 1, others)
             if (edit.file, edit.parts) not in seen:
                 seen.add((edit.file, edit.parts))
                 yield edit
+
+
+def _wait(waiting: list[Waiting], place: int, number: int, edits: Iterator[SourceEdit]) -> None:
+    """Let the next edit of a statement wait for its turn."""
+    if (edit := next(edits, None)) is not None:
+        heappush(waiting, (_turn(place, number), place, number, edit, edits))
+
+
+def _turn(place: int, number: int) -> int:
+    return (place + 1) * (number + ALIKE)

@@ -16,6 +16,7 @@ from whence.errors import UsageError
 
 NAME, VERSION = "whence-fix-knowledge", 1
 SHIPPED = Path(__file__).with_name("knowledge.jsonl")
+OWN = "whence-fixes.jsonl"  # what the user's team has learned, in the subject's folder
 _HEAD = json.dumps({"knowledge": NAME, "version": VERSION})
 _MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 
@@ -49,6 +50,16 @@ def load(path: Path) -> list[Scenario]:
     _check_markers(path, lines)
     _check_head(path, lines)
     return [_scenario(path, number, line) for number, line in enumerate(lines[1:], 2) if line.strip()]
+
+
+def known(folder: Path, files: Sequence[Path] | None = None) -> list[Scenario]:
+    """The scenarios of some files; None: those that are shipped, and what lies in the subject's folder.
+
+    Raises UsageError as ``load`` does.
+    """
+    own = folder / OWN
+    paths = files if files is not None else (SHIPPED, *([own] if own.is_file() else []))
+    return merged([load(path) for path in paths])
 
 
 def save(path: Path, scenarios: Iterable[Scenario]) -> None:

@@ -1,0 +1,36 @@
+"""How likely each of a statement's candidate edits is to be its fix.
+
+Key idea: fixes of a kind are made so often, and that is shared by all candidates of the kind that a statement has. One
+of three comparison operators is a likelier fix than one of three hundred sums, also where sums are mended as often.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from whence.program.source_edits import SourceEdit
+from whence.techniques.bugfix.descriptions import describe
+from whence.techniques.bugfix.knowledge import Scenario
+
+UNSEEN = 1.0  # times that a fix counts as made beside those that are known: there are kinds that nobody has told of
+
+
+def fixes_made(scenarios: Iterable[Scenario]) -> Counter[str]:
+    """How often fixes of each kind were made, which is the most special of their descriptions."""
+    return Counter(scenario.fixes[-1] for scenario in scenarios)
+
+
+def likeliest_first(edits: Iterable[tuple[int, SourceEdit]], made: Mapping[str, int]) -> list[SourceEdit]:
+    """The edits of a statement, given with their tiers; equally likely ones by tier, then by size."""
+    kinds = [(kind_of(edit), tier, edit) for tier, edit in edits]
+    candidates = Counter(kind for kind, _, _ in kinds)
+    chance = {kind: (made.get(kind, 0) + UNSEEN) / number for kind, number in candidates.items()}
+    kinds.sort(key=lambda one: (-chance[one[0]], one[1], one[2].size))
+    return [edit for _, _, edit in kinds]
+
+
+def kind_of(edit: SourceEdit) -> str:
+    """The most special description of an edit; empty where it changes nothing."""
+    descriptions = [text for old, new in edit.changes for text in describe(old, new)]
+    return descriptions[-1] if descriptions else ""
