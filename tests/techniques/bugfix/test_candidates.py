@@ -117,6 +117,7 @@ def is_made(text: str, place: str, new: str) -> bool:
         ("    queue.head = victim->next;", "    victim->waited = 0; queue.head = victim->next;"),
         ("    queue.head = victim->next;", "    queue.length--; queue.head = victim->next;"),
         ("    sum += sizes[0];", "    removed = sum; sum += sizes[0];"),
+        ("    queue.limit = sum + removed;", "    sum -= sizes[0]; queue.limit = sum + removed;"),  # what undoes another one
         ("if (victim->level > 3)\n        removed++;", "if (victim->level > 3)\n        removed++; else removed = 0;"),
         # terms: of the same type, of an index, a call around one, one more, a choice
         ("sizes[0]", "sizes[at]"),

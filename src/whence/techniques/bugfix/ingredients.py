@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 MOST_COPIES, MOST_RENAMED, MOST_LIMITS = 60, 40, 30
 RENAMINGS, SAME_TYPE = 4, 2  # of a statement, and variables that one can become
-_TRUTH = re.compile(r"(?<= = )(true|false)(?=;$)")
+_TURNED = re.compile(r"(?<= = )(?:true|false)(?=;$)|(?<= )[+-](?==)")  # what a statement that undoes another has
+_OPPOSITES = {"true": "false", "false": "true", "+": "-", "-": "+"}
 _CHANGING = frozenset(("+", "-", "*", "/", "%", "&", "|", "^"))
 
 Tiered = tuple[str, int]
@@ -54,7 +55,7 @@ class Ingredients:
         for text, tier in (*self._copies(statement), *self._simple(statement), *self._renamed(statement)):
             found[text] = min(tier, found.get(text, tier))
         for text, tier in list(found.items()):
-            found.setdefault(_TRUTH.sub(_opposite, text), max(tier, 1))
+            found.setdefault(_TURNED.sub(lambda turned: _OPPOSITES[turned[0]], text, count=1), max(tier, 1))
         return sorted(found.items(), key=lambda item: item[1])
 
     def calls_at(self, statement: Node) -> list[str]:
@@ -212,7 +213,3 @@ class Ingredients:
             text = f"{self._source.name(left)} {operator.type}= {self._source.name(right)};"
             if operator.type in _CHANGING and self._source.name(left) in places and self.names(right) <= usable:
                 yield text, 1
-
-
-def _opposite(truth: re.Match[str]) -> str:
-    return "false" if truth[0] == "true" else "true"
