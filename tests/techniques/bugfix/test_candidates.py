@@ -113,11 +113,11 @@ def is_made(text: str, place: str, new: str) -> bool:
         ("    sum += sizes[0];", "    if (sum < 0) return; sum += sizes[0];"),
         ("    other->waited = 0;", "    if (other == NULL) return NULL; other->waited = 0;"),
         ("    sum += sizes[0];", "    if (sum >= removed) sum = removed - 1; sum += sizes[0];"),
-        # statements: with other names, of members, counted down, made less by what is reckoned elsewhere
+        # statements: with other names, of members, counted down, made less by what is reckoned elsewhere, undone
         ("    queue.head = victim->next;", "    victim->waited = 0; queue.head = victim->next;"),
         ("    queue.head = victim->next;", "    queue.length--; queue.head = victim->next;"),
         ("    sum += sizes[0];", "    removed = sum; sum += sizes[0];"),
-        ("    queue.limit = sum + removed;", "    sum -= sizes[0]; queue.limit = sum + removed;"),  # what undoes another one
+        ("    queue.limit = sum + removed;", "    sum -= sizes[0]; queue.limit = sum + removed;"),
         ("if (victim->level > 3)\n        removed++;", "if (victim->level > 3)\n        removed++; else removed = 0;"),
         # terms: of the same type, of an index, a call around one, one more, a choice
         ("sizes[0]", "sizes[at]"),
