@@ -9,6 +9,7 @@ import pytest
 from cli_tool import subject_folder
 
 import whence
+from whence.diagnosis.edit_search import EditSearch
 from whence.diagnosis.locate_steps import alternated
 from whence.diagnosis.tried_edits import tried_edits
 from whence.findings import Entry, Findings, Statement
@@ -162,6 +163,13 @@ def test_a_statement_that_breaks_passing_cases_gets_the_condition_that_it_lacks(
     rules = {row["rule"] for row in tried.rows if row["line"] == 7}
     assert "`if (value < 0) count = 0;` put in behind it" in rules
     assert all("count = 0" in row["rule"] for row in tried.rows)  # what sets it without a condition breaks some
+
+
+def test_a_fix_has_the_condition_too() -> None:
+    program = counts()
+    search = EditSearch(program, run_all(program), time.monotonic() + 200, MADE)
+    search.run([Entry(Statement("counts.c", line), 1.0, 1, 1) for line in (7, 6, 13)])
+    assert any("+    if (value < 0) count = 0;" in mending.diff for mending in search.passing)
 
 
 def test_conditions_of_a_statement_begin_with_the_limit_that_it_may_be() -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from whence.diagnosis.proposed_edits import proposed
 from whence.diagnosis.recorded_edits import NOT_RECORDED, RECORDED, memory_of
+from whence.diagnosis.tried_edits import guarded, is_to_guard, lacking
 from whence.findings import Entry, Statement
 from whence.program.c_source import CSource
 from whence.program.source_edits import SourceEdit, edited, unified_diff
@@ -40,6 +41,7 @@ ENOUGH = 40  # passing edits that end a search
 AGAIN, LEAST = 1.5, 6.0  # times that the first passing edit took, and seconds, that the search goes on for more
 ALONE = 48  # edits that no joint build can hold, such as other types, that are tried
 FIRST_OF_ALL = -1  # the place of edits that rules stand for
+TINY = 1e-9  # seconds
 FOREIGN = 2  # tokens that a name counts for which the function does not use elsewhere
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 NOT_HELD = "compiled by itself it mends no failing case"
@@ -105,7 +107,7 @@ class EditSearch:
         self._favoured = favoured or {}
         statements = [(entry.statement.file, entry.statement.line) for entry in ranking]
         files = self._files([file for file, _ in statements])
-        self._try(ordered(files, statements, self._made), self.deadline)
+        self._try(ordered(files, statements, self._made), self.deadline, files)
         return self.found
 
     def with_values(self, right: Mapping[Statement, RightValues], deadline: float) -> None:
@@ -114,12 +116,20 @@ class EditSearch:
         known = [(files[at.file], at.line, values) for at, values in right.items() if at.file in files]
         self._try((edit for file, line, values in known for edit in file.with_values(line, values)), deadline)
 
-    def _try(self, candidates: Iterable[SourceEdit], deadline: float) -> None:
-        """Sieve edits, compile the best by themselves, and put what mends among what was found."""
+    def _try(
+        self, candidates: Iterable[SourceEdit], deadline: float, files: Mapping[str, FileCandidates] | None = None
+    ) -> None:
+        """Sieve edits, compile the best by themselves, and put what mends among what was found.
+
+        Where none passes, statements put in are tried under conditions that ``files`` have for them.
+        """
         found, began = self.found, time.monotonic()
         edits = list[SourceEdit]()  # those that were asked for
         rows = self._failing
         sieved = self._sieved(self._kept(candidates, edits), rows, began, deadline)
+        if files and not any(one.passes(len(rows)) for one in sieved):
+            under = guarded(files, lacking(sieved, len(rows)))
+            sieved += self._sieved(_noted(under, edits), rows, time.monotonic(), deadline)
         order = {id(edit): found.made + place for place, edit in enumerate(edits)}
         found.made += len(edits)
         best = sorted(sieved, key=lambda one: self._promise(one, len(rows), order[id(one.edit)]))
@@ -202,6 +212,9 @@ class EditSearch:
                 first = first or (took if passing or self.passing else 0.0)
                 if passing >= ENOUGH or (first and took > first + max(LEAST, AGAIN * first)):
                     break
+                share = took / max(deadline - began, TINY)
+                if not first and is_to_guard(lacking(sieved, len(rows)), len(rows), share):
+                    break
             self.found.count.add(runs.count)
         return sieved
 
@@ -213,9 +226,7 @@ class EditSearch:
     def _kept(self, edits: Iterable[SourceEdit], made: list[SourceEdit]) -> Iterator[SourceEdit]:
         """The edits, each of which is also put into ``made`` when it is asked for."""
         self.found.all_made = False
-        for edit in edits:
-            made.append(edit)
-            yield edit
+        yield from _noted(edits, made)
         self.found.all_made = True
 
     # ---- What holds --------------------------------------------------------------------------------------------------
@@ -314,6 +325,13 @@ class EditSearch:
         liked = self._favoured.get(Statement(edit.file, edit.line), ())
         mine = self._described(edit) if liked else ()
         return min((liked.index(text) for text in mine if text in liked), default=len(liked))
+
+
+def _noted(edits: Iterable[SourceEdit], made: list[SourceEdit]) -> Iterator[SourceEdit]:
+    """The edits, each of which is also put into ``made`` when it is asked for."""
+    for edit in edits:
+        made.append(edit)
+        yield edit
 
 
 def changed_range(old: bytes, new: bytes) -> tuple[bytes, bytes]:

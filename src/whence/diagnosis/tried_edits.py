@@ -92,8 +92,8 @@ def tried_edits(
             if search.is_over:
                 break
         if not search.found:
-            guarded = _until(deadline, _guarded(files, search.partly))
-            for batch in candidates.sieve(sources, search.noted(guarded), rows):
+            under = _until(deadline, guarded(files, search.partly))
+            for batch in candidates.sieve(sources, search.noted(under), rows):
                 search.take(batch)
         tried.tried = candidates.count.tried
     tried.passing = len(search.found)
@@ -131,8 +131,7 @@ class _Search:
         passing = [one for one in batch if one.passes(self._failing)]
         self.found += [one for one in passing if one.ran]
         self.unchecked += [one for one in passing if not one.ran]
-        put_in = (one for one in batch if len(one.edit.parts) == 1 and one.edit.parts[0].kind in _PUT_IN)
-        self.partly += [one for one in put_in if one.broken or len(one.repaired) < self._failing]
+        self.partly += lacking(batch, self._failing)
         self._first = self._first or (self._taken if self.found else 0.0)
 
     @property
@@ -144,15 +143,29 @@ class _Search:
         """Whether to try no more statements: enough was found, or conditions are to have the rest of the time."""
         if self.found:
             return len(self.found) >= ENOUGH or self._taken > self._first + max(SECONDS, AGAIN * self._first)
-        is_mended = any(len(one.repaired) == self._failing for one in self.partly)
-        return is_mended and self._taken > UNGUARDED * (self._deadline - self._began)
+        share = self._taken / max(self._deadline - self._began, 1e-9)
+        return is_to_guard(self.partly, self._failing, share)
 
 
-def _guarded(files: Mapping[str, FileCandidates], partly: Sequence[Sieved]) -> Iterator[SourceEdit]:
+def lacking(batch: Sequence[Sieved], failing: int) -> list[Sieved]:
+    """Statements put in that mend some of so many failing cases, and break others or leave some.
+
+    They may lack a condition.
+    """
+    put_in = (one for one in batch if len(one.edit.parts) == 1 and one.edit.parts[0].kind in _PUT_IN)
+    return [one for one in put_in if one.broken or len(one.repaired) < failing]
+
+
+def is_to_guard(partly: Sequence[Sieved], failing: int, share: float) -> bool:
+    """Whether the rest of the time is for conditions, where nothing better was found in a share of it."""
+    return share > UNGUARDED and any(len(one.repaired) == failing for one in partly)
+
+
+def guarded(files: Mapping[str, FileCandidates], partly: Sequence[Sieved]) -> Iterator[SourceEdit]:
     """Statements that mend most under conditions: the likely ones of each statement before the others of any."""
     statements = [one.edit for one in sorted(partly, key=lambda one: -len(one.repaired))]
-    lacking = (edit for edit in statements if next(files[edit.file].guarded(edit), None) is not None)
-    ways = [islice(files[edit.file].guarded(edit), CONDITIONS) for edit in islice(lacking, ALMOST)]
+    open_ = (edit for edit in statements if next(files[edit.file].guarded(edit), None) is not None)
+    ways = [islice(files[edit.file].guarded(edit), CONDITIONS) for edit in islice(open_, ALMOST)]
     return (edit for edits in zip_longest(*ways) for edit in edits if edit is not None)
 
 
