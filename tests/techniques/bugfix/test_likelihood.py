@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from whence.program.source_edits import Kind, Part, SourceEdit
 from whence.techniques.bugfix.candidates import ALIKE, FileCandidates, ordered
 from whence.techniques.bugfix.knowledge import Scenario
-from whence.techniques.bugfix.likelihood import fixes_made, kind_of, likeliest_first
+from whence.techniques.bugfix.likelihood import fixes_made, kinds_of, likeliest_first
 
 
 def edit(old: str, new: str, at: int = 0) -> SourceEdit:
@@ -18,11 +18,12 @@ def edit(old: str, new: str, at: int = 0) -> SourceEdit:
     return SourceEdit("a.c", 1, (Part(Kind.REPLACE, at, at + len(old), change[1]),), (change,))
 
 
-def test_a_fix_counts_by_the_most_special_of_its_descriptions() -> None:
+def test_a_fix_counts_by_its_most_general_and_its_most_special_description() -> None:
     fixes = [("change an operator", "change < into <="), ("change an operator", "change < into <="), ("add a cast",)]
     made = fixes_made(Scenario(fix, frozenset(), f"p {number}") for number, fix in enumerate(fixes))
-    assert made == {"change < into <=": 2, "add a cast": 1}
-    assert kind_of(edit("<", "<=")) == "change < into <=" and kind_of(edit("a", "b")) == "use another variable"
+    assert made == {"change an operator": 2, "change < into <=": 2, "add a cast": 1}
+    assert kinds_of(edit("<", "<=")) == ("change an operator", "change < into <=")
+    assert kinds_of(edit("a", "b")) == ("use another variable", "use another variable")
 
 
 def test_how_often_a_fix_is_made_is_shared_by_its_candidates() -> None:

@@ -2,6 +2,8 @@
 
 Key idea: fixes of a kind are made so often, and that is shared by all candidates of the kind that a statement has. One
 of three comparison operators is a likelier fix than one of three hundred sums, also where sums are mended as often.
+An edit is of two kinds, by its most general description ("change an operator") and by its most special one ("change <
+into <="), of which there are few fixes to know; the chances by both are multiplied.
 """
 
 from __future__ import annotations
@@ -17,20 +19,20 @@ UNSEEN = 1.0  # times that a fix counts as made beside those that are known: the
 
 
 def fixes_made(scenarios: Iterable[Scenario]) -> Counter[str]:
-    """How often fixes of each kind were made, which is the most special of their descriptions."""
-    return Counter(scenario.fixes[-1] for scenario in scenarios)
+    """How often fixes of each kind were made."""
+    return Counter(kind for scenario in scenarios for kind in dict.fromkeys((scenario.fixes[0], scenario.fixes[-1])))
 
 
 def likeliest_first(edits: Iterable[tuple[int, SourceEdit]], made: Mapping[str, int]) -> list[SourceEdit]:
     """The edits of a statement, given with their tiers; equally likely ones by tier, then by size."""
-    kinds = [(kind_of(edit), tier, edit) for tier, edit in edits]
-    candidates = Counter(kind for kind, _, _ in kinds)
+    known = [(kinds_of(edit), tier, edit) for tier, edit in edits]
+    candidates = Counter(kind for kinds, _, _ in known for kind in set(kinds))
     chance = {kind: (made.get(kind, 0) + UNSEEN) / number for kind, number in candidates.items()}
-    kinds.sort(key=lambda one: (-chance[one[0]], one[1], one[2].size))
-    return [edit for _, _, edit in kinds]
+    known.sort(key=lambda one: (-chance[one[0][0]] * chance[one[0][1]], one[1], one[2].size))
+    return [edit for _, _, edit in known]
 
 
-def kind_of(edit: SourceEdit) -> str:
-    """The most special description of an edit; empty where it changes nothing."""
+def kinds_of(edit: SourceEdit) -> tuple[str, str]:
+    """The most general and the most special description of an edit; empty where it changes nothing."""
     descriptions = [text for old, new in edit.changes for text in describe(old, new)]
-    return descriptions[-1] if descriptions else ""
+    return (descriptions[0], descriptions[-1]) if descriptions else ("", "")
