@@ -16,7 +16,8 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
@@ -77,6 +78,15 @@ def teach(program: str, number: int) -> Taught:
         taught.error = str(error)
     taught.seconds = time.perf_counter() - began
     return taught
+
+
+@contextmanager
+def others_fixes(program: str) -> Iterator[Path]:
+    """A file with the fixes of other programs' faults."""
+    with tempfile.TemporaryDirectory(prefix="whence-bench-") as folder:
+        path = Path(folder, "fixes")
+        save(path, (scenario for scenario in load(SHIPPED) if scenario.origin.split()[0] != program))
+        yield path
 
 
 # ---- Measuring -------------------------------------------------------------------------------------------------------

@@ -18,10 +18,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bench.fixes import others_fixes  # noqa: E402
 from bench.generated.faults import read_faults  # noqa: E402
 from bench.ranking.evidence import Recorded, read  # noqa: E402
 from bench.ranking.examples import without_edits  # noqa: E402
-from bench.ranking.record import Fault, others_fixes  # noqa: E402
+from bench.ranking.record import Fault  # noqa: E402
 from bench.suites import opened  # noqa: E402
 from corpus import corpus  # noqa: E402
 from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse  # noqa: E402
@@ -29,12 +30,10 @@ from whence.diagnosis.initial_values import with_other_values  # noqa: E402
 from whence.diagnosis.learned_ranking import is_weighed, reranked, shipped  # noqa: E402
 from whence.diagnosis.locate_steps import alternated  # noqa: E402
 from whence.diagnosis.searches import FAILING  # noqa: E402
-from whence.diagnosis.tried_edits import TriedEdits, has_clean, tried_edits  # noqa: E402
+from whence.diagnosis.tried_edits import TriedEdits, has_clean, known_fixes, tried_edits  # noqa: E402
 from whence.errors import WhenceError  # noqa: E402
 from whence.findings import Entry, Findings  # noqa: E402
 from whence.run.outcome import Kind  # noqa: E402
-from whence.techniques.bugfix.knowledge import load  # noqa: E402
-from whence.techniques.bugfix.likelihood import fixes_made  # noqa: E402
 
 
 def order(fault: Recorded, found: list[Findings]) -> list[Entry]:
@@ -53,7 +52,7 @@ def tried(fault: Fault, ranking: list[Entry], seed: int, seconds: float) -> tupl
         subject, runs = suite.investigation.subject, suite.investigation.runs
         rows = [r for r in suite.investigation.failing_rows() if runs.tested[r].outcome.kind is not Kind.MEMORY]
         end = time.monotonic() + seconds
-        found = tried_edits(subject, runs, ranking, rows[:FAILING], end, fixes_made(load(knowledge)))
+        found = tried_edits(subject, runs, ranking, rows[:FAILING], end, known_fixes(subject.folder, (knowledge,)))
         return found, len(runs.passing)
 
 

@@ -13,24 +13,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
 import whence  # noqa: E402
+from bench.fixes import others_fixes  # noqa: E402
 from bench.generated.faults import Generated, read_faults  # noqa: E402
 from bench.ranking.evidence import Recorded, read  # noqa: E402
 from bench.suites import opened  # noqa: E402
 from corpus import corpus  # noqa: E402
 from whence.diagnosis.statement_kinds import statement_kinds  # noqa: E402
 from whence.errors import WhenceError  # noqa: E402
-from whence.techniques.bugfix.knowledge import SHIPPED, load, save  # noqa: E402
 
 WITHOUT = ("confirmation", "chain", "weights")
 Fault = corpus.Fault | Generated
@@ -52,15 +50,6 @@ def record(fault: Fault, seed: int, budget: float) -> Recorded | str:
     where = (origin, fault.program, fault.id, fault.kind, tuple(fault.lines), diagnosis.is_open)
     source = corpus.faulty_source(fault)
     return Recorded(*where, diagnosis.base, diagnosis.found, kinds, source, time.perf_counter() - began)
-
-
-@contextmanager
-def others_fixes(program: str) -> Iterator[Path]:
-    """A file with the fixes of other programs' faults."""
-    with tempfile.TemporaryDirectory(prefix="whence-bench-") as folder:
-        path = Path(folder, "fixes")
-        save(path, (scenario for scenario in load(SHIPPED) if scenario.origin.split()[0] != program))
-        yield path
 
 
 def wanted(options: argparse.Namespace) -> Iterator[Fault]:

@@ -25,7 +25,7 @@ from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
 from whence.diagnosis.searches import FAILING, searches
 from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, fill_slice, locate, values_part
 from whence.diagnosis.statement_kinds import Kinds, statement_kinds
-from whence.diagnosis.tried_edits import TriedEdits, has_clean, tried_edits
+from whence.diagnosis.tried_edits import TriedEdits, has_clean, known_fixes, tried_edits
 from whence.errors import LongTrace, WhenceError
 from whence.findings import Entry, Findings, Statement
 from whence.investigation.account import search_summary, summary
@@ -41,8 +41,6 @@ from whence.subject.recorder import Recording
 from whence.subject.runs import Runs, blocks_executed
 from whence.subject.symptoms import symptom_of, unrecorded_symptom
 from whence.subject.trace_reader import TraceReader
-from whence.techniques.bugfix.knowledge import known
-from whence.techniques.bugfix.likelihood import fixes_made
 from whence.techniques.likely_invariants.technique import compared_values
 from whence.techniques.memory.first_corruption import first_corruption
 from whence.techniques.races.check import Checker as RaceChecker
@@ -383,7 +381,7 @@ class Diagnosis:
         subject = self.investigation.subject
 
         def edit() -> TriedEdits:
-            made = fixes_made(known(subject.folder, self.options.knowledge))
+            made = known_fixes(subject.folder, self.options.knowledge)
             return tried_edits(subject, self.runs, order, mended[:FAILING], end, made, pairs)
 
         tried = self.attempts.take("edits", "trying edits", edit, seconds + LATE)

@@ -13,10 +13,12 @@ where nothing else is found, conditions are tried.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, takewhile, zip_longest
 from math import log1p
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whence.findings import Entry, Statement, plural
@@ -24,6 +26,8 @@ from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, SourceEdit, edited_line
 from whence.subject.candidate_edits import CandidateRuns, Sieved
 from whence.techniques.bugfix.candidates import FileCandidates, file_candidates, ordered
+from whence.techniques.bugfix.knowledge import known
+from whence.techniques.bugfix.likelihood import fixes_made
 from whence.techniques.bugfix.right_values import right_assignments
 
 if TYPE_CHECKING:
@@ -81,7 +85,7 @@ def tried_edits(
     changed = set(subject.places.changed_files())
     named = [*(at.file for at, _, _ in right), *(entry.statement.file for entry in ranking[:STATEMENTS])]
     files = file_candidates(subject, [name for name in named if name not in changed])
-    known = dict.fromkeys(subject.places.statements)
+    all_statements = dict.fromkeys(subject.places.statements)
     statements = [(e.statement.file, e.statement.line) for e in ranking[:STATEMENTS] if e.statement.file in files]
     sources = {name: file.source for name, file in files.items()}
     tried, search = TriedEdits(statements=len(statements)), _Search(len(rows), deadline)
@@ -97,8 +101,16 @@ def tried_edits(
                 search.take(batch)
         tried.tried = candidates.count.tried
     tried.passing = len(search.found)
-    tried.rows = list(_rows(runs, sources, known, search, rows))
+    tried.rows = list(_rows(runs, sources, all_statements, search, rows))
     return tried
+
+
+def known_fixes(folder: Path, files: Sequence[Path] | None = None) -> Counter[str]:
+    """How often fixes of each kind were made, by what is shipped and lies in the subject's folder, or by some files.
+
+    Raises UsageError where a file cannot be used.
+    """
+    return fixes_made(known(folder, files))
 
 
 class _Search:
