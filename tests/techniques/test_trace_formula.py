@@ -366,9 +366,13 @@ def test_a_value_with_which_the_run_fails_all_the_same_is_told_as_such_and_anoth
 
     def told(confirmed: bool | None, *others: FailingRun) -> str:
         diagnoses = [replace(diagnosis, confirmed=confirmed) for diagnosis in found.diagnoses]
-        joined = findings("sale", replace(found, runs=[*others, small.run], diagnoses=diagnoses), [])
+        repairs = {statement: ["the value - 1"] for diagnosis in diagnoses for statement in diagnosis.statements}
+        known = replace(found, runs=[*others, small.run], diagnoses=diagnoses, repairs=repairs)
+        joined = findings("sale", known, [])
         texts = (e.evidence["text"] for e in joined.ranking if e.statement.line == small.line("DISCOUNT"))
-        return next(texts).partition(";")[0]
+        text, _, repair = next(texts).partition(";")
+        assert repair.startswith(" would make 1 of ") is (confirmed is not False)
+        return text
 
     plain = "`discount` could have been 0.05 here, it was 0.5"
     assert told(None) == told(True) == plain

@@ -114,10 +114,11 @@ def _evidence(
     alone = [d for d in diagnoses if len(d.statements) == 1]
     function = next((d.function for d in alone), UNKNOWN)
     sentences = [_named_text(found, min(diagnoses, key=lambda d: (d.key, not d.changes)))] if diagnoses else []
-    mended = f"{len({id(d.run) for d in alone})} of {plural(len(found.runs), 'failing run')}"
-    if repairs:
+    able = len({id(d.run) for d in alone if d.confirmed is not False})  # the others were run so, and fail all the same
+    mended = f"{able} of {plural(len(found.runs), 'failing run')}"
+    if repairs and able:
         sentences.append(f"would make {mended} right: {', '.join(repairs[:REPAIRS])}")
-    if function.also:
+    if function.also and able:
         sentences.append(f"could make {mended} right if it depended on `{function.also}` as well")
     return {
         "text": "; ".join(sentences),
