@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from cli_tool import subject_folder
 
-from whence.diagnosis import edit_search
+from whence.diagnosis import edit_trials
 from whence.diagnosis.edit_search import NOT_RECORDED, EditSearch, Mending
 from whence.findings import Entry, Statement
 from whence.program.c_source import CSource
@@ -59,7 +59,7 @@ def summed() -> tuple[Subject, Runs]:
 def test_a_search_that_ends_early_does_not_say_that_all_edits_were_made(
     summed: tuple[Subject, Runs], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(edit_search, "ENOUGH", 1)
+    monkeypatch.setattr(edit_trials, "ENOUGH", 1)
     for name in ("BATCH", "WINDOW"):
         monkeypatch.setattr(candidate_edits, name, 40)
     search = EditSearch(*summed, time.monotonic() + 60, {})

@@ -76,6 +76,30 @@ def test_the_shipped_weights_are_of_these_features(base):
     assert shipped().chances.keys() == learned_ranking.FIRST.keys()
 
 
+def edit(statement: Statement, cost: float, **more: Any) -> dict[str, Any]:
+    return rule(statement, family="edit", cost=cost, **more)
+
+
+def test_a_statement_that_an_edit_mends_comes_first(base):
+    found = [rules(rule(B, score=0.7, f2p=1))]
+    model = weights(base, rule=5.0)
+
+    def first(*edits: dict[str, Any]) -> Statement:
+        mine = [replace(found[0], parts={"rules": [*found[0].parts["rules"], *edits]})]
+        return reranked(fuse(base, mine), base, mine, {}, model).ranking[0].statement
+
+    assert first() == B and first(edit(D, 3.0)) == D
+    assert first(edit(D, 3.0, checked=0)) == first(edit(D, 3.0, doubt="it fits these cases")) == B
+
+
+def test_edits_count_by_how_likely_they_are_and_whether_passing_cases_come_to_them(base):
+    listed = [edit(A, 9.0), edit(C, 4.0), edit(C, 6.0), edit(B, 1.0, checked=0), edit(D, 2.0, doubt="it fits")]
+    made = features(base, rules(*listed))
+    assert column(made, "edit") == {10: 1, 20: 0, 30: 1, 31: 0} and column(made, "unchecked edit")[20] == 1
+    assert column(made, "edit turn") == {10: 0.5, 20: 0, 30: 1, 31: 0}
+    assert not any(column(made, "clean").values())  # which is what rules are
+
+
 def test_the_first_memory_error_comes_before_all_that_no_rule_mends(base):
     memory = findings("memory", {C: {"corrupts": 1.0}, D: {"corrupts": 0.5}})
     found = [rules(rule(B)), memory]

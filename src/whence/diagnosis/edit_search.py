@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from whence.diagnosis.edit_trials import EditTrials
 from whence.diagnosis.proposed_edits import proposed
 from whence.diagnosis.recorded_edits import NOT_RECORDED, RECORDED, memory_of
-from whence.diagnosis.tried_edits import guarded, is_to_guard, lacking
 from whence.findings import Entry, Statement
 from whence.program.c_source import CSource
 from whence.program.source_edits import SourceEdit, edited, unified_diff
@@ -37,11 +37,8 @@ Favoured = Mapping[Statement, Sequence[str]]  # descriptions of fixes of stateme
 SIEVING = 0.85  # of the time, for joint builds; the rest is for what passed
 CONFIRMED = 12  # edits that are compiled by themselves, the best ones
 NEAREST = 4  # ... where none passes
-ENOUGH = 40  # passing edits that end a search
-AGAIN, LEAST = 1.5, 6.0  # times that the first passing edit took, and seconds, that the search goes on for more
 ALONE = 48  # edits that no joint build can hold, such as other types, that are tried
 FIRST_OF_ALL = -1  # the place of edits that rules stand for
-TINY = 1e-9  # seconds
 FOREIGN = 2  # tokens that a name counts for which the function does not use elsewhere
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 NOT_HELD = "compiled by itself it mends no failing case"
@@ -123,25 +120,25 @@ class EditSearch:
 
         Where none passes, statements put in are tried under conditions that ``files`` have for them.
         """
-        found, began = self.found, time.monotonic()
-        edits = list[SourceEdit]()  # those that were asked for
-        rows = self._failing
-        sieved = self._sieved(self._kept(candidates, edits), rows, began, deadline)
-        if files and not any(one.passes(len(rows)) for one in sieved):
-            under = guarded(files, lacking(sieved, len(rows)))
-            sieved += self._sieved(_noted(under, edits), rows, time.monotonic(), deadline)
-        order = {id(edit): found.made + place for place, edit in enumerate(edits)}
-        found.made += len(edits)
-        best = sorted(sieved, key=lambda one: self._promise(one, len(rows), order[id(one.edit)]))
+        found, began, rows = self.found, time.monotonic(), self._failing
+        end = began + SIEVING * (deadline - began)
+        trials = EditTrials(rows, end, found_before=bool(self.passing))
+        with CandidateRuns(self._subject, self._runs, end) as runs:
+            trials.run(runs, found.files, candidates, files or {})
+            found.count.add(runs.count)
+        found.all_made, sieved = trials.all_made, trials.sieved
+        order = {edit: found.made + place for edit, place in trials.places.items()}
+        found.made += len(order)
+        best = sorted(sieved, key=lambda one: self._promise(one, len(rows), order[one.edit]))
         known = [self._text(mending.edit) for mending in self.passing]
-        passing = sum(one.passes(len(rows)) and self._text(one.edit) not in known for one in sieved)
+        passing = sum(self._text(one.edit) not in known for one in trials.passing)
         found.passing += passing
         with Editing(self._subject, self._runs, deadline) as editing:
             most = CONFIRMED if passing else NEAREST
             tried = self._confirm(editing, [one.edit for one in best[: min(most, passing or most)]], order)
             found.unconfirmed.update(one.trouble or NOT_HELD for one in tried if not one.repaired)
             if not self.passing:
-                self._alone(editing, [edit for edit in edits if not edit.is_choice][:ALONE], order)
+                self._alone(editing, [edit for edit in order if not edit.is_choice][:ALONE], order)
             self._join(editing)
         self._order()
         found.seconds += time.monotonic() - began
@@ -158,7 +155,7 @@ class EditSearch:
                 found.files[name] = CSource(path.read_bytes())
         edits = proposed(rules, found.files)
         with Editing(self._subject, self._runs, deadline) as editing:
-            self._by_themselves(editing, edits, dict.fromkeys(map(id, edits), FIRST_OF_ALL))
+            self._by_themselves(editing, edits, dict.fromkeys(edits, FIRST_OF_ALL))
             self._join(editing)
         found.proposed, found.made = found.proposed + len(edits), found.made + len(edits)
         found.seconds += time.monotonic() - began
@@ -198,40 +195,14 @@ class EditSearch:
         if text not in self.found.notes:
             self.found.notes.append(text)
 
-    # ---- The sieve ---------------------------------------------------------------------------------------------------
-
-    def _sieved(self, edits: Iterable[SourceEdit], rows: Sequence[int], began: float, deadline: float) -> list[Sieved]:
-        """The edits that repair a failing case, until there are enough or the time for it is over."""
-        sieved: list[Sieved] = []
-        first = 0.0
-        with CandidateRuns(self._subject, self._runs, began + SIEVING * (deadline - began)) as runs:
-            for batch in runs.sieve(self.found.files, edits, rows):
-                sieved += batch
-                took = time.monotonic() - began
-                passing = sum(one.passes(len(rows)) for one in sieved)
-                first = first or (took if passing or self.passing else 0.0)
-                if passing >= ENOUGH or (first and took > first + max(LEAST, AGAIN * first)):
-                    break
-                share = took / max(deadline - began, TINY)
-                if not first and is_to_guard(lacking(sieved, len(rows)), len(rows), share):
-                    break
-            self.found.count.add(runs.count)
-        return sieved
+    # ---- What holds --------------------------------------------------------------------------------------------------
 
     def _promise(self, one: Sieved, failing: int, place: int) -> tuple[bool, bool, int, int, int, int]:
         """The order in which edits are compiled by themselves."""
         own = self._favour(one.edit)
         return not one.passes(failing), bool(one.broken), -len(one.repaired), self._cost(one.edit), own, place
 
-    def _kept(self, edits: Iterable[SourceEdit], made: list[SourceEdit]) -> Iterator[SourceEdit]:
-        """The edits, each of which is also put into ``made`` when it is asked for."""
-        self.found.all_made = False
-        yield from _noted(edits, made)
-        self.found.all_made = True
-
-    # ---- What holds --------------------------------------------------------------------------------------------------
-
-    def _confirm(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[int, int]) -> list[Tried]:
+    def _confirm(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[SourceEdit, int]) -> list[Tried]:
         """Compile edits by themselves, and keep those with which a failing case passes; what came of each."""
         texts = [self._text(edit) for edit in edits]
         seen = {mending.diff for mending in self.found.mendings}
@@ -241,17 +212,17 @@ class EditSearch:
             diff = unified_diff(file, old, text)
             if tried.repaired and diff not in seen:
                 seen.add(diff)
-                self.found.mendings.append(Mending(edit, tried, diff, self._described(edit), order[id(edit)]))
+                self.found.mendings.append(Mending(edit, tried, diff, self._described(edit), order[edit]))
         return found
 
-    def _alone(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[int, int]) -> None:
+    def _alone(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[SourceEdit, int]) -> None:
         """Edits that need a build each."""
         for start in range(0, len(edits), 8):
             self._by_themselves(editing, edits[start : start + 8], order)
             if time.monotonic() >= self.deadline:
                 break
 
-    def _by_themselves(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[int, int]) -> None:
+    def _by_themselves(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[SourceEdit, int]) -> None:
         """Edits that no sieve has seen, compiled and counted."""
         before = len(self.passing)
         self._confirm(editing, edits, order)
@@ -325,13 +296,6 @@ class EditSearch:
         liked = self._favoured.get(Statement(edit.file, edit.line), ())
         mine = self._described(edit) if liked else ()
         return min((liked.index(text) for text in mine if text in liked), default=len(liked))
-
-
-def _noted(edits: Iterable[SourceEdit], made: list[SourceEdit]) -> Iterator[SourceEdit]:
-    """The edits, each of which is also put into ``made`` when it is asked for."""
-    for edit in edits:
-        made.append(edit)
-        yield edit
 
 
 def changed_range(old: bytes, new: bytes) -> tuple[bytes, bytes]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from whence.diagnosis.combined_ranking import SEPARATES
 from whence.diagnosis.statement_kinds import Kinds
-from whence.diagnosis.tried_edits import FAMILY, OF_STATEMENT
+from whence.diagnosis.tried_edits import FAMILY, OF_STATEMENT, is_checked
 from whence.findings import Entry, Findings, Statement
 
 Floats = NDArray[np.float64]
@@ -149,7 +149,7 @@ class Features:
         for edit in edits:
             if edit["doubt"] or (row := self._rows.get(Statement(edit["file"], edit["line"]))) is None:
                 continue
-            if not edit["checked"]:
+            if not is_checked(edit):
                 unchecked[row] = 1.0
                 continue
             has[row], number[row] = 1.0, number[row] + 1

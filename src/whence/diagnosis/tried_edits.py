@@ -12,15 +12,15 @@ where nothing else is found, conditions are tried.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice, takewhile, zip_longest
+from itertools import chain, islice
 from math import log1p
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from whence.diagnosis.edit_trials import EditTrials
 from whence.findings import Entry, Statement, plural
 from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, SourceEdit, edited_line
@@ -37,14 +37,9 @@ if TYPE_CHECKING:
 STATEMENTS = 120  # of the ranking so far, the first ones
 RIGHT, PLACES = 12, 60  # values that would have been right, and places where each is assigned
 OF_STATEMENT = 3  # edits of a statement that become rules, the likeliest
-ENOUGH = 60  # edits with which all cases pass that end the search
-AGAIN, SECONDS = 1.5, 5.0  # times that the first of them took, and seconds, that the search goes on for more
-ALMOST, CONDITIONS = 12, 120  # statements that lack a condition, and conditions that are tried with each
-UNGUARDED = 0.65  # of the time, after which conditions are tried where there is such a statement, and nothing better
 UNCHECKED = 0.99  # score of an edit that no passing case comes to
 CLEAN = 0.999  # score of a rule that repairs all failing cases and breaks none
 FAMILY = "edit"
-_PUT_IN = (Kind.BEFORE, Kind.BEHIND)
 
 Right = tuple[Statement, str, str]  # where a value would have been right, of what, and the value
 
@@ -77,7 +72,8 @@ def tried_edits(
 ) -> TriedEdits:
     """Try edits of the first statements of a ranking on the failing cases ``rows`` and all passing ones.
 
-    First such as give a value that would have been right (the part ``pairs``) to its place, anywhere in the function.
+    First such as give a value that would have been right (the part ``pairs``) to its place, anywhere in the function:
+    they fit the cases, so they do not end the search, and are doubtful where no other edit is the same.
     ``made``: how often fixes of each kind were made. Until ``deadline`` (of ``time.monotonic``), or until enough of
     them have passed.
     """
@@ -88,21 +84,40 @@ def tried_edits(
     all_statements = dict.fromkeys(subject.places.statements)
     statements = [(e.statement.file, e.statement.line) for e in ranking[:STATEMENTS] if e.statement.file in files]
     sources = {name: file.source for name, file in files.items()}
-    tried, search = TriedEdits(statements=len(statements)), _Search(len(rows), deadline)
+    fitted, places = dict.fromkeys(_assignments(files, right)), dict[SourceEdit, int]()
+    likely = _placed(ordered(files, statements, made), places)
+    trials = EditTrials(rows, deadline, counts=lambda one: one.ran > 0 and one.edit not in fitted)
     with CandidateRuns(subject, runs, deadline) as candidates:
-        edits = _until(deadline, chain(_assignments(files, right), ordered(files, statements, made)))
-        for batch in candidates.sieve(sources, search.noted(edits), rows):
-            search.take(batch)
-            if search.is_over:
-                break
-        if not search.found:
-            under = _until(deadline, guarded(files, search.partly))
-            for batch in candidates.sieve(sources, search.noted(under), rows):
-                search.take(batch)
-        tried.tried = candidates.count.tried
-    tried.passing = len(search.found)
-    tried.rows = list(_rows(runs, sources, all_statements, search, rows))
-    return tried
+        trials.run(candidates, sources, chain(fitted, (edit for edit in likely if edit not in fitted)), files)
+        tried = candidates.count.tried
+    found = _likeliest_first(trials, dict.fromkeys(fitted, len(trials.places)) | places)
+    doubtful = {one.edit for _, one in found if one.edit in fitted and not _is_made(files[one.edit.file], one.edit)}
+    checked = sum(one.ran > 0 for _, one in found)
+    listed = list(_rows(runs, sources, all_statements, found, doubtful, rows))
+    return TriedEdits(listed, tried, len(statements), checked)
+
+
+def _is_made(file: FileCandidates, edit: SourceEdit) -> bool:
+    """Whether an edit is one of its line also where no value is to be fitted."""
+    return any(other.parts == edit.parts for _, other in file.on(edit.line))
+
+
+def _placed(edits: Iterable[SourceEdit], places: dict[SourceEdit, int]) -> Iterator[SourceEdit]:
+    """The edits, whose places among them are kept."""
+    for place, edit in enumerate(edits):
+        places[edit] = place
+        yield edit
+
+
+def _likeliest_first(trials: EditTrials, places: dict[SourceEdit, int]) -> list[tuple[float, Sieved]]:
+    """The edits with which all cases pass, each with its cost: its size, and the logarithm of how many are likelier.
+
+    Those under conditions have no place among the others but the one at which they were made. Edits that no passing
+    case comes to are the last.
+    """
+    known = trials.places | places
+    found = [(one.edit.size + log1p(known[one.edit]), one) for one in trials.passing]
+    return sorted(found, key=lambda one: (not one[1].ran, one[0], trials.places[one[1].edit]))
 
 
 def known_fixes(folder: Path, files: Sequence[Path] | None = None) -> Counter[str]:
@@ -113,93 +128,21 @@ def known_fixes(folder: Path, files: Sequence[Path] | None = None) -> Counter[st
     return fixes_made(known(folder, files))
 
 
-class _Search:
-    """What came of edits so far: ``found`` let all cases pass; to those ``unchecked`` no passing case comes.
-
-    ``partly`` are statements put in that mend failing cases, and with which some still fail.
-    """
-
-    def __init__(self, failing: int, deadline: float) -> None:
-        self._failing, self._began, self._deadline = failing, time.monotonic(), deadline
-        self._first = 0.0  # seconds until an edit was found
-        self._places: dict[SourceEdit, int] = {}
-        self.found: list[Sieved] = []
-        self.unchecked: list[Sieved] = []
-        self.partly: list[Sieved] = []
-
-    def noted(self, edits: Iterable[SourceEdit]) -> Iterator[SourceEdit]:
-        """The edits, whose places among all are kept."""
-        for edit in edits:
-            self._places[edit] = len(self._places)
-            yield edit
-
-    def likeliest_first(self) -> list[tuple[float, Sieved]]:
-        """What lets all cases pass, each with its cost: its size, and the logarithm of how many came before it."""
-        found = [(log1p(self._places[one.edit]) + one.edit.size, one) for one in (*self.found, *self.unchecked)]
-        return sorted(found, key=lambda one: (not one[1].ran, one[0], self._places[one[1].edit]))
-
-    def take(self, batch: Sequence[Sieved]) -> None:
-        """Take note of what mended a failing case."""
-        passing = [one for one in batch if one.passes(self._failing)]
-        self.found += [one for one in passing if one.ran]
-        self.unchecked += [one for one in passing if not one.ran]
-        self.partly += lacking(batch, self._failing)
-        self._first = self._first or (self._taken if self.found else 0.0)
-
-    @property
-    def _taken(self) -> float:
-        return time.monotonic() - self._began
-
-    @property
-    def is_over(self) -> bool:
-        """Whether to try no more statements: enough was found, or conditions are to have the rest of the time."""
-        if self.found:
-            return len(self.found) >= ENOUGH or self._taken > self._first + max(SECONDS, AGAIN * self._first)
-        share = self._taken / max(self._deadline - self._began, 1e-9)
-        return is_to_guard(self.partly, self._failing, share)
-
-
-def lacking(batch: Sequence[Sieved], failing: int) -> list[Sieved]:
-    """Statements put in that mend some of so many failing cases, and break others or leave some.
-
-    They may lack a condition.
-    """
-    put_in = (one for one in batch if len(one.edit.parts) == 1 and one.edit.parts[0].kind in _PUT_IN)
-    return [one for one in put_in if one.broken or len(one.repaired) < failing]
-
-
-def is_to_guard(partly: Sequence[Sieved], failing: int, share: float) -> bool:
-    """Whether the rest of the time is for conditions, where nothing better was found in a share of it."""
-    return share > UNGUARDED and any(len(one.repaired) == failing for one in partly)
-
-
-def guarded(files: Mapping[str, FileCandidates], partly: Sequence[Sieved]) -> Iterator[SourceEdit]:
-    """Statements that mend most under conditions: the likely ones of each statement before the others of any."""
-    statements = [one.edit for one in sorted(partly, key=lambda one: -len(one.repaired))]
-    open_ = (edit for edit in statements if next(files[edit.file].guarded(edit), None) is not None)
-    ways = [islice(files[edit.file].guarded(edit), CONDITIONS) for edit in islice(open_, ALMOST)]
-    return (edit for edits in zip_longest(*ways) for edit in edits if edit is not None)
-
-
 def _assignments(files: Mapping[str, FileCandidates], right: Sequence[Right]) -> Iterator[SourceEdit]:
-    """The edits that assign right values, near where they would have been right, each once."""
-    seen = set[tuple[str, object]]()
+    """The edits that assign right values, near where they would have been right."""
     for at, name, value in right:
-        edits = files[at.file].assigning(at.line, name, value) if at.file in files else iter(())
-        for edit in islice(edits, PLACES):
-            if (edit.file, edit.parts) not in seen:
-                seen.add((edit.file, edit.parts))
-                yield edit
-
-
-def _until(deadline: float, edits: Iterable[SourceEdit]) -> Iterator[SourceEdit]:
-    """The edits that are made in time."""
-    return takewhile(lambda _: time.monotonic() < deadline, edits)
+        if at.file in files:
+            yield from islice(files[at.file].assigning(at.line, name, value), PLACES)
 
 
 def has_clean(rules: Iterable[Mapping[str, Any]]) -> bool:
     """Whether one of some rules repairs all failing cases, and breaks none of the passing ones that come there."""
     return any(row["score"] >= CLEAN and row["checked"] and not row["doubt"] for row in rules)
+
+
+def is_checked(rule: Mapping[str, Any]) -> bool:
+    """Whether a rule is an edit that nothing speaks against, and to which passing cases come."""
+    return bool(rule["family"] == FAMILY and rule["checked"] and not rule["doubt"])
 
 
 # ---- Rules -----------------------------------------------------------------------------------------------------------
@@ -209,12 +152,13 @@ def _rows(
     runs: Runs,
     sources: Mapping[str, CSource],
     known: Mapping[Statement, object],
-    search: _Search,
+    found: Sequence[tuple[float, Sieved]],
+    doubtful: Collection[SourceEdit],
     rows: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
     """The edits as rules, the likeliest first: of each statement the first ones that one line shows."""
     counts: dict[Statement, int] = {}
-    for cost, one in search.likeliest_first():
+    for cost, one in found:
         if (line := edited_line(sources[one.edit.file], one.edit)) is None:
             continue
         statement = Statement(one.edit.file, line[0])
@@ -234,7 +178,7 @@ def _rows(
             "checked": one.ran,
             "unknown": 0,
             "score": 1.0 if one.ran else UNCHECKED,
-            "doubt": "",
+            "doubt": "its value was made to fit these cases" if one.edit in doubtful else "",
             "family": FAMILY,
             "cost": round(cost, 3),
             "cases": [runs.tested[row].case.name for row in one.repaired],
@@ -246,7 +190,7 @@ def _words(edit: SourceEdit) -> str:
     """What an edit does, in words."""
     (part,), ((before, after),) = edit.parts, edit.changes
     old, new = (text.decode("utf-8", "replace") for text in (before, after))
-    if part.kind in _PUT_IN:
+    if part.kind in (Kind.BEFORE, Kind.BEHIND):
         return f"`{new}` put in {'before' if part.kind is Kind.BEFORE else 'behind'} it"
     if part.kind is Kind.GUARD:
         return f"done only if `{part.text.decode('utf-8', 'replace')}`"

@@ -1,0 +1,115 @@
+"""Edits tried one batch after the other: what came of them, how long to go on, and conditions where nothing passes.
+
+A statement that mends failing cases and breaks others may lack the condition under which it is to be done. Where no
+edit passes, conditions are tried, for which a part of the time is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
+
+from whence.program.c_source import CSource
+from whence.program.source_edits import Kind, SourceEdit
+from whence.subject.candidate_edits import CandidateRuns, Sieved
+from whence.techniques.bugfix.candidates import FileCandidates
+
+ENOUGH = 40  # edits with which all cases pass that end a search
+AGAIN, LEAST = 1.5, 6.0  # times that the first of them took, and seconds, that the search goes on for more
+ALMOST, CONDITIONS = 12, 120  # statements that lack a condition, and conditions that are tried with each
+UNGUARDED = 0.65  # of the time, after which conditions are tried where there is such a statement, and nothing better
+_PUT_IN = (Kind.BEFORE, Kind.BEHIND)
+
+
+class EditTrials:
+    """Trials of edits on failing cases, ``rows``, and all passing ones, until ``deadline`` (of ``time.monotonic``).
+
+    ``counts``: which of the edits with which all cases pass are what is looked for. ``found_before``: such an edit is
+    known already, so the search is to end soon.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[int],
+        deadline: float,
+        counts: Callable[[Sieved], bool] = lambda one: True,
+        found_before: bool = False,
+    ) -> None:
+        self._rows, self._began, self._deadline, self._counts = rows, time.monotonic(), deadline, counts
+        self._first = 0.0 if found_before else None  # seconds until an edit was found
+        self._found = 0  # edits that count
+        self._is_checked = found_before  # an edit is known with which all cases pass, and passing ones come there
+        self._lacking: list[Sieved] = []
+        self.sieved: list[Sieved] = []  # what repairs a failing case
+        self.places: dict[SourceEdit, int] = {}  # of all edits that were made, in their order
+        self.all_made = False  # all edits that were to be tried, but for those under conditions
+
+    @property
+    def passing(self) -> list[Sieved]:
+        """The edits with which all cases pass."""
+        return [one for one in self.sieved if one.passes(len(self._rows))]
+
+    def run(
+        self,
+        runs: CandidateRuns,
+        sources: Mapping[str, CSource],
+        edits: Iterable[SourceEdit],
+        files: Mapping[str, FileCandidates],
+    ) -> None:
+        """Try edits, and, where none lets all cases pass and is come to by passing ones, statements under conditions.
+
+        ``files`` have the conditions.
+        """
+        for batch in runs.sieve(sources, self._noted(edits), self._rows):
+            self._take(batch)
+            if self._is_over:
+                break
+        else:
+            self.all_made = time.monotonic() < self._deadline
+        if not self._is_checked:
+            lacking = [one for one in self._lacking if one.edit.file in files]
+            for batch in runs.sieve(sources, self._noted(guarded(files, lacking)), self._rows):
+                self._take(batch)
+
+    def _noted(self, edits: Iterable[SourceEdit]) -> Iterator[SourceEdit]:
+        """The edits that are made in time, whose places among all are kept."""
+        for edit in edits:
+            if time.monotonic() >= self._deadline:
+                return
+            self.places.setdefault(edit, len(self.places))
+            yield edit
+
+    def _take(self, batch: Sequence[Sieved]) -> None:
+        self.sieved += batch
+        passing = [one for one in batch if one.passes(len(self._rows))]
+        self._found += sum(map(self._counts, passing))
+        self._is_checked |= any(one.ran for one in passing)
+        if self._first is None and self._found:
+            self._first = self._taken
+        self._lacking += (one for one in batch if self._may_lack_a_condition(one))
+
+    def _may_lack_a_condition(self, one: Sieved) -> bool:
+        is_put_in = len(one.edit.parts) == 1 and one.edit.parts[0].kind in _PUT_IN
+        return is_put_in and (bool(one.broken) or len(one.repaired) < len(self._rows))
+
+    @property
+    def _taken(self) -> float:
+        return time.monotonic() - self._began
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether to try no more: enough was found, or conditions are to have the rest of the time."""
+        if self._first is not None:
+            return self._found >= ENOUGH or self._taken > self._first + max(LEAST, AGAIN * self._first)
+        if self._is_checked or self._taken <= UNGUARDED * (self._deadline - self._began):
+            return False
+        return any(len(one.repaired) == len(self._rows) for one in self._lacking)
+
+
+def guarded(files: Mapping[str, FileCandidates], lacking: Sequence[Sieved]) -> Iterator[SourceEdit]:
+    """Statements that mend most under conditions: the likely ones of each statement before the others of any."""
+    statements = [one.edit for one in sorted(lacking, key=lambda one: -len(one.repaired))]
+    open_ = (edit for edit in statements if next(files[edit.file].guarded(edit), None) is not None)
+    ways = [islice(files[edit.file].guarded(edit), CONDITIONS) for edit in islice(open_, ALMOST)]
+    return (edit for edits in zip_longest(*ways) for edit in edits if edit is not None)
