@@ -40,12 +40,14 @@ from whence.program.token_changes import c_tokens  # noqa: E402
 from whence.techniques.bugfix.association import learn, prioritise  # noqa: E402
 from whence.techniques.bugfix.candidates import FileCandidates  # noqa: E402
 from whence.techniques.bugfix.knowledge import SHIPPED, Scenario, load, save  # noqa: E402
+from whence.techniques.bugfix.likelihood import fixes_made, likeliest_first  # noqa: E402
 from whence.techniques.bugfix.said import ALL_PASSING, INVARIANT, NEVER_PASSING, broken, executed  # noqa: E402
 
 if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 BUDGET = 60.0
+AMONG = (3, 10, 30, 100)  # edits of a line
 
 
 @dataclass(slots=True)
@@ -179,19 +181,23 @@ def _place(found: Iterable[bool]) -> int:
 # ---- What the candidates hold ----------------------------------------------------------------------------------------
 
 
-def held(program: str, number: int) -> tuple[str, bool]:
-    """A fault's kind, and whether the candidates of its lines and those beside them hold the real fix by its tokens."""
+def held(program: str, number: int) -> tuple[str, int]:
+    """A fault's kind, and the place of the real fix among the edits of a line, by its tokens; 0: it is none of them.
+
+    The lines are the faulty ones and those beside them, the likeliest edits first by what other programs' faults teach.
+    """
     fault = corpus.faults(program)[number]
     source, good = CSource(corpus.faulty_source(fault).encode()), corpus.source_path(program).read_bytes()
     candidates, tokens = FileCandidates(source, f"{program}.c"), c_tokens(good)
+    made = fixes_made(one for one in load(SHIPPED) if one.origin.split()[0] != program)
     longer = len("".join(tokens)) - len("".join(c_tokens(source.text)))
     size = _characters(source.text) + longer
     for line in sorted({line + step for line in fault.lines for step in (-1, 0, 1)}):
-        for _, edit in candidates.on(line):
+        for place, edit in enumerate(likeliest_first(candidates.on(line), made), 1):
             text = edited(source, edit)
             if _characters(text) == size and c_tokens(text) == tokens:
-                return fault.kind, True
-    return fault.kind, False
+                return fault.kind, place
+    return fault.kind, 0
 
 
 def _characters(text: bytes) -> int:
@@ -199,11 +205,18 @@ def _characters(text: bytes) -> int:
     return len(b"".join(text.split()))
 
 
-def held_table(found: Sequence[tuple[str, bool]]) -> str:
-    """For each kind of fault how often its fix is among the candidates."""
+def held_table(found: Sequence[tuple[str, int]]) -> str:
+    """For each kind of fault how often its fix is among the candidates of a line, and among the first of them."""
     kinds = dict.fromkeys(kind for kind, _ in found)
-    counts = {kind: [has for other, has in found if other == kind] for kind in kinds} | {"all": [h for _, h in found]}
-    return markdown(["kind", "faults", "real fix held"], [[k, f"{len(h)}", f"{sum(h)}"] for k, h in counts.items()])
+    places = {kind: [place for other, place in found if other == kind] for kind in kinds}
+    places["all"] = [place for _, place in found]
+    rows = []
+    for kind, mine in places.items():
+        there = [place for place in mine if place]
+        within = [sum(place <= most for place in there) for most in AMONG]
+        rows.append([kind, *map(str, (len(mine), len(there), *within)), f"{median(there):.0f}" if there else "-"])
+    head = ["kind", "faults", "real fix held", *(f"first {most}" for most in AMONG), "median place"]
+    return markdown(head, rows)
 
 
 # ---- Suggestions -----------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 
 The first file is one of ``bench.ranking.record``, with the ``--generated`` faults that it was made from. Edits that
 were recorded with a fault are left out, and tried anew; a run that was stopped goes on where it was. So ways to order
-edits can be compared on the same rules, switches and values.
+edits can be compared on the same rules, switches and values. At the end it is told what came of them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ import argparse
 import json
 import sys
 import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bench.common import markdown  # noqa: E402
 from bench.fixes import others_fixes  # noqa: E402
 from bench.generated.faults import read_faults  # noqa: E402
 from bench.ranking.evidence import Recorded, read  # noqa: E402
@@ -30,9 +34,10 @@ from whence.diagnosis.initial_values import with_other_values  # noqa: E402
 from whence.diagnosis.learned_ranking import is_weighed, reranked, shipped  # noqa: E402
 from whence.diagnosis.locate_steps import alternated  # noqa: E402
 from whence.diagnosis.searches import FAILING  # noqa: E402
-from whence.diagnosis.tried_edits import TriedEdits, has_clean, known_fixes, tried_edits  # noqa: E402
+from whence.diagnosis.tried_edits import TriedEdits, has_clean, is_checked, known_fixes, tried_edits  # noqa: E402
 from whence.errors import WhenceError  # noqa: E402
 from whence.findings import Entry, Findings  # noqa: E402
+from whence.program.token_changes import c_tokens  # noqa: E402
 from whence.run.outcome import Kind  # noqa: E402
 
 
@@ -54,6 +59,32 @@ def tried(fault: Fault, ranking: list[Entry], seed: int, seconds: float) -> tupl
         end = time.monotonic() + seconds
         found = tried_edits(subject, runs, ranking, rows[:FAILING], end, known_fixes(subject.folder, (knowledge,)))
         return found, len(runs.passing)
+
+
+def real(fault: Recorded, rule: Mapping[str, Any]) -> bool:
+    """Whether an edit makes the program without the fault, token by token."""
+    lines = fault.source.split("\n")
+    lines[rule["line"] - 1] = lines[rule["line"] - 1].replace(rule["before"], rule["after"], 1)
+    right = c_tokens(corpus.source_path(fault.program).read_bytes())
+    return c_tokens("\n".join(lines).encode()) == right
+
+
+def table(faults: Iterable[Recorded]) -> str:
+    """Of the faults in which no rule is clean, how many have edits, where, and whether they are the real fix."""
+    counts = Counter[str]()
+    for fault in faults:
+        rules = [rule for one in fault.found for rule in one.parts.get("rules", ())]
+        edits = sorted(filter(is_checked, rules), key=lambda rule: rule["cost"])
+        if has_clean(rule for rule in rules if rule not in edits):
+            continue
+        counts["no rule is clean"] += 1
+        if edits:
+            counts["an edit lets all cases pass"] += 1
+            counts["... of a faulty line"] += any(edit["line"] in fault.lines for edit in edits)
+            counts["... the real fix"] += any(real(fault, edit) for edit in edits)
+            counts["the likeliest is of a faulty line"] += edits[0]["line"] in fault.lines
+            counts["... the real fix, too"] += real(fault, edits[0])
+    return markdown(["of the faults", "number"], [[name, str(count)] for name, count in counts.items()])
 
 
 def main() -> None:
@@ -87,6 +118,7 @@ def main() -> None:
             file.write(json.dumps(one.to_json(), separators=(",", ":")) + "\n")
             file.flush()
             print(f"{one.program} {one.fault}: {told}", flush=True)
+    print(table(read(options.to)))
 
 
 if __name__ == "__main__":

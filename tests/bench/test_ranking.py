@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from bench.ranking.calibrate import corrected, fitted
+from bench.ranking.edits import table as edits_told
 from bench.ranking.evidence import Recorded, read
 from bench.ranking.examples import EDITS, Known, held_out, known, load, without_edits
 from bench.ranking.learn import Example, learned, softmax
@@ -211,3 +212,26 @@ def test_without_edits_a_statement_has_the_score_of_its_best_other_rule():
     assert mends[()] == mends[EDITS,] == {1: 0, 2: 0.5, 3: 0, 4: 0}
     by_rules = {e.statement.line: e.evidence.get("rule_score") for e in without_edits(rules).ranking}
     assert by_rules == {1: None, 2: 0.5, 3: 0.0, 4: None}
+
+
+def test_what_came_of_edits_is_told_of_faults_without_a_clean_rule():
+    fault = next(one for one in corpus.faults("cache") if one.id == "07")
+    row = recorded(0).found[1].parts["rules"][0] | {
+        "family": "edit",
+        "line": fault.lines[0],
+        "before": "forget(newest);",
+    }
+    source = corpus.faulty_source(fault)
+
+    def with_edits(*rows: dict[str, Any]) -> Recorded:
+        one = replace(recorded(0), program="cache", lines=fault.lines, source=source)
+        one.found[1].parts["rules"] = list(rows)
+        return one
+
+    fix, other = row | {"after": "forget(oldest);", "cost": 3.0}, row | {"line": 1, "after": "x;", "cost": 2.0}
+    clean = with_edits({**row, "family": "value", "after": "forget(oldest);"})
+    counts = [
+        cells.split(" | ")
+        for cells in edits_told([with_edits(fix), with_edits(fix, other), with_edits(), clean]).split("\n")
+    ]
+    assert [int(cells[1].rstrip(" |")) for cells in counts[2:]] == [3, 2, 2, 2, 1, 1]
