@@ -165,6 +165,32 @@ def test_a_statement_that_breaks_passing_cases_gets_the_condition_that_it_lacks(
     assert all("count = 0" in row["rule"] for row in tried.rows)  # what sets it without a condition breaks some
 
 
+def test_a_value_that_was_made_to_fit_is_doubtful_and_does_not_end_the_search() -> None:
+    text = """\
+#include <stdio.h>
+static int step = 5, rest = 12;
+static void show(int turn) { printf("%d\\n", turn + step + rest); }
+int main(int argc, char **argv)
+{
+    if (argv[argc - 1][0] == 'a')
+        show(0);
+    else
+        show(1);
+    return 0;
+}
+"""
+    folder = subject_folder("edits-fitted", step_c=text)
+    cases = [Case("a", ("a",), expected=Expected(b"54\n")), Case("b", ("b",), expected=Expected(b"18\n"))]
+    program = subject_from_sources([folder / "step.c"], [], cases, replace(Subject.limits, time=5.0))
+    runs = run_all(program)
+    pair = {"further": False, "relaxed": False, "file": "step.c", "line": 7, "name": "step", "alternate": "42"}
+    ranking = [Entry(Statement("step.c", line), 1.0, 1, 1) for line in (7,)]
+    tried = tried_edits(program, runs, ranking, runs.failing, time.monotonic() + 20, MADE, [pair])
+    row = next(row for row in tried.rows if "step = 42;" in row["rule"])
+    assert row["doubt"] == "its value was made to fit these cases" and row["f2p"] == 1 and row["line"] == 7
+    assert tried.tried > 60 and all(other["cost"] <= row["cost"] for other in tried.rows if not other["doubt"])
+
+
 def test_a_fix_has_the_condition_too() -> None:
     program = counts()
     search = EditSearch(program, run_all(program), time.monotonic() + 200, MADE)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 STATEMENTS = 120  # of the ranking so far, the first ones
 RIGHT, PLACES = 12, 60  # values that would have been right, and places where each is assigned
 OF_STATEMENT = 3  # edits of a statement that become rules, the likeliest
+PLAIN = ("0", "1")  # values that are assigned everywhere, as named ones are
 UNCHECKED = 0.99  # score of an edit that no passing case comes to
 CLEAN = 0.999  # score of a rule that repairs all failing cases and breaks none
 FAMILY = "edit"
@@ -73,7 +74,7 @@ def tried_edits(
     """Try edits of the first statements of a ranking on the failing cases ``rows`` and all passing ones.
 
     First such as give a value that would have been right (the part ``pairs``) to its place, anywhere in the function:
-    they fit the cases, so they do not end the search, and are doubtful where no other edit is the same.
+    they fit the cases, so they do not end the search, and are doubtful but for values that are often assigned.
     ``made``: how often fixes of each kind were made. Until ``deadline`` (of ``time.monotonic``), or until enough of
     them have passed.
     """
@@ -84,22 +85,17 @@ def tried_edits(
     all_statements = dict.fromkeys(subject.places.statements)
     statements = [(e.statement.file, e.statement.line) for e in ranking[:STATEMENTS] if e.statement.file in files]
     sources = {name: file.source for name, file in files.items()}
-    fitted, places = dict.fromkeys(_assignments(files, right)), dict[SourceEdit, int]()
+    fitted, places = dict(_assignments(files, right)), dict[SourceEdit, int]()
     likely = _placed(ordered(files, statements, made), places)
     trials = EditTrials(rows, deadline, counts=lambda one: one.ran > 0 and one.edit not in fitted)
     with CandidateRuns(subject, runs, deadline) as candidates:
         trials.run(candidates, sources, chain(fitted, (edit for edit in likely if edit not in fitted)), files)
         tried = candidates.count.tried
     found = _likeliest_first(trials, dict.fromkeys(fitted, len(trials.places)) | places)
-    doubtful = {one.edit for _, one in found if one.edit in fitted and not _is_made(files[one.edit.file], one.edit)}
+    doubtful = {edit for edit, value in fitted.items() if not (value in PLAIN or value.isidentifier())} - places.keys()
     checked = sum(one.ran > 0 for _, one in found)
     listed = list(_rows(runs, sources, all_statements, found, doubtful, rows))
     return TriedEdits(listed, tried, len(statements), checked)
-
-
-def _is_made(file: FileCandidates, edit: SourceEdit) -> bool:
-    """Whether an edit is one of its line also where no value is to be fitted."""
-    return any(other.parts == edit.parts for _, other in file.on(edit.line))
 
 
 def _placed(edits: Iterable[SourceEdit], places: dict[SourceEdit, int]) -> Iterator[SourceEdit]:
@@ -128,11 +124,11 @@ def known_fixes(folder: Path, files: Sequence[Path] | None = None) -> Counter[st
     return fixes_made(known(folder, files))
 
 
-def _assignments(files: Mapping[str, FileCandidates], right: Sequence[Right]) -> Iterator[SourceEdit]:
-    """The edits that assign right values, near where they would have been right."""
+def _assignments(files: Mapping[str, FileCandidates], right: Sequence[Right]) -> Iterator[tuple[SourceEdit, str]]:
+    """The edits that assign right values, near where they would have been right, each with its value."""
     for at, name, value in right:
         if at.file in files:
-            yield from islice(files[at.file].assigning(at.line, name, value), PLACES)
+            yield from ((edit, value) for edit in islice(files[at.file].assigning(at.line, name, value), PLACES))
 
 
 def has_clean(rules: Iterable[Mapping[str, Any]]) -> bool:
