@@ -57,3 +57,22 @@ def test_values_at_once(trace):
     loaded = [e for e in range(trace.events) if trace.kind(e).name in ("LOAD", "STORE", "RESULT")]
     missed = [e for e in loaded if not known[e] and trace.value(e) is not None]
     assert all((trace.value(e) or 0) >> 64 or trace.instruction(e).text.count("x86_fp80") for e in missed)
+
+
+def test_pointers_passed_at_once(trace):
+    """The site of each argument that is a pointer, and no constant one."""
+    sites = trace.every_site()
+    passed = {int(site) for site in np.unique(sites) if _passes_pointer(trace, int(np.flatnonzero(sites == site)[0]))}
+    assert len(passed) >= 2
+    for site in passed:
+        events = np.flatnonzero(sites == site)
+        assert trace.arguments(events, site).tolist() == [trace.value(event) or 0 for event in events.tolist()]
+        assert trace.arguments(events, site).all()
+
+
+def _passes_pointer(trace, event):
+    if trace.kind(event).name != "ARG":
+        return False
+    number = int(trace.plan.sites[trace.site(event)]["aux"])
+    operand = trace.instruction(event).operands[number]
+    return operand.type == "ptr" and operand.is_register and trace.value(event) is not None

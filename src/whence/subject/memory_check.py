@@ -13,6 +13,7 @@ from whence.probe.pointers import Declarations
 from whence.subject.partly_given import MOST_LOOKED_AT, PartlyGiven
 from whence.trace import objects
 from whence.trace.columns import N_FRAME, N_HEAP, new_columns
+from whence.trace.handles import misuses
 from whence.trace.kernels import is_kept
 from whence.trace.provenance import follow
 from whence.trace.trace import RING
@@ -154,6 +155,8 @@ class Checker:
         occurrences = state.occurrences[: state.counts[objects.N_OCCURRENCE]]
         errors = [_error(number, row) for number, row in enumerate(rows) if row["kind"] != objects.PARTLY]
         errors += list(self._partly_given(trace, rows, occurrences, table))
+        table, closed = _closed_handles(trace, table)
+        errors += closed
         if leaks:
             errors += list(_leaks(trace, table))
         errors.sort(key=lambda error: error.event)
@@ -189,6 +192,21 @@ def _error(number: int, row: Any) -> Error:
     fields: dict[str, Any] = {name: int(row[name]) for name in ROW.names or () if name != "kind"}
     fields["death"] -= 1
     return Error(kind=_NAMES[int(row["kind"])], number=number, **fields)
+
+
+def _closed_handles(trace: Trace, table: Any) -> tuple[Any, list[Error]]:
+    """The table of objects with a row for each handle that was used when it was closed, and these uses."""
+    found = misuses(trace)
+    rows = np.zeros(len(found), objects.OBJECT)
+    for row, misuse in zip(rows, found, strict=True):
+        row["base"], row["kind"], row["declared"] = misuse.address, objects.HANDLE, misuse.opened
+        row["frame"] = row["scope"] = -1
+        row["birth"], row["death"] = misuse.opened, misuse.closed + 1
+    errors = []
+    for number, misuse in enumerate(found, len(table)):
+        kind, where = Kind.TWICE if misuse.closes else Kind.FREED, (misuse.event, misuse.argument, number)
+        errors.append(Error(kind, -1, *where, 0, misuse.times, 0, misuse.closed, misuse.address, 0, 0))
+    return np.concatenate([table, rows]) if found else table, errors
 
 
 def _leaks(trace: Trace, table: Any) -> list[Error]:

@@ -23,6 +23,7 @@ from whence.subject.trace_reader import TraceReader, callee_of
 from whence.trace import objects
 from whence.trace.dependence import event_in_block
 from whence.trace.given import ARRAYS, WORD
+from whence.trace.handles import FAMILIES
 
 if TYPE_CHECKING:
     from whence.program.debug import Variable
@@ -102,6 +103,9 @@ class FoundErrors:
         if error.kind is Kind.OVERLAP:
             return f"an overlapping copy {at}"
         described = self.described(error.object)
+        if self._is_handle(error):
+            what, when = ("closing", "twice") if error.kind is Kind.TWICE else ("the use of", "after it was closed")
+            return f"{what} {described['text']} {when}, {at}"
         if described["name"]:
             return f"{self._way(error)} `{described['name']}`{self._gone(error)} {at}"
         what, _, how = self._way(error).partition(" ")  # "a write", "giving back"
@@ -137,7 +141,7 @@ class FoundErrors:
         found = self.described(error.object)
         found["size"] = error.size
         row = self._checked.table[error.object]
-        made = int(row["declared"]) if row["kind"] == objects.HEAP else -1
+        made = int(row["declared"]) if row["kind"] in (objects.HEAP, objects.HANDLE) else -1
         found["stack"] = stack_at(self._evidence, made, self._folder) if made >= 0 else None
         died = error.death
         if error.kind in {Kind.FREED, Kind.RETURNED, Kind.TWICE} and died >= 0:
@@ -161,6 +165,8 @@ class FoundErrors:
             made = callee_of(self._reader.static(declared))
             text = f"the block of {_bytes(int(row['size']))} that `{made}` made on {_place(at)}"
             return {"kind": "heap", "name": None, "type": None, "text": text, **_where(at), **common}
+        if kind == objects.HANDLE:
+            return self._handle(declared) | common
         if kind == objects.GIVEN:
             return self._given(row) | _where(None) | common
         variable, module = declared_variable(self._subject, self._checked.declarations, kind, declared)
@@ -171,6 +177,16 @@ class FoundErrors:
         named = f"`{variable.name}` ({spelling or 'no type'}, {_bytes(int(row['size']))}{owner})"
         at = statement_of(_location(variable), self._folder)
         return {"kind": _KINDS[kind], "name": variable.name, "type": spelling, "text": named, **_where(at), **common}
+
+    def _handle(self, opened: int) -> dict[str, Any]:
+        """Name, type and words of a handle of the C library, with the call that opened it."""
+        at, opener = self._statement(opened), callee_of(self._reader.static(opened))
+        family = next(family for family in FAMILIES if opener in family.opens)
+        text = f"the {family.word} that `{opener}` made on {_place(at)}"
+        return {"kind": "handle", "name": None, "type": None, "text": text, **_where(at)}
+
+    def _is_handle(self, error: Error) -> bool:
+        return bool(self._checked.table[error.object]["kind"] == objects.HANDLE)
 
     def _given(self, row: Any) -> dict[str, Any]:
         """Name, type and words of what ``main`` was given: an array, or one of its strings."""
@@ -306,6 +322,9 @@ class FoundErrors:
         if kind is Kind.OVERLAP:
             distance = abs(error.address - error.other)
             return f"{shown} copies {_bytes(error.length)} to a place {_bytes(distance)} away: the two overlap"
+        if self._is_handle(error):
+            does, again = ("closes", " again") if kind is Kind.TWICE else ("uses", " after it was closed")
+            return f"{shown} {does} {named}{again}"
         if kind is Kind.TWICE:
             return f"{shown} gives back what was given back before: {named}"
         if kind is Kind.NO_BLOCK:
@@ -375,7 +394,8 @@ class FoundErrors:
         elif owner["line"]:
             parts.append(f"declared on {owner['file']}:{owner['line']}")
         if owner.get("gone"):
-            parts.append(f"gone since {_stack(owner['gone']['stack'])}")
+            verb = "closed in" if owner["kind"] == "handle" else "gone since"
+            parts.append(f"{verb} {_stack(owner['gone']['stack'])}")
         return "; ".join(parts)
 
     def _calls(self, error: Error) -> str:

@@ -28,7 +28,7 @@ MOST_OCCURRENCES = 1 << 20
 
 DIRECT, THREAD = int(FrameKind.DIRECT), int(FrameKind.THREAD)
 # Kinds of objects.
-UNBORN, LOCAL, COPIED, HEAP, STATIC, GIVEN = range(6)
+UNBORN, LOCAL, COPIED, HEAP, STATIC, GIVEN, HANDLE = range(7)  # HANDLE: the C library's (handles.py)
 # Kinds of errors.
 BOUNDS, FREED, RETURNED, LEFT, TWICE, NO_BLOCK, OVERLAP, UNDEFINED, PARTLY = range(1, 10)
 ERROR_KINDS = 16

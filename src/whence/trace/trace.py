@@ -377,6 +377,26 @@ class Trace:
         found[units == 1] &= np.uint64(0xFFFFFFFF)
         return np.where(known, found, np.uint64(0)), known
 
+    def arguments(self, events: NDArray[np.int64], site: int) -> NDArray[np.int64]:
+        """The pointers that one argument's site passed at many events, as ``value`` has them; 0: it is not known."""
+        static, plan = self.plan.sites[site], self.plan
+        if static["units"] == ADDRESS_UNITS:
+            words = self.columns.segments["word"][self.columns.events["segment"][events]].astype(np.int64)
+            return self.wide(words + int(static["unit"]))
+        start, end = plan.sites["ref_start"][site : site + 2]
+        if static["units"] or end - start != 1 or plan.refs[start]["outer"] != SAME_BLOCK:
+            return np.zeros(len(events), np.int64)
+        target = int(plan.refs[start]["target"])
+        wanted, segments = plan.sites[target]["segment"], self.columns.segments
+        rows = self.columns.events["segment"][events].astype(np.int64)
+        while len(others := np.flatnonzero((rows >= 0) & (segments["id"][rows] != wanted))):
+            rows[others] = segments["previous"][rows[others]]
+        sources = segments["event"][rows].astype(np.int64) + target - int(plan.segments["site_start"][wanted])
+        operand = self.program.instruction(int(static["instruction"])).operands[int(static["aux"])]
+        is_it = self.program.instruction(int(plan.sites[target]["instruction"])).result == operand.text
+        values, known = self.values(np.where(rows >= 0, sources, 0))
+        return np.where((rows >= 0) & known & is_it, values.astype(np.int64), 0)
+
     def _operand_value(self, event: int, operand: Operand) -> int | None:
         """The value of an operand that is a constant, or what a site of the same block made."""
         if not operand.is_register:
