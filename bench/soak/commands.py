@@ -41,7 +41,7 @@ def words_for(command: str, laid: Laid, budget: str, scratch: Path) -> list[str]
     words = [command, *(word.format(**places) for word in choices[seed // 7 % len(choices)])]
     words += ["--budget", budget]
     words += ["--state", str(scratch / "state.json")] if command == "faults" else []
-    words += ["--into", str(scratch / "cases")] if command == "cases" else []
+    words += ["--into", str(scratch / command)] if command in ("cases", "gdb") else []
     words += [] if is_text(command, seed) else ["--json"]
     return [*words, *laid.words]
 

@@ -13,7 +13,7 @@ import jsonschema
 
 from whence.report.json import SCHEMA_PATH
 
-OWN_FORMS = ("record", "reduce")  # commands whose JSON is of a form of their own
+OWN_FORMS = ("record", "reduce", "gdb")  # commands whose JSON is of a form of their own
 FACTOR = 1.1  # of the budget
 MEMORY = 6 << 30  # bytes that a command may take in all: two subjects of 2 GiB each, and Whence
 BROKEN = re.compile(r"internal error|Traceback \(most recent|Exception ignored|Fatal Python error")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -93,11 +94,21 @@ def test_without_a_place_it_stops_at_suspects_and_where_the_failure_shows(folder
     assert len(stopped(folder, "rest")) == 1
 
 
+def test_the_stops_are_there_for_other_programs(folder: Path) -> None:
+    line = line_of(PROGRAM, "sum += word[i]")
+    done = whence(folder, "gdb", NAME, *CASE, "--at", f"{NAME}:{line}@5", "--json")
+    told = json.loads(done.out)
+    asked, failure = told["stops"]
+    assert (asked["file"], asked["line"], asked["time"]) == (NAME, line, 5) and "what was asked for" in asked["text"]
+    assert failure["line"] == line_of(PROGRAM, "printf") and "where the failure shows" in failure["text"]
+    assert told["script"] == str(folder / "whence-gdb" / SCRIPT)
+
+
 def test_what_gdb_could_not_do_is_said(folder: Path) -> None:
     without = whence(folder, "gdb", NAME, "--cflags=-g0", *CASE, "--at", f"{NAME}:25")
     assert (without.status, "built without -g" in without.err) == (2, True)
     ended = whence(folder, "gdb", NAME, *CASE[:1], "'a\nshell touch pwned'", *CASE[2:], "--at", f"{NAME}:25")
-    assert (ended.status, "no GDB script can hold" in ended.err) == (2, True)
+    assert (ended.status, "no GDB script can hold" in ended.err, "  help: " in ended.err) == (2, True, True)
     assert whence(folder, "gdb", NAME, *CASE, "--window", "1M").status == 2
     taken = whence(folder, "gdb", NAME, *CASE, "--into", ".")
     assert (taken.status, "exists already" in taken.err) == (2, True)

@@ -118,6 +118,12 @@ def test_folder_of_file_groups(load, tmp_path):
     assert (b.name, b.arguments) == ("b", ("q",))
 
 
+@pytest.mark.parametrize("argument", ["-fdata/x", "@data/x", "key=@data/x", "-d@data/x"])
+def test_files_that_arguments_name_in_other_ways(load, argument):
+    (case,) = load('folder = "cases"', {"data/x": "", "cases/a.args": argument})
+    assert [name for name, _ in case.files] == ["data/x"]
+
+
 def test_files_that_arguments_name_are_put_into_the_working_folder(load, tmp_path):
     (case,) = load('folder = "cases"', {"data/x": "", "cases/a.args": "data/x --in=data/x ../out /etc/passwd data"})
     assert case.files == (("data/x", tmp_path / "data/x"),)

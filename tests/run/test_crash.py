@@ -93,6 +93,23 @@ def test_pointer_that_was_overwritten(mode: str, label: str) -> None:
     assert symptom.details["criteria"]
 
 
+def test_null_pointer_that_is_meant_is_not_blamed() -> None:
+    text = r"""
+    #include <regex.h>
+    #include <stddef.h>
+    int main(void)
+    {
+        regex_t word;
+        regcomp(&word, "[a-z]+", REG_EXTENDED);
+        regfree(&word);
+        return regexec(&word, "hello", 0, NULL, 0); /* here */
+    }
+    """
+    symptom = symptom_in(text)
+    assert symptom.statement is not None and symptom.statement.line == line_of(text, "here")
+    assert "in the call of regexec" in symptom.text and "NULL" not in symptom.text
+
+
 SMASHED = r"""
 #include <stdio.h>
 #include <stdlib.h>

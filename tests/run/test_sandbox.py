@@ -244,3 +244,29 @@ def test_an_alarm_in_the_middle_of_making_one_leaves_nothing(monkeypatch, tmp_pa
     (box,) = (box for box in sandbox._OPEN._boxes if box.root.parent == tmp_path)
     box.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_alarm_in_the_middle_of_closing_one_closes_no_descriptor_twice(monkeypatch, tmp_path):
+    """The number may be another file's by then, and the folder another sandbox's."""
+    monkeypatch.setattr(sandbox, "choose_base", lambda: tmp_path)
+    handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    box = Sandbox()
+    slots = box.slots(2)
+    held = {str(path) for slot in slots for path in (slot.stdout, slot.stderr)} | {f"{box.root}.lock"}
+
+    def disturbed(descriptor):
+        is_held = str(Path(f"/proc/self/fd/{descriptor}").readlink()).removesuffix(" (deleted)") in held
+        close(descriptor)
+        if is_held:
+            os.kill(os.getpid(), signal.SIGALRM)
+
+    close = os.close
+    monkeypatch.setattr(os, "close", disturbed)
+    try:
+        for _ in range(4):
+            with contextlib.suppress(KeyboardInterrupt):
+                box.close()
+    finally:
+        monkeypatch.undo()
+        signal.signal(signal.SIGALRM, handler)
+    assert list(tmp_path.iterdir()) == [] and box not in sandbox._OPEN._boxes

@@ -113,6 +113,34 @@ def test_a_wrong_exit_status_is_followed_to_what_it_was_made_of(how: str, parts:
     assert not found.why
 
 
+JUMPED = """\
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+static sigjmp_buf back;
+static void jump(int number) { siglongjmp(back, number); }
+static long read_at(long place)
+{
+    signal(SIGSEGV, jump);
+    if (sigsetjmp(back, 1)) // gives what cannot be suppressed
+        exit(51);
+    return *(volatile long *)place;
+}
+int main(void)
+{
+    printf("%ld\\n", read_at(8));
+    return 0;
+}
+"""
+
+
+def test_what_cannot_be_suppressed_is_no_definition() -> None:
+    case = Case("case", (), expected=Expected(b"5\n"))
+    _, lines = followed(JUMPED, case=case)
+    assert line(JUMPED, "cannot be suppressed") not in lines[0]
+
+
 def test_where_a_later_run_cannot_be_compared_nothing_is_called_gone() -> None:
     found, lines = followed(STATUSES, case=Case("p", ("p", "eight..."), expected=Expected(b"fine\n")))
     assert {line(STATUSES, part) for part in ("// right", "// clobbers")} <= set(lines[0])

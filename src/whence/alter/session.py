@@ -31,6 +31,7 @@ from whence.run.oracle import judge
 from whence.run.outcome import FIRST_FILE, Kind, Outcome, Rule
 from whence.run.result import LeftFile, RunResult
 from whence.run.runner import Cancelled, RunLost, Runner, TraceRequest
+from whence.run.sandbox import FIXED, NOT_FIXED
 from whence.subject.recorder import Recorder, Recording
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Session:
     ``variant`` REPLAY: its runs have the addresses of those that ``trace`` records.
 
     A session belongs to one thread; others may ``cancel`` it. Raises Unusable for a case that is a command of a test
-    suite: its program's runs are not the session's to repeat.
+    suite, since its program's runs are not the session's to repeat, and where addresses differ from run to run.
     """
 
     def __init__(
@@ -96,6 +97,8 @@ class Session:
             )
         if not subject.has_main:
             raise Unusable(case.name, "`main` is not captured, with which an altered run begins", HELP_MAIN)
+        if subject.limits.aslr:
+            raise Unusable(case.name, NOT_FIXED, FIXED)
         self.subject, self.case, self.way = subject, case, way
         self._plain, self._reach, self._variant = plain, reach, variant
         self._runners: dict[Variant, Runner] = {}

@@ -19,7 +19,9 @@ from whence.errors import SubjectError
 from whence.probe.instrument import Variant
 from whence.probe.plan import FIRST
 from whence.probe.suppress import definitions
+from whence.program.model import Block
 from whence.run.cases import Case
+from whence.run.sandbox import FIXED, NOT_FIXED
 from whence.run.schedule import Schedule
 from whence.subject.processes import crash_of, has_crashed
 from whence.subject.recorder import Recorder, Recording
@@ -57,18 +59,27 @@ class Points:
         self._trace = trace
         self._starts: dict[tuple[int, int], NDArray[np.int64]] = {}
 
+    def is_one(self, event: int) -> bool:
+        """Whether suppression can start at an event; what `setjmp` gives, for one, cannot be suppressed."""
+        _, _, body, position = self._place(event)
+        return position in definitions(body)
+
     def at(self, event: int, ranges: Sequence[tuple[int, int]] = ()) -> Point:
         """The point of a definition; ``ranges`` are the bytes that it wrote, if it is a call of the library."""
+        row, block, body, position = self._place(event)
+        thread = int(self._threads[row]) if self._threads is not None else 0
+        instance = self._instance(row, block, thread)
+        return Point(block, definitions(body).index(position), instance, tuple(ranges), thread)
+
+    def _place(self, event: int) -> tuple[int, int, Block, int]:
+        """The segment instance of an event, its block by number and as text, and its instruction's position there."""
         trace = self._trace
         number = int(trace.plan.sites[trace.site(event)]["instruction"])
         ref = trace.program.function_of_instruction(number)
         row = int(trace.columns.events["segment"][event])
         block = int(trace.plan.segments["block"][trace.columns.segments["id"][row]])
         body = ref.function.blocks[block - ref.first_block]
-        position = number - int(trace.program.block_starts[block])
-        thread = int(self._threads[row]) if self._threads is not None else 0
-        instance = self._instance(row, block, thread)
-        return Point(block, definitions(body).index(position), instance, tuple(ranges), thread)
+        return row, block, body, number - int(trace.program.block_starts[block])
 
     @cached_property
     def _threads(self) -> NDArray[np.int32] | None:
@@ -120,6 +131,8 @@ class SuppressedRuns:
     """Runs of one case, each from the start with other points; use it in a ``with`` statement."""
 
     def __init__(self, subject: Subject, case: Case, limit: int | None = None) -> None:
+        if subject.limits.aslr:
+            raise SubjectError(NOT_FIXED, FIXED)
         self.subject = subject
         # What is looked for are failures that show; the memory check is made of the run without suppression.
         self._case, self._limit = replace(case, comparison=replace(case.comparison, memory=False)), limit

@@ -29,6 +29,7 @@ SETTINGS: dict[str, tuple[str, bool]] = {
     "cflags": ("--cflags", False),
     "timeout": ("--timeout", False),
     "pattern": ("--pattern", False),
+    "environment": ("--environment", False),
     "traceLimit": ("--trace-limit", False),
     "window": ("--window", False),
     "schedule": ("--schedule", False),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -44,10 +45,18 @@ def gdb(options: Options, at: str | None, into: Path) -> int:
     with investigate(options, ranks=False) as investigation:
         recording, stops = _chosen(investigation, at)
         script = write_script(investigation.subject, recording.case, stops, into)
+    if options.json:
+        click.echo(json.dumps({"script": str(script), "stops": [_row(stop) for stop in stops]}, indent=2))
+        return 0
     for stop in stops:
         click.echo(stop.text)
     click.echo(f"next: gdb -x {script}")
     return 0
+
+
+def _row(stop: Stop) -> dict[str, Any]:
+    """A stop as ``--json`` has it."""
+    return {"file": stop.statement.file, "line": stop.statement.line, "time": stop.hit, "text": stop.text}
 
 
 def _chosen(investigation: Investigation, at: str | None) -> tuple[Recording, list[Stop]]:

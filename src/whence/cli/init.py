@@ -215,6 +215,7 @@ def configuration(found: Survey) -> str:
             "# processes = 256",
             '# trace = "4 GiB"       # the recording of one run',
             '# pattern = "zero"      # what fresh memory holds, or a byte such as 170; as it comes by default',
+            "# aslr = false          # true: addresses differ from run to run",
             "",
             "[compare]",
             "# status_only = false   # true: outputs are not compared",

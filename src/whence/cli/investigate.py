@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from whence.run.cases import cases_from_options
 
 if TYPE_CHECKING:
     from whence.findings import Findings
+    from whence.investigation.begin import Changes
     from whence.investigation.watcher import Watcher
 
 
@@ -34,7 +36,7 @@ def investigate(
     where its time is up before there is one, that of the spectrum is shown. ``before``: texts of files as they were in
     an earlier version. ``watcher`` is told of the work; None: the terminal.
     """
-    from whence.investigation.begin import Beginning, Changes
+    from whence.investigation.begin import Beginning
 
     _check(options)
     workers, cluster, fresh = (search.workers, search.cluster, search.fresh) if search else (None, None, False)
@@ -49,7 +51,7 @@ def investigate(
         follows_children=options.follow is not None,
     )
     watcher = watcher or TerminalWatcher(options, finish or (lambda findings: findings), ranks)
-    beginning = Beginning(setup, clock, watcher, Changes(options.timeout, options.pattern, before or {}))
+    beginning = Beginning(setup, clock, watcher, _changes(options, before or {}))
     cases = cases_from_options(options.fails, options.expects, options.passes)
     if options.sources:
         return beginning.with_sources(options.sources, cases, _flags(options.cflags))
@@ -71,6 +73,15 @@ def _check(options: Options) -> None:
         if path.suffix != ".c" and path.exists():
             hint = "for a program that is built already: `whence init`, then the command without files"
             raise UsageError(f"{path} is no C file", hint)
+
+
+def _changes(options: Options, before: Mapping[str, bytes]) -> Changes:
+    """What the options change of the configuration."""
+    from whence.investigation.begin import Changes
+    from whence.run.sandbox import kept_environment
+
+    environment = kept_environment(os.environ) if options.environment == "keep" else {}
+    return Changes(options.timeout, options.pattern, before, environment, options.aslr)
 
 
 def _flags(text: str) -> list[str]:

@@ -102,6 +102,8 @@ class Options:
     cflags: str
     timeout: float | None
     pattern: int | None
+    environment: str | None
+    aslr: bool
     case: str | None
     trace_limit: int | None
     window: int | None
@@ -134,8 +136,10 @@ class Options:
             words += ["--passes", text]
         settings: dict[str, object] = {"--cflags": self.cflags, "--timeout": self.timeout, "--case": self.case}
         settings["--pattern"] = None if self.pattern is None else self.pattern or "zero"
+        settings |= {"--environment": self.environment}
         settings |= {"--trace-limit": self.trace_limit, "--window": self.window, "--schedule": self.schedule}
         settings |= {"--follow": self.follow}
+        words += ["--aslr"] if self.aslr else []
         for name, value in settings.items():
             words += [name, f"{value:g}" if isinstance(value, float) else str(value)] if value else []
         return words
@@ -165,6 +169,8 @@ _SHARED: list[Callable[[Any], Any]] = [
     click.option(
         "--pattern", callback=_pattern, metavar="zero|BYTE", help="What fresh memory holds [what happens to be there]."
     ),
+    click.option("--environment", type=click.Choice(["keep"]), help="Give runs your own environment [a pinned one]."),
+    click.option("--aslr", is_flag=True, help="Let addresses differ from run to run [they are pinned]."),
     click.option("--case", metavar="NAME", help="The failing case to record [the shortest run]."),
     click.option(
         "--trace-limit", callback=_size, metavar="SIZE", help="Most bytes a trace may take [4G, or what memory allows]."

@@ -138,7 +138,8 @@ def _lines(subject: Subject, case: Case, stops: Sequence[Stop], folder: Path, ex
 def _plain(text: str, what: str) -> str:
     """A text that may stand in a line of a script. Raises SubjectError where it could end the line."""
     if not text.isprintable():
-        raise SubjectError(f"{what} holds a character that no GDB script can hold: {text!r}")
+        hint = "`whence slice` and `whence dap` show the recorded run of such a case"
+        raise SubjectError(f"{what} holds a character that no GDB script can hold: {text!r}", hint)
     return text
 
 

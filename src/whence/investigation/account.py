@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ALONE = "no passing case"  # how the line starts that says so; where inputs are made it is no loss
 SEARCHED = "`whence schedules` looks for an order of the program's threads in which a case fails"
+RUNS_HAVE = "runs have a pinned environment and fixed addresses; --environment keep and --aslr give them others"
 NAMED = 5  # reasons, cases or files that are named; of the others only the number is told
 
 
@@ -29,7 +30,7 @@ def none_fails(runs: Runs, changed: Sequence[str], has_threads: bool = False) ->
     """
     stale = [f"{changed_files(changed)} since the program was built: build it again"] if changed else []
     orders = [SEARCHED] if has_threads else []
-    hint = [*stale, *runs.pinned, how_to_fail(runs), *orders, *named("left out: ", runs.left_out)]
+    hint = [*stale, *runs.pinned, how_to_fail(runs), RUNS_HAVE, *orders, *named("left out: ", runs.left_out)]
     return SubjectError(_none_fails(runs), "\n".join(hint))
 
 

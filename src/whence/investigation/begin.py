@@ -37,18 +37,26 @@ LEARNING = "running cases to learn what is right"
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What may differ from the configuration: a run's time limit in seconds, the byte that fills fresh memory; and the
-    texts of files as they were ``before``, by their names in the folder.
+    """What may differ from the configuration: a run's time limit in seconds, the byte that fills fresh memory; texts of
+    files as they were ``before``, by their names in the folder; the ``environment`` of all cases, and whether their
+    addresses differ from run to run.
     """
 
     timeout: float | None = None
     pattern: int | None = None
     before: Mapping[str, bytes] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    aslr: bool = False
 
     def limits(self, configured: Limits) -> Limits:
         """The limits that hold."""
         pattern = configured.pattern if self.pattern is None else self.pattern
-        return replace(configured, time=self.timeout or configured.time, pattern=pattern)
+        aslr = self.aslr or configured.aslr
+        return replace(configured, time=self.timeout or configured.time, pattern=pattern, aslr=aslr)
+
+    def cases(self, cases: Sequence[Case]) -> list[Case]:
+        """The cases in the environment that holds; variables of their own stay."""
+        return [replace(case, environment={**self.environment, **case.environment}) for case in cases]
 
 
 class Beginning:
@@ -69,7 +77,8 @@ class Beginning:
         config = read_config(folder, needs_cases=not cases)
         with self._clock.standing():
             subject = built_from_config(config)
-        given = with_libraries(subject, config, configured(cases, config))
+        subject = with_cases(subject, self._changes.cases(subject.cases))
+        given = self._changes.cases(with_libraries(subject, config, configured(cases, config)))
         limited = replace(subject, limits=self._changes.limits(subject.limits))
         is_failure_given = any(case.command for case in subject.cases) and _one_fails(limited, given)
         if config.cases.capture:
@@ -107,7 +116,7 @@ class Beginning:
         with self._clock.standing():
             subject = built_from_sources(list(sources), list(flags), self._changes.limits(DEFAULT_LIMITS))
         self._watcher.busy(LEARNING)
-        return self._of(with_cases(subject, settle(subject, list(cases))))
+        return self._of(with_cases(subject, settle(subject, self._changes.cases(cases))))
 
     def _of(self, subject: Subject) -> Investigation:
         if self._setup.follows_children:

@@ -140,13 +140,13 @@ def split_line(line: str, where: str) -> tuple[tuple[str, ...], str | None]:
 
 
 def _files_named(arguments: Iterable[str], folder: Path) -> list[tuple[str, Path]]:
-    """Files of the subject's folder that arguments name, as such or after ``=``: the run needs its own copies.
+    """Files of the subject's folder that arguments name: the run needs its own copies.
 
     Of a folder that is named all its files, unless it is too large to be one of data for a case.
     """
     found: dict[str, Path] = {}
     for argument in arguments:
-        for text in (argument, argument.partition("=")[2]):
+        for text in _names_in(argument):
             path = Path(text)
             if not text or path.is_absolute() or ".." in path.parts:
                 continue
@@ -155,6 +155,14 @@ def _files_named(arguments: Iterable[str], folder: Path) -> list[tuple[str, Path
             elif path.parts and _is_folder(folder / path):
                 found |= {str(inner.relative_to(folder)): inner for inner in _files_of(folder / path)}
     return list(found.items())
+
+
+def _names_in(argument: str) -> Iterator[str]:
+    """What may be a file's name in an argument: all of it, what follows ``=`` or a letter, each maybe behind ``@``."""
+    is_option = argument.startswith("-") and not argument.startswith("--")
+    for text in (argument, argument.partition("=")[2], argument[2:] if is_option else ""):
+        yield text
+        yield text.removeprefix("@")
 
 
 def _files_of(folder: Path) -> list[Path]:

@@ -8,6 +8,7 @@ its line: ``tomllib`` keeps no lines, so they are found by a scan of the text.
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import shlex
 import tomllib
@@ -19,7 +20,7 @@ from typing import Any
 from whence.errors import UsageError
 from whence.probe.allocators import Allocator, parse_allocators
 from whence.run.compare import EXACT, Comparison
-from whence.run.sandbox import DEFAULT_LIMITS, MOST_PATTERN, Limits
+from whence.run.sandbox import DEFAULT_LIMITS, MOST_PATTERN, Limits, kept_environment
 
 FILE_NAME = "whence.toml"
 
@@ -163,8 +164,10 @@ def _size(value: Any) -> int:
 
 
 def _variables(value: Any) -> dict[str, str]:
+    if value == "keep":
+        return kept_environment(os.environ)
     if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
-        raise _Wrong('a table of texts, such as {LANG = "C"}')
+        raise _Wrong('a table of texts, such as {LANG = "C"}, or "keep"')
     return value
 
 
@@ -221,7 +224,7 @@ KEYS: dict[str, dict[str, Callable[[Any], Any]]] = {
         "environment": _variables,
     },
     "limits": {"time": _number, "memory": _size, "output": _size, "processes": _count, "trace": _size}
-    | {"pattern": _pattern},
+    | {"pattern": _pattern, "aslr": _boolean},
     "compare": {
         "status_only": _boolean,
         "white_space": _boolean,

@@ -112,7 +112,7 @@ class _Finder:
             label = f"calling `{self.evidence.expression(event)}`: the function pointer is {pointer_text(target)}"
             return Point(event, [event + 1, *(a + 1 for a in arguments)], label=label)
         label, more = f"in the call of {self.evidence.callee_name(event)}", ""
-        near = [(a, value) for a in arguments if (value := self._near(a, address)) is not None]
+        near = [(a, v) for a in arguments if (v := self._near(a, address)) is not None and not self._is_left_out(a)]
         odd = [(a, value) for a, value in near if value == 0 or is_odd(value)]
         below = sorted((address - value, a) for a, value in near if value < address)
         if odd:
@@ -121,6 +121,14 @@ class _Finder:
         elif below:
             more = f": at address {address:#x}, {below[0][0]:,} bytes from `{self._named(event, below[0][1])}` on"
         return Point(event, [event + 1, *(a + 1 for a in arguments)], label=label, more=more)
+
+    def _is_left_out(self, argument: int) -> bool:
+        """Whether an argument is a null pointer that the source spells out beside other pointers: it stands for
+        something that the caller does not want, and is no reason for the call to fail.
+        """
+        operands = self.trace.instruction(argument).operands  # those of the call
+        own = operands[int(self.plan.sites[self.trace.site(argument)]["aux"])]
+        return own.text == "null" and sum(o.type == "ptr" for o in operands) > 1
 
     def _near(self, argument: int, address: int) -> int | None:
         """The value of an argument that is a pointer from which the call may have come to an address; else None."""

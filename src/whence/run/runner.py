@@ -246,6 +246,8 @@ class Runner:
             if batch.flights or batch.server.is_lost:  # nothing may go on running, nor be left to the next run
                 self._stop_servers()
                 self.sandbox.clear()
+            elif self.limits.aslr and batch.native:
+                self._stop_servers()  # what it forks has its addresses: the next one has others
 
     def _check_cancelled(self) -> None:
         if self._is_cancelled:
@@ -269,7 +271,7 @@ class Runner:
                 environment.append(b"WHENCE_COVERAGE=" + bytes(self.sandbox.new_path("counters")))
             executable = SHELL if is_command else self.executable
             log = self.sandbox.root / "server.err"
-            self._start(is_command, Server(executable, native, self.name, environment, log))
+            self._start(is_command, Server(executable, native, self.name, environment, log, self.limits.aslr))
         return self._servers[is_command]
 
     def _start(self, is_command: bool, server: Server) -> None:

@@ -13,6 +13,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -34,13 +35,16 @@ ENDED = "ZX"  # states of a process that runs no more, though its number is stil
 ROOTS_MAX = 1000  # a search keeps a session open for each case and worker
 
 PINNED = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"}
+UNSET = {"LC_ALL": "", "TZ": ":/etc/localtime"}  # values that mean the same as none, where a pinned one would hold
+NOT_KEPT = re.compile(r"LD_|WHENCE_|MALLOC_|GLIBC_TUNABLES$|HOME$|PWD$|OLDPWD$|TMPDIR$|SHLVL$|_$")  # a run's own
 MOST_PATTERN = 254  # the C library does not fill memory with 255
 
 
 @dataclass(slots=True, frozen=True)
 class Limits:
     """What one run may use: seconds, bytes of address space, bytes a file, processes, bytes of trace; 0 is no
-    limit. ``pattern`` is what each byte of fresh memory holds; None: what happens to be there.
+    limit. ``pattern`` is what each byte of fresh memory holds; None: what happens to be there. ``aslr``: addresses
+    differ from run to run, as the system has it; False: they are the same in all.
     """
 
     time: float = 10.0
@@ -49,6 +53,7 @@ class Limits:
     processes: int = 256
     trace: int = 4 << 30
     pattern: int | None = None
+    aslr: bool = False
 
     def variables(self) -> dict[str, str]:
         """The environment that fills fresh memory: the C library's, which the runtime of variants reads for the stack.
@@ -59,6 +64,14 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+NOT_FIXED = "its addresses differ from run to run, so two runs cannot be compared"
+FIXED = "without --aslr all runs have the same addresses, and can be altered"
+LAYOUTS = 20  # times that a case is run at other addresses until its verdict is the one that is looked for
+
+
+def kept_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a run that is to have the user's environment; its folders stay its own."""
+    return UNSET | {name: value for name, value in environment.items() if not NOT_KEPT.match(name)}
 
 
 @dataclass(slots=True)
@@ -120,18 +133,24 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """Remove the folder with all that is in it; who else is about it is waited for."""
+        """Remove the folder with all that is in it; who else is about it is waited for.
+
+        Where that is interrupted it goes on at exit: no descriptor is closed twice, and no folder removed whose number
+        somebody else has got since.
+        """
         with self._closing:
-            for slot in self._slots:
-                os.close(slot.stdout_fd)
-                os.close(slot.stderr_fd)
-            self._slots.clear()
+            with signals_deferred():
+                for slot in self._slots:
+                    os.close(slot.stdout_fd)
+                    os.close(slot.stderr_fd)
+                self._slots.clear()
             if self._lock >= 0:
                 with contextlib.suppress(OSError):  # what is left is cleared by who gets the same number next
                     remove_tree(self.root)
-                Path(f"{self.root}.lock").unlink(missing_ok=True)
-                os.close(self._lock)
-                self._lock = -1
+                with signals_deferred():
+                    Path(f"{self.root}.lock").unlink(missing_ok=True)
+                    os.close(self._lock)
+                    self._lock = -1
         _OPEN.discard(self)
 
     def slots(self, count: int) -> list[Slot]:

@@ -42,8 +42,14 @@ def has_server(executable: Path) -> bool:
 
 
 @contextlib.contextmanager
-def fixed_addresses() -> Iterator[bool]:
-    """Switch off address randomisation for programs started inside; yields whether the system allows that."""
+def fixed_addresses(are_random: bool = False) -> Iterator[bool]:
+    """Switch off address randomisation for programs started inside; yields whether the system allows that.
+
+    With ``are_random`` it is left as the system has it.
+    """
+    if are_random:
+        yield False
+        return
     personality = ctypes.CDLL(None).personality
     before = personality(PERSONALITY_QUERY)
     allowed = before >= 0 and personality(before | ADDR_NO_RANDOMIZE) >= 0
@@ -58,13 +64,15 @@ class Server:
     """A running fork server, which ``greet`` has to be called for before jobs are sent.
 
     With ``native`` the executable is its own server, else the launcher runs it. ``environment``
-    (``NAME=value``) is that of the server; jobs bring their own. ``sites`` is the number of coverage counters
-    (0: none). Raises SubjectError when the program does not start.
+    (``NAME=value``) is that of the server; jobs bring their own. Its addresses may be ``random``. ``sites`` is the
+    number of coverage counters (0: none). Raises SubjectError when the program does not start.
 
     One thread uses and closes a server; another one may ``abort`` it.
     """
 
-    def __init__(self, executable: Path, native: bool, name: str, environment: list[bytes], log: Path) -> None:
+    def __init__(
+        self, executable: Path, native: bool, name: str, environment: list[bytes], log: Path, random: bool = False
+    ) -> None:
         self.sites = 0
         self.is_lost = False  # it has ended by itself
         self._executable, self._log = executable, log
@@ -73,7 +81,7 @@ class Server:
         parent, child = socket.socketpair()
         self._control = parent
         try:
-            with child, log.open("wb") as errors, fixed_addresses():
+            with child, log.open("wb") as errors, fixed_addresses(random):
                 self._process = self._start(executable, native, name, environment, child.fileno(), errors.fileno())
         except BaseException:
             parent.close()

@@ -1,6 +1,7 @@
 """Whether the program does as always where it is kept from others' processes and files (``run/confinement.py``).
 
-Edited programs run like that. What a program needs and is refused must not be taken for what an edit does.
+Edited programs run like that. What a program needs and is refused must not be taken for what an edit does; nor what
+other addresses do, where these differ from run to run.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from itertools import islice
 from whence.errors import SubjectError
 from whence.run.oracle import judge
 from whence.run.outcome import Kind
+from whence.run.sandbox import NOT_FIXED
 from whence.subject.runs import Runs
 from whence.subject.subject import Subject
 
@@ -35,6 +37,8 @@ class Ground:
             return self._trouble
 
     def _differing(self) -> str:
+        if self._subject.limits.aslr:
+            return NOT_FIXED
         rows = [*islice(self._plain(self._runs.failing), FAILING), *islice(self._plain(self._runs.passing), PASSING)]
         tested = [self._runs.tested[row] for row in rows]
         try:

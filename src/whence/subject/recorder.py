@@ -20,6 +20,7 @@ from whence.run.oracle import judge
 from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
 from whence.run.runner import Runner, TraceRequest
+from whence.run.sandbox import LAYOUTS
 from whence.subject.file_streams import name_files
 from whence.subject.memory_check import Checker
 from whence.subject.memory_words import memory_outcome
@@ -134,6 +135,9 @@ class Recorder:
     ) -> Recording:
         """Record one case, and copy the trace file to ``keep`` if that is given.
 
+        Where addresses differ from run to run, it is run until the outcome is the ``expected`` one, ``LAYOUTS`` times
+        at most.
+
         Of a run that is expected not to end, the beginning is enough. Where a test suite's case ran the program several
         times, the trace is taken that is worth most, the last of equals. ``session`` names the changes of an altered
         run (``Paths.session``), which may loop: with ``may_be_cut`` its beginning is enough, of ``room`` bytes at least
@@ -141,6 +145,24 @@ class Recorder:
         seconds that the run may take, where that is less than the limits say. Raises ChangedOutcome
         when the outcome is not ``expected``, LongTrace where the trace reached its limit.
         """
+        attempt = partial(self._record_once, case, expected, keep, worth, session, may_be_cut, room, time, process)
+        for _ in range(LAYOUTS if self.subject.limits.aslr else 0):
+            with suppress(ChangedOutcome):
+                return attempt()
+        return attempt()
+
+    def _record_once(
+        self,
+        case: Case,
+        expected: Outcome | None,
+        keep: Path | None,
+        worth: Worth | None,
+        session: bytes,
+        may_be_cut: bool,
+        room: int,
+        time: float | None,
+        process: Identity | None,
+    ) -> Recording:
         endless = may_be_cut or (expected is not None and expected.endless)
         limits = self.subject.limits
         seconds = limits.time if endless else limits.time * SLOWER
@@ -201,9 +223,14 @@ class Recorder:
                 return self._record(case, request, b"", expected, worth, False)
             runner = self._compact_runner
             runner.limits = self._runner.limits
-            with suppress(DoubtfulTrace, ChangedOutcome):
+            try:
                 request = self._request(self._compact_limit, runner)
                 return self._record(case, request, b"", expected, worth, False, runner=runner)
+            except DoubtfulTrace:
+                pass  # what it did does not follow from that: below it is recorded in full
+            except ChangedOutcome as error:
+                if error.seen.kind is Kind.TIMEOUT:  # a full recording takes even longer
+                    raise
         return self._record(case, self._request(self._limit), b"", expected, worth, False)
 
     @property

@@ -18,6 +18,7 @@ from whence.run.oracle import judge
 from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
 from whence.run.runner import RunLost, Runner
+from whence.run.sandbox import LAYOUTS
 from whence.subject.own_environment import verdicts_that_hang_on_it
 from whence.subject.subject import Subject
 
@@ -103,6 +104,7 @@ def run_all(subject: Subject, progress: Progress | None = None, deadline: float 
     half = time.monotonic() + (deadline - time.monotonic()) / 2
     with subject.runner() as runner, subject.runner(Variant.COVER) as cover:
         plain = _plain(subject.cases, batches, runner, half)
+        plain |= _at_other_addresses(batches, runner, plain, half)
         endless = [row for row, result in plain.items() if result.timed_out]
         others = [row for row in plain if row not in endless]
         cover.limits = replace(cover.limits, time=cover.limits.time * SLOWER)
@@ -112,11 +114,13 @@ def run_all(subject: Subject, progress: Progress | None = None, deadline: float 
         cover.limits = replace(cover.limits, time=subject.limits.time * SLOWER)
         covered |= batches.run(cover, [row for row in endless if _is_empty(covered.get(row))], deadline)
         failing = [row for row in others if _verdict(plain[row]) not in (Kind.PASS, Kind.SKIPPED)]
+        covered |= _at_like_addresses(batches, cover, covered, plain, deadline)
         differing = [row for row in covered if _verdict(plain[row]) is not _verdict(covered[row])]
-        repeated = batches.run(cover, differing, deadline)
+        repeated = {} if subject.limits.aslr else batches.run(cover, differing, deadline)
         filled = _filled(batches, cover, differing, deadline)
-        again = batches.run(runner, sorted({*failing, *differing}), deadline)
-        pinned = verdicts_that_hang_on_it(runner, [plain[row] for row in failing or others])
+        again = {} if subject.limits.aslr else batches.run(runner, sorted({*failing, *differing}), deadline)
+        looked_at = [] if subject.limits.aslr else [plain[row] for row in failing or others]
+        pinned = verdicts_that_hang_on_it(runner, looked_at)
     unstable = {row for row, result in repeated.items() if _verdict(result) is not _verdict(covered[row])}
     runs = _judged(subject, plain, covered, again, unstable, filled, batches.lost)
     runs.pinned = pinned
@@ -171,6 +175,49 @@ def _plain(cases: Sequence[Case], batches: _Batches, runner: Runner, deadline: f
     found = {row: result for row, result in found.items() if _has_end(result, most) or _is_endless(found, result)}
     found |= batches.run(runner, [row for row, case in enumerate(cases) if case.command is not None], deadline)
     return {row: found[row] for row in sorted(found)}
+
+
+def _at_other_addresses(batches: _Batches, runner: Runner, plain: Results, deadline: float) -> Results:
+    """Where addresses differ from run to run: a failing run of the first case that has one, and of other cases that
+    fail a passing run, if they have one.
+    """
+    if not runner.limits.aslr:
+        return {}
+    found = {}
+    if all(_verdict(result) is Kind.PASS for result in plain.values()):
+        found = _repeated(batches, runner, list(plain), lambda row, kind: kind is not Kind.PASS, deadline, first=True)
+    failing = [row for row, result in (plain | found).items() if judge(result.case, result).failed]
+    return found | _repeated(batches, runner, failing[1:], lambda row, kind: kind is Kind.PASS, deadline)
+
+
+def _at_like_addresses(batches: _Batches, cover: Runner, covered: Results, plain: Results, deadline: float) -> Results:
+    """Where addresses differ from run to run: runs of the variant with the verdict of the program's own."""
+    if not cover.limits.aslr:
+        return {}
+    rows = [row for row in covered if _verdict(plain[row]) is not _verdict(covered[row])]
+    return _repeated(batches, cover, rows, lambda row, kind: kind is _verdict(plain[row]), deadline)
+
+
+def _repeated(
+    batches: _Batches,
+    runner: Runner,
+    rows: Sequence[int],
+    is_wanted: Callable[[int, Kind], bool],
+    deadline: float,
+    first: bool = False,
+) -> Results:
+    """A run of each case with a verdict that is wanted, or only of the ``first`` one, of those that have one at other
+    addresses.
+    """
+    found: Results = {}
+    for _ in range(LAYOUTS):
+        waiting = [row for row in rows if row not in found]
+        for row, result in batches.run(runner, waiting, deadline).items():
+            if is_wanted(row, _verdict(result)):
+                found[row] = result
+                if first:
+                    return found
+    return found
 
 
 def _has_end(result: RunResult, limit: float) -> bool:

@@ -64,7 +64,9 @@ class Definitions:
         self._seen: set[tuple[int, int]] = set()
 
     def of_failure(self, symptom: Symptom) -> list[Definition]:
-        """The definitions that a failure came of, each once; none where the trace does not tell."""
+        """The definitions that a failure came of and that can be suppressed, each once; none where the trace does not
+        tell.
+        """
         event = symptom.event
         if event < 0:
             return []
@@ -73,7 +75,8 @@ class Definitions:
             found = [one for definition in found for one in self._of_status(definition)]
         first: dict[int, Definition] = {}
         for definition in found:
-            first.setdefault(definition.event, definition)
+            if self._points.is_one(definition.event):
+                first.setdefault(definition.event, definition)
         return list(first.values())
 
     def point(self, definition: Definition) -> Point:
