@@ -100,13 +100,21 @@ class Investigation:
     def current(self, findings: Findings) -> Findings:
         """The findings without statements of files that were changed since the program was built.
 
-        Verdicts that are other ones in the user's own environment are told first.
+        What modules declare otherwise than others define it, and verdicts that are other ones in the user's own
+        environment, are told first.
         """
         from whence.investigation.stale import without_changed
 
-        if self._runs is not None:
-            findings = replace(findings, warnings=[*self._runs.pinned, *findings.warnings])
+        pinned = self._runs.pinned if self._runs is not None else []
+        findings = replace(findings, warnings=[*self._unlike, *pinned, *findings.warnings])
         return without_changed(findings, self.subject.places.changed_files())
+
+    @cached_property
+    def _unlike(self) -> list[str]:
+        from whence.program.unlike_declarations import unlike_declarations
+
+        found = [one.text(self.subject.folder) for one in unlike_declarations(self.subject.program)]
+        return [*found[:NAMED], *([f"declared otherwise, too: {len(found) - NAMED:,} more"] if found[NAMED:] else [])]
 
     # ---- Runs --------------------------------------------------------------------------------------------------------
 
@@ -300,6 +308,8 @@ class Investigation:
 
         crashed = recording.outcome.kind in (Kind.CRASH, Kind.ASSERTION)
         if not crashed or recording.case.command is not None or recording.case.schedule is not None:
+            return None
+        if self.subject.limits.aslr:  # which may not crash
             return None
         with self.subject.runner() as runner:
             return runner.run_case(recording.case)

@@ -23,7 +23,7 @@ from whence.probe.plan import LEAF_KIND, NAME, PARAMETER, Plan
 from whence.probe.steps import FREES, Source, steps_of
 from whence.probe.variables import variables
 from whence.program.syntax import type_end
-from whence.program.types import alloc_size_of, offset_of
+from whence.program.types import known_size_of, offset_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -238,14 +238,7 @@ def _static_size(text: str, module: Module) -> int:
     found = re.search(r"\b(?:global|constant) ", text)
     if found is None:
         return 0
-    return _size(text[found.end() : type_end(text, found.end())], module)
-
-
-def _size(type_text: str, module: Module) -> int:
-    try:
-        return alloc_size_of(type_text, module)
-    except ProgramError:
-        return 0
+    return known_size_of(text[found.end() : type_end(text, found.end())], module)
 
 
 def _traits() -> Any:
@@ -308,7 +301,7 @@ class _Function:
         for segment in self._layout.segments:
             self._owner._place_starts.append(len(self._owner._places))
             for local, unit in segment.places:
-                size = _size(local.element_type, self._module)
+                size = known_size_of(local.element_type, self._module)
                 place = (self._local_numbers[local.result or ""], unit, size, not is_frame_local(local))
                 self._owner._places.append(place)
             for site in segment.sites:
@@ -321,11 +314,11 @@ class _Function:
         """Number the locals whose addresses are recorded, then the copies of structure arguments."""
         for segment in self._layout.segments:
             for local, _ in segment.places:
-                self._add_local(local.result or "", _size(local.element_type, self._module), False)
+                self._add_local(local.result or "", known_size_of(local.element_type, self._module), False)
         for parameter in self._ref.function.parameters:
             copied = next((a for a in parameter.attributes if a.startswith("byval(")), None)
             if copied:
-                self._add_local(parameter.text, _size(copied[len("byval(") : -1], self._module), True)
+                self._add_local(parameter.text, known_size_of(copied[len("byval(") : -1], self._module), True)
 
     def _add_local(self, register: str, size: int, copied: bool) -> None:
         owner = self._owner

@@ -42,6 +42,14 @@ def alloc_size_of(type_text: str, module: Module) -> int:
     return layout(type_text, module)[1]
 
 
+def known_size_of(type_text: str, module: Module) -> int:
+    """``alloc_size_of``; 0 for a type without a known size."""
+    try:
+        return alloc_size_of(type_text, module)
+    except ProgramError:
+        return 0
+
+
 def alignment_of(type_text: str, module: Module) -> int:
     """The ABI alignment in bytes."""
     return layout(type_text, module)[2]

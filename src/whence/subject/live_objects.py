@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whence.errors import ProgramError
 from whence.findings import plural
 from whence.probe.instrument import Variant
 from whence.probe.layout import NO_SLOT, is_frame_local
 from whence.probe.layout import Kind as Site
 from whence.probe.plan import ADDRESS, ENTRY
-from whence.program.types import alloc_size_of
+from whence.program.types import known_size_of
 from whence.run.point import statement_of
 from whence.subject.block_types import BlockTypes
 from whence.subject.declared import declared_variable
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
     from whence.findings import Statement
     from whence.program.debug import CType, Variable
-    from whence.program.model import Module
     from whence.program.program import FunctionRef
     from whence.subject.subject import Subject
     from whence.trace.trace import Trace
@@ -251,7 +249,7 @@ class RunObjects:
         found: _PlainLocals = {}
         for local in ref.function.blocks[0].instructions:
             if is_frame_local(local) and local.result and local.result not in placed:
-                found[local.result] = (_size(local.element_type, module), [])
+                found[local.result] = (known_size_of(local.element_type, module), [])
         for number, segment in enumerate(layout.segments, first):
             for site in segment.sites:
                 if site.kind in (Site.LOAD, Site.STORE) and site.aux == NO_SLOT and site.units:
@@ -380,13 +378,6 @@ class RunObjects:
 def _in_order_of_the_text(found: LiveObject) -> tuple[bool, int, int]:
     variable = found.variable
     return variable is None, -1 if variable and variable.parameter else 0, variable.line if variable else 0
-
-
-def _size(type_text: str, module: Module) -> int:
-    try:
-        return alloc_size_of(type_text, module)
-    except ProgramError:
-        return 0
 
 
 def _pointers_until_null(base: int, read: Reader) -> int:
