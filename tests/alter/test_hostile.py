@@ -31,7 +31,9 @@ HOSTILE = r"""
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 static void *lock(void *m) { pthread_mutex_lock(m); pthread_mutex_lock(m); return 0; }
 static void wait_for_oneself(void)
@@ -48,6 +50,13 @@ static void leave_a_process(void)
         for (;;) sleep(1);
     }
 }
+static int gives_way(void)
+{
+    int before = getpriority(PRIO_PROCESS, 0), status = 0;
+    if (!fork())
+        _exit(getpriority(PRIO_PROCESS, 0) > before);
+    return wait(&status) > 0 && WEXITSTATUS(status);
+}
 int main(int argc, char **argv)
 {
     for (int i = 0; i < 50; i++) {
@@ -60,6 +69,7 @@ int main(int argc, char **argv)
         if (kind == 6) { chmod(".", 0); system("rm -rf ../*.out ../*.err ../*.in ../*.spare ../work"); }
         if (kind == 7) { for (int s = 1; s < 64; s++) signal(s, SIG_IGN); for (;;) pause(); }
         if (kind == 8) { for (int d = 0; d < 100; d++) close(d); for (;;) fork() ? pause() : pause(); }
+        if (kind == 9 && gives_way()) { printf("right\n"); return 0; }
     }
     printf("wrong\n");
     return 0;
@@ -143,3 +153,11 @@ def test_what_comes_behind_a_run_that_killed_its_server_is_run(made: Snippet, ru
     wrong, lost = Verdict.WRONG_OUTPUT, Verdict.LOST
     assert found.records["verdict"].tolist() == [lost, wrong, wrong, wrong, lost, wrong]
     assert found.outputs is not None and [text for text, _ in found.outputs[1::2]] == [b"wrong\n"] * 3
+
+
+def test_processes_that_an_altered_run_makes_give_way(made: Snippet) -> None:
+    """Else a fork bomb, which a change may make, leaves those no processor who are to end it."""
+    line = next(n for n, text in enumerate(HOSTILE.splitlines(), 1) if "// altered" in text)
+    with Session(made.subject, CASE, Way.RESTART) as session:
+        found = session.run(Batch.of([change(made.subject, site_at(made, line, Role.STORE), Op.SET, 9)]))
+    assert found.records["verdict"].tolist() == [Verdict.PASS]

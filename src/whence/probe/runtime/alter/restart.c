@@ -6,6 +6,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+
+enum { NICER = 5 };
 
 static void note_end(void)
 {
@@ -21,10 +24,13 @@ static void note_crash(int number)
     raise(number);
 }
 
-/* In a child of the subject's own nothing is observed: its instances would have the clocks of others. */
+/* In a child of the subject's own nothing is observed: its instances would have the clocks of others. Each generation
+   of them is nicer to others than the one before: a change may make a fork bomb, and whoever is to end it must get a
+   turn. */
 static void note_fork(void)
 {
     whence_state.is_forked = 1;
+    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
     if (whence_state.doing == DOING_OBSERVE) {
         whence_state.doing = DOING_NOTHING;
         whence_state.budget = 0;
