@@ -326,6 +326,10 @@ def test_command_that_does_not_run_the_program():
     folder = project("suite-none", 'command = "sh -c false"\n')
     done = whence(folder, "locate")
     assert (done.status, "no case ran the instrumented program" in done.err) == (2, True)
+    assert "other captured programs" not in done.err
+    shutil.copy2(folder / "calc", folder / "sums")
+    done = whence(folder, "locate")
+    assert "other captured programs here, of which `path` may name one: sums" in done.err
 
 
 FOLDER_OF_CASES = {"cases/a/args": "1 2", "cases/a/expected": "2 prices, 0 large\nsum 3\n", "cases/b/args": "200 5"}

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from whence.build.capture import real_executable
-from whence.cli.suites import TEST_FOLDERS, FoundSuite, find_suite, makefile_of
+from whence.cli.suites import TEST_FOLDERS, FoundSuite, find_suite, makefile_of, mentions
 from whence.errors import BuildError, UsageError
 from whence.run.cases import PARTS, natural_key
 from whence.run.config import FILE_NAME
@@ -131,14 +131,17 @@ def survey(folder: Path) -> Survey:
 
 
 def _executables(folder: Path) -> list[str]:
-    """Programs in the folder and two levels below; the one with the folder's own name comes first, tests last."""
+    """Programs in the folder and two levels below: the one with the folder's own name comes first, then those that the
+    tests name most often; those of tests last.
+    """
     candidates = [path for depth in ("*", "[!.]*/*", "[!.]*/[!.]*/*") for path in folder.glob(depth)]
     found = [path.relative_to(folder) for path in candidates if _is_program(path)]
-    name = VERSION.sub("", folder.name)
+    name, named = VERSION.sub("", folder.name), mentions(folder, {path.name for path in found})
 
     def key(path: Path) -> tuple[object, ...]:
         is_test = not {*TEST_FOLDERS}.isdisjoint(path.parts[:-1])
-        return path.name not in (folder.name, name), is_test, len(path.parts), natural_key(str(path))
+        is_own = path.name in (folder.name, name)
+        return not is_own, is_test, -named[path.name], len(path.parts), natural_key(str(path))
 
     return [str(path) for path in sorted(found, key=key) if PROBES.isdisjoint(path.parts)]
 

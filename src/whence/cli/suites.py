@@ -10,7 +10,8 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +19,9 @@ MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 TEST_FOLDERS = ("tests", "test", "t")
 SCRIPTS = ("*.t", "*.bats", "*.test", "*.sh")  # shell scripts last, which help the others
 CHECK_TARGET = re.compile(r"^(check|test)\s*:", re.M)
+RECIPE = re.compile(r"^(?:check|test)\s*:.*\n((?:\t.*\n|\s*\n)*)", re.M)  # what make does for it
+WORD = re.compile(r"[\w.+-]+")
+MOST_SCRIPTS = 200  # that are read for the programs which they name
 INCLUDED = re.compile(r"^-?include\s+([\w.-]+)\s*$", re.M)
 ABOVE = re.compile(r"(?<![\w./])\.\./[\w.-]+")
 CHANGES_FOLDER = re.compile(r"^\s*(?:cd|pushd)\s", re.M)
@@ -62,6 +66,18 @@ def find_suite(folder: Path) -> FoundSuite | None:
         return replace(sure, sure=True)
     guesses = (_scripts, _pytest, _check, _executed, _unmarked)
     return next((found for find in guesses for found in find(folder)), None)
+
+
+def mentions(folder: Path, names: Iterable[str]) -> dict[str, int]:
+    """How often the tests of a folder, the recipe of its makefile and scripts, name each of some programs."""
+    makefile = makefile_of(folder)
+    recipe = "".join(RECIPE.findall(_rules(makefile))) if makefile else ""
+    scripts = [path for word in WORD.findall(recipe) if _is_executable_script(path := folder / word)]
+    for place in TEST_FOLDERS:
+        scripts += sorted({path for pattern in SCRIPTS for path in (folder / place).glob(pattern)})
+    texts = [recipe, *(path.read_text(errors="replace") for path in scripts[:MOST_SCRIPTS] if path.is_file())]
+    words = Counter(word for text in texts for word in WORD.findall(text))
+    return {name: words[name] for name in names}
 
 
 def makefile_of(folder: Path) -> Path | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whence.build.flags import is_optimised
+from whence.build.programs import captured_modules, programs
 from whence.errors import NoTime, SubjectError
 from whence.findings import Statement
 from whence.probe.cover import branch_sides, counters_of
@@ -31,10 +32,8 @@ Results = dict[int, RunResult]  # by the case's number
 
 ENDLESS, ENDLESS_LEAST = 5.0, 2.0  # times the longest run that ends, and seconds, for the coverage of one that does not
 PATTERNS = (0, 0xAA)  # what fresh memory is made to hold, to see whether a verdict depends on it
-QUICK, GROWTH = (
-    1.0,
-    3,
-)  # seconds that each case is given first, and times as many that those are given which did not end
+QUICK, GROWTH = 1.0, 3  # seconds that each case is given first, and times as many for those which did not end
+OTHERS = 5  # captured programs that are named where none of the cases runs the one that was
 DEPENDS = "depends on uninitialised memory"
 FLAKY = "flaky: "
 TIME_OVER = "its run did not come to an end before the time was over"
@@ -315,12 +314,20 @@ def _judged(
         others = "\n".join(f"nor {other}" for other in left_out[1:6])
         raise SubjectError(f"no case can be used: {left_out[0]}", others or "add a case that ends by itself")
     if all(row is None for row in rows):
-        raise SubjectError(
-            "no case ran the instrumented program",
-            "the `command` has to run the program at `path` in its copy of the folder; where it builds that again "
-            "(is a source newer?), the plain program is back",
-        )
+        raise SubjectError("no case ran the instrumented program", _how_to_run(subject))
     return Runs(tested, _matrix(rows), left_out, alone, depending)
+
+
+def _how_to_run(subject: Subject) -> str:
+    """What helps where no case runs the program."""
+    hint = "the `command` has to run the program at `path` in its copy of the folder; where it builds that again "
+    hint += "(is a source newer?), the plain program is back"
+    own = subject.executable.resolve()
+    others = [path for path, _ in programs(subject.folder) if path.resolve() != own and captured_modules(path)]
+    if not others:
+        return hint
+    names = ", ".join(str(path.relative_to(subject.folder)) for path in sorted(others)[:OTHERS])
+    return f"{hint}\nother captured programs here, of which `path` may name one: {names}"
 
 
 def _matrix(rows: list[NDArray[np.uint32] | None]) -> NDArray[np.uint32]:
