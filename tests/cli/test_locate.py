@@ -208,6 +208,16 @@ def test_of_a_run_that_is_too_long_to_record_the_end_is_looked_at():
     assert rank_of(done, "long.c", line_of(LONG_WAY, "wanted > 20")) <= 2
 
 
+def test_of_a_run_that_there_is_no_time_for_the_end_is_looked_at(monkeypatch):
+    monkeypatch.setattr("whence.diagnosis.locate_steps.RECORDING", 1e-6)
+    words = ["--fails", "30", "--expect", "30 0", "--passes", "7", "--passes", "20", "--no-alter"]
+    done = whence(subject_folder("no-time", long_c=LONG_WAY), "locate", "long.c", *words, "--json")
+    assert done.json["symptom"]["line"] == line_of(LONG_WAY, "printf")
+    assert any("there was no time for all of it" in line for line in done.json["summary"])
+    assert not any("no trace" in line for line in done.json["summary"])
+    assert line_of(LONG_WAY, "wanted > 20") in {entry["line"] for entry in done.json["slice"]}
+
+
 def test_crashing_access_has_no_value():
     done = whence(kinds(), "locate", "kinds.c", "--fails", "crash five", "--passes", "crash three", "--json")
     entry = next(e for e in done.json["ranking"] if e["line"] == line_of(KINDS, "found->value"))

@@ -56,6 +56,9 @@ LONGEST_PASSING = 1_000_000  # blocks of a passing run that is recorded for its 
 MAKING = 0.3  # of the time that is left, for making inputs
 RECORDING, COMPILING = 0.5, 0.85  # of it, for recording the failing run, and where the analysis is compiled for it
 WINDOW = 64 << 20  # bytes that are kept of a recording, at most, where it is too long as a whole
+SHORT_WINDOW = 4 << 20  # bytes, where there was no time for more
+RECORDING_END = 0.5  # of it, for looking at so much
+NO_TIME_FOR_ALL = "only the end of the failing run is looked at: there was no time for all of it (--budget 5m)"
 CHECKS = 0.1  # of it, for looking for checks of the run that passed
 ALIKE = 0.1  # of it, for finding failing runs that fail in the same way
 COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
@@ -233,7 +236,19 @@ class Diagnosis:
         self.publish()
 
     def slice(self) -> None:
-        """Record the first failing case that can be recorded, and rank by what led to its failure."""
+        """Record the first failing case that can be recorded, and rank by what led to its failure.
+
+        Where there is no time for the whole run, its end is looked at.
+        """
+        self.take_slice("no trace", RECORDING if is_kept(decode) else COMPILING)
+        if self.attempts.is_late and not self.investigation.setup.window:
+            why = self.attempts.lines.pop()
+            self.investigation.keep_end(SHORT_WINDOW)
+            self.take_slice("no trace of the end of the run", RECORDING_END)
+            self.attempts.lines.append(why if self.recording is None else NO_TIME_FOR_ALL)
+
+    def take_slice(self, name: str, share: float) -> None:
+        """Record the failing run, and rank by its slice, in a share of the time that is left."""
         investigation = self.investigation
 
         def sliced() -> tuple[int, Recording, TraceReader, Findings]:
@@ -245,8 +260,7 @@ class Diagnosis:
                 return row, recording, reader, replace(self.base, symptom=evidence.symptom)
             return row, recording, reader, locate(evidence, subject.name, self.options.formula)
 
-        share = RECORDING if is_kept(decode) else COMPILING
-        found = self.attempts.take("no trace", "recording the failing run", sliced, share * self.left)
+        found = self.attempts.take(name, "recording the failing run", sliced, share * self.left)
         if found is not None:
             row, self.recording, self.reader, self.base = found
             self.rows = [row, *(other for other in self.rows if other != row)]

@@ -22,18 +22,22 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Attempts:
-    """``lines`` say what failed or had no time; ``stopped`` tells that the user has interrupted all of it."""
+    """``lines`` say what failed or had no time; ``stopped`` tells that the user has interrupted all of it, ``is_late``
+    that the last step was begun, and ended by its share of the time.
+    """
 
     clock: Clock
     watcher: Watcher
     lines: list[str] = field(default_factory=list)
     stopped: bool = False
+    is_late: bool = False
 
     def take(self, name: str, doing: str, step: Callable[[], T], seconds: float = float("inf")) -> T | None:
         """What a step gives, in at most so many seconds of those that are left; None where it fails.
 
         ``name`` begins the line that tells of it, ``doing`` follows "while it was".
         """
+        self.is_late = False
         if self.stopped:
             return None
         if not (seconds := min(seconds, self.clock.left)):
@@ -45,6 +49,7 @@ class Attempts:
                 return step()
         except KeyboardInterrupt as stop:
             if _is_late(stop):
+                self.is_late = True
                 self.lines.append(f"{name}: {_why_late(stop, seconds)}")
                 return None
             self.stopped = True
