@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from tests.support.cli_tool import subject_folder, write
@@ -62,3 +63,14 @@ def test_passing_cases_alone_leave_the_suite_as_it_is() -> None:
 def test_nor_does_a_case_that_does_not_fail_take_their_place() -> None:
     subject = begun("fine", "false", cases_from_options(["3"], ["6"], []), capture=False)
     assert [case.command is not None for case in subject.cases] == [True, False]
+
+
+def test_the_program_is_built_once() -> None:
+    folder = subject_folder("begin-once", twice_c=TWICE)
+    write(folder / "builds", "")
+    write(folder / "cases.txt", "3\n")
+    build = f"echo >> builds; {Path(sys.executable).with_name('whence-cc')} -g twice.c -o twice"
+    program = f'[program]\npath = "twice"\nbuild = "{build}"\n'
+    write(folder / "whence.toml", f'{program}[cases]\nfile = "cases.txt"\nreference = "./twice"\n')
+    begun = Beginning(Setup(), Clock(), Watcher()).with_folder(Path(folder), GIVEN)
+    assert len(begun.subject.cases) == 3 and (folder / "builds").read_text() == "\n"

@@ -311,7 +311,7 @@ def with_libraries(subject: Subject, config: SubjectConfig, cases: Sequence[Case
 
     The script, which is left out, would tell the loader where they are. A command starts it by itself.
     """
-    if subject.executable == _executable_of(config):
+    if config.program.sources or subject.executable == config.program.path:
         return list(cases)
     capture = subject.capture
     folders = [str(Path(capture.link.directory, name).parent) for name in capture.libraries]
