@@ -68,6 +68,7 @@ CHECKING_LAST = 0.6  # of it, where the check is still to be compiled: that of m
 SEARCHING = 0.65  # of it, for altered runs and formulas
 ALTERING = 0.8  # of that, for altered runs
 CHANGING = 0.35  # of what is left then, for other initial values, where failing runs read some
+FEW_VALUES = 0.3  # of it, for pairs of values, and then for formulas, where no rule is clean and edits come next
 EDITING, EDITING_MOST = 0.6, 25.0  # of what is left then, and seconds, for edits of the source
 CONFIRMING = 0.7  # of what is left then, for compiling changes
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
@@ -351,16 +352,22 @@ class Diagnosis:
                     order = self.joined().ranking  # by what altered no run
                     steps = searches(self.investigation, self.rows, work, options.has("operators"), order)
                     for name, doing, share, step in (step for step in steps if options.has(step.name)):
-                        with work.share(share):
+                        with work.share(share * self.for_values if name == "values" else share):
                             if not work.stopped:
                                 self.take(name, doing, step, _left(work) + LATE)
                 if options.has("formula") and self.reader is not None and not work.stopped:
                     sets = partial(correction_sets, self.investigation, self.rows, work)
-                    self.take("formulas", "solving formulas", sets, _left(work) + LATE)
+                    with work.share(self.for_values):
+                        self.take("formulas", "solving formulas", sets, _left(work) + LATE)
             self.attempts.stopped |= work.stopped == INTERRUPT
             return Findings("alter", self.investigation.subject.name, summary=search_summary(work))
 
         self.take("altered runs", "altering runs", searched, float("inf"))
+
+    @property
+    def for_values(self) -> float:
+        """The share of their time that single values are looked for in: little where edits of the source come next."""
+        return FEW_VALUES if self.mended_by_edits() else 1.0
 
     def change_initial_values(self) -> None:
         """Try other initial values where the failing runs read some."""
@@ -376,17 +383,20 @@ class Diagnosis:
             self.found = with_other_values(self.found, other.rows, len(self.runs.passing))
             self.publish()
 
-    def try_edits(self) -> None:
-        """Try edits of the source, where it is known what is right, and no rule repairs all and breaks nothing."""
+    def mended_by_edits(self) -> list[int]:
+        """The failing cases that edits are to mend; none where a rule is clean, or edits would prove nothing."""
         tested = self.runs.tested
         mended = [r for r in self.rows if tested[r].case.command is None and tested[r].outcome.kind is not Kind.MEMORY]
-        is_one_program = not self.investigation.subject.has_threads
-        is_checked = bool(self.runs.passing) or len(self.investigation.checks) >= FEW
-        if not self.options.has("edits") or not (mended and is_checked and is_one_program):
-            return
-        if self.is_open and not self.investigation.checks:
-            return
-        if any(has_clean(one.parts.get("rules", ())) for one in self.found):
+        checks, is_one_program = self.investigation.checks, not self.investigation.subject.has_threads
+        is_checked = bool(self.runs.passing) or len(checks) >= FEW
+        is_known = not self.is_open or bool(checks)
+        if not (self.options.has("edits") and is_checked and is_one_program and is_known):
+            return []
+        return [] if any(has_clean(one.parts.get("rules", ())) for one in self.found) else mended
+
+    def try_edits(self) -> None:
+        """Try edits of the source, where it is known what is right, and no rule repairs all and breaks nothing."""
+        if not (mended := self.mended_by_edits()):
             return
         order = alternated(self.joined().ranking, self.base.ranking)
         seconds = min(EDITING * self.left, EDITING_MOST)
