@@ -74,7 +74,8 @@ class SubjectChecks:
         config = read_config(self._folder)
         source = next(name for name in SOURCES_OF_CASES if getattr(config.cases, name) is not None)
         what = config.program.path.name if config.program.path else ", ".join(config.program.sources)
-        return f"program {what}, cases from a {source}"
+        where = "the tests that it holds" if source == "tests" else f"a {source}"
+        return f"program {what}, cases from {where}"
 
     def program(self) -> str:
         """Whether the program is there and its build captured, all of it."""

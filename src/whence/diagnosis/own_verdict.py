@@ -28,7 +28,8 @@ def files_of_tests(subject: Subject, failing: Iterable[Tested]) -> set[str]:
     numbers = modules_of_tests(subject)
     if not numbers or len(numbers) == len(subject.capture.modules):
         return set()
-    return {name for name in {statement.file for statement in subject.places.statements} if is_test_code(name)}
+    own = {subject.places.name(subject.capture.modules[number].source) for number in numbers}
+    return own | {name for name in {statement.file for statement in subject.places.statements} if is_test_code(name)}
 
 
 def others_first(findings: Findings, last: set[str]) -> Findings:

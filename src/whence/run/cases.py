@@ -207,7 +207,7 @@ def load_cases(config: SubjectConfig) -> list[Case]:
     Raises SubjectError when there is none (and it needs some) or when a file of a case cannot be used, UsageError for
     a wrong line.
     """
-    loaders = {"folder": _cases_of_folder, "file": _cases_of_file, "command": _cases_of_command}
+    loaders = {"folder": _cases_of_folder, "file": _cases_of_file, "command": _cases_of_command, "tests": _case_of_tests}
     source = next((name for name in SOURCES_OF_CASES if getattr(config.cases, name) is not None), None)
     cases = loaders[source](config.cases, config) if source else []
     if source and not cases and config.needs_cases:
@@ -381,6 +381,11 @@ def _cases_of_command(settings: CasesConfig, config: SubjectConfig) -> list[Case
         )
         for name in _names_of_tests(settings, config)
     ]
+
+
+def _case_of_tests(settings: CasesConfig, config: SubjectConfig) -> list[Case]:
+    """The run of a program with all its tests, which is taken apart once the program is known."""
+    return [Case("tests", expected=Expected())]
 
 
 def _names_of_tests(settings: CasesConfig, config: SubjectConfig) -> list[str]:

@@ -40,11 +40,12 @@ class ProgramConfig:
 
 @dataclass(slots=True, frozen=True)
 class CasesConfig:
-    """Where the cases come from: exactly one of ``folder``, ``file`` and ``command`` is set."""
+    """Where the cases come from: exactly one of ``folder``, ``file``, ``command`` and ``tests`` is set."""
 
     folder: Path | None = None
     file: Path | None = None
     command: str | None = None
+    tests: str | None = None
     reference: Path | None = None
     outputs: Path | None = None
     names: tuple[str, ...] = ()
@@ -208,6 +209,7 @@ KEYS: dict[str, dict[str, Callable[[Any], Any]]] = {
         "folder": _string,
         "file": _string,
         "command": _string,
+        "tests": _string,
         "reference": _string,
         "outputs": _string,
         "names": _strings,
@@ -244,7 +246,7 @@ PATHS = {
     ("cases", "reference"),
     ("cases", "outputs"),
 }
-SOURCES_OF_CASES = ("folder", "file", "command")
+SOURCES_OF_CASES = ("folder", "file", "command", "tests")
 # Which keys of [cases] belong to which source of cases; all others fit each of them.
 BELONGS = {
     "outputs": "file",
@@ -330,7 +332,7 @@ class _Reader:
     def _check_cases(self, cases: Mapping[str, Any]) -> None:
         given = [source for source in SOURCES_OF_CASES if source in cases]
         if len(given) > 1 or (not given and self.needs_cases):
-            raise self._error(("cases",), "[cases] needs one of folder, file and command")
+            raise self._error(("cases",), "[cases] needs one of folder, file, command and tests")
         for key, source in BELONGS.items():
             if key in cases and source not in given:
                 where = f"but the cases come from {given[0]}" if given else "which is not set"

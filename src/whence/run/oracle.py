@@ -19,6 +19,8 @@ ASSERTIONS = (
     re.compile(rb"(?P<file>[^\s:]+):(?P<line>\d+): (?P<function>.*?):? ?Assertion `(?P<text>.*)' failed\."),
     # musl: "Assertion failed: x > 0 (file.c: function: 12)"
     re.compile(rb"Assertion failed: (?P<text>.*) \((?P<file>[^()]+): (?P<function>[^()]*): (?P<line>\d+)\)"),
+    # the drivers of single tests (probe/tests): "file.c:12: check failed: x == 3"
+    re.compile(rb"(?P<file>[^\s:]+):(?P<line>\d+): check failed: (?P<text>.*)(?P<function>)"),
 )
 
 
@@ -46,8 +48,7 @@ def judge(case: Case, result: RunResult) -> Outcome:
 
 def _judge_signal(result: RunResult) -> Outcome:
     if result.signal == signal.SIGABRT and (assertion := find_assertion(result.stderr)):
-        text = f"assertion `{assertion.text}' failed at {assertion.file}:{assertion.line}"
-        return Outcome(Kind.ASSERTION, text, assertion=assertion)
+        return Outcome(Kind.ASSERTION, assertion.sentence, assertion=assertion)
     return Outcome(Kind.CRASH, f"killed by {signal_name(result.signal)}")
 
 

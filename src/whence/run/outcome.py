@@ -84,12 +84,18 @@ class Expected:
 
 @dataclass(slots=True, frozen=True)
 class Assertion:
-    """A failed ``assert``, from the C library's message."""
+    """A failed ``assert``, from the C library's message; or a failed check of a test, which tells no ``function``."""
 
     file: str
     line: int
     function: str
     text: str
+
+    @property
+    def sentence(self) -> str:
+        """What failed, and where."""
+        what = f"assertion `{self.text}' failed" if self.function else "a check failed"
+        return f"{what} at {self.file}:{self.line}" + (f": {self.text}" if not self.function else "")
 
 
 @dataclass(slots=True, frozen=True)

@@ -30,6 +30,7 @@ from whence.run.verdicts import FAILING
 from whence.subject.captured_cases import CapturedCases, Keeper, manifest_of
 from whence.subject.coverage import OtherRun
 from whence.subject.other_programs import FEW, program_of_failing, runs_of_other_programs
+from whence.subject.single_tests import with_tests_apart
 from whence.subject.subject import Subject, check_reference, with_cases
 from whence.subject.suite_runner import SuiteRunner
 from whence.subject.told import with_what_they_want
@@ -72,7 +73,7 @@ def with_captured_cases(
         cases = sorted(subject.cases, key=lambda case: place.get(case.name, len(place)))
         return replace(with_cases(subject, cases), remarks=[*subject.remarks, *captured.remarks, remark])
     found = replace(with_cases(subject, captured.cases), remarks=[*subject.remarks, *captured.remarks])
-    return replace(found, others=tuple(captured.others))
+    return with_tests_apart(replace(found, others=tuple(captured.others)))
 
 
 def _captured(

@@ -311,7 +311,7 @@ def with_libraries(subject: Subject, config: SubjectConfig, cases: Sequence[Case
 
     The script, which is left out, would tell the loader where they are. A command starts it by itself.
     """
-    if config.program.sources or subject.executable == config.program.path:
+    if config.program.path in (None, subject.executable):
         return list(cases)
     capture = subject.capture
     folders = [str(Path(capture.link.directory, name).parent) for name in capture.libraries]

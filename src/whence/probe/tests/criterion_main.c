@@ -1,0 +1,8 @@
+/* The main of a Criterion program that runs one test, in place of the library's: captured as the program's own, so that
+   its runs can be altered. */
+int whence_run_test(void);
+
+int main(void)
+{
+    return whence_run_test();
+}
