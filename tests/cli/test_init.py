@@ -6,6 +6,8 @@ import tomllib
 import pytest
 from click.testing import CliRunner
 
+from tests.support.framework_tests import write_sources
+from whence.build.quick import build_sources
 from whence.cli.init import configuration, init, quoted, survey, write_configuration
 from whence.cli.suites import find_suite
 from whence.errors import UsageError
@@ -232,3 +234,59 @@ def test_the_program_is_named_by_what_the_build_is_made_from(make, files, path):
 def test_a_program_that_only_a_variable_names_is_guessed(make):
     text = configuration(survey(make(**{"CMakeLists.txt": "add_executable(${PROJECT_NAME} a.c)\n"})))
     assert "a guess" in text
+
+
+CHECK = "#include <stdlib.h>\n  #  include <check.h>\n"
+TESTED = {"total.c": "", "check_total.c": CHECK}
+
+
+@pytest.mark.parametrize(
+    ("files", "program"),
+    [
+        (TESTED, {"sources": ["check_total.c", "total.c"], "flags": ["-lcheck", "-lsubunit", "-lrt", "-lpthread"]}),
+        ({"a.c": '#include "unity.h"\n'}, {"sources": ["a.c"]}),
+        (
+            TESTED | {"Makefile": "check: check_total\n\t./check_total\ncheck_total: check_total.c\n"},
+            {"path": "check_total", "build": "make CC=whence-cc"},
+        ),
+        (
+            {"tests/test_total.c": "#include <cmocka.h>\n", "Makefile": "all: x\ntests/test_total: x.o\n"},
+            {"path": "tests/test_total", "build": "make CC=whence-cc"},
+        ),
+    ],
+)
+def test_tests_of_a_framework_are_cases_each(make, files, program):
+    found = tomllib.loads(configuration(survey(make(**files))))
+    assert (found["program"], found["cases"]) == (program, {"tests": "*"})
+    folder = make()
+    assert "in it" in write_configuration(folder)[2]
+    assert read_config(folder).cases.tests == "*"
+
+
+def test_a_program_that_holds_tests_is_the_program(tmp_path):
+    built = build_sources(write_sources(tmp_path / "deep/down", "unity"), [], tmp_path / "deep/down/built")
+    shutil.copy2("/bin/true", tmp_path / "total")
+    (tmp_path / "Makefile").write_text("check:\n")
+    shutil.copy2(built, tmp_path / "run")
+    text = configuration(survey(tmp_path))
+    found = tomllib.loads(text)
+    assert (found["program"]["path"], found["cases"]) == ("run", {"tests": "*"})
+    assert "# other executables: total" in text
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        TESTED | {"Makefile": "check:\n\t./run\n"},
+        TESTED | {"cases.txt": "1\n"},
+        TESTED | {"tests/one/out": ""},
+    ],
+)
+def test_what_describes_cases_better_comes_before_tests_of_a_framework(make, files):
+    assert "tests" not in tomllib.loads(configuration(survey(make(**files))))["cases"]
+
+
+def test_the_program_is_one_that_a_test_runner_starts(make):
+    folder = make(**{"calc.c": "", "build/aid": ELF, "build/sums": ELF})
+    (folder / "build/CTestTestfile.cmake").write_text(f'add_test(all "{folder}/build/sums")\n')
+    assert survey(folder).executables == ["build/sums", "build/aid"]

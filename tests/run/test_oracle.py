@@ -83,6 +83,11 @@ def test_assertions_of_both_c_libraries(message, function):
     assert (outcome.kind, outcome.text) == (Kind.ASSERTION, "assertion `x > 0' failed at src/a.c:12")
 
 
+def test_a_failed_check_of_a_test_that_ran_alone():
+    outcome = outcome_of(status=None, signal=6, stderr=b"Running\nt/a.c:12: check failed: 3 == 4\n")
+    assert (outcome.kind, outcome.text) == (Kind.ASSERTION, "a check failed at t/a.c:12: 3 == 4")
+
+
 def test_abort_without_message_is_a_crash():
     assert outcome_of(status=None, signal=6, stderr=b"free(): invalid pointer\n").kind is Kind.CRASH
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from whence.probe.instrument import Variant
+from whence.project import open_folder
 from whence.run.cases import cases_from_options
 from whence.run.sandbox import DEFAULT_LIMITS
 from whence.subject.subject import built_from_sources, settle, subject_from_sources
@@ -46,3 +47,15 @@ def test_a_run_that_does_not_end_is_not_waited_for_to_learn_whether_outputs_end_
     cases = settle(subject, cases_from_options(["12"], ["2"], ["3"]))
     assert time.monotonic() - began < 10
     assert [case.expected and case.expected.stdout for case in cases] == [b"2\n", b"3\n"]
+
+
+def test_the_build_of_a_configuration_runs_once(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text("int main(int argc, char **argv) { return argc > 1; }\n")
+    case = tmp_path / "cases/one"
+    case.mkdir(parents=True)
+    (case / "args").write_text("1")
+    build = "echo built >>log; whence-cc -o p p.c"
+    (tmp_path / "whence.toml").write_text(f'[program]\npath = "p"\nbuild = "{build}"\n[cases]\nfolder = "cases"\n')
+    with open_folder(tmp_path) as project:
+        assert len(project.investigation.runs.failing) == 1
+    assert (tmp_path / "log").read_text() == "built\n"

@@ -1,4 +1,4 @@
-"""Programs of tests that run one of them alone: linked once more, with a driver for the framework they are written with.
+"""Test programs that run one of their tests alone: linked once more, with a driver for the framework of their tests.
 
 Key idea: frameworks differ in what they can leave out by themselves, and few of them run a test in the process that was
 started. But each has a function that every test comes by. The program's own link is done again with ``--wrap`` for that
@@ -9,6 +9,7 @@ holds however the framework was linked, and the program is captured as any other
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from whence.errors import BuildError
 
 SOURCES = Path(__file__).parent.parent / "probe" / "tests"
 VARIABLE = "WHENCE_TEST"  # names the test; as chosen.h has it
+INCLUDES = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 NAMES, LISTED = "?", "##whence-test "  # its value that asks for the names, and what each of them stands behind
 
 
@@ -33,12 +35,15 @@ NAMES, LISTED = "?", "##whence-test "  # its value that asks for the names, and 
 class Framework:
     """A framework that tests are written with: a function that tells it, and those that come by its driver.
 
-    ``driver``: the driver's name in ``SOURCES``; ``main``: whether there is a ``main`` in place of the framework's;
-    ``says``: an expression for what a test prints that fails, where it does not abort.
+    ``driver``: the driver's name in ``SOURCES``; ``header`` and ``libraries``: what sources include and links name;
+    ``main``: whether there is a ``main`` in place of the framework's; ``says``: an expression for what a test prints
+    that fails, where it does not abort.
     """
 
     name: str
     driver: str
+    header: str
+    libraries: tuple[str, ...]
     sign: str
     wrapped: tuple[str, ...]
     main: bool = False
@@ -46,11 +51,20 @@ class Framework:
 
 
 FRAMEWORKS = (
-    Framework("Check", "check", "_tcase_add_test", ("_tcase_add_test", "_ck_assert_failed")),
-    Framework("CMocka", "cmocka", "_cmocka_run_group_tests", ("_cmocka_run_group_tests",)),
+    Framework(
+        "Check",
+        "check",
+        "check.h",
+        ("-lcheck", "-lsubunit", "-lrt", "-lpthread"),
+        "_tcase_add_test",
+        ("_tcase_add_test", "_ck_assert_failed"),
+    ),
+    Framework("CMocka", "cmocka", "cmocka.h", ("-lcmocka",), "_cmocka_run_group_tests", ("_cmocka_run_group_tests",)),
     Framework(
         "Criterion",
         "criterion",
+        "criterion/criterion.h",
+        ("-lcriterion",),
         "criterion_internal_test_main",
         (
             "criterion_internal_test_main",
@@ -68,6 +82,8 @@ FRAMEWORKS = (
     Framework(
         "Unity",
         "unity",
+        "unity.h",
+        (),
         "UnityConcludeTest",
         ("UnityDefaultTestRun", "UnityTestRunner", "setUp"),
         says=r"^.*:FAIL\b.*$",
@@ -84,6 +100,12 @@ def framework_of(executable: Path) -> Framework | None:
     return next((framework for framework in FRAMEWORKS if framework.sign in names), None)
 
 
+def framework_included(source: Path) -> Framework | None:
+    """The framework whose header a source includes; None: none that is known."""
+    included = set(INCLUDES.findall(source.read_text(errors="replace")))
+    return next((framework for framework in FRAMEWORKS if framework.header in included), None)
+
+
 def running_single_tests(executable: Path, framework: Framework) -> Path:
     """The captured program, linked so that it runs the test alone that ``VARIABLE`` names; made once for each program.
 
@@ -91,12 +113,12 @@ def running_single_tests(executable: Path, framework: Framework) -> Path:
     """
     captured = read_executable(executable)
     objects = [_driver(framework)]
-    key = sha256(b"\0".join([executable.read_bytes(), *(path.read_bytes() for path in objects)]))
+    sources = [SOURCES / f"{framework.driver}_main.c"] if framework.main else []
+    key = sha256(b"\0".join(path.read_bytes() for path in (executable, *sources, *objects)))
     place = Path(whence_home()) / "tests" / key[:32]
     out = place / executable.name
     if out.exists():
         return out
-    sources = [SOURCES / "criterion_main.c"] if framework.main else []
     with scratch("tests") as folder:
         linked = Path(folder, executable.name)
         _link(captured.link, [*sources, *objects], framework, linked)

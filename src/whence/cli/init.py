@@ -15,10 +15,12 @@ from pathlib import Path
 import click
 
 from whence.build.capture import real_executable
+from whence.build.single_test import Framework, framework_included, framework_of
 from whence.cli.suites import TEST_FOLDERS, FoundSuite, find_suite, makefile_of, mentions
 from whence.errors import BuildError, UsageError
 from whence.run.cases import PARTS, natural_key
 from whence.run.config import FILE_NAME
+from whence.run.registered_tests import programs_of_tests
 
 ELF_EXECUTABLES = {2, 3}  # the types of an ELF file that can be run: fixed and position-independent
 CASE_FOLDERS = ("cases", "tests", "test", "testcases", "t", "inputs")
@@ -36,9 +38,20 @@ TEMPLATES = {
     "CMakeLists.txt": re.compile(r"^\s*add_executable\s*\(\s*([\w.-]+)\s", re.M | re.I),
     "meson.build": re.compile(r"\bexecutable\s*\(\s*'([\w.-]+)'"),
 }
+# A makefile's rule for a program of tests, which is made of something.
+TEST_NAME = "(?:check|tests?)[_-][\\w-]+|[\\w-]+[_-](?:check|tests?)"
+TEST_PROGRAM = re.compile(rf"^((?:[\w.-]+/)*(?:{TEST_NAME}))\s*:[^=\n]*\w", re.M)
 TEMPLATE_FOLDERS = ("", "src")
 OUT_OF_PLACE = {"CMakeLists.txt": "build", "meson.build": "build"}  # where such a build makes its programs
 CHECKED = re.compile(r"^check_PROGRAMS\s*=\s*([\w./-]+)", re.M)  # Automake's: made by `make check` alone
+
+
+@dataclass(frozen=True)
+class FoundTests:
+    """Tests in a program of their own, which is called ``program`` (None: it is made of loose sources)."""
+
+    framework: Framework
+    program: str | None
 
 
 @dataclass(slots=True)
@@ -54,6 +67,7 @@ class Survey:
     case_file: str | None
     outputs: str | None
     suite: FoundSuite | None
+    tests: FoundTests | None
 
     @property
     def guess(self) -> str:
@@ -65,6 +79,11 @@ class Survey:
     def has_sure_suite(self) -> bool:
         """Whether a test runner's own files describe the tests, so that folders are not taken for cases."""
         return self.suite is not None and self.suite.sure
+
+    @property
+    def own_tests(self) -> FoundTests | None:
+        """The tests that are the cases: where nothing else describes these better."""
+        return None if self.has_sure_suite or self.case_folder or self.case_file else self.tests
 
 
 @click.command()
@@ -98,7 +117,8 @@ def write_configuration(folder: Path) -> list[str]:
 def _summary(found: Survey) -> Iterable[str]:
     yield f"program: {_program_value(found)}"
     suite = found.suite and f"{found.suite.kind}: {found.suite.command}"
-    source = suite if found.has_sure_suite else found.case_folder or found.case_file or suite
+    tests = found.own_tests and f"each test of {found.own_tests.framework.name} in it"
+    source = suite if found.has_sure_suite else found.case_folder or found.case_file or tests or suite
     yield f"cases: {source or 'none found; the file says how to add some'}"
     if not found.has_sure_suite and not found.executables and found.build:
         yield "a suite of CTest, Meson or Automake is found once the program is built: run `whence init` again then"
@@ -127,7 +147,21 @@ def survey(folder: Path) -> Survey:
         case_file=next((n for n in CASE_FILES if (folder / n).is_file()), None),
         outputs=next((n for n in OUTPUT_FOLDERS if (folder / n).is_dir()), None),
         suite=find_suite(folder),
+        tests=_tests(folder, rules, build is not None),
     )
+
+
+def _tests(folder: Path, rules: str, has_build: bool) -> FoundTests | None:
+    """The tests of a known framework in a program that is there, or that is made of sources that include its header."""
+    for name in _executables(folder):
+        if framework := framework_of(real_executable(folder / name)):
+            return FoundTests(framework, name)
+    sources = [path for place in ("", *TEST_FOLDERS) for path in sorted((folder / place).glob("*.c"))]
+    framework = next(filter(None, map(framework_included, sources)), None)
+    program = TEST_PROGRAM.search(rules)
+    if framework is None or (has_build and program is None):
+        return None
+    return FoundTests(framework, program[1] if has_build and program else None)
 
 
 def _executables(folder: Path) -> list[str]:
@@ -143,7 +177,11 @@ def _executables(folder: Path) -> list[str]:
         is_own = path.name in (folder.name, name)
         return not is_own, is_test, -named[path.name], len(path.parts), natural_key(str(path))
 
-    return [str(path) for path in sorted(found, key=key) if PROBES.isdisjoint(path.parts)]
+    programs = [str(path) for path in sorted(found, key=key) if PROBES.isdisjoint(path.parts)]
+    started = {str(path.relative_to(folder)) for path in programs_of_tests(folder).values()}
+    if started.isdisjoint(programs[:1]):  # a test runner knows better which programs its tests start
+        programs.sort(key=lambda program: program not in started)
+    return programs
 
 
 def _named_by_template(folder: Path) -> str | None:
@@ -234,6 +272,8 @@ def configuration(found: Survey) -> str:
 
 
 def _program_value(found: Survey) -> str:
+    if found.own_tests and found.own_tests.program:
+        return found.own_tests.program
     if found.executables:
         return found.executables[0]
     if found.build:
@@ -244,14 +284,18 @@ def _program_value(found: Survey) -> str:
 def _program_lines(found: Survey) -> Iterable[str]:
     if not found.executables and not found.build:
         yield f"sources = [{', '.join(quoted(name) for name in found.sources)}]"
-        yield '# flags = ["-O1", "-lm"]   # for compiling and linking them'
+        libraries = found.own_tests.framework.libraries if found.own_tests else ()
+        if libraries:
+            yield f"flags = [{', '.join(map(quoted, libraries))}]"
+        else:
+            yield '# flags = ["-O1", "-lm"]   # for compiling and linking them'
         return
-    guessed = not found.executables and not found.made
+    guessed = not found.executables and not found.made and not found.own_tests
     yield f"path = {quoted(_program_value(found))}" + (
         "   # a guess: the program that the build makes" if guessed else ""
     )
-    if found.executables[1:]:
-        yield f"# other executables: {', '.join(found.executables[1:6])}"
+    if others := [name for name in found.executables if name != _program_value(found)]:
+        yield f"# other executables: {', '.join(others[:5])}"
     if found.build:
         yield f"build = {quoted(found.build)}"
     else:
@@ -272,6 +316,10 @@ def _case_lines(found: Survey) -> Iterable[str]:
             yield f"outputs = {quoted(found.outputs)}   # a file a case, in the natural order of their names"
         else:
             yield 'reference = "./good"   # a program that is right, or: outputs = "folder of right outputs"'
+    elif found.own_tests:
+        yield f"# Each test of {found.own_tests.framework.name} in the program is a case; or a pattern of their names."
+        yield 'tests = "*"'
+        yield '# files = ["data/*"]   # what the tests read'
     elif found.suite:
         yield from _suite_lines(found.suite)
     else:

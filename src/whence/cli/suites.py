@@ -6,7 +6,6 @@ in it and by what prints the names.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -14,6 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from whence.run.registered_tests import CTEST_FILE, json_list
+from whence.run.registered_tests import MESON_FILE as MESON_TESTS
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 TEST_FOLDERS = ("tests", "test", "t")
@@ -36,7 +38,6 @@ AUTOMAKE_NAMES = (
 AUTOMAKE_LOG = '{{ n={{name}}; cat {0}"$n".log {0}"${{n%.*}}".log 2>/dev/null; true; }}'
 
 # What Meson tells other programs of its tests; its own form of them is binary, and names the folder of the build.
-MESON_TESTS = "meson-info/intro-tests.json"
 MESON_TEST = (
     "import json, os, sys; "
     f'test = next(t for t in json.load(open("{MESON_TESTS}")) if t["name"] == sys.argv[1]); '
@@ -93,7 +94,7 @@ def _rules(makefile: Path) -> str:
 
 
 def _ctest(folder: Path) -> Iterator[FoundSuite]:
-    for path in sorted([folder / "CTestTestfile.cmake", *folder.glob("[!.]*/CTestTestfile.cmake")]):
+    for path in sorted([folder / CTEST_FILE, *folder.glob(f"[!.]*/{CTEST_FILE}")]):
         if path.is_file() and (path.parent / "CMakeCache.txt").is_file():
             place = os.path.relpath(path.parent, folder)
             inside = f"cd {place} && " if place != "." else ""
@@ -103,22 +104,13 @@ def _ctest(folder: Path) -> Iterator[FoundSuite]:
 
 def _meson(folder: Path) -> Iterator[FoundSuite]:
     for path in sorted([folder / MESON_TESTS, *folder.glob(f"[!.]*/{MESON_TESTS}")]):
-        if tests := _json_list(path):
+        if tests := json_list(path):
             place = os.path.relpath(path.parents[1], folder)
             inside = f"cd {shlex.quote(place)} && " if place != "." else ""
             command = f"{inside}python3 -c {shlex.quote(MESON_TEST)} {{name}}"
             names = ("names_from", f"{inside}python3 -c {shlex.quote(MESON_NAMES)}")
             verdict = "tap" if any(test.get("protocol") == "tap" for test in tests) else None
             yield FoundSuite("Meson", command, names, verdict)
-
-
-def _json_list(path: Path) -> list[dict[str, object]]:
-    """The objects in a file of JSON, none where it is no such file."""
-    try:
-        found = json.loads(path.read_text())
-    except (OSError, ValueError):
-        return []
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 def _automake(folder: Path) -> Iterator[FoundSuite]:

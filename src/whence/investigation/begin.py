@@ -19,7 +19,7 @@ from whence.run.config import FILE_NAME, SubjectConfig, read_config
 from whence.run.oracle import judge
 from whence.run.runner import RunLost
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
-from whence.subject.single_tests import with_single_tests
+from whence.subject.single_tests import single_tests
 from whence.subject.subject import (
     Subject,
     built_from_config,
@@ -79,7 +79,7 @@ class Beginning:
         with self._clock.standing():
             subject = built_from_config(config)
             if config.cases.tests:
-                subject = with_single_tests(subject, config.cases.tests)
+                subject = single_tests(subject, subject.cases, config.cases.tests)
         subject = with_cases(subject, self._changes.cases(subject.cases))
         given = self._changes.cases(with_libraries(subject, config, configured(cases, config)))
         limited = replace(subject, limits=self._changes.limits(subject.limits))

@@ -207,7 +207,8 @@ def load_cases(config: SubjectConfig) -> list[Case]:
     Raises SubjectError when there is none (and it needs some) or when a file of a case cannot be used, UsageError for
     a wrong line.
     """
-    loaders = {"folder": _cases_of_folder, "file": _cases_of_file, "command": _cases_of_command, "tests": _case_of_tests}
+    loaders = {"folder": _cases_of_folder, "file": _cases_of_file, "command": _cases_of_command}
+    loaders["tests"] = _case_of_tests
     source = next((name for name in SOURCES_OF_CASES if getattr(config.cases, name) is not None), None)
     cases = loaders[source](config.cases, config) if source else []
     if source and not cases and config.needs_cases:

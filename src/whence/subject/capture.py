@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whence.build.shim import shim
+from whence.build.single_test import framework_of
 from whence.build.toolchain import whence_home
 from whence.errors import WhenceError
 from whence.run.cases import Case, Place
@@ -30,13 +31,13 @@ from whence.run.verdicts import FAILING
 from whence.subject.captured_cases import CapturedCases, Keeper, manifest_of
 from whence.subject.coverage import OtherRun
 from whence.subject.other_programs import FEW, program_of_failing, runs_of_other_programs
-from whence.subject.single_tests import with_tests_apart
+from whence.subject.single_tests import of_single_tests, single_tests
 from whence.subject.subject import Subject, check_reference, with_cases
 from whence.subject.suite_runner import SuiteRunner
 from whence.subject.told import with_what_they_want
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 16  # of what is kept, and of how it was chosen
+VERSION = 17  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -73,7 +74,7 @@ def with_captured_cases(
         cases = sorted(subject.cases, key=lambda case: place.get(case.name, len(place)))
         return replace(with_cases(subject, cases), remarks=[*subject.remarks, *captured.remarks, remark])
     found = replace(with_cases(subject, captured.cases), remarks=[*subject.remarks, *captured.remarks])
-    return with_tests_apart(replace(found, others=tuple(captured.others)))
+    return of_single_tests(replace(found, others=tuple(captured.others)))
 
 
 def _captured(
@@ -149,6 +150,8 @@ class _Capture:
                     progress(number, len(subject.cases))
             tests, silent = with_printed_failures(tests)
             tests = with_what_they_want(suite, tests, [_judged_by(case, case.name in silent) for case in subject.cases])
+            if (single := self._single_tests(tests, suite)) is not None:
+                return single
             judged = take_apart(tests)
             chosen = self._chosen(judged if self._can_settle else with_crashes(judged))
             cases = [self._case(one, suite) for one in chosen]
@@ -169,6 +172,30 @@ class _Capture:
             )
         apart = [test.name for test in tests if test.outcome.failed and not test.invocations]
         return CapturedCases([case for _, case, _ in settled], len(failing), remarks, names, others, apart)
+
+    def _single_tests(self, tests: Sequence[TestRun], suite: SuiteRunner) -> CapturedCases | None:
+        """Each test that the program holds as a case, where its framework is known and they tell what the suite told.
+
+        Its invocations may use what cannot be captured, such as processes of their own and sockets to them; one test at
+        a time does without. None: they cannot be run so, or there are no more of them than invocations.
+        """
+        runs = list({one.identity: one for test in tests for one in test.invocations}.values())
+        if framework_of(self._subject.executable) is None or not runs:
+            return None
+        names = {one.order: test.name for test in tests for one in test.invocations}
+        bases = [self._case(Judged(names[one.order], "", one, Expected()), suite) for one in runs]
+        try:
+            apart = single_tests(self._subject, bases, "*")
+        except WhenceError as error:
+            self.lost.append(f"the tests of {self._subject.executable.name} are not cases of their own: {error}")
+            return None
+        results = zip(apart.cases, self._results(apart.executable, apart.cases), strict=True)
+        failing = [case.name for case, result in results if result is None or not judge(case, result).passed]
+        if len(apart.cases) <= len(runs) or bool(failing) != any(one.status or one.signal for one in runs):
+            return None
+        remarks = [f"{_count(len(tests), 'test')} ran the program {_count(len(runs), 'time')}", *apart.remarks[-1:]]
+        outside = [test.name for test in tests if test.outcome.failed and not test.invocations]
+        return CapturedCases(apart.cases, len(failing), remarks, [test.name for test in tests], [], outside)
 
     def _others(self, tests: Sequence[TestRun], progress: Progress | None) -> tuple[list[OtherRun], list[str]]:
         """What passing tests executed that do not run the program at ``path``, but one of their own.

@@ -17,6 +17,7 @@ from whence.errors import BuildError, WhenceError
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
 from whence.run.oracle import judge
+from whence.run.registered_tests import programs_of_tests
 from whence.subject.coverage import OtherRun, Site
 from whence.subject.runs import counters
 from whence.subject.subject import Subject
@@ -78,14 +79,16 @@ def program_of_failing(subject: Subject, failing: Sequence[str]) -> Subject | No
 
 
 def _program_of(test: Case, executable: Path) -> Path | None:
-    """The captured program that a test is named after, in the suite's folder or beside the subject's; None: none is.
+    """The captured program that a test starts, as its runner knows, or is named after; None: none is.
 
-    Such a test is the program itself, or a script that runs it (``parse.test``).
+    A test that bears the name of a program in the suite's folder or beside the subject's is the program itself, or a
+    script that runs it (``parse.test``).
     """
     if test.suite is None or test.suite.folder is None:
         return None
     name = Path(test.name)
-    for path in (test.suite.folder / name, executable.parent / name.name):
+    started = programs_of_tests(test.suite.folder).get(test.name)
+    for path in (*filter(None, [started]), test.suite.folder / name, executable.parent / name.name):
         for program in (path, path.with_suffix("")):
             if program != executable and program.is_relative_to(test.suite.folder) and _is_captured(program):
                 return program

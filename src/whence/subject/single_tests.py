@@ -11,7 +11,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from whence.build.single_test import FRAMEWORKS, LISTED, NAMES, VARIABLE, framework_of, running_single_tests
-from whence.errors import SubjectError, WhenceError
+from whence.errors import SubjectError
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.run.runner import Runner
@@ -21,11 +21,11 @@ KNOWN = f"{', '.join(one.name for one in FRAMEWORKS[:-1])} and {FRAMEWORKS[-1].n
 MOST = 200  # cases; of more the runs take the time that is to explain the failure
 
 
-def with_single_tests(subject: Subject, pattern: str) -> Subject:
-    """The subject with each of its program's tests whose name matches a pattern (of the shell's) for each of its cases.
+def single_tests(subject: Subject, bases: Sequence[Case], pattern: str) -> Subject:
+    """The subject with each of its program's tests whose name matches a pattern (of the shell's) as a case.
 
-    Raises SubjectError where the program's tests are not written with a framework that is known, or none matches;
-    BuildError where it cannot be linked with the framework's driver.
+    ``bases`` are runs of all tests: words, files and variables. Raises SubjectError where the program's framework is
+    not known, or no test matches; BuildError where the program cannot be linked with the framework's driver.
     """
     framework = framework_of(subject.executable)
     if framework is None:
@@ -33,26 +33,23 @@ def with_single_tests(subject: Subject, pattern: str) -> Subject:
         raise SubjectError(f"{subject.executable.name} holds no tests of a framework that is known", hint)
     program = running_single_tests(subject.executable, framework)
     with Runner(program, subject.limits, name=subject.name) as runner:
-        cases = [replace(case, failing_output=framework.says) for case in _single(subject.cases, runner, pattern)]
+        cases = [replace(case, failing_output=framework.says) for case in _single(bases, runner, pattern)]
     if not cases:
         raise SubjectError(f"{subject.executable.name}: no test of {framework.name} that matches {pattern} can be run")
     left = f"; the first {MOST} are taken" if len(cases) > MOST else ""
-    remark = f"each of the {len(cases)} tests that {subject.executable.name} has of {framework.name} is a case{left}"
+    remark = f"{len(cases)} tests of {framework.name} in {subject.executable.name} are cases of their own{left}"
     return replace(subject, executable=program, cases=cases[:MOST], remarks=[*subject.remarks, remark])
 
 
-def with_tests_apart(subject: Subject) -> Subject:
-    """The same where that can be done, and the program has more tests than cases; else the subject as it is.
+def of_single_tests(subject: Subject) -> Subject:
+    """The subject whose cases are single tests (which were kept), with the program that runs them; others as they are.
 
-    ``remarks`` say why it could not be done of a program with a known framework.
+    Raises BuildError where it cannot be linked with the framework's driver.
     """
-    if framework_of(subject.executable) is None or any(case.command is not None for case in subject.cases):
+    framework = framework_of(subject.executable)
+    if framework is None or not any(VARIABLE in case.environment for case in subject.cases):
         return subject
-    try:
-        found = with_single_tests(subject, "*")
-    except WhenceError as error:
-        return replace(subject, remarks=[*subject.remarks, f"its tests cannot be run one at a time: {error}"])
-    return found if len(found.cases) > len(subject.cases) else subject
+    return replace(subject, executable=running_single_tests(subject.executable, framework))
 
 
 def _single(cases: Sequence[Case], runner: Runner, pattern: str) -> Iterator[Case]:
