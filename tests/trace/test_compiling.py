@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tarfile
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -55,3 +56,19 @@ def test_kernels_of_the_installation_are_laid_into_the_cache_of_the_tests(tmp_pa
     lay_kernels(installed, own)
     lay_kernels(installed, own)
     assert [path.relative_to(own.parent) for path in own.parent.rglob("*.*")] == [Path("kernels/hash/a.nbc")]
+
+
+def test_kernels_that_a_wheel_brings_are_unpacked_and_a_damaged_archive_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.nbc").write_text("code")
+    archive, own = tmp_path / "hash.tar.xz", tmp_path / "kernels" / "hash"
+    with tarfile.open(archive, "w:xz") as packed:
+        packed.add(tmp_path / "a.nbc", "trace/a.nbc")
+    whole = archive.read_bytes()
+    for damaged in (whole[:40], b"no archive"):
+        archive.write_bytes(damaged)
+        with pytest.raises(OSError, match="is damaged"):
+            lay_kernels(archive, own)
+        assert list(own.parent.iterdir()) == []
+    archive.write_bytes(whole)
+    lay_kernels(archive, own)
+    assert (own / "trace/a.nbc").read_text() == "code"

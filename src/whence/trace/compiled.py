@@ -56,7 +56,7 @@ def _processor() -> tuple[str, str]:
 PROCESSOR = _processor()
 CACHE = kernels_folder() / _sources_hash()
 with suppress(OSError):  # no room: what is needed is compiled
-    lay_kernels(shipped_kernels() / CACHE.name, CACHE)
+    lay_kernels(shipped_kernels() / f"{CACHE.name}.tar.xz", CACHE)
 numba.config.CPU_NAME, numba.config.CPU_FEATURES = PROCESSOR  # type: ignore[attr-defined]
 numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
 numba.config.CACHE_LOCATOR_CLASSES = f"{__name__}.Locator"  # type: ignore[attr-defined]

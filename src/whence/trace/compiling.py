@@ -51,24 +51,43 @@ def kernels_folder() -> Path:
 
 
 def shipped_kernels() -> Path:
-    """Where a wheel brings compiled kernels along, if it does (``hatch_build.py``)."""
+    """Where a wheel brings compiled kernels along, if it does: archives by what they were compiled of
+    (``hatch_build.py``).
+    """
     return PACKAGE / KEPT
 
 
 def lay_kernels(installed: Path, own: Path) -> None:
-    """Copy what was compiled before to where kernels are kept from now on, if nothing is there yet.
+    """Copy what was compiled before (a folder, or an archive of it) to where kernels are kept from now on, if nothing is
+    there yet.
 
-    Another process may do so at the same time.
+    Another process may do so at the same time. Raises OSError where the copy cannot be written or read.
     """
     if own.exists() or not installed.exists():
         return
     own.parent.mkdir(parents=True, exist_ok=True)
     half = own.with_name(f"{own.name}.{os.getpid()}")
-    shutil.copytree(installed, half, ignore=shutil.ignore_patterns("*.lock"))
+    if installed.is_dir():
+        shutil.copytree(installed, half, ignore=shutil.ignore_patterns("*.lock"))
+    else:
+        _unpack(installed, half)
     try:
         half.rename(own)
     except OSError:  # the other process was first
         shutil.rmtree(half)
+
+
+def _unpack(archive: Path, into: Path) -> None:
+    """Unpack an archive that a wheel brought. Raises OSError where it is damaged."""
+    import lzma
+    import tarfile  # which takes as long to import as all the rest, and is needed once
+
+    try:
+        with tarfile.open(archive) as packed:
+            packed.extractall(into, filter="data")
+    except (tarfile.TarError, EOFError, lzma.LZMAError) as error:
+        shutil.rmtree(into, ignore_errors=True)
+        raise OSError(f"{archive} is damaged: {error}") from error
 
 
 def is_first_use() -> bool:
