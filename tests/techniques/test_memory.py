@@ -863,3 +863,31 @@ def test_an_undefined_value_is_told_by_where_it_was_read_first(how: str, name: s
     expected = ("heap", line_of(text, "MADE")) if how == "item->count" else ("stack", line_of(text, "copy ="))
     assert (block["kind"], block["line"]) == expected
     assert told(text.replace(how, "7")) == []
+
+
+KEPT_UNTIL_RETURN = """\
+#include <alloca.h>
+#include <stdio.h>
+struct node { struct node *next; int value; };
+int main(int argc, char **argv)
+{
+    struct node *list = NULL;
+    for (int i = 0; i < 4 * argc; i++) {
+        struct node *node = alloca((i + 1) * sizeof *node);
+        node->next = list;
+        node->value = i;
+        list = node;
+    }
+    int sum = 0;
+    for (; list; list = list->next)
+        sum += list[AT].value;   /* HERE */
+    return sum != 6 * argc;
+}
+"""
+
+
+def test_each_block_of_an_alloca_in_a_loop_is_an_object_until_the_function_returns() -> None:
+    assert errors(KEPT_UNTIL_RETURN.replace("AT", "0")) == []
+    error = told(KEPT_UNTIL_RETURN.replace("AT", "list->value == 1 ? 2 : 0"))[0]
+    assert (error["line"], error["kind"], error["count"]) == (line_of(KEPT_UNTIL_RETURN, "HERE"), "out-of-bounds", 1)
+    assert error["object"]["size"] == 32

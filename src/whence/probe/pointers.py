@@ -38,6 +38,7 @@ POINTERS = frozenset({"ptr", "i64"})  # types whose values may be pointers
 NOTHING = -1
 RESULT = "%retval"  # the name that clang gives to the place of a function's result
 TO_WHOLE = -1
+NEW_EACH_TIME = 2  # memory of alloca, which stays until the function returns
 INDICES = re.compile(r"(?:, \d+)+$")
 
 
@@ -91,7 +92,9 @@ SITE = _table(
 MEMBER = _table("size", "inside", "is_constant", "offset", "whole")
 PHI = _table("pred", "source", "target", "outer")
 PAIR = _table("one", "one_target", "one_outer", "other", "other_target", "other_outer")
-PLACE = _table("local", "unit", "size", "varies")  # of each segment: the locals whose addresses it holds
+# Of each segment the locals whose addresses it holds; ``varies``: the size is that of one element, and
+# ``NEW_EACH_TIME`` where each execution makes a further object.
+PLACE = _table("local", "unit", "size", "varies")
 LOCAL = np.dtype([("size", np.int64), ("scope", np.int32), ("copy", np.int32)])
 
 
@@ -301,9 +304,9 @@ class _Function:
         for segment in self._layout.segments:
             self._owner._place_starts.append(len(self._owner._places))
             for local, unit in segment.places:
-                size = known_size_of(local.element_type, self._module)
-                place = (self._local_numbers[local.result or ""], unit, size, not is_frame_local(local))
-                self._owner._places.append(place)
+                register, size = local.result or "", known_size_of(local.element_type, self._module)
+                varies = 0 if is_frame_local(local) else 1 if register in self._declares else NEW_EACH_TIME
+                self._owner._places.append((self._local_numbers[register], unit, size, varies))
             for site in segment.sites:
                 self._add_site(number, site.kind, site.instruction, site.aux, site.size)
                 number += 1

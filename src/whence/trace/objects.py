@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.probe.plan import Plan
-from whence.probe.pointers import Sources
+from whence.probe.pointers import NEW_EACH_TIME, Sources
 from whence.trace.columns import Columns, FrameKind
 from whence.trace.kernels import lean
 from whence.trace.lazy import lazy_zeros
@@ -50,6 +50,8 @@ OBJECT = np.dtype(
         ("death", np.int32),  # event + 1; 0: it lives
         ("parent", np.int32),  # of a member array the object that it is a part of; 0: it is whole
         ("member", np.int32),  # which one it is
+        # Where a call executed one alloca several times: of the first block the last one, of that the one before, ...
+        ("latest", np.int32),
     ]
 )
 ERROR = np.dtype(
@@ -280,7 +282,10 @@ def end_frame(frame: Int, event: Int, sources: Sources, columns: Columns, state:
     if first == 0 or state.counts[HIDDEN]:
         return
     for k in range(sources.local_starts[function + 1] - sources.local_starts[function]):
-        state.table[first + k].death = event + 1
+        number = np.int64(first + k)
+        while number:
+            state.table[number].death = event + 1
+            number = np.int64(state.table[number].latest)
 
 
 @lean
@@ -296,7 +301,20 @@ def locals_born(units: NDArray[np.uint32], segment: Int, columns: Columns, sourc
             size *= wide(units, row.word + place.unit + 2)
         address = wide(units, row.word + place.unit)
         if first and address:
-            born(first + place.local, address, size, LOCAL, function, place.local, row, sources, state)
+            number = np.int64(first + place.local)
+            if place.varies == NEW_EACH_TIME and state.table[number].base:
+                number = _another(number, state)
+            born(number, address, size, LOCAL, function, place.local, row, sources, state)
+
+
+@lean
+def _another(first: Int, state: State) -> Int:
+    """The number of a further block that one alloca of a call makes; those before live on."""
+    number = np.int64(state.counts[N_OBJECT])
+    state.counts[N_OBJECT] = number + 1
+    state.table[number].latest = state.table[first].latest
+    state.table[first].latest = number
+    return number
 
 
 @lean

@@ -74,7 +74,10 @@ def object_of(kind: Int, target: Int, outer: Int, segment: Int, plan: Plan, colu
         return state.objects[event] if event >= 0 else 0
     if kind == BY_LOCAL:
         first = state.first[frame]
-        return first + target if first and state.table[first + target].base else 0
+        if first == 0 or state.table[first + target].base == 0:
+            return 0
+        latest = state.table[first + target].latest
+        return latest if latest else first + target
     if kind == BY_STATIC:
         return 1 + target if target < state.counts[N_STATIC] else 0
     return 0

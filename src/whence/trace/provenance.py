@@ -147,7 +147,8 @@ def _object(
     elif kind == BY_LOCAL:
         local = np.int64(state.first[columns.segments[segment].frame])
         if local and state.table[local + target].base:
-            number = local + target
+            latest = np.int64(state.table[local + target].latest)
+            number = latest if latest else local + target
     elif kind == BY_STATIC and target < state.counts[N_STATIC]:
         number = np.int64(1 + target)
     return number
