@@ -51,6 +51,15 @@ def test_where_the_memory_check_agrees_the_entry_says_so(result):
     assert "the memory check agrees" in result["ranking"][0]["evidence"]["text"]
 
 
+def test_so_it_does_where_the_write_went_from_one_member_into_another():
+    text = CRASHES.replace("{ char name[8]; int *value; }", "{ int id; char name[8]; int *value; char more[32]; }")
+    folder = subject_folder("crashes-inside", crashes_c=text)
+    cases = ("--fails", "far-too-long-a-name", "--passes", "short")
+    found = whence(folder, "suppress", "crashes.c", *cases, "--budget", "5m", "--json").json
+    assert found["suppression"]["agrees"] is True
+    assert "the member `name`" in found["ranking"][0]["evidence"]["text"]
+
+
 def test_where_nothing_fails_it_says_so():
     folder = subject_folder("nothing", nothing_c=SILENT)
     done = whence(folder, "suppress", "nothing.c", "--passes", "")

@@ -289,3 +289,46 @@ def test_what_made_the_block_of_an_undefined_value_follows_where_the_value_is_re
     assert entries[17]["memory"] == 1 > entries[6]["memory"] > 0
     assert "`item->count` lies in the block that was made here; nothing gave it a value before" in entries[6]["text"]
     assert "made from" not in found["symptom"]["text"]
+
+
+OWNED = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct account { char owner[16]; struct account *next; int cents; };
+static struct account *account(const char *owner, int cents)
+{
+    struct account *made = malloc(sizeof *made);
+    memset(made->owner, 0, CLEARED);            /* 8 */
+    made->cents = cents;
+    strcpy(made->owner, owner);                 /* 10 */
+    return made;
+}
+int main(int argc, char **argv)
+{
+    struct account *all = account(argv[1], 2);
+    int sum = 0;
+    for (struct account *one = all; one; one = one->next)
+        sum += one->cents;
+    printf("%d\\n", sum);
+    return 0;
+}
+"""
+
+
+def test_a_crash_that_came_of_a_write_beyond_a_member_is_told_by_it() -> None:
+    cases = ("--fails", "abcdefghijklmnopqrstuvwxyz", "--passes", "short")
+    found = located("inside", OWNED.replace("CLEARED", "16 + sizeof made->next"), *cases)
+    assert found["ranking"][0]["line"] == 10
+    assert "the failure came of this memory error" in found["ranking"][0]["evidence"]["text"]
+    assert "; the crash came of a write beyond `owner` at p.c:10" in found["symptom"]["text"]
+    # All runs clear two members at once, which is meant; that is not told beside the other one.
+    assert [error["line"] for error in found["memory"][0]["errors"]] == [10]
+    (made,) = (entry for entry in found["ranking"] if entry["line"] == 7)
+    assert "goes beyond was made here" not in made["evidence"]["text"]
+
+
+def test_what_stays_inside_of_a_structure_is_not_told_where_the_failure_did_not_come_of_it() -> None:
+    text = OWNED.replace("CLEARED", "16 + sizeof made->next").replace("sum += one->cents", "sum += *(int *)0")
+    found = located("inside-unrelated", text, "--fails", "short")
+    assert found["memory"][0]["errors"] == []

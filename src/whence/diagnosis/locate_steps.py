@@ -27,7 +27,7 @@ from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, fill_slice, 
 from whence.diagnosis.statement_kinds import Kinds, statement_kinds
 from whence.diagnosis.tried_edits import TriedEdits, has_clean, known_fixes, tried_edits
 from whence.errors import LongTrace, WhenceError
-from whence.findings import Entry, Findings, Statement
+from whence.findings import Entry, Findings, Statement, Symptom
 from whence.investigation.account import search_summary, summary
 from whence.investigation.attempts import Attempts
 from whence.investigation.close_cases import add_close_cases
@@ -42,7 +42,7 @@ from whence.subject.runs import Runs, blocks_executed
 from whence.subject.symptoms import symptom_of, unrecorded_symptom
 from whence.subject.trace_reader import TraceReader
 from whence.techniques.likely_invariants.technique import compared_values
-from whence.techniques.memory.first_corruption import first_corruption
+from whence.techniques.memory.first_corruption import FirstCorruption, first_corruption
 from whence.techniques.races.check import Checker as RaceChecker
 from whence.techniques.races.failing_run import deciding_races
 from whence.techniques.rules.initial_values import other_initial_values
@@ -64,6 +64,7 @@ ALIKE = 0.1  # of it, for finding failing runs that fail in the same way
 COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
 REASONING = 0.1  # of it, for the cause tree
 CHECKING, CHECKING_MOST = 0.2, 15.0  # of it, and seconds, for memory errors
+CHECKING_INSIDE = 0.1  # of it, for those that stay inside of a structure
 CHECKING_LAST = 0.6  # of it, where the check is still to be compiled: that of memory comes behind all but confirming
 SEARCHING = 0.65  # of it, for altered runs and formulas
 ALTERING = 0.8  # of that, for altered runs
@@ -322,13 +323,24 @@ class Diagnosis:
         check = partial(first_corruption, self.investigation, recording, symptom, near)
         seconds = seconds or min(CHECKING * self.left, CHECKING_MOST)
         found = self.attempts.take("memory errors", "looking for memory errors", check, seconds)
-        if found is not None:
-            self.found.append(found.findings)
-            if found.words:
-                failure = SYMPTOMS.get(symptom.kind, "the failure")
-                text = f"{symptom.text}; {'' if found.words.startswith('before') else failure + ' '}{found.words}"
-                self.base = replace(self.base, symptom=replace(symptom, text=text))
-            self.publish()
+        if found is None:
+            return
+        self._tell_memory(found, symptom)
+        if not found.is_cause:
+            inside, seconds = partial(check, members=True), min(CHECKING_INSIDE * self.left, CHECKING_MOST)
+            further = self.attempts.take("memory errors", "looking for them inside of structures", inside, seconds)
+            if further is not None and further.is_cause:
+                self.found.remove(found.findings)
+                self._tell_memory(further, symptom)
+
+    def _tell_memory(self, found: FirstCorruption, symptom: Symptom) -> None:
+        """Let memory errors count, and the symptom tell of the first that the failure can come of."""
+        self.found.append(found.findings)
+        if found.words:
+            failure = SYMPTOMS.get(symptom.kind, "the failure")
+            text = f"{symptom.text}; {'' if found.words.startswith('before') else failure + ' '}{found.words}"
+            self.base = replace(self.base, symptom=replace(symptom, text=text))
+        self.publish()
 
     def check_races(self) -> None:
         """Look for data races in the failing run, and for those whose other order lets the case pass."""

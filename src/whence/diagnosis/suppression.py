@@ -48,6 +48,8 @@ def suppressed_and_checked(investigation: Investigation, technique: SuppressedEx
         investigation.subject = with_cases(subject, cases)
     try:
         checked = investigation.find(MemoryErrors())
+        if not _errors(checked):
+            checked = _at_first(findings, investigation.find(MemoryErrors(members=True)))
     except WhenceError as error:
         findings.summary.append(f"not compared with the memory check: {error}")
         return findings
@@ -56,10 +58,23 @@ def suppressed_and_checked(investigation: Investigation, technique: SuppressedEx
     return compared(findings, checked)
 
 
+def _errors(checked: Findings) -> list[dict[str, Any]]:
+    """The errors that the memory check found in the case's run."""
+    return checked.parts["memory"][0]["errors"] if checked.parts.get("memory") else []
+
+
+def _at_first(findings: Findings, checked: Findings) -> Findings:
+    """What a check finds inside of structures, where suppression ended: some programs mean to write beyond a member."""
+    if runs := checked.parts.get("memory"):
+        first = {(entry.statement.file, entry.statement.line) for entry in findings.ranking[:1]}
+        kept = [error for error in _errors(checked) if (error["file"], error["line"]) in first]
+        checked.parts["memory"] = [runs[0] | {"errors": kept}, *runs[1:]]
+    return checked
+
+
 def compared(findings: Findings, checked: Findings) -> Findings:
     """The findings of suppression with those of the memory check beside them."""
-    errors = checked.parts["memory"][0]["errors"] if checked.parts.get("memory") else []
-    first = next((error for error in errors if error["file"]), None)
+    first = next((error for error in _errors(checked) if error["file"]), None)
     findings.parts["memory"] = checked.parts["memory"]
     if first is None:
         findings.parts["suppression"]["agrees"] = None

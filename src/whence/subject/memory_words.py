@@ -26,7 +26,7 @@ from whence.trace.given import ARRAYS, WORD
 from whence.trace.handles import FAMILIES
 
 if TYPE_CHECKING:
-    from whence.program.debug import Variable
+    from whence.program.debug import CType, Variable
     from whence.subject.subject import Subject
 
 ACCESSES = frozenset({Site.LOAD, Site.STORE, Site.RMW, Site.COPY, Site.SET})
@@ -211,8 +211,8 @@ class FoundErrors:
         """The same of an array inside of an object."""
         module, array = self._checked.declarations.members[int(row["member"]) - 1]
         whole, size = self.described(int(row["parent"])), int(row["size"])
-        structure = self._subject.expressions[module].debug.tagged(array.structure)
         start = 8 * member_offset(array.structure, array.member, self._subject.program.modules[module])
+        structure = self._subject.expressions[module].debug.tagged(array.structure) or self._type_around(row, start)
         known = structure.plain.members if structure is not None else ()
         member = next((m for m in known if m.offset == start and m.type.size == size), None)
         spelling = member.type.spelling if member is not None else None
@@ -225,6 +225,16 @@ class FoundErrors:
             "base": f"{int(row['base']):#x}",
             "size": size,
         }
+
+    def _type_around(self, part: Any, start: int) -> CType | None:
+        """The type of the variable that a member array lies in, where it is at bit ``start`` of it; None: of none."""
+        whole = self._checked.table[int(part["parent"])]
+        kind = int(whole["kind"])
+        if kind not in _KINDS or kind == objects.HEAP or 8 * int(part["base"] - whole["base"]) != start:
+            return None
+        declared = int(whole["declared"])
+        variable, _ = declared_variable(self._subject, self._checked.declarations, kind, declared)
+        return variable.type if variable is not None else None
 
     def _owner(self, kind: int, declared: int) -> str:
         function = self._subject.program.functions[self._checked.declarations.locals[declared].function]

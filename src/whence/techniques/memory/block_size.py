@@ -34,7 +34,7 @@ def sizings(subject: Subject, checked: Checked, error: Error) -> list[Sizing]:
     """
     row = checked.table[error.object]
     is_beyond = error.address + error.length > int(row["base"]) + error.size
-    if error.kind is not Kind.BOUNDS or row["kind"] != objects.HEAP or not is_beyond:
+    if error.kind is not Kind.BOUNDS or row["kind"] != objects.HEAP or row["parent"] or not is_beyond:
         return []
     reader, made = TraceReader(subject, checked.trace), int(row["declared"])
     arguments = Evidence(checked.trace).arguments(made)[OF_SIZE.get(callee_of(reader.static(made)), 0) :]

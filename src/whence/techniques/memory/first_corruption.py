@@ -29,10 +29,14 @@ Place = tuple[Statement | None, str]  # of an error: the statement, and its kind
 
 @dataclass(slots=True)
 class FirstCorruption:
-    """What a failing run's memory says: the ``findings``, and the words that its symptom gets (empty: none)."""
+    """What a failing run's memory says: the ``findings``, and the words that its symptom gets (empty: none).
+
+    ``is_cause``: the failure came of an error, and not of the failing access alone.
+    """
 
     findings: Findings
     words: str = ""
+    is_cause: bool = False
 
 
 @dataclass(slots=True)
@@ -46,6 +50,7 @@ class _LinkedError:
     passing: list[str] = field(default_factory=list)
     compared: int = 0
     last: bool = True  # nothing went on behind it: the failing access is the only one of its place
+    is_inside: bool = False  # it left an array, but not the structure that holds it
 
     @property
     def counts(self) -> bool:
@@ -61,21 +66,30 @@ class _LinkedError:
 
 
 def first_corruption(
-    investigation: Investigation, recording: Recording, symptom: Symptom, passing: Sequence[int]
+    investigation: Investigation,
+    recording: Recording,
+    symptom: Symptom,
+    passing: Sequence[int],
+    members: bool = False,
 ) -> FirstCorruption:
     """Check the recorded failing run, and, where it has errors, those of the rows ``passing`` that were where they are.
 
     The first error, best one that the failure came of, is the one that counts: its statement's evidence has
     ``corrupts`` 1; of an undefined value that is where it was read first. Where the error went beyond the end of a
     block, what the block's size comes from has less than that; of an undefined value its use, and what made its block.
+
+    With ``members`` an access beyond an array that stays inside of its structure counts as well, where the failure
+    came of it and no passing run that was looked at does the same: some programs mean to copy several members at once.
     """
     subject = investigation.subject
-    checker = Checker(subject)
+    checker = Checker(subject, members)
     compile_in_time(checker)
     checked = checker.check(recording.trace)
     words = FoundErrors(subject, checked)
-    errors = list(_linked(checked, words, Consequences(checked, symptom, recording.result)))
+    linked = _linked(checked, words, Consequences(checked, symptom, recording.result))
+    errors = [one for one in linked if one.link is Link.CAUSE or not one.is_inside]
     _compare(investigation, checker, errors, passing)
+    errors = [one for one in errors if not (one.is_inside and one.passing)]
     found = Findings("memory", subject.name)
     found.parts["memory"] = [run_part(recording, checked, [one.row for one in errors])]
     first = next(iter(sorted((one for one in errors if one.counts), key=lambda one: one.link is not Link.CAUSE)), None)
@@ -86,7 +100,8 @@ def first_corruption(
     found.remarks += [f"memory errors: {remark}" for remark in checked.remarks]
     shown = first or next((one for one in errors if one.link is Link.ITSELF), None)
     known = shown is None or symptom.kind == MEMORY_ERROR  # which tells of it already
-    return FirstCorruption(found, "" if known or shown is None else _clause(shown, words))
+    is_cause = first is not None and first.link is Link.CAUSE
+    return FirstCorruption(found, "" if known or shown is None else _clause(shown, words), is_cause)
 
 
 def _linked(checked: Checked, words: FoundErrors, consequences: Consequences) -> Iterator[_LinkedError]:
@@ -95,7 +110,8 @@ def _linked(checked: Checked, words: FoundErrors, consequences: Consequences) ->
         if (statement := words.statement(error)) is not None:
             link = consequences.link(error)
             last = error.count == 1 and checked.trace.header.end == "signal"
-            yield _LinkedError(error, statement, link, words.json(error), last=last)
+            is_inside = bool(checked.table[error.object]["parent"])
+            yield _LinkedError(error, statement, link, words.json(error), last=last, is_inside=is_inside)
 
 
 def _ranked(
