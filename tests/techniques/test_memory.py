@@ -891,3 +891,38 @@ def test_each_block_of_an_alloca_in_a_loop_is_an_object_until_the_function_retur
     error = told(KEPT_UNTIL_RETURN.replace("AT", "list->value == 1 ? 2 : 0"))[0]
     assert (error["line"], error["kind"], error["count"]) == (line_of(KEPT_UNTIL_RETURN, "HERE"), "out-of-bounds", 1)
     assert error["object"]["size"] == 32
+
+
+PRINTED_ONTO = """\
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+static char line[64] = "abc";
+static void put(char *to, size_t room, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(to, room, format, list); /* LIST */
+    va_end(list);
+}
+int main(void)
+{
+    put(line + 3, sizeof line - 3, "%s", "def");
+    CALL /* HERE */
+    return line[0] == 0;
+}
+"""
+ONTO = {
+    "at its beginning": ('sprintf(line, "%s,%d", line, 5);', "HERE"),
+    "behind other text": ('snprintf(line, sizeof line, "/%.3s", line);', "HERE"),
+    "through a list": ('put(line, sizeof line, "%d %s", 1, line + 2);', "LIST"),
+    "up to its beginning": ('snprintf(line + 6, 8, "%.6s", line);', None),
+    "from where nothing is written": ('snprintf(line, 4, "%s", line + 4);', None),
+    "nothing": ('snprintf(line, 0, "%s", line);', None),
+}
+
+
+@pytest.mark.parametrize(("call", "where"), ONTO.values(), ids=ONTO)
+def test_text_that_is_printed_onto_itself_overlaps(call: str, where: str | None) -> None:
+    text = PRINTED_ONTO.replace("CALL", call)
+    assert errors(text) == ([(line_of(text, where), Kind.OVERLAP)] if where else [])

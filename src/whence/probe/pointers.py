@@ -52,6 +52,7 @@ class Trait(IntEnum):
     OUTPUT = 32  # gives away bytes that may be padding: those must have been given a value that are none
     COMPARES = 64  # the same of all that it reads
     INTO_FIRST = 128  # its result points into the object that its first argument was derived from, or beyond its end
+    PRINTS = 256  # writes text to its first argument, which nothing that it prints may overlap
     FREES = FREES  # its first argument is a block to give back
 
 
@@ -65,6 +66,7 @@ _TRAITS = {
     Trait.INTO_FIRST: "memcpy mempcpy memmove memset memchr memrchr rawmemchr strcpy stpcpy strcat strncpy stpncpy "
     "strncat strchr strrchr strchrnul strstr strcasestr strpbrk wcscpy wcpcpy wcscat wcsncpy wcpncpy wcsncat wcschr "
     "wcsrchr wcsstr wmemcpy wmempcpy wmemmove wmemset wmemchr",
+    Trait.PRINTS: "sprintf snprintf vsprintf vsnprintf __sprintf_chk __snprintf_chk __vsprintf_chk __vsnprintf_chk",
     Trait.COMPARES: "memcmp bcmp wmemcmp",
     Trait.FRESH: "malloc realloc reallocarray aligned_alloc memalign posix_memalign",
     Trait.MOVES: "realloc reallocarray",

@@ -331,7 +331,8 @@ class FoundErrors:
         shown = f"`{self._expression(error)}`"
         if kind is Kind.OVERLAP:
             distance = abs(error.address - error.other)
-            return f"{shown} copies {_bytes(error.length)} to a place {_bytes(distance)} away: the two overlap"
+            where = f"a place {_bytes(distance)} away" if distance else "where they are"
+            return f"{shown} copies {_bytes(error.length)} to {where}: the two overlap"
         if self._is_handle(error):
             does, again = ("closes", " again") if kind is Kind.TWICE else ("uses", " after it was closed")
             return f"{shown} {does} {named}{again}"

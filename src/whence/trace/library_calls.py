@@ -41,7 +41,7 @@ from whence.trace.objects import (
 from whence.trace.origins import COPIES_OF_COPIES, undefined_since
 from whence.trace.shadow import MAX_CELLS, Int
 
-SEPARATE, TEXT, OUTPUT, COMPARES, MOVES, FREES, INTO_FIRST = (
+SEPARATE, TEXT, OUTPUT, COMPARES, MOVES, FREES, INTO_FIRST, PRINTS = (
     int(t)
     for t in (
         Trait.SEPARATE,
@@ -51,6 +51,7 @@ SEPARATE, TEXT, OUTPUT, COMPARES, MOVES, FREES, INTO_FIRST = (
         Trait.MOVES,
         Trait.FREES,
         Trait.INTO_FIRST,
+        Trait.PRINTS,
     )
 )
 CELL_READ, CELL_COPY = int(CellKind.READ), int(CellKind.COPY)
@@ -313,6 +314,7 @@ def library_effects(
     site = plan.segments[columns.segments[segment].id + 1].site_start - 1
     position = start + 2
     resized, resized_end, before = np.int64(0), np.int64(0), np.int64(0)
+    printed, printed_end = np.int64(0), np.int64(0)
     while position < end and units[position]:
         opcode = wide(units, position) & 255
         x = wide(units, position + 2)
@@ -332,20 +334,42 @@ def library_effects(
                 state.table[number].death = call + 1
             new_block(x, y, call, state)
         elif traits & MOVES == 0:
+            if opcode == WRITE and traits & PRINTS:
+                printed, printed_end = x, x + y
             if opcode in (READ, WRITE):
                 _library_access(units, segment, call, site, opcode == WRITE, x, y, plan, columns, sources, state)
+                if opcode == READ and x < printed_end and printed < x + y:
+                    _overlaps(units, segment, call, site, printed, x, y, plan, columns, state)
             elif opcode == COPY:
                 _library_access(units, segment, call, site, 1, x, z, plan, columns, sources, state)
                 _library_access(units, segment, call, site, 0, y, z, plan, columns, sources, state)
-                if traits & SEPARATE and x != y and abs(x - y) < z:
-                    argument = _argument(units, segment, x, z, plan, columns, state)
-                    number = state.objects[argument] if argument >= 0 else 0
-                    report(OVERLAP, call, site, argument, number, 1, x, z, y, state)
+                is_printed = y < printed_end and printed < y + z
+                if is_printed or (traits & SEPARATE and x != y and abs(x - y) < z):
+                    _overlaps(units, segment, call, site, x, y, z, plan, columns, state)
             looks = traits & (TEXT | COMPARES) or (traits & OUTPUT and before == PIECE)
             if opcode == READ and looks:
                 _text(units, segment, call, site, x, y, traits & TEXT != 0, plan, columns, sources, state)
         before = opcode
         position += 2 * (1 + OPERANDS[opcode])
+
+
+@lean
+def _overlaps(
+    units: NDArray[np.uint32],
+    segment: Int,
+    call: Int,
+    site: Int,
+    to: Int,
+    source: Int,
+    length: Int,
+    plan: Plan,
+    columns: Columns,
+    state: State,
+) -> None:
+    """Note a copy by the library whose two ranges overlap."""
+    argument = _argument(units, segment, to, length, plan, columns, state)
+    number = state.objects[argument] if argument >= 0 else 0
+    report(OVERLAP, call, site, argument, number, 1, to, length, source, state)
 
 
 @lean
