@@ -264,6 +264,29 @@ int main(void)
     assert not found.why
 
 
+HALF = """\
+#include <string.h>
+static struct { long id; int counts[2]; const char *word; } row = {1, {0, 0}, "word"};
+static int *other;
+int main(int argc, char **argv)
+{
+    int *counts = row.counts;
+    counts[1 + argc] = 1; // half of the pointer behind
+    int length = FIRST (int)strlen(row.word);
+    return length != 4;
+}
+"""
+
+
+def test_text_at_an_address_that_nothing_can_read_is_given_to_the_call() -> None:
+    """So the pointer is recorded before the run ends: here, and where something is suppressed already."""
+    half, used = line(HALF, "half"), line(HALF, "FIRST")
+    found, lines = followed(HALF.replace("FIRST", ""))
+    assert (found.why, lines) == ("", [[half], []])
+    found, lines = followed(HALF.replace("FIRST", "*other +"))
+    assert (found.why, lines) == ("", [[used], [half], []])
+
+
 def test_a_crash_that_does_not_go_is_told() -> None:
     found, _ = followed("int main(void) { *(volatile int *)8 = 1; return 0; }\n")
     assert found.steps[-1].recording.outcome.kind is Kind.PASS
@@ -340,6 +363,23 @@ def exposed(text: str) -> list[str]:
 
 def test_an_order_of_static_variables_exposes_an_overflow() -> None:
     assert exposed(STATIC) == ["global"]
+
+
+ZEROS_FIRST = """\
+#include <string.h>
+static int counts[8];
+static const char *word = "word";
+int main(int argc, char **argv)
+{
+    counts[7 + argc] = 1; //!
+    return strlen(word) != 4;
+}
+"""
+
+
+def test_variables_that_can_be_moved_lie_as_in_the_plain_program_at_first() -> None:
+    """There what is zero lies behind what is not, wherever it stands in the text."""
+    assert exposed(ZEROS_FIRST) == ["global"]
 
 
 def test_an_order_of_locals_exposes_an_overflow() -> None:

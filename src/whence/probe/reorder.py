@@ -24,6 +24,7 @@ from whence.program.types import alloc_size_of, holds_array
 
 _ALIGNED = re.compile(r", align (\d+)")
 _STATIC = re.compile(r'@("[^"]*"|[-\w$.]+) = ((?:[a-z_]+ )*?)global ')
+_ZERO = re.compile(r" (?:zeroinitializer|null|undef|0|0\.0+e\+00)(?:,|$)")
 _NAMED = re.compile(r'@("[^"]*"|[-\w$.]+)')
 _FIXED = ("thread_local", ", section ", "external ", "extern_weak", "appending", "@llvm.")
 _LIST_ROOM = 32
@@ -43,6 +44,7 @@ class Variable:
     is_buffer: bool
     is_address: bool
     place: int = 0
+    is_zero: bool = False  # a static variable that is all zero at first: it lies behind those that are not
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,11 @@ class Movable:
         """The table of places, as in the plain program."""
         return [local.place for frame in self.frames.values() for local in frame.locals]
 
+    @property
+    def order(self) -> list[int]:
+        """The static variables in the order of the plain program, in which zeros have a section of their own."""
+        return [v.number for v in sorted(self.statics, key=lambda v: v.is_zero)]
+
     def area(self, number: int, area: Area) -> Area:
         """The area of a function with places in the table."""
         frame = self.frames[number]
@@ -117,7 +124,9 @@ class Movable:
             is_buffer = holds_array(kind, module)
             is_address = not is_buffer and (found[1] in used or kind == "ptr")
             self._sections[index][found[1]] = len(self.statics)
-            self.statics.append(Variable(found[1], len(self.statics), size, alignment, is_buffer, is_address))
+            is_zero = _ZERO.match(chunk, found.end() + len(kind)) is not None
+            variable = Variable(found[1], len(self.statics), size, alignment, is_buffer, is_address, is_zero=is_zero)
+            self.statics.append(variable)
 
     def _frame(self, function: Function, module: Module, area: Area, used: set[str]) -> MovableFrame:
         """The function's locals, with as much room as any order may take."""

@@ -192,6 +192,8 @@ class Subject:
 
     def build(self, kind: Variant, out: Path) -> Path:
         """The executable of a variant, built as ``out``."""
+        if kind is Variant.REORDER:
+            return self.reordered(self.movable.order, out)
         return build_variant(self.capture, kind, list(self._texts(kind)), self._runtime, out, progress=self.progress)
 
     @cached_property

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- The file of points: alter/suppression.py writes it ----------------------------------------------------------- */
@@ -243,10 +244,25 @@ void whence_call_suppressed(uint32_t block, uint32_t index, char *to, uint64_t l
 
 /* ---- Library calls ------------------------------------------------------------------------------------------------ */
 
-/* Whether text has a suppressed byte, up to its end. */
+/* Whether the byte at an address can be read: the kernel looks there before it refuses what is asked. */
+static int is_readable(const char *address)
+{
+    int before = errno;
+    syscall(SYS_rt_sigprocmask, -1, (uintptr_t)address & ~(uintptr_t)7, NULL, sizeof(uint64_t));
+    int found = errno != EFAULT;
+    errno = before;
+    return found;
+}
+
+/* Whether text has a suppressed byte, up to its end. What cannot be read is left to the call that is given it: the run
+   ends there, with the pointer recorded. */
 int whence_text_tainted(const char *text)
 {
+    if (!points || !points->count)
+        return 0;
     for (size_t i = 0; text && i < 65536; i++) {
+        if ((i == 0 || (uintptr_t)(text + i) % PAGE == 0) && !is_readable(text + i))
+            return 0;
         if (*shadow(text + i))
             return 1;
         if (!text[i])
