@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cli_programs import line_of
 from cli_tool import subject_folder, whence
 from trace_readers import subject_of
 
@@ -159,11 +160,38 @@ def test_a_silent_memory_error_fails_where_that_is_asked_for(compare: str, kind:
 
 
 def test_a_case_that_always_fails_is_told_without_time_to_run_it_again(monkeypatch) -> None:
-    monkeypatch.setattr(Search, "run", lambda *_: [])
+    monkeypatch.setattr(Search, "run", lambda *_, **__: [])
     folder = subject_folder("always", always_c=ALWAYS)
     with open_sources([folder / "always.c"], fails=[("", None)], flags=["-pthread"]) as project:
         (case,) = project.find(Schedules()).parts["schedules"]
     assert case["found"]["strategy"] == "default" and case["outcome"] == "wrong status"
+
+
+NEVER_STOPPED = """\
+#include <pthread.h>
+#include <stdatomic.h>
+static volatile int stop;
+static atomic_int started;
+static void *work(void *unused) { started = 1; while (!stop); return unused; }
+int main(void)
+{
+    pthread_t one;
+    pthread_create(&one, NULL, work, NULL);
+    if (started) /* DECIDES */
+        stop = 1;
+    pthread_join(one, NULL);
+    return 0;
+}
+"""
+
+
+def test_a_case_that_never_ends_by_the_default_schedule_is_compared_with_one_that_ends() -> None:
+    folder = subject_folder("never-stopped", p_c=NEVER_STOPPED)
+    words = ("--cflags=-pthread", "--fails", "", "--timeout", "1", "--budget", "2m", "--json")
+    result = whence(folder, "schedules", "p.c", *words).json
+    (case,) = result["schedules"]
+    assert (case["found"]["strategy"], case["found"]["kind"]) == ("default", "order violation")
+    assert result["ranking"][0]["line"] == line_of(NEVER_STOPPED, "DECIDES")
 
 
 def test_what_cannot_be_searched_gets_one_line() -> None:

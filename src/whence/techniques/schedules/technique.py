@@ -143,7 +143,10 @@ class _Searched:
             search = self._search(runner)
             is_minimal = True
             found = _by_default(search, recording) if recording is not None else None
-            if found is None:
+            if found is not None:
+                search.short = QUICK if found.result.timed_out else 0.0
+            else:
+                recording = None
                 usual = search.run([DEFAULT])
                 search.short = max(SHORT, SLOWER * usual[0].wall) if usual else 0.0
                 found = self._find(search, sites)
@@ -153,7 +156,7 @@ class _Searched:
             searched = self._told(search, found, is_minimal)
             if found is not None:
                 self._publish(searched)
-                self._explain(search, found, searched, base)
+                self._explain(search, found, searched, base, recording)
             return searched
 
     def explained(self, schedule: Schedule, outcome: Outcome) -> Explanation | None:
@@ -255,13 +258,16 @@ class _Searched:
             }
         return _Case(self._case, part, found)
 
-    def _explain(self, search: Search, found: Failing, searched: _Case, base: Schedule) -> None:
+    def _explain(
+        self, search: Search, found: Failing, searched: _Case, base: Schedule, recording: Recording | None = None
+    ) -> None:
+        """Tell the accesses whose order decides; ``recording``: that of the failing run, where there is one."""
         from whence.subject.symptoms import symptom_of
         from whence.techniques.schedules.explanation import Explanation
 
         part, remarks = searched.part["found"], searched.part["remarks"]
         try:
-            recording = self._record(found.schedule, found.outcome)
+            recording = recording or self._record(found.schedule, found.outcome)
             failing = self._accesses(recording)
             searched.symptom = symptom_of(recording, self._subject.folder)
         except (SubjectError, TraceError) as error:
@@ -308,24 +314,31 @@ class _Searched:
         near = list(_neighbours(found.schedule, failing))
         runs = zip(near, search.run(near), strict=False)
         passing = [schedule for schedule, run in runs if search.outcome(run).passed]
-        if not passing:
+        if not passing and found.schedule != DEFAULT:
             passing = [DEFAULT for run in search.run([DEFAULT]) if search.outcome(run).passed]
         if not passing:
             # Where a run fails early, a place may be shared with what it did not come to: so also anywhere.
             firm = [Schedule(way=Way.PRIORITIES, seed=seed, length=1) for seed in range(1, FIRM + 1)]
             drawing = [one for where in (base, DEFAULT) for one in strategies(("priorities", "walk"), where)]
             drawn = [*firm, *(schedule for one in drawing for _ in range(DRAWN) if (schedule := one.next()))]
-            runs = zip(drawn, search.run(drawn), strict=False)
-            followed = [run.followed.points for _, run in runs if search.outcome(run).passed and run.followed]
+            at_once = FIRM if found.result.timed_out else len(drawn)  # each may take as long as a run that ends is let
+            followed: list[tuple[Point, ...]] = []
+            while drawn and not followed:
+                results = search.run(drawn[:at_once], short=True)
+                followed = [run.followed.points for run in results if search.outcome(run).passed and run.followed]
+                drawn = drawn[at_once:] if results else []
             passing = [Schedule(points) for points in sorted(followed, key=len)[:1]]
         return passing[:NEIGHBOURS]
 
 
 def _by_default(search: Search, recording: Recording) -> Failing | None:
-    """The default schedule, where the case fails by it: run again, or as recorded where there is no time for that."""
+    """The default schedule, where the case fails by it: run again, or as recorded where there is no time for that, or
+    where that run did not end.
+    """
     if not recording.outcome.failed:
         return None
-    run = next(iter(search.run([DEFAULT])), recording.result)
+    again = [] if recording.result.timed_out else search.run([DEFAULT])
+    run = next(iter(again), recording.result)
     outcome = search.outcome(run)
     return Failing(DEFAULT, run, outcome, "default", 1) if outcome.failed else None
 
@@ -431,7 +444,7 @@ def _lines(case: _Case) -> Sequence[str]:
     if found is None:
         lines[0] += ", none of them fails"
     elif found["strategy"] == "default":
-        lines.append("it fails by the default schedule")
+        lines[0] = f"`{part['case']}` fails by the default schedule: {found['failure']}"
     else:
         kind = found.get("kind") or "failure"
         lines[0] += f"; number {found['run']:,} ({found['strategy']}) fails: {found['failure']}"
