@@ -258,3 +258,43 @@ def test_of_many_steps_at_one_place_the_first_and_the_last_stand_open() -> None:
     assert "3 more steps there" in folded and re.findall(r'data-number="(\d+)"', folded) == ["3", "4", "5"]
     assert re.findall(r'class="step" value="(\d+)"', text) == [str(n) for n in range(1, len(lines) + 1)]
     assert "needed for 2, 7" in text
+
+
+def access(event: int, thread: int, text: str, line: int = 40) -> dict[str, Any]:
+    return {"event": event, "thread": thread, "file": "src/ferry.c", "line": line, "text": text, "value": None}
+
+
+def test_a_failing_schedule_has_its_points_and_its_accesses_by_thread_in_the_order_of_the_run() -> None:
+    found = sample()
+    took, asked, left = access(3, 2, "lock(<b>)"), access(5, 1, "lock(<b>)"), access(4, 1, "count")
+    waits = {"at": asked, "holder": 2, "taken": took}
+    failing = {"failure": "deadlock: all wait", "kind": "deadlock", "points": [{"text": "before `count`"}]}
+    failing |= {"waiting": [waits], "deciding": [{"access": left, "behind": took}, {"access": asked, "behind": None}]}
+    found.parts["schedules"] = [{"case": "one", "found": None}, {"case": "<i>", "found": failing}]
+    text = render_html(found, sources())
+    told = text[text.index('id="schedules"') : text.index("</section>", text.index('id="schedules"'))]
+    rows = [re.findall(r"<td>(.*?)</td>", row, re.S) for row in told.split("<tr>")[2:]]
+    shown = [[re.sub(r"<[^>]*>", " ", cell).split()[:-1] for cell in row] for row in rows]
+    lock = ["lock(&lt;b&gt;)"]
+    assert shown == [[[], lock], [["count"], []], [["waits", "for", "thread", "2", "in", *lock], []]]
+    assert "before <code>count</code>" in told and "in the case &lt;i&gt;" in told
+
+
+def test_executions_of_suppression_are_steps() -> None:
+    found = sample()
+    definition = {"text": "`p` got <b>", "file": "src/ferry.c", "line": 44}
+    crash = {"outcome": "crash", "text": "killed", "file": "src/ferry.c", "line": 40, "space": "global"}
+    passed = {"outcome": "pass", "text": "no failure", "file": None, "line": None, "space": "", "suppressed": []}
+    found.parts["suppression"] = {"executions": [crash | {"suppressed": [definition] * 7}, passed]}
+    text = render_html(found, sources())
+    first, last = re.findall(r'<li class="card">(.*?)</li>', text, re.S)
+    assert "killed" in first and "global variables in another order" in first and 'class="kind">fails' in first
+    assert first.count("<code>p</code> got &lt;b&gt;") == 5 and "2 suppressed definitions beyond the first 5" in text
+    assert "no failure" in last and "fails" not in last
+
+
+def test_a_back_quote_without_another_one_stays() -> None:
+    found = sample()
+    found.summary = ["assertion `get() == 1' failed", "in `main`"]
+    text = render_html(found, sources())
+    assert "<li>assertion `get() == 1&#39; failed</li>" in text and "<li>in <code>main</code></li>" in text

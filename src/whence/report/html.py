@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from whence.errors import UsageError
 from whence.findings import Findings
-from whence.report import drawings, sections
+from whence.report import drawings, run_drawings, sections
 from whence.report.page import Page, Sources, build_page
 from whence.report.text import visible
 
@@ -92,6 +92,8 @@ def _told(page: Page, findings: Findings, sources: Sources) -> dict[str, Any]:
         "tree": sections.tree(page, findings, sources),
         "memory": drawings.memory_errors(page, findings),
         "races": drawings.races(page, findings),
+        "schedules": run_drawings.schedules(page, findings),
+        "executions": run_drawings.executions(page, findings),
     }
     steps: dict[str, list[int]] = {}
     for step in (step for group in told["chain"] for step in group["steps"] if step["place"]):
