@@ -194,6 +194,33 @@ def test_a_case_that_never_ends_by_the_default_schedule_is_compared_with_one_tha
     assert result["ranking"][0]["line"] == line_of(NEVER_STOPPED, "DECIDES")
 
 
+TOO_MANY = """\
+#include <pthread.h>
+static pthread_t threads[MANY];
+static pthread_barrier_t all;
+static void *meet(void *unused) { pthread_barrier_wait(&all); return unused; }
+int main(void)
+{
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 1 << 16);
+    pthread_barrier_init(&all, NULL, MANY + 1);
+    for (int i = 0; i < MANY; i++)
+        if (pthread_create(threads + i, &small, meet, NULL))
+            return 3;
+    return 0;
+}
+"""
+
+
+def test_that_a_run_by_default_wanted_too_many_threads_is_told() -> None:
+    folder = subject_folder("too-many", p_c=TOO_MANY.replace("MANY", "4200"))
+    words = ("--cflags=-pthread", "--fails", "", "--runs", "1", "--budget", "2m", "--json")
+    (case,) = whence(folder, "schedules", "p.c", *words).json["schedules"]
+    assert case["found"]["strategy"] == "default"
+    assert any("more threads than can be held (4,096)" in remark for remark in case["remarks"])
+
+
 def test_what_cannot_be_searched_gets_one_line() -> None:
     folder = subject_folder("one-thread", one_c="int main(void) { return 0; }\n")
     done = whence(folder, "schedules", "one.c", "--fails", "")

@@ -1,4 +1,4 @@
-"""Failing schedules and suppressed executions as small drawings, in terms that a template can set as lanes and steps."""
+"""Failing schedules and suppressed executions as small drawings: lanes and steps that a template can set."""
 
 from __future__ import annotations
 

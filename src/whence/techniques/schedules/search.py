@@ -128,7 +128,7 @@ class Search:
             self.tally.runs[strategy.name] = self.tally.runs.get(strategy.name, 0) + 1
             followed = result.followed
             assert followed is not None
-            self._note(followed)
+            self.note(followed)
             outcome = self.outcome(result)
             if outcome.failed and not followed.lost:
                 failing.append(Failing(schedule, result, outcome, strategy.name, self.tally.total))
@@ -142,7 +142,8 @@ class Search:
             self.tally.unrepeatable += self.rest() > 0 and not found.result.timed_out
         return None
 
-    def _note(self, followed: Followed) -> None:
+    def note(self, followed: Followed) -> None:
+        """Let a run count in what is said of threads and steps."""
         self.tally.threads = max(self.tally.threads, followed.threads)
         self.tally.considered = max(self.tally.considered, followed.considered)
         self.tally.full |= followed.end is End.FULL

@@ -247,7 +247,7 @@ class _Searched:
             times = plural(search.tally.unrepeatable, "schedule")
             remarks.append(f"{times} failed once, but not when it was made again: something else varies")
         if search.tally.full:
-            remarks.append("a run wanted more threads than can be held (4,096)")
+            remarks.append("a run wanted more threads than can be held (4,096): those were not started")
         if found is not None:
             part["found"] = {
                 "failure": found.outcome.text or str(found.outcome.kind),
@@ -339,6 +339,8 @@ def _by_default(search: Search, recording: Recording) -> Failing | None:
         return None
     again = [] if recording.result.timed_out else search.run([DEFAULT])
     run = next(iter(again), recording.result)
+    if run.followed is not None:
+        search.note(run.followed)
     outcome = search.outcome(run)
     return Failing(DEFAULT, run, outcome, "default", 1) if outcome.failed else None
 
