@@ -20,16 +20,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import EVENT, NOWHERE, Batch, Observed, Op, Results, Verdict, Way
+from whence.alter.changes import EVENT, Batch, Observed, Op, Results, Verdict, Way
 from whence.alter.check import check
 from whence.alter.faithful import FailureSignature, Unusable, difference
-from whence.alter.file import Expectation, Judge, Mode, RunLimits, SessionFile, unjudged
+from whence.alter.file import Judge, Mode, RunLimits, SessionFile, unjudged
+from whence.alter.oracle import SessionOracle
 from whence.probe.instrument import Variant
 from whence.run.cases import TAKE_APART, Case
-from whence.run.compare import first_difference
-from whence.run.oracle import judge
-from whence.run.outcome import FIRST_FILE, Kind, Outcome, Rule
-from whence.run.result import LeftFile, RunResult
+from whence.run.outcome import Kind
+from whence.run.result import RunResult
 from whence.run.runner import Cancelled, RunLost, Runner, TraceRequest
 from whence.run.sandbox import FIXED, NOT_FIXED
 from whence.subject.recorder import Recorder, Recording
@@ -43,9 +42,8 @@ MEMORY = 16 << 20  # bytes that count as the memory of the unaltered run, at lea
 BUDGET = 10.0  # how many times the longer of the unaltered run and the longest passing one an altered run may take
 LEAST_BUDGET = 10_000  # clock ticks, so that very short runs may grow
 ENDLESS = 1 << 20  # clock ticks of a run that does not end that are looked at, at least
-HANGING = (
-    1 << 14
-)  # clock ticks that count as the length of such a run, at least; without a passing one ENDLESS / BUDGET
+# Clock ticks that count as the length of such a run, at least; without a passing one ENDLESS / BUDGET.
+HANGING = 1 << 14
 GOING_ROUND = 1 << 19  # instances of it that are kept: later ones are like those
 OUTPUTS = 64 << 20  # bytes kept of a part of a batch
 CAPTURE = 1 << 20  # bytes kept of a stream at least; more where more is expected
@@ -55,15 +53,6 @@ SLOWER = 5  # the observed run may take this many times as long as the time limi
 RING = 1 << 20
 CLONE, CLONE3 = 56, 435  # system calls (x86-64) that start threads and processes
 STARTERS = {"pthread_create", "thrd_create"}
-VERDICTS = {
-    Kind.PASS: Verdict.PASS,
-    Kind.SKIPPED: Verdict.WRONG_STATUS,
-    Kind.WRONG_OUTPUT: Verdict.WRONG_OUTPUT,
-    Kind.WRONG_STATUS: Verdict.WRONG_STATUS,
-    Kind.CRASH: Verdict.CRASH,
-    Kind.ASSERTION: Verdict.CRASH,
-    Kind.TIMEOUT: Verdict.TIMEOUT,
-}
 
 Progress = Callable[[int, int], None]
 HELP_MAIN = "build it with whence-cc, too; `whence doctor` says why it is not captured"
@@ -108,7 +97,7 @@ class Session:
         self._numbers = count()
         self._baseline: Observed | None = None
         self.signature: FailureSignature | None = None  # how the unaltered run ends, once it was observed
-        self._expectation = expectation_of(case)
+        self._oracle = SessionOracle(case)
         self._patience, self._memory = PATIENCE, MEMORY
 
     def __enter__(self) -> Session:
@@ -170,9 +159,9 @@ class Session:
             if self.subject.limits.time:
                 self._patience = min(self._patience, int(self.subject.limits.time * 1000))
             record = np.array(file.head["unaltered"])
-            run = self._result(record, file)
+            run = self._oracle.run_of(record, file)
             if record["verdict"] == Verdict.UNJUDGED:
-                self._judge(record, run, ended=True)
+                self._oracle.judge(record, run, ended=True)
             cut = int(file.head["events_count"]) > limit
             return Observed(file.events(), record, cut, _refusal(file)), FailureSignature.of(self.case, run)
 
@@ -188,7 +177,7 @@ class Session:
             if not record["length"] and len(events):  # killed: it had no time to say how far it came
                 record["length"] = events["clock"][-1] + 1
             result.timed_out |= bool(record["verdict"] == Verdict.TIMEOUT)
-            self._judge(record, result, ended=not result.timed_out)
+            self._oracle.judge(record, result, ended=not result.timed_out)
             return Observed(events, record, int(file.head["events_count"]) > limit), FailureSignature.of(
                 self.case, result
             )
@@ -329,32 +318,12 @@ class Session:
             if record["spare"]:
                 record["verdict"], record["spare"] = Verdict.NOT_RUN, 0
                 continue
-            self._judge(record, self._result(record, file), ended=True)
+            self._oracle.judge(record, self._oracle.run_of(record, file), ended=True)
         if results.outputs is not None:
             has_ended = (file.results["length"] > 0) & (file.results["spare"] == 0)
             for index in np.flatnonzero(has_ended & (file.results["verdict"] != Verdict.NOT_RUN)).tolist():
                 results.outputs[index] = file.outputs(file.results[index])
-                results.files[index] = self._left(file, file.results[index])
-
-    def _result(self, record: NDArray[np.void], file: SessionFile) -> RunResult:
-        """A run whose outputs were kept, as the oracle sees runs."""
-        output, files = file.outputs(record), {} if record["spare"] else self._left(file, record)
-        signal, status = int(record["signal"]), int(record["status"])
-        wall = int(record["microseconds"]) / 1e6
-        is_over = bool(record["verdict"] == Verdict.TIMEOUT)
-        return RunResult(self.case, None if signal else status, signal, is_over, False, *output, wall, 0, files=files)
-
-    def _left(self, file: SessionFile, record: NDArray[np.void]) -> dict[str, LeftFile]:
-        """The compared files as a run has left them."""
-        left = zip(self._compared, file.files(record), strict=True)
-        return {name: LeftFile(content) for (name, _), content in left if content is not None}
-
-    def _judge(self, record: NDArray[np.void], result: RunResult, ended: bool) -> None:
-        """Write what the oracle says of a run into its RESULT record."""
-        outcome = judge(self.case, result)
-        record["verdict"] = VERDICTS[outcome.kind]
-        record["status"], record["signal"] = (0, 0) if result.timed_out else (result.status or 0, result.signal)
-        record["first_wrong"] = _first_wrong(self.case, result, outcome, ended)
+                results.files[index] = self._oracle.left(file, file.results[index])
 
     # ---- Runs from the start -----------------------------------------------------------------------------------------
 
@@ -402,20 +371,13 @@ class Session:
         is_over = record["verdict"] == Verdict.TIMEOUT
         reached, record["spare"], record["way"] = bool(record["spare"]), 0, Way.RESTART
         record["microseconds"] = int(result.wall * 1e6)
-        self._judge(record, result, ended=not is_over and not result.timed_out)
+        self._oracle.judge(record, result, ended=not is_over and not result.timed_out)
         if is_over:
             record["verdict"] = Verdict.TIMEOUT
         elif not reached and not result.signal and not result.timed_out:
             record["verdict"] = Verdict.NOT_REACHED
-        if is_cut and self._is_cut(result):
+        if is_cut and self._oracle.is_cut(result):
             record["verdict"] = Verdict.WRONG_OUTPUT
-
-    def _is_cut(self, result: RunResult) -> bool:
-        """Whether a session would have ended the run at a wrong byte."""
-        expected, flags = self._expectation, self._expectation.judge
-        return (bool(flags & Judge.OUTPUT) and not expected.stdout.startswith(result.stdout)) or (
-            bool(flags & Judge.ERROR) and not expected.stderr.startswith(result.stderr)
-        )
 
     def trace(self, changes: NDArray[np.void], budget: float = BUDGET) -> Recording:
         """The altered run recorded from its start; one that does not end is cut."""
@@ -456,11 +418,11 @@ class Session:
     ) -> Iterator[SessionFile]:
         """A session file, removed at the end; with ``judge`` runs are not held against all that is expected."""
         keeps = outputs or mode is Mode.OBSERVE  # how a run ended can be told from its outputs only
-        judged = self._expectation.judge if judge is None else judge
+        judged = self._oracle.expectation.judge if judge is None else judge
         flags = judged | (Judge.KEEP if keeps else 0) | (Judge.THREADS if self._has_threads else 0)
         work = bytes(self._runner(self._variant).sandbox.work)
-        files = [(os.path.join(work, os.fsencode(name)), content) for name, content in self._compared]  # noqa: PTH118
-        expectation = replace(self._expectation, judge=flags, files=files)
+        files = [(os.path.join(work, os.fsencode(name)), content) for name, content in self._oracle.compared]  # noqa: PTH118
+        expectation = replace(self._oracle.expectation, judge=flags, files=files)
         path = self._runner(self._variant).sandbox.new_path(f"session{next(self._numbers):06}")  # argv lies behind it
         file = SessionFile(path, mode, self.way, batch, expectation)
         keeps = bool(expectation.judge & Judge.KEEP) and mode in (Mode.OBSERVE, Mode.RUN)
@@ -470,18 +432,12 @@ class Session:
         finally:
             file.close()
 
-    @property
-    def _compared(self) -> tuple[tuple[str, bytes | None], ...]:
-        """The files that count."""
-        how, expected = self.case.comparison, self.case.expected
-        return expected.files if expected is not None and how.files and not how.status_only else ()
-
     def _run_limits(self, budget: int, keeps: bool) -> RunLimits:
         """What the runtime holds runs to."""
         limits, expected = self.subject.limits, self.case.expected
         most = limits.output or OUTPUTS
         is_open = expected is None or expected.stdout is None
-        capture = most if is_open else min(most, max(CAPTURE, LONGER * len(self._expectation.stdout)))
+        capture = most if is_open else min(most, max(CAPTURE, LONGER * len(self._oracle.expectation.stdout)))
         whole = int(self._whole * 1000)
         sleep = int(limits.time * 1000)
         capture = capture if keeps else 0
@@ -512,23 +468,6 @@ def open_session(subject: Subject, case: Case, way: Way, plain: FailureSignature
     return Session(subject, case, way, plain, reach)
 
 
-def expectation_of(case: Case) -> Expectation:
-    """What of the case's oracle the runtime can decide; the rest keeps outputs for Python."""
-    how, expected = case.comparison, case.expected
-    if expected is None or case.rule not in (Rule.OUTPUT, Rule.STATUS) or case.skip_statuses or case.failing_output:
-        return Expectation(Judge.KEEP)
-    flags = Judge(0)
-    if expected.status is not None:
-        flags |= Judge.STATUS
-    if not how.status_only:
-        if not how.exact:
-            return Expectation(Judge.KEEP)
-        flags |= Judge.OUTPUT if expected.stdout is not None else Judge(0)
-        flags |= Judge.ERROR if how.stderr and expected.stderr is not None else Judge(0)
-        flags |= Judge.FILES
-    return Expectation(flags, expected.stdout or b"", expected.stderr or b"", expected.status or 0)
-
-
 def _refusal(file: SessionFile) -> str:
     """Why the unaltered run cannot be altered in place."""
     if not file.head["refusal"]:
@@ -536,23 +475,6 @@ def _refusal(file: SessionFile) -> str:
     call, clock = int(file.head["refusal"]) - 1, int(file.head["refusal_clock"])
     what = "it starts a thread or a process" if call in (CLONE, CLONE3) else f"it makes system call {call}"
     return f"{what} at clock {clock}"
-
-
-def _first_wrong(case: Case, result: RunResult, outcome: Outcome, ended: bool) -> int:
-    """Where standard output is first not as expected, or ends too early, and else a file (``Expected.place``); NOWHERE.
-
-    Files are looked at when a run has ended.
-    """
-    expected = case.expected
-    if expected is None or case.comparison.status_only:
-        return NOWHERE
-    output = result.stdout
-    difference = None if expected.stdout is None else first_difference(output, expected.stdout, case.comparison)
-    if difference is not None and (ended or difference.actual < len(output)):
-        return difference.actual
-    if ended and outcome.difference is not None and outcome.stream >= FIRST_FILE:
-        return expected.place(outcome.stream, outcome.difference.actual)
-    return NOWHERE
 
 
 def _room(batch: Batch) -> int:
