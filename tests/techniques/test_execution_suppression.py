@@ -248,6 +248,24 @@ int main(void)
     assert (lines, found.why) == ([[line(text, "//!")], []], "")
 
 
+def test_what_the_allocator_keeps_behind_a_block_is_also_found_out_within_printf() -> None:
+    text = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+    char *a = malloc(24);
+    memset(a, 'x', 40); //!
+    printf("%c\\n", a[0]);
+    free(a);
+    return 0;
+}
+"""
+    found, lines = followed(text)
+    assert (lines, found.why) == ([[line(text, "//!")], []], "")
+
+
 def test_a_field_that_was_never_given() -> None:
     text = """\
 #include <stdlib.h>

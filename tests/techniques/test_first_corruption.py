@@ -114,6 +114,18 @@ int main(void)
     return 0;
 }
 """
+HEAP_IN_PRINTF = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    char *name = malloc(12);
+    for (int i = 0; i < 40; i++)
+        name[i] = 'x';                          /* 7: over the size of what is left of the heap */
+    printf("%c\\n", name[0]);
+    return 0;
+}
+"""
 CAUSES = {
     "a pointer on the heap is overwritten": (HEAP_POINTER, 9, Link.CAUSE),
     "an error elsewhere": (UNRELATED, 3, Link.BEFORE),
@@ -121,6 +133,7 @@ CAUSES = {
     "a pointer read from a block that is gone": (FREED_READ, 8, Link.CAUSE),
     "a pointer that was never given": (NEVER_SET, 8, Link.ITSELF),
     "the heap's own numbers": (HEAP_NUMBERS, 6, Link.CAUSE),
+    "the heap's own numbers, found out in another call": (HEAP_IN_PRINTF, 7, Link.CAUSE),
     "the return address": (RETURN_ADDRESS, 1, Link.CAUSE),
     "the part of a copy that was right": (INSIDE, 4, Link.BEFORE),
 }

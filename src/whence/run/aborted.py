@@ -1,7 +1,8 @@
 """Runs that the C library ended: its message, the program's call that it was in, and the block of memory concerned.
 
-``free``, ``realloc`` and ``malloc`` abort when the heap's own numbers are no good. What spoiled them ran before: where
-a recorded write went beyond the end of a block, the slice starts there as well.
+``free``, ``realloc`` and ``malloc`` abort when the heap's own numbers are no good, also where another function of the
+library calls them (``printf``, ``fopen``). What spoiled them ran before: where a recorded write went beyond the end of
+a block, the slice starts there as well.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ MESSAGE = re.compile(
     rb"\*\*\* (?P<fortified>.+?) \*\*\*|(?:[a-z_]+\(\): |double free or corruption|corrupted (?:size|double)|"
     rb"Fatal glibc error: |Unexpected error )[^\n]*"
 )
+HEAP_MESSAGE = re.compile(
+    r"(?:[a-z_]*alloc[a-z_]*|free|[a-z]+_chunk)\(\): |double free or corruption|corrupted (?:size|double)"
+)
 GIVING_BACK = frozenset({"free", "cfree", "realloc", "reallocarray"})
 HEAP = frozenset({*GIVING_BACK, "malloc", "calloc", "memalign", "aligned_alloc", "posix_memalign", "strdup", "strndup"})
 ABORT = "abort"
@@ -26,6 +30,11 @@ def library_message(stderr: bytes) -> str:
     last = stderr.rstrip(b"\n").rpartition(b"\n")[2]
     found = list(MESSAGE.finditer(last))
     return (found[-1]["fortified"] or found[-1][0]).decode(errors="replace") if found else ""
+
+
+def is_of_heap(message: str) -> bool:
+    """Whether a message of the C library says that the heap's own numbers are no good."""
+    return HEAP_MESSAGE.search(message) is not None
 
 
 def find_abort(evidence: Evidence, stderr: bytes) -> Point | None:
@@ -50,7 +59,7 @@ class _Aborted:
         criteria = [self.call + 1, *arguments]
         if self.name in GIVING_BACK and arguments:
             more += self._given_back(arguments[0] - 1)
-        if self.name in HEAP and (overrun := self.blocks.first_overrun):
+        if (self.name in HEAP or is_of_heap(message)) and (overrun := self.blocks.first_overrun):
             more.append(self._overrun(overrun))
             criteria.append(overrun.event + 1)
         return Point(self.call, criteria, label=label, more="".join(f"; {part}" for part in more))

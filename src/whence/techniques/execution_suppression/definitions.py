@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from whence.alter.suppression import Point, Points
 from whence.probe.layout import ACCESSES, is_frame_local
 from whence.probe.layout import Kind as Site
-from whence.run.aborted import HEAP
+from whence.run.aborted import HEAP, is_of_heap
 from whence.run.evidence import Evidence
 from whence.run.point import is_odd
 from whence.trace.blocks import Blocks
@@ -116,7 +116,7 @@ class Definitions:
         if kind is Site.RET:
             return self._of_one_statement(self.trace.return_writers) or [c for c in criteria if c != event + 1]
         if kind is Site.CALL:
-            return self._of_call(event, criteria)
+            return self._of_call(event, criteria, is_of_heap(symptom.text))
         if kind in ACCESSES and event + 1 in criteria:
             return self._edges(event + 1, Edge.ADDRESS) or [event + 1]
         if kind is Site.BRANCH:
@@ -146,13 +146,15 @@ class Definitions:
         found = dependences(self.trace.plan, self.trace.columns, reference, True)
         return [target for target, kind in found if kind is Edge.CONTROL]
 
-    def _of_call(self, call: int, criteria: list[int]) -> list[int]:
-        """What a call that did not come back was given: a pointer to no function, corrupted blocks, bad arguments."""
+    def _of_call(self, call: int, criteria: list[int], of_heap: bool) -> list[int]:
+        """What a call that did not come back was given: a pointer to no function, corrupted blocks (``of_heap``: the
+        library said so), bad arguments.
+        """
         target = self.trace.target(call)
         if target is not None and (not target or is_odd(target) or target == self.trace.fault_address):
             return self._edges(call + 1, Edge.ADDRESS)
         name = self.evidence.callee_name(call)
-        if name in HEAP and (beyond := self._beyond_block()):
+        if (name in HEAP or of_heap) and (beyond := self._beyond_block()):
             return beyond
         arguments = [a for a in self.evidence.arguments(call) if self._is_pointer(a)]
         bad = [a for a in arguments if not (value := self.trace.value(a)) or is_odd(value)]

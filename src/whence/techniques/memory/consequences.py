@@ -19,6 +19,7 @@ import numpy as np
 
 from whence.dependence.slices import compute
 from whence.probe.layout import Kind as Site
+from whence.run.aborted import is_of_heap, library_message
 from whence.run.evidence import Evidence
 from whence.subject.memory_check import Checked, Error, Kind
 from whence.trace import objects
@@ -224,7 +225,8 @@ class Consequences:
         if GUARD in stderr or self._trace.kind(event) is Site.RET:
             frame = self._evidence.frame(event)
             return lambda error: self._wrote_beside(error, (objects.LOCAL, objects.COPIED), frame)
-        if self._evidence.callee_name(event) in HEAP_CALLS and any(word in stderr for word in ABORTED):
+        is_heap_call = self._evidence.callee_name(event) in HEAP_CALLS and any(word in stderr for word in ABORTED)
+        if is_heap_call or is_of_heap(library_message(stderr)):
             return lambda error: self._wrote_beside(error, (objects.HEAP,))
         return None
 
