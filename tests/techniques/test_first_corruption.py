@@ -345,3 +345,27 @@ def test_what_stays_inside_of_a_structure_is_not_told_where_the_failure_did_not_
     text = OWNED.replace("CLEARED", "16 + sizeof made->next").replace("sum += one->cents", "sum += *(int *)0")
     found = located("inside-unrelated", text, "--fails", "short")
     assert found["memory"][0]["errors"] == []
+
+
+FRESH = """\
+#include <stdlib.h>
+static int check(const char *text)
+{
+    int kept[4096], at = atoi(text);
+    kept[at] = 0;
+    return kept[at + 1];                        /* 6 */
+}
+int main(int argc, char **argv)
+{
+    return check(argv[1]) != -1431655766;       /* what a pattern of 0xAA makes of it */
+}
+"""
+
+
+def test_where_the_failing_case_does_not_fail_when_it_is_recorded_its_first_error_comes_first() -> None:
+    configuration = '[program]\nsources = ["p.c"]\n[limits]\npattern = 170\n'
+    folder = subject_folder("fresh", p_c=FRESH, whence_toml=configuration)
+    found = whence(folder, "locate", "--fails", "5", "--no-alter", "--no-generate", "--json").json
+    first = found["ranking"][0]
+    assert (first["line"], first["rank_worst"]) == (6, 1)
+    assert "its recorded run shows the use of" in found["symptom"]["text"]

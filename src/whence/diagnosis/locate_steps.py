@@ -42,7 +42,7 @@ from whence.subject.runs import Runs, blocks_executed
 from whence.subject.symptoms import symptom_of, unrecorded_symptom
 from whence.subject.trace_reader import TraceReader
 from whence.techniques.likely_invariants.technique import compared_values
-from whence.techniques.memory.first_corruption import FirstCorruption, first_corruption
+from whence.techniques.memory.first_corruption import FirstCorruption, first_corruption, open_verdict
 from whence.techniques.races.check import Checker as RaceChecker
 from whence.techniques.races.failing_run import deciding_races
 from whence.techniques.rules.initial_values import other_initial_values
@@ -316,12 +316,18 @@ class Diagnosis:
     def check_memory(self, seconds: float | None = None) -> None:
         """Look for memory errors in the failing run; the symptom tells of the first that the failure can come of."""
         recording, symptom = self.recording, self.base.symptom
-        if recording is None or symptom is None or not self.options.has("memory"):
+        if symptom is None or not self.options.has("memory"):
             return
         # Inputs that were made count as good where they do not fail visibly: such a run may well corrupt memory, too.
         near = [] if self.generated else nearest_passing(self.runs, self.rows[0])
-        check = partial(first_corruption, self.investigation, recording, symptom, near)
         seconds = seconds or min(CHECKING * self.left, CHECKING_MOST)
+        if recording is None:  # none that fails as the program by itself does
+            look = partial(open_verdict, self.investigation, self.runs.tested[self.rows[0]].case, near)
+            shown = self.attempts.take("memory errors", "looking for what the verdict hangs on", look, seconds)
+            if shown is not None:
+                self._tell_memory(shown, symptom)
+            return
+        check = partial(first_corruption, self.investigation, recording, symptom, near)
         found = self.attempts.take("memory errors", "looking for memory errors", check, seconds)
         if found is None:
             return
@@ -337,8 +343,9 @@ class Diagnosis:
         """Let memory errors count, and the symptom tell of the first that the failure can come of."""
         self.found.append(found.findings)
         if found.words:
-            failure = SYMPTOMS.get(symptom.kind, "the failure")
-            text = f"{symptom.text}; {'' if found.words.startswith('before') else failure + ' '}{found.words}"
+            stands_alone = found.words.startswith(("before", "its"))
+            failure = "" if stands_alone else SYMPTOMS.get(symptom.kind, "the failure") + " "
+            text = f"{symptom.text}; {failure}{found.words}"
             self.base = replace(self.base, symptom=replace(symptom, text=text))
         self.publish()
 

@@ -18,6 +18,7 @@ from whence.techniques.memory.technique import reasons, run_part
 if TYPE_CHECKING:
     from whence.findings import Symptom
     from whence.investigation.investigation import Investigation
+    from whence.run.cases import Case
     from whence.subject.recorder import Recording
     from whence.subject.subject import Subject
 
@@ -90,18 +91,51 @@ def first_corruption(
     errors = [one for one in linked if one.link is Link.CAUSE or not one.is_inside]
     _compare(investigation, checker, errors, passing)
     errors = [one for one in errors if not (one.is_inside and one.passing)]
+    first = min((one for one in errors if one.counts), key=lambda one: one.link is not Link.CAUSE, default=None)
+    found = _findings(subject, recording, checked, errors, first)
+    shown = first or next((one for one in errors if one.link is Link.ITSELF), None)
+    known = shown is None or symptom.kind == MEMORY_ERROR  # which tells of it already
+    is_cause = first is not None and first.link is Link.CAUSE
+    return FirstCorruption(found, "" if known or shown is None else _clause(shown, words), is_cause)
+
+
+def open_verdict(investigation: Investigation, case: Case, passing: Sequence[int]) -> FirstCorruption:
+    """What the recorded run of a failing case shows that does not fail as the program by itself does.
+
+    Best a value that was never given, else the first access outside of its object, counts as the first corruption,
+    where no passing run that was looked at has it: the verdict hangs on what C leaves open.
+    """
+    subject = investigation.subject
+    checker = Checker(subject)
+    compile_in_time(checker)
+    recording = investigation.recorder.record_or_beginning(case)
+    checked = checker.check(recording.trace)
+    words = FoundErrors(subject, checked)
+    placed = ((error, words.statement(error)) for error in checked.errors)
+    errors = [_LinkedError(error, at, Link.BEFORE, words.json(error), last=False) for error, at in placed if at]
+    _compare(investigation, checker, errors, passing)
+    counting = (one for one in errors if one.counts)
+    first = min(counting, key=lambda one: one.error.kind is not Kind.UNDEFINED, default=None)
+    found = _findings(subject, recording, checked, errors, first)
+    return FirstCorruption(found, f"its recorded run shows {words.brief(first.error)}" if first else "")
+
+
+def _findings(
+    subject: Subject,
+    recording: Recording,
+    checked: Checked,
+    errors: Sequence[_LinkedError],
+    first: _LinkedError | None,
+) -> Findings:
+    """The errors of a run as findings, the ``first`` corruption with what lies behind it."""
     found = Findings("memory", subject.name)
     found.parts["memory"] = [run_part(recording, checked, [one.row for one in errors])]
-    first = next(iter(sorted((one for one in errors if one.counts), key=lambda one: one.link is not Link.CAUSE)), None)
     scores, evidence = _ranked(errors, first)
     if first is not None:
         _add(scores, evidence, first.error.kind, _behind(subject, checked, first))
     found.ranking = rank(scores, evidence)
     found.remarks += [f"memory errors: {remark}" for remark in checked.remarks]
-    shown = first or next((one for one in errors if one.link is Link.ITSELF), None)
-    known = shown is None or symptom.kind == MEMORY_ERROR  # which tells of it already
-    is_cause = first is not None and first.link is Link.CAUSE
-    return FirstCorruption(found, "" if known or shown is None else _clause(shown, words), is_cause)
+    return found
 
 
 def _linked(checked: Checked, words: FoundErrors, consequences: Consequences) -> Iterator[_LinkedError]:
