@@ -926,3 +926,31 @@ ONTO = {
 def test_text_that_is_printed_onto_itself_overlaps(call: str, where: str | None) -> None:
     text = PRINTED_ONTO.replace("CALL", call)
     assert errors(text) == ([(line_of(text, where), Kind.OVERLAP)] if where else [])
+
+
+SCANNED = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    struct { char verb[8], path[8]; } row;
+    char mark[2];
+    int number = 0, place = 0;
+    int count = sscanf(" TEXT", FORMAT, row.verb, row.path, &number, &place, mark); /* HERE */
+    return count == 77;
+}
+"""
+TAKEN = {
+    "cut by the one behind it": ("much-too-long-for-both a", "%s %s", True),
+    "behind others": ("GET much-too-long%n", "%s %[^%]", True),
+    "within a width": ("GETxyz 1234567", "%3s%7s", False),
+    "a set with signs of its own": ("GET a%*n 12", " %[A-Z] %[a%*n] %d%n", False),
+    "up to both ends": ("1234567 7654321 5%x", "%s %s %d%%%n%1s", False),
+    "by number": ("much-too-long a", "%2$s %1$s", True),
+}
+
+
+@pytest.mark.parametrize(("text", "how", "is_wrong"), TAKEN.values(), ids=TAKEN)
+def test_text_that_a_later_conversion_of_the_same_scan_cuts_is_known(text: str, how: str, is_wrong: bool) -> None:
+    program = SCANNED.replace("TEXT", text).replace("FORMAT", f'"{how}"')
+    assert errors(program)[:1] == ([(line_of(program, "HERE"), Kind.BOUNDS)] if is_wrong else [])

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <wchar.h>
 
-enum { MOST_CONVERSIONS = 32, MOST_ARGUMENTS = 3 * MOST_CONVERSIONS, NO_ARGUMENT = -1 };
+enum { MOST_CONVERSIONS = 32, MOST_ARGUMENTS = 3 * MOST_CONVERSIONS, NO_ARGUMENT = -1, LONGEST_SCAN = 512 };
 
 enum kind { NO_VALUE, INT, LONG, LONG_LONG, DOUBLE, LONG_DOUBLE, POINTER };
 
@@ -277,7 +277,7 @@ void whence_format_pieces(const char *format, va_list arguments, unsigned first,
 
 /* One conversion of a scanf format. */
 struct scanned {
-    const char *end;
+    const char *start, *end;
     int suppressed, allocated, width, argument;
     char modifier[3];
     char letter;
@@ -294,7 +294,7 @@ static const char *set_end(const char *p)
 
 static void parse_scanned(const char *p, struct scanned *made, int *next)
 {
-    *made = (struct scanned){.width = 1, .argument = NO_ARGUMENT};
+    *made = (struct scanned){.start = p, .width = 1, .argument = NO_ARGUMENT};
     p = position(p + 1, &made->argument);
     for (; *p && strchr("*'mI", *p); p++) {
         made->suppressed |= *p == '*';
@@ -327,6 +327,51 @@ static size_t scanned_size(const struct scanned *one, const void *target)
     return one->letter == 'p' ? sizeof(void *) : stored_size(one->modifier);
 }
 
+/* Adds to a format the text from `from` on up to a conversion, and the conversion as one that stores nothing; 0: there is
+   no room. */
+static int add_suppressed(char *made, const char *from, const struct scanned *one)
+{
+    size_t literal = (size_t)(one->start - from);
+    const char *letter = one->letter == '[' ? strchr(one->start, '[') : one->end - 1;
+    char *to = made + strlen(made);
+    if (to - made + one->end - from + 8 > LONGEST_SCAN)
+        return 0;
+    memcpy(to, from, literal);
+    to += literal;
+    if (one->letter != 'n') {
+        *to++ = '%';
+        if (one->letter != '%')
+            *to++ = '*';
+        for (const char *p = one->start + 1; p < one->end; p++)
+            if (p >= letter || !strchr("*m", *p))
+                *to++ = *p;
+    }
+    *to = 0;
+    return 1;
+}
+
+/* How many characters of `text` the last of some conversions took, a string: what it stored may have been written over by
+   one behind it. The same is scanned once more, without storing anything; -1: that does not tell. */
+static int taken(const char *format, const struct scanned *all, int count, const char *text)
+{
+    char made[LONGEST_SCAN] = "";
+    int first = -1, last = -1;
+    const char *from = format;
+    for (int i = 0; i < count; from = all[i++].end)
+        if (!add_suppressed(made, from, &all[i]))
+            return -1;
+    const struct scanned *one = &all[count];
+    struct scanned before = {.start = one->start, .end = one->start, .letter = 'n'};
+    if (!add_suppressed(made, from, &before))
+        return -1;
+    strcat(made, one->letter == '[' ? "%n" : " %n");
+    if (!add_suppressed(made, one->start, one))
+        return -1;
+    strcat(made, "%n");
+    sscanf(text, made, &first, &last);
+    return last < 0 ? -1 : last - first;
+}
+
 static void scan_write(const struct scanned *one, void *target)
 {
     if (one->allocated) {
@@ -337,7 +382,8 @@ static void scan_write(const struct scanned *one, void *target)
     write_bytes(target, scanned_size(one, target));
 }
 
-void whence_scan_writes(const char *format, va_list arguments, int assigned)
+/* `text` is what was scanned, NULL where it came from a stream. */
+void whence_scan_writes(const char *format, va_list arguments, int assigned, const char *text)
 {
     struct scanned all[MOST_CONVERSIONS];
     void *targets[MOST_ARGUMENTS];
@@ -356,8 +402,15 @@ void whence_scan_writes(const char *format, va_list arguments, int assigned)
     for (int i = 0; i < count && (assigned > 0 || all[i].letter == 'n'); i++) {
         if (all[i].suppressed)
             continue;
-        if (all[i].argument >= 0 && all[i].argument < most)
-            scan_write(&all[i], targets[all[i].argument]);
+        if (all[i].argument >= 0 && all[i].argument < most) {
+            void *target = targets[all[i].argument];
+            int is_text = text && !all[i].allocated && !*all[i].modifier && strchr("s[", all[i].letter);
+            int length = is_text && !strchr(format, '$') ? taken(format, all, i, text) : -1;
+            if (length < 0)
+                scan_write(&all[i], target);
+            else
+                write_bytes(target, (size_t)length + 1);
+        }
         assigned -= all[i].letter != 'n';
     }
 }

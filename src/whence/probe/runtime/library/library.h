@@ -196,7 +196,7 @@ struct formatted {
    `first`; in functions with a va_list (`listed`) that is the number of the list, and all pieces come from it. */
 void whence_format_pieces(const char *format, va_list arguments, unsigned first, int listed, struct formatted text);
 /* Records what a scanf-like call with `assigned` as its result wrote through its arguments. */
-void whence_scan_writes(const char *format, va_list arguments, int assigned);
+void whence_scan_writes(const char *format, va_list arguments, int assigned, const char *text); /* NULL: of a stream */
 /* Records that a va_list was read. */
 #ifdef __x86_64__
 #define read_list(list) read_bytes((const void *)(list), sizeof(va_list))

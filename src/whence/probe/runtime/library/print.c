@@ -235,7 +235,7 @@ static int scan_stream(uint32_t function, stream_scanner *scan, FILE *stream, co
     if (effects_begin(function)) {
         read_format(format, list, listed);
         whence_stream_in_to_position(stream);
-        whence_scan_writes(format, list, assigned);
+        whence_scan_writes(format, list, assigned, NULL);
         if (assigned < 0)
             whence_stream_moved(stream);
         effects_end_errno(before, after);
@@ -250,7 +250,7 @@ static int scan_string(uint32_t function, string_scanner *scan, const char *text
     if (effects_begin(function)) {
         read_string(text);
         read_format(format, list, listed);
-        whence_scan_writes(format, list, assigned);
+        whence_scan_writes(format, list, assigned, text);
         effects_end_errno(before, after);
     }
     return assigned;
