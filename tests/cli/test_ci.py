@@ -95,6 +95,7 @@ def test_what_was_changed_since_a_version_and_is_needed_comes_first() -> None:
     write(folder / "total.c", PROGRAM.replace("int n = atoi(argv[1]);", "int n = (int)strtol(argv[1], NULL, 10);"))
     done = whence(folder, "ci", "--since", "HEAD", "--summary", "summary.md")
     assert "1. total.c:8" in done.out and "changed since HEAD: this change alone makes `8` fail" in done.out
+    assert "  needed of 2 changes since HEAD: total.c:8\n" in done.out
     assert "Needed for the failure, 1 of 2 changes since <code>HEAD</code>:" in (folder / "summary.md").read_text()
 
 

@@ -116,17 +116,27 @@ def test_clicking_a_line_shows_its_evidence_and_values(visit: Any) -> None:
     assert "196 of 208" in text
     assert "ranks 4-13, tied" in text
     rows = at.page.locator("#detail table").first.locator("tbody tr")
-    assert rows.nth(0).locator("td").all_inner_texts()[0].split("\n") == ["rest", "written at src/deck.c:27"]
-    passing = rows.nth(0).locator("td").nth(2).locator(".chip")
+    assert rows.nth(0).locator("th").inner_text() == "rest written at src/deck.c:27"
+    passing = rows.nth(1).locator("td").nth(1).locator(".chip")
     assert passing.all_inner_texts() == ["355", "310", "75", "30", "-15", "-40"]
-    assert rows.nth(0).locator(".chip.new").all_inner_texts() == ["0 \u00d72"]
-    assert rows.nth(1).locator(".chip.new").count() == 0
+    assert rows.nth(1).locator(".chip.new").all_inner_texts() == ["0 \u00d72"]
+    assert rows.nth(3).locator(".chip.new").count() == 0
+
+
+def test_values_are_not_broken_in_the_narrowest_panel(visit: Any) -> None:
+    at = visit(sample(), sources())
+    at.page.set_viewport_size({"width": 1600, "height": 900})
+    at.page.click("#l0-28 code")
+    heights = "(chips) => chips.map((chip) => chip.getClientRects().length)"
+    assert set(at.page.locator("#detail table").first.locator(".chip").evaluate_all(heights)) == {1}
+    tops = "(place) => place.getBoundingClientRect().height / parseFloat(getComputedStyle(place).fontSize)"
+    assert at.page.locator("#detail .name .place").first.evaluate(tops) < 2  # one line
 
 
 def test_a_value_leads_to_who_wrote_it(visit: Any) -> None:
     at = visit(sample(), sources())
     at.page.click("#l0-28 code")
-    at.page.locator("#detail table").first.locator("tbody tr").nth(1).locator(".place").click()
+    at.page.locator("#detail table").first.locator("tbody tr").nth(2).locator(".place").click()
     assert at.place == "src/deck.c:25"
 
 

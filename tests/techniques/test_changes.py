@@ -98,7 +98,17 @@ def test_a_line_that_was_taken_out():
 
 def test_a_change_of_a_header():
     part = found("header", THEN, NOW, "#define RATE 3\n")
-    assert [(one["file"], one["line"]) for one in part["needed"]] == [("rate.h", 1)] and part["lines"] == []
+    assert [(one["file"], one["line"]) for one in part["needed"]] == [("rate.h", 1)]
+    assert part["lines"] == [7]  # which uses the macro
+
+
+def test_what_uses_a_changed_macro_through_another_one_and_was_executed_is_told():
+    head = "#define TWICE(n) (EVERY * \\\n    (n))\n#define EVERY {}\n#define OTHER 10\n"
+    now = THEN.replace("pieces * RATE", "TWICE(pieces)").replace("> 10", "> OTHER")
+    now = now.replace("    return sum;", "    if (pieces > 1000)\n        sum = EVERY;\n    return sum;")
+    part = found("macro", head.format(2) + now, head.format(3) + now)
+    assert [one["after"] for one in part["needed"]] == ["#define EVERY 3\n"]
+    assert part["lines"] == [11]  # not line 15, which no failing case executed
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,9 @@ def _tell(one: Diagnosed) -> None:
         click.echo(f"  {entry['rank']}. {visible(entry['file'])}:{entry['line']}  {visible(text)}")
         for reason in entry["evidence"].get("reasons", [])[:1]:
             click.echo(f"     {visible(reason['text'])}")
+    if changes := one.result.get("changes"):
+        places = ", ".join(f"{visible(needed['file'])}:{needed['line']}" for needed in changes["needed"][:NAMED])
+        click.echo(f"  needed of {plural(changes['changes'], 'change')} since {visible(changes['since'])}: {places}")
 
 
 def _names(cases: Sequence[str]) -> str:

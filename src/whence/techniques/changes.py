@@ -8,8 +8,9 @@ that does not build, or fails in another way, has not failed.
 from __future__ import annotations
 
 import difflib
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from whence.subject.confined import Ground
 from whence.subject.runs import Runs, Tested
 from whence.subject.subject import Subject
 
+DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(.*)", re.M)
+WORD = re.compile(r"\w+")
 FAILS, PASSES, UNKNOWN = "fails", "passes", "unknown"
 
 
@@ -43,6 +46,11 @@ class Change:
     def lines(self) -> range:
         """The lines of now; where lines were taken out, those around that place."""
         return range(self.line, self.line + len(self.after)) if self.after else range(self.line - 1, self.line + 1)
+
+    @property
+    def macros(self) -> list[str]:
+        """The macros that its lines define, or defined."""
+        return [name for name, _ in _macros(b"".join([*self.before, b"\n", *self.after]).decode(errors="replace"))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +94,16 @@ class FailureInducingChanges:
     def _findings(self, investigation: Investigation, part: dict[str, Any], needed: Sequence[Change]) -> Findings:
         subject = investigation.subject
         known = set(subject.places.statements)
-        lines = {Statement(change.file, line): change for change in needed for line in change.lines}
+        lines = {Statement(change.file, line) for change in needed for line in change.lines} & known
+        macros = [name for change in needed for name in change.macros]
+        used = _using(macros, subject, _executed(investigation)) - lines if macros else set()
         others = plural(len(needed) - 1, "other change")
         makes = "this change alone makes" if len(needed) == 1 else f"it and {others} make"
         text = f"changed since {self.since}: {makes} `{part['case']}` fail"
         text += ", not each of which may be needed" if part["incomplete"] and len(needed) > 1 else ""
         text += ", and it passes without" if part["undone"] else ""
-        found = {at: {"text": text, "reasons": [{"technique": "changes", "text": text}]} for at in lines if at in known}
+        told_of = dict.fromkeys(lines, text) | dict.fromkeys(used, f"uses what was {text}")
+        found = {at: {"text": one, "reasons": [{"technique": "changes", "text": one}]} for at, one in told_of.items()}
         late = ", then the time was up: not each of them may be needed" if part["incomplete"] else ""
         told = f"{len(needed)} of {plural(part['changes'], 'change')} since {self.since} make `{part['case']}` fail"
         tried = f"{told}; built and ran {plural(part['versions'], 'version')} in {part['seconds']:.1f} s{late}"
@@ -100,6 +111,47 @@ class FailureInducingChanges:
         return Findings(
             "changes", subject.name, rank(dict.fromkeys(found, 1.0), found), summary=lines_, parts={"changes": part}
         )
+
+
+def _executed(investigation: Investigation) -> set[Statement]:
+    """The statements that the failing case executed."""
+    coverage, row = investigation.coverage, investigation.failing_rows()[0]
+    counted = zip(coverage.sites, coverage.counts[row], strict=True)
+    return {statement for site, count in counted if count for statement in site.statements}
+
+
+def _using(macros: Iterable[str], subject: Subject, statements: set[Statement]) -> set[Statement]:
+    """Those of the statements whose line names a macro, or another one that is made of it."""
+    texts = {name: text for name in {at.file for at in statements} if (text := _text(subject.folder / name))}
+    defined = [one for text in (*texts.values(), *_headers(subject)) for one in _macros(text)]
+    names, more = set[str](), set(macros)
+    while more:
+        names |= more
+        more = {name for name, made in defined if not names.isdisjoint(WORD.findall(made))} - names
+    lines = {name: text.splitlines() for name, text in texts.items()}
+    return {
+        at
+        for at in statements
+        if at.file in lines and not names.isdisjoint(WORD.findall("".join(lines[at.file][at.line - 1 : at.line])))
+    }
+
+
+def _headers(subject: Subject) -> Iterator[str]:
+    """The texts of the headers in the subject's folder."""
+    return (_text(path) for path in sorted(subject.folder.rglob("*.h")))
+
+
+def _macros(text: str) -> Iterator[tuple[str, str]]:
+    """The macros that a text defines, with what they are made of."""
+    return ((name, made) for name, made in DEFINED.findall(text.replace("\\\n", " ")))
+
+
+def _text(path: Path) -> str:
+    """A file's text; empty where it cannot be read."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
 
 
 def changes_of(file: str, before: bytes, after: bytes) -> list[Change]:

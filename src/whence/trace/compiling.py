@@ -58,8 +58,9 @@ def shipped_kernels() -> Path:
 
 
 def lay_kernels(installed: Path, own: Path) -> None:
-    """Copy what was compiled before (a folder, or an archive of it) to where kernels are kept from now on, unless some
-    are there already.
+    """Copy what was compiled before (a folder, or an archive of it) to where kernels are kept from now on.
+
+    Nothing is copied where something is there.
 
     Another process may do so at the same time. Raises OSError where the copy cannot be written or read.
     """

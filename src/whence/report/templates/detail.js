@@ -107,26 +107,29 @@ function writers(at, name) {
   return [...new Set(places)].flatMap((place) => {
     const button = element("button", "place", `written at ${place}`);
     button.dataset.place = place;
-    return [element("br"), button];
+    return [" ", button];
   });
 }
 
-/** The values of each variable at the line, in the failing run and in passing runs side by side. */
+/** The values of each variable at the line, below its name: in the failing run and in passing runs side by side. */
 function valueParts(place, at) {
   const known = details.values[place];
   const here = known?.failing.variables.length ? known.failing : (at?.values ?? NOTHING);
   const there = known?.passing ?? NOTHING;
   const names = [...new Set([...here.variables, ...there.variables].map((group) => group.name))];
   if (!names.length) return [];
-  const rows = names.map((name) => {
+  const headings = ["failing run", ...(there.variables.length ? ["passing runs"] : [])];
+  const rows = names.flatMap((name) => {
     const [failing, passing] = [here, there].map((side) => side.variables.find((group) => group.name === name));
-    const cells = [[name, ...writers(at, name)], chips(failing, passing && new Set(passing.values))];
+    const heading = element("th", "", [name, ...writers(at, name)]);
+    heading.colSpan = headings.length;
+    heading.scope = "rowgroup";
+    const cells = [chips(failing, passing && new Set(passing.values))];
     if (there.variables.length) cells.push(chips(passing));
     const row = element("tr", "", cells.map((cell) => element("td", "", cell)));
     if (passing) row.lastChild.title = `from ${known.cases[name]} passing cases`;
-    return row;
+    return [element("tr", "name", heading), row];
   });
-  const headings = ["variable", "failing run", ...(there.variables.length ? ["passing runs"] : [])];
   const more = Math.max(here.more, there.more);
   const rest = more ? [element("p", "quiet", `and ${more} more variables`)] : [];
   return [element("h3", "", "Values at this line"), table(headings, rows), ...rest];
