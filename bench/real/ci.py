@@ -1,6 +1,6 @@
 """What ``whence ci`` makes of a fault in a package with its own tests: how long it takes, and where the fault stands.
 
-    python -m bench.real.ci --work FOLDER [--budget 60]
+    python -m bench.real.ci --work FOLDER [--budget 60] [FAULT ...]
 
 Debian's source of a package is put under git as it comes; then the fault is planted among other changes, which break
 nothing, the package is built with ``whence-cc``, and ``whence init`` describes its own tests. ``whence ci`` is called
@@ -79,9 +79,10 @@ def main() -> int:
     """Measure both packages and print the table."""
     parser = options("plant a fault in packages with their own tests, and call `whence ci`")
     parser.add_argument("--budget", type=float, default=60.0, help="seconds of a failure")
+    parser.add_argument("faults", nargs="*", default=FAULTS)
     arguments = parser.parse_args()
     work = work_folder(arguments.work)
-    rows = [measure(fault, work, arguments.budget) for fault in chosen_faults(FAULTS, own_suites=True)]
+    rows = [measure(fault, work, arguments.budget) for fault in chosen_faults(arguments.faults, own_suites=True)]
     print(markdown(HEAD, rows))
     return 0
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.framework_tests import FAILING, FAULT, TESTS, write_sources
+from whence import FailureInducingChain, Fix
 from whence.errors import SubjectError
 from whence.findings import Statement
 from whence.project import Project, open_folder
+from whence.subject.written_cases import write_cases
 
 DIRECT = '[program]\nsources = ["*.c"]\n[cases]\ntests = "{0}"\n'
 SUITE = """\
@@ -109,3 +111,20 @@ def test_the_tests_of_a_program_that_a_suite_starts_are_taken_apart_though_it_ca
     with opened(tmp_path, SUITE) as project:  # from what was kept
         assert verdicts(project) == EXPECTED
         assert project.investigation.subject.executable.parent != tmp_path / "t"
+
+
+def test_no_change_of_test_code_is_suggested_nor_made_for_a_run_to_compare_with(tmp_path: Path) -> None:
+    write_sources(tmp_path, "unity")
+    with opened(tmp_path, DIRECT.format("*")) as project:
+        edits = project.find(Fix(), budget=25)
+        chain = project.find(FailureInducingChain(), budget=15)
+    assert {edit["file"] for edit in edits.parts["edits"]} == {"total.c"}
+    assert edits.parts["edits"][0]["line"] == FAULT[1]
+    assert any("no edit of test code is tried" in line and "test_total.c" in line for line in edits.summary)
+    assert chain.parts["chain"]["steps"][0]["file"] == "total.c"
+
+
+def test_they_are_not_written_as_a_folder_of_cases(tmp_path: Path) -> None:
+    write_sources(tmp_path, "unity")
+    with opened(tmp_path, DIRECT.format("*")) as project, pytest.raises(SubjectError, match="which no folder can name"):
+        write_cases(project.investigation.subject, tmp_path / "kept")

@@ -17,6 +17,7 @@ from whence.diagnosis.edit_search import EditSearch, Found, Mending
 from whence.diagnosis.further_edits import FurtherEdits
 from whence.diagnosis.initial_values import suspected, with_tables
 from whence.diagnosis.locate import Locate
+from whence.diagnosis.own_verdict import files_of_tests, told_unchanged
 from whence.diagnosis.situations import Situations
 from whence.diagnosis.telling_apart import TellingApart
 from whence.errors import SubjectError, UsageError, WhenceError
@@ -27,6 +28,7 @@ from whence.program.c_source import CSource, entries
 from whence.program.source_edits import edited
 from whence.run.cases import TAKE_APART
 from whence.subject.initial_values import InitialValue
+from whence.subject.runs import Tested
 from whence.subject.symptoms import unrecorded_symptom
 from whence.techniques.bugfix.association import Suggestion, learn, prioritise
 from whence.techniques.bugfix.knowledge import Scenario, known
@@ -76,11 +78,13 @@ class Fix:
         quick = _quick(investigation)
         first = Findings("fix", investigation.subject.name, [self._entry(investigation)]) if self.at else None
         ranked = first or _ranked(investigation, quick.base)
-        chosen = ranked.ranking[: self.statements]
+        tests = set[str]() if self.at else files_of_tests(investigation.subject, _tested(investigation, rows))
+        tried = [entry for entry in ranked.ranking if entry.statement.file not in tests] or ranked.ranking
+        chosen = tried[: self.statements]
         if not self.at:
             sources = _sources_of(investigation.subject.folder, chosen)
             chosen = with_tables(chosen, sources, is_read=quick.compared is not None)
-        fixing = _Fixing(investigation, quick, chosen, scenarios)
+        fixing = _Fixing(investigation, quick, chosen, scenarios, notes=told_unchanged(ranked, tests))
         fixing.suggest_by_structure()
         fixing.search(ranked.parts)
         if not fixing.has_passing:
@@ -102,6 +106,11 @@ class Fix:
             files = sorted({statement.file for statement in known})
             raise UsageError(f"there is no statement at {self.at}", "; ".join(named("files: ", files)))
         return Entry(wanted, 1.0, 1, 1)
+
+
+def _tested(investigation: Investigation, rows: Sequence[int]) -> list[Tested]:
+    """The cases of some rows."""
+    return [investigation.runs.tested[row] for row in rows]
 
 
 def _sources_of(folder: Path, ranking: Sequence[Entry]) -> dict[str, CSource]:

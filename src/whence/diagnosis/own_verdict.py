@@ -47,11 +47,20 @@ def others_first(findings: Findings, last: set[str]) -> Findings:
 
 def told_of(findings: Findings, last: set[str]) -> list[str]:
     """What is said of files whose statements stand behind all others: a sentence, or none."""
-    named = sorted({entry.statement.file for entry in findings.ranking} & last)
+    return _told("test code stands behind all that it tests", findings, last)
+
+
+def told_unchanged(findings: Findings, without: set[str]) -> list[str]:
+    """What is said of files in which no edit is tried: a sentence, or none."""
+    return _told("no edit of test code is tried, which says what is right", findings, without)
+
+
+def _told(what: str, findings: Findings, files: set[str]) -> list[str]:
+    named = sorted({entry.statement.file for entry in findings.ranking} & files)
     if not named:
         return []
     more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-    return [f"test code stands behind all that it tests: {', '.join(named[:NAMED])}{more}"]
+    return [f"{what}: {', '.join(named[:NAMED])}{more}"]
 
 
 def _placed(entries: Sequence[Entry], before: int) -> list[Entry]:

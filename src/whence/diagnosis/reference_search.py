@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ import numpy as np
 from whence.alter.session import Session
 from whence.dependence.predicate_switching import Failing
 from whence.dependence.slices import symptom_start
+from whence.diagnosis.own_verdict import files_of_tests
 from whence.errors import WhenceError
 from whence.findings import plural
 from whence.investigation.clock import OutOfTime, alarm
@@ -91,12 +92,13 @@ class ReferenceSearch:
     def of(
         cls, investigation: Investigation, row: int, recording: Recording, choices: Iterable[Choice] = Choice
     ) -> ReferenceSearch:
-        """For the failing case of a row, among some kinds of runs."""
-        rules = _Rules(investigation, row)
+        """For the failing case of a row, among some kinds of runs; no patch is made in code of tests."""
+        tests = files_of_tests(investigation.subject, [investigation.runs.tested[row]])
+        rules = _Rules(investigation, row, tests)
         finders: dict[Choice, Finder] = {
             Choice.REPAIR: _Repairs(rules),
-            Choice.SWITCH: _Switches(investigation, recording),
-            Choice.PAIR: _Pairs(investigation, row, recording),
+            Choice.SWITCH: _Switches(investigation, recording, tests),
+            Choice.PAIR: _Pairs(investigation, row, recording, tests),
             Choice.RULE: rules,
             Choice.CASE: _Cases(investigation, row),
         }
@@ -189,10 +191,10 @@ class Finder(ABC):
 class _Rules(Finder):
     """Rules with which the case passes, whatever else they do."""
 
-    def __init__(self, investigation: Investigation, row: int) -> None:
+    def __init__(self, investigation: Investigation, row: int, without: Collection[str]) -> None:
         super().__init__()
         self.case = investigation.runs.tested[row].case.name
-        self.search = RepairSearch(investigation.subject, investigation.runs, row)
+        self.search = RepairSearch(investigation.subject, investigation.runs, row, without)
 
     def _look(self, work: Work) -> None:
         self.look(work, None)
@@ -247,9 +249,9 @@ class _Switches(Finder):
     run: its chains hold more steps that are not in the ideal ones (docs/chains.md).
     """
 
-    def __init__(self, investigation: Investigation, recording: Recording) -> None:
+    def __init__(self, investigation: Investigation, recording: Recording, without: Collection[str]) -> None:
         super().__init__()
-        self._investigation, self._recording = investigation, recording
+        self._investigation, self._recording, self._without = investigation, recording, without
         self._failing: Failing | None = None
         self._references: list[Reference] = []
         self._tried = 0
@@ -261,7 +263,8 @@ class _Switches(Finder):
             self._failing = Failing.of(TraceReader(subject, recording.trace), recording.case, start.references)
         is_long = recording.trace.events > MANY  # of what is found for it one is taken, whichever that is
         found, self._tried = critical(work, self._failing, COMPARED, is_long)
-        self._references = found[::-1]
+        own = (one for one in found[::-1] if one.statement is None or one.statement.file not in self._without)
+        self._references = list(own)
         self.is_over = not work.stopped
 
     def found(self) -> list[Reference]:
@@ -275,19 +278,21 @@ class _Switches(Finder):
 class _Pairs(Finder):
     """The value at the most suspicious statement that has one, the first in time."""
 
-    def __init__(self, investigation: Investigation, row: int, recording: Recording) -> None:
+    def __init__(self, investigation: Investigation, row: int, recording: Recording, without: Collection[str]) -> None:
         super().__init__()
         self._investigation, self._row, self._case = investigation, row, recording.case.name
+        self._without = without
         self._references: list[Reference] = []
 
     def _look(self, work: Work) -> None:
         investigation = self._investigation
         searched = searched_pairs(investigation, [self._row], work)
         self.is_over = not work.stopped
-        pairs = searched.pairs[~searched.pairs["relaxed"]] if searched.targets else np.zeros(0)
-        if not len(pairs):
-            return
         statements = investigation.subject.places.statements
+        found = searched.pairs[~searched.pairs["relaxed"]] if searched.targets else np.zeros(0, searched.pairs.dtype)
+        pairs = [pair for pair in found if statements[int(pair["statement"])].file not in self._without]
+        if not pairs:
+            return
         ranks = {entry.statement: entry.rank for entry in rank_by_coverage(investigation.coverage, "op2")}
         order = sorted(pairs, key=lambda p: (ranks.get(statements[int(p["statement"])], len(ranks)), int(p["event"])))
         first, statement = order[0], statements[int(order[0]["statement"])]

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from whence.build.single_test import VARIABLE
 from whence.errors import SubjectError
 from whence.run.cases import Case, load_cases
 from whence.run.config import CasesConfig, ProgramConfig, SubjectConfig
@@ -42,6 +43,8 @@ def write_cases(subject: Subject, target: Path) -> Written:
     Raises SubjectError where all cases are commands, OSError where the folder cannot be written.
     """
     cases = [case for case in subject.cases if case.command is None]
+    if any(VARIABLE in case.environment for case in cases):
+        raise SubjectError("the cases are tests that the program holds, which no folder can name", 'tests = "*" does')
     if not cases:
         why = "\n".join(subject.remarks) or "`capture = true` takes test suites apart"
         raise SubjectError("the cases are commands, which no folder of cases can hold", why)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,12 +37,14 @@ class Repair(NamedTuple):
 class RepairSearch:
     """Looks for rules with which the failing case of a row passes, by the suspiciousness of their statements.
 
-    They are tried in portions. What there was no time for is tried when the search goes on.
+    They are tried in portions. What there was no time for is tried when the search goes on. Statements of the files
+    ``without`` are left as they are.
     """
 
     subject: Subject
     runs: Runs
     row: int
+    without: Collection[str] = ()
     _describer: Describer = field(init=False)
     _waiting: list[Rule] | None = field(default=None, init=False)  # None: what to try is not known yet
     _suite: Suite = field(init=False)
@@ -79,11 +82,17 @@ class RepairSearch:
         failing = [self.row, *(other for other in self.runs.failing if other != self.row)]
         suite = Suite(self.subject, self.runs, Settings(), failing)
         suspects = rank_by_coverage(coverage(self.subject, self.runs), "op2")
-        wanted = list(rules_to_try(suite, work, (), self._describer, suspects))
+        wanted = [
+            rule for rule in rules_to_try(suite, work, (), self._describer, suspects) if not self._is_left_out(rule)
+        ]
         if work.stopped:
             return False
         self._suite, self._waiting = suite, wanted
         return True
+
+    def _is_left_out(self, rule: Rule) -> bool:
+        statement = self._describer.statement(rule.site)
+        return statement is not None and statement.file in self.without
 
     def best(self, least: float = 0.0) -> list[Repair]:
         """The best rule of each statement with which the case passes, of those tried so far that are equally good.
