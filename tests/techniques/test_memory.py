@@ -139,6 +139,39 @@ def test_handles_that_are_opened_anew_or_written_are_no_errors() -> None:
     assert errors(HANDLES) == []
 
 
+MOVED = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct step { struct step *next; int number; };
+int main(int argc, char **argv)
+{
+    struct step *steps = malloc(2 * sizeof *steps);
+    steps[0] = (struct step){ &steps[1], 1 };
+    steps[1] = (struct step){ NULL, 2 };
+    struct step *stale = &steps[1];
+    char *between = malloc(9000);
+    struct step *moved = realloc(steps, 4000 * sizeof *steps);
+    moved[0].next += moved - steps;
+    int sum = 0;
+    for (struct step *one = moved; one; one = one->next)
+        sum += one->number;
+    if (argc > 1)
+        sum += stale->number; // gone
+    struct step *back = moved[0].next - 1;
+    free(back);
+    free(between);
+    return sum != 3;
+}
+"""
+
+
+def test_a_pointer_that_is_moved_along_with_its_block_is_none_into_the_old_one() -> None:
+    """By the distance of the two blocks, as programs do, though C leaves it undefined."""
+    assert errors(MOVED) == []
+    stale = MOVED.replace("if (argc > 1)", "if (argc)")
+    assert errors(stale) == [(line_of(stale, "// gone"), Kind.FREED)]
+
+
 REOPENED = """\
 #include <mntent.h>
 #include <stdio.h>

@@ -34,6 +34,7 @@ from whence.trace.objects import (
     State,
     block_at,
     check_access,
+    is_moved_along,
     new_block,
     report,
     whole_of,
@@ -101,6 +102,8 @@ def _frees(
     if address == 0 or number == 0 or row.kind == UNBORN or row.base == 0:
         return
     if row.kind == HEAP and row.death:
+        if is_moved_along(number, address, 1, state):
+            return
         report(TWICE, event, site, event - arguments, number, 1, address, 0, 0, state)
     elif row.kind != HEAP or address != row.base:
         report(NO_BLOCK, event, site, event - arguments, number, 1, address, 0, 0, state)
@@ -203,6 +206,7 @@ def _allocated(value: Int, event: Int, frame: Int, allocator: Any, columns: Colu
         number = state.objects[state.arguments[frame] + allocator.pointer]
         if number and state.table[number].kind == HEAP:
             state.table[number].death = event
+            state.table[number].latest = state.counts[N_OBJECT]
     state.objects[event] = state.counts[N_OBJECT]
     new_block(value, state.sizes[frame], state.arguments[frame] + state.passed[frame], state)
 
@@ -315,6 +319,7 @@ def library_effects(
     position = start + 2
     resized, resized_end, before = np.int64(0), np.int64(0), np.int64(0)
     printed, printed_end = np.int64(0), np.int64(0)
+    made = np.int64(0)
     while position < end and units[position]:
         opcode = wide(units, position) & 255
         x = wide(units, position + 2)
@@ -322,11 +327,13 @@ def library_effects(
         z = wide(units, position + 6) if OPERANDS[opcode] > 2 else np.int64(0)
         if opcode == ALLOC:
             if not resized <= x < resized_end:
+                made = state.counts[N_OBJECT]
                 new_block(x, y, call, state)
         elif opcode == FREE:
             number = block_at(x, state)
             if number:
                 state.table[number].death = call + 1
+                state.table[number].latest = made if traits & MOVES else 0
         elif opcode == RESIZE:
             resized, resized_end = x, x + y
             number = block_at(x, state)

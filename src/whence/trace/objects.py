@@ -51,6 +51,7 @@ OBJECT = np.dtype(
         ("parent", np.int32),  # of a member array the object that it is a part of; 0: it is whole
         ("member", np.int32),  # which one it is
         # Where a call executed one alloca several times: of the first block the last one, of that the one before, ...
+        # Of a block that was moved: the one that took its place.
         ("latest", np.int32),
     ]
 )
@@ -394,6 +395,8 @@ def check_access(
     if number == 0 or row.kind == UNBORN or row.base == 0 or length == 0:
         return
     if row.death:
+        if row.kind == HEAP and is_moved_along(whole, address, length, state):
+            return
         kind = FREED if row.kind == HEAP else RETURNED
     elif address < row.base or address + length > row.base + row.size:
         if row.size == 0 and row.kind != HEAP:  # its size is not known
@@ -408,6 +411,20 @@ def check_access(
     else:
         return
     report(kind, event, site, argument, whole, writes, address, length, 0, state)
+
+
+@lean
+def is_moved_along(number: Int, address: Int, length: Int, state: State) -> bool:
+    """Whether a pointer into a block that was moved leads into the one that has its place now: programs add the
+    distance of the two to the pointers that they keep.
+    """
+    found = np.int64(state.table[number].latest)
+    while found and state.table[found].death:
+        found = np.int64(state.table[found].latest)
+    if found == 0:
+        return False
+    row = state.table[found]
+    return bool(row.base <= address and address + length <= row.base + row.size)
 
 
 @lean
