@@ -21,7 +21,6 @@ from whence.probe.plan import FIRST
 from whence.probe.suppress import definitions
 from whence.program.model import Block
 from whence.run.cases import Case
-from whence.run.sandbox import FIXED, NOT_FIXED
 from whence.run.schedule import Schedule
 from whence.subject.processes import crash_of, has_crashed
 from whence.subject.recorder import Recorder, Recording
@@ -131,8 +130,6 @@ class SuppressedRuns:
     """Runs of one case, each from the start with other points; use it in a ``with`` statement."""
 
     def __init__(self, subject: Subject, case: Case, limit: int | None = None) -> None:
-        if subject.limits.aslr:
-            raise SubjectError(NOT_FIXED, FIXED)
         self.subject = subject
         # What is looked for are failures that show; the memory check is made of the run without suppression.
         self._case, self._limit = replace(case, comparison=replace(case.comparison, memory=False)), limit

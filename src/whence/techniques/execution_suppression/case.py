@@ -10,6 +10,7 @@ from whence.errors import SubjectError
 from whence.findings import plural
 from whence.probe.instrument import Variant
 from whence.run.oracle import judge
+from whence.run.sandbox import FIXED, NOT_FIXED
 from whence.run.schedule import DEFAULT, Schedule, Way
 from whence.subject.memory_outcome import MemoryOutcomes
 from whence.subject.recorder import Recorder
@@ -36,9 +37,11 @@ def chosen(investigation: Investigation, reorder: bool) -> Ran:
     """The case, and its run in the program itself: the one that the setup names, else the first that crashes, or fails.
 
     Of a program with threads in an order of turns that can be made again. With ``reorder`` a passing one, if none
-    fails; else SubjectError is raised.
+    fails; else SubjectError is raised, as it is where addresses differ from run to run.
     """
     subject, name = investigation.subject, investigation.setup.case
+    if subject.limits.aslr:
+        raise SubjectError(NOT_FIXED, FIXED)
     cases = [case for case in subject.cases if name in (None, case.name)]
     if not cases:
         names = ", ".join(case.name for case in subject.cases[:NAMED])
