@@ -117,6 +117,49 @@ def test_what_overran_a_local_that_only_its_function_uses_is_in_the_slice():
     assert line_of(OVERRUN, "strcpy") in lines(whence(folder, "slice", *words))
 
 
+LONG = r"""
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned sums[8];
+
+static unsigned first(int place) { return place == 3 ? 4 : 5; }
+
+int main(int argc, char **argv)
+{
+    unsigned last = 0;
+    for (int i = 0; i < 8; i++)
+        sums[i] = first(i);
+    for (int i = 0; i < atoi(argv[1]); i++)
+        last = sums[i % 8] = sums[i % 8] * 3 + 1;
+    printf("%u\n", last);
+    return argc < 2;
+}
+"""
+ONLY_THE_END = "are kept: what came before is not known"
+
+
+def long_run(*words: str) -> Done:
+    folder = subject_folder("longer", long_c=LONG)
+    return whence(folder, *words, "long.c", "--fails", "60004", "--expect", "17", "--trace-limit", "1M", "--json")
+
+
+@pytest.mark.parametrize("command", [("slice",), ("slice", "--implicit"), ("causes",), ("locate", "--no-alter")])
+def test_of_a_run_that_is_too_long_the_end_is_looked_at(command):
+    done = long_run(*command)
+    assert done.status == 0
+    assert any(ONLY_THE_END in line for line in done.json["summary"])
+    assert {"file": "long.c", "line": line_of(LONG, "* 3")}.items() <= done.json["ranking"][1].items()
+
+
+def test_of_the_end_of_a_run_nothing_is_counted():
+    at = f"long.c:{line_of(LONG, '* 3')}"
+    assert long_run("slice", "--at", at).json["criterion"]["text"] == "the last time"
+    counted, never = long_run("slice", "--at", f"{at}@2"), long_run("slice", "--at", f"long.c:{line_of(LONG, 'first(i)')}")
+    assert counted.status == 2 and "which time is time 2 is not known" in counted.err
+    assert never.status == 2 and "the end of the run that is kept never reached" in never.err
+
+
 WRONG = {
     ("--at", "prices.c"): "'prices.c' is no criterion",
     ("--at", "prices.c:0"): "is no criterion",

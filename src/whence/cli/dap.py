@@ -96,7 +96,7 @@ def _recording(investigation: Investigation, name: str | None) -> Recording:
     from whence.cli.record import chosen
 
     if name is None:
-        return investigation.record_failing(investigation.failing_rows())[1]
+        return investigation.record_failing_or_end(investigation.failing_rows())[1]
     case = chosen(investigation.subject, name)
     investigation.watcher.busy(f"recording the case {name}")
     with investigation.watcher.first_use():

@@ -14,6 +14,8 @@ from whence.errors import UsageError
 from whence.findings import Statement
 from whence.subject.trace_reader import TraceReader
 
+LONG = "give a smaller input (`whence reduce`), or raise --trace-limit"
+
 
 @dataclass(slots=True, frozen=True)
 class Criterion:
@@ -47,8 +49,13 @@ def start_at(reader: TraceReader, criterion: Criterion) -> Start:
     """
     statement = known_statement(reader.statements, criterion.statement)
     events = reader.events_of(statement)
+    is_end = reader.trace.is_end
+    if not len(events) and is_end:
+        raise UsageError(f"the end of the run that is kept never reached {criterion.place}", LONG)
     if not len(events):
         raise UsageError(f"the run never reached {criterion.place}", "slice another run with --case or --passing")
+    if criterion.occurrence > 0 and is_end:
+        raise UsageError(f"only the end of the run is kept: which time is time {criterion.occurrence} is not known", LONG)
     if criterion.variable:
         groups = _of_variable(reader, events, criterion)
         what = f"`{criterion.variable}`, "
@@ -59,7 +66,8 @@ def start_at(reader: TraceReader, criterion: Criterion) -> Start:
         raise UsageError(f"{criterion.place} was reached {times(len(groups))}, not {criterion.occurrence}")
     number = criterion.occurrence if criterion.occurrence > 0 else len(groups)
     chosen = groups[number - 1]
-    return Start([event + 1 for event in chosen], chosen[-1], f"{what}{_which(number, len(groups))}")
+    which = "the last time" if is_end else _which(number, len(groups))
+    return Start([event + 1 for event in chosen], chosen[-1], f"{what}{which}")
 
 
 def known_statement(statements: Sequence[Statement], wanted: Statement) -> Statement:

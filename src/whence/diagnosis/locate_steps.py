@@ -26,7 +26,7 @@ from whence.diagnosis.searches import FAILING, searches
 from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, fill_slice, locate, values_part
 from whence.diagnosis.statement_kinds import Kinds, statement_kinds
 from whence.diagnosis.tried_edits import TriedEdits, has_clean, known_fixes, tried_edits
-from whence.errors import LongTrace, WhenceError
+from whence.errors import WhenceError
 from whence.findings import Entry, Findings, Statement, Symptom
 from whence.investigation.account import search_summary, summary
 from whence.investigation.attempts import Attempts
@@ -55,7 +55,6 @@ PASSING_RECORDED = 5  # passing runs whose values are shown beside the failing r
 LONGEST_PASSING = 1_000_000  # blocks of a passing run that is recorded for its values alone
 MAKING = 0.3  # of the time that is left, for making inputs
 RECORDING, COMPILING = 0.5, 0.85  # of it, for recording the failing run, and where the analysis is compiled for it
-WINDOW = 64 << 20  # bytes that are kept of a recording, at most, where it is too long as a whole
 SHORT_WINDOW = 4 << 20  # bytes, where there was no time for more
 RECORDING_END = 0.5  # of it, for looking at so much
 NO_TIME_FOR_ALL = "only the end of the failing run is looked at: there was no time for all of it (--budget 5m)"
@@ -254,7 +253,7 @@ class Diagnosis:
         investigation = self.investigation
 
         def sliced() -> tuple[int, Recording, TraceReader, Findings]:
-            row, recording = self.record_failing()
+            row, recording = investigation.record_failing_or_end(self.rows)
             subject = investigation.subject
             reader = TraceReader(subject, recording.trace)
             evidence = Evidence(investigation.coverage, reader, symptom_of(recording, subject.folder))
@@ -268,18 +267,6 @@ class Diagnosis:
             self.rows = [row, *(other for other in self.rows if other != row)]
             self.publish()
             self.take_checks(self.recording)
-
-    def record_failing(self) -> tuple[int, Recording]:
-        """The first failing case that can be recorded, by its row; the end of its run where that is too long."""
-        investigation = self.investigation
-        try:
-            return investigation.record_failing(self.rows)
-        except LongTrace as error:
-            limits = (investigation.setup.trace_limit, investigation.subject.limits.trace)
-            investigation.keep_end(min([WINDOW, *(limit for limit in limits if limit)]))
-            found = investigation.record_failing(self.rows)
-            self.attempts.lines.append(f"{error}: only the end of the failing run is looked at (all: --trace-limit)")
-            return found
 
     def take_checks(self, recording: Recording) -> None:
         """Let checks of the failing run that passed count in the ranking, where hardly any case passes."""

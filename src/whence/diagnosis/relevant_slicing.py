@@ -42,6 +42,8 @@ class RelevantSlicing:
         subject, reader, start = investigation.subject, sliced.reader, sliced.start
         plain = compute(reader.trace, start.references)
         try:
+            if reader.trace.is_end:  # branches are counted from the start of the run
+                raise Unusable(sliced.recording.case.name, "its run is too long to record as a whole")
             growth = self._growth(investigation, sliced)
         except Unusable as error:
             findings, _ = slice_findings(reader, subject.name, start)

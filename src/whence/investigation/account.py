@@ -141,9 +141,12 @@ def _right_but_for_the_status(runs: Runs) -> Iterator[str]:
 
 
 def _cut(recording: Recording) -> str:
-    if not recording.is_cut:
-        return ""
-    return f", of which the first {recording.trace.bytes_used >> 20} MiB are kept"
+    trace = recording.trace
+    if recording.is_cut:
+        return f", of which the first {trace.bytes_used >> 20} MiB are kept"
+    if trace.is_end:
+        return f", of which only the last {trace.events:,} events are kept: what came before is not known"
+    return ""
 
 
 def named(lead: str, items: list[str]) -> Iterator[str]:

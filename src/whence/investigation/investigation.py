@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from whence.trace.trace import Trace
 
 RUNNING = 0.5  # of the time, at most, for running the cases
+WINDOW = 64 << 20  # bytes that are kept of a recording, at most, where it is too long as a whole
 NAMED = 5  # failing cases of which the first that can be recorded is taken
 FEW = 3  # passing cases from which on the checks that passed within a failing one do not count
 MOST_ALIKE = 5  # failing cases that are looked at together
@@ -265,6 +266,17 @@ class Investigation:
         """From now on keep only so many bytes, the last ones, of a run's recording."""
         self.close()
         self.setup = replace(self.setup, window=window)
+
+    def record_failing_or_end(self, rows: Sequence[int]) -> tuple[int, Recording]:
+        """As ``record_failing``; of a run that is longer than its recording may be, the end."""
+        from whence.errors import LongTrace
+
+        try:
+            return self.record_failing(rows)
+        except LongTrace:
+            limits = (self.setup.trace_limit, self.subject.limits.trace)
+            self.keep_end(min([WINDOW, *(limit for limit in limits if limit)]))
+            return self.record_failing(rows)
 
     def _ending(self) -> int:
         """How many blocks the longest run that ends executes; 0 where no case has been run."""

@@ -93,8 +93,7 @@ class RecordedMemory:
     ) -> None:
         self._reader, self.subject, self.trace = reader, reader.subject, reader.trace
         self._initial, self._input = initial, standard_input
-        chunks = self.trace.chunks
-        self.is_whole = not len(chunks) or int(self.trace.units[chunks[0]]) == 1  # else the run's beginning is missing
+        self.is_whole = not self.trace.is_end
         self._never = NEVER if self.is_whole else UNSEEN
 
     # ---- The tables --------------------------------------------------------------------------------------------------

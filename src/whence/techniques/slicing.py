@@ -211,7 +211,7 @@ class Slicing:
             raise UsageError("--passing needs --at: a passing run has no symptom", "say where to start: --at FILE:LINE")
         if self.forward and criterion is None:
             raise UsageError("--forward needs --at: nothing comes of a symptom", "say where to start: --at FILE:LINE")
-        recording = investigation.record_failing(self._rows(investigation))[1]
+        recording = investigation.record_failing_or_end(self._rows(investigation))[1]
         reader = TraceReader(investigation.subject, recording.trace)
         symptom = symptom_of(recording, investigation.subject.folder) if recording.outcome.failed else None
         start = start_at(reader, criterion) if criterion else _placed(symptom)

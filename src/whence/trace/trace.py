@@ -183,6 +183,11 @@ class Trace:
         return self.header.fault.address if self.header.fault else self.header.address
 
     @property
+    def is_end(self) -> bool:
+        """Whether only the end of a longer run is there."""
+        return bool(self.header.flags & RING) and self.header.chunks > self.header.limit
+
+    @property
     def events(self) -> int:
         """Number of events."""
         return int(self.columns.counts[N_EVENT])

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from whence.diagnosis.locate_steps import WINDOW, Diagnosis
 from whence.errors import LongTrace
+from whence.investigation.investigation import WINDOW, Investigation
 
 
 class Long:
@@ -33,8 +33,6 @@ class Long:
     [(None, 0, WINDOW), (None, 4 << 30, WINDOW), (1 << 20, 0, 1 << 20), (4 << 30, 2 << 20, 2 << 20)],
 )
 def test_no_more_than_any_limit_allows(option: int | None, configured: int, kept: int) -> None:
-    investigation = Long(option, configured)
-    diagnosis: Any = SimpleNamespace(investigation=investigation, rows=[3], attempts=SimpleNamespace(lines=[]))
-    assert Diagnosis.record_failing(diagnosis) == (3, "end")
+    investigation: Any = Long(option, configured)
+    assert Investigation.record_failing_or_end(investigation, [3]) == (3, "end")
     assert investigation.kept == kept
-    assert diagnosis.attempts.lines[0].startswith("the recording reached its limit: only the end")
