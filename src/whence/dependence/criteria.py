@@ -55,7 +55,7 @@ def start_at(reader: TraceReader, criterion: Criterion) -> Start:
     if not len(events):
         raise UsageError(f"the run never reached {criterion.place}", "slice another run with --case or --passing")
     if criterion.occurrence > 0 and is_end:
-        raise UsageError(f"only the end of the run is kept: which time is time {criterion.occurrence} is not known", LONG)
+        raise UsageError(f"only the end of the run is kept: time {criterion.occurrence} may be before it", LONG)
     if criterion.variable:
         groups = _of_variable(reader, events, criterion)
         what = f"`{criterion.variable}`, "

@@ -352,8 +352,8 @@ class Recorder:
         if header.flags & LIMIT_REACHED and not endless:
             raise LongTrace(
                 f"the recording reached its limit of {_size(limit)}",
-                f"give a smaller input (`whence reduce`), raise it with --trace-limit (analysing takes about {WORK} times "
-                "as much memory), or keep only the end of the run, where that is enough, with --window 256M",
+                f"give a smaller input (`whence reduce`), raise it with --trace-limit (analysing takes about {WORK} "
+                "times as much memory), or keep only the end of the run, where that is enough, with --window 256M",
             )
 
 
