@@ -13,7 +13,8 @@ the cases are given (options, or a ``whence.toml`` with a folder, a file of comm
 - no process is left, no file in ``/dev/shm``, ``TMPDIR``, the current folder or the subject's;
 - no more than a bound of memory is taken at any time;
 - the wall time is at most 1.1 times the budget and the time that an interpreter takes to start and import what Whence
-  imports, measured beside it: variants and compiled kernels are made before.
+  imports, and that a build of the program takes, which no budget counts, both measured beside it: variants and compiled
+  kernels are made before.
 
 Each violation is printed with seed and command, so that ``--seeds N --commands C`` repeats it. Results are kept in the
 work folder (``results.jsonl``); what is there for the same state of the sources is not run again.

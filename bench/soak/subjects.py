@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,6 +60,15 @@ def _build(generated: Generated, folder: Path) -> Path:
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     subprocess.run(build_command(generated), shell=True, cwd=folder, env=environment, check=True)
     return folder / "prog"
+
+
+def building(laid: Laid) -> float:
+    """Seconds that a build of the subject takes at present: each command begins with one."""
+    source = (laid.folder / laid.generated.source).resolve()
+    with tempfile.TemporaryDirectory() as scratch:
+        start = time.monotonic()
+        build_sources([source], ["-w"], Path(scratch))
+        return time.monotonic() - start
 
 
 def build_command(generated: Generated) -> str:

@@ -237,3 +237,10 @@ def test_threads_that_fail_in_no_order_are_left_to_the_search_for_one():
     done = whence(subject_folder("never", never_c=text), "suppress", "never.c", "--cflags=-w", "--fails", "")
     assert done.status == 2
     assert "no case fails" in done.err and "`whence schedules` looks for an order" in done.err
+
+
+def test_slow_cases_leave_time_to_say_so():
+    folder = subject_folder("slow", slow_c="#include <unistd.h>\nint main(void) { return sleep(2) != 0; }\n")
+    done = whence(folder, "suppress", "slow.c", "--passes", "1", "--timeout", "9", "--budget", "4s")
+    assert done.status == 1
+    assert "half of the time was over before a case failed" in done.err and "--budget 5m" in done.err

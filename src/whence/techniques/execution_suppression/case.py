@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from whence.alter.faithful import FailureSignature, difference
-from whence.errors import SubjectError
+from whence.errors import NoTime, SubjectError
 from whence.findings import plural
 from whence.probe.instrument import Variant
 from whence.run.oracle import judge
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from whence.run.result import RunResult
     from whence.subject.subject import Subject
 
+CHOOSING = 0.5  # of the time, at most, for finding a case that fails
 NAMED = 8  # cases that an error message names
 ORDERS = 16  # of turns by chance that are tried of a case
 FEW = 4  # cases of which they are
@@ -37,7 +39,8 @@ def chosen(investigation: Investigation, reorder: bool) -> Ran:
     """The case, and its run in the program itself: the one that the setup names, else the first that crashes, or fails.
 
     Of a program with threads in an order of turns that can be made again. With ``reorder`` a passing one, if none
-    fails; else SubjectError is raised, as it is where addresses differ from run to run.
+    fails; else SubjectError is raised, as it is where addresses differ from run to run. Raises NoTime where half of the
+    time was over before a case failed.
     """
     subject, name = investigation.subject, investigation.setup.case
     if subject.limits.aslr:
@@ -51,12 +54,16 @@ def chosen(investigation: Investigation, reorder: bool) -> Ran:
     cases = [case for case in cases if case.command is None]
     if subject.has_threads and cases:
         investigation.build(Variant.COVER)
-        failing, passing = _in_turns(subject, cases)
+    deadline = investigation.clock.within(CHOOSING)
+    if subject.has_threads and cases:
+        failing, passing = _in_turns(subject, cases, deadline)
     else:
-        failing, passing = _ran(subject, cases)
+        failing, passing = _ran(subject, cases, deadline)
     if failing is None and commands:
-        failing, passed = _ran(subject, commands)
+        failing, passed = _ran(subject, commands, deadline)
         passing = passing or passed
+    if failing is None and time.monotonic() >= deadline:
+        raise NoTime("half of the time was over before a case failed", "name a failing case (--case), or --budget 5m")
     if failing is None:
         failing, corrupt = _silent(subject, [*cases, *commands], reorder)
         passing = corrupt or passing
@@ -68,19 +75,21 @@ def chosen(investigation: Investigation, reorder: bool) -> Ran:
     return found
 
 
-def _ran(subject: Subject, cases: list[Case], variant: Variant | None = None) -> tuple[Ran | None, Ran | None]:
-    """The first case that crashes, else the first that fails; and the first one that does not."""
+def _ran(
+    subject: Subject, cases: list[Case], deadline: float, variant: Variant | None = None
+) -> tuple[Ran | None, Ran | None]:
+    """The first case that crashes, else the first that fails; and the first one that does not. Of those run in time."""
     failing, passing = None, None
     with subject.runner(variant) as runner:
         for case in cases:
-            result = runner.run_case(case)
-            outcome = judge(case, result)
-            if outcome.kind in CRASHES:
-                return (case, result), passing
-            if outcome.failed:
-                failing = failing or (case, result)
-            else:
-                passing = passing or (case, result)
+            for result in runner.iterate([case], deadline=deadline):
+                outcome = judge(case, result)
+                if outcome.kind in CRASHES:
+                    return (case, result), passing
+                if outcome.failed:
+                    failing = failing or (case, result)
+                else:
+                    passing = passing or (case, result)
     return failing, passing
 
 
@@ -103,27 +112,30 @@ def _silent(subject: Subject, cases: list[Case], reorder: bool) -> tuple[Ran | N
     return None, corrupt
 
 
-def _in_turns(subject: Subject, cases: list[Case]) -> tuple[Ran | None, Ran | None]:
+def _in_turns(subject: Subject, cases: list[Case], deadline: float) -> tuple[Ran | None, Ran | None]:
     """The same by the default order of turns, where a case has no schedule of its own; else by chance.
 
     What fails by itself, and in none of these orders, is as it is.
     """
     scheduled = [replace(case, schedule=case.schedule or DEFAULT) for case in cases]
-    failing, passing = _ran(subject, scheduled, Variant.COVER)
+    failing, passing = _ran(subject, scheduled, deadline, Variant.COVER)
     free = [case for case in cases if case.schedule is None]
     if failing is not None or not free:
         return failing, passing
-    by_itself, _ = _ran(subject, free)
-    return _by_chance(subject, [by_itself[0]] if by_itself else free[:FEW], by_itself) or by_itself, passing
+    by_itself, _ = _ran(subject, free, deadline)
+    tried = [by_itself[0]] if by_itself else free[:FEW]
+    return _by_chance(subject, tried, by_itself, deadline) or by_itself, passing
 
 
-def _by_chance(subject: Subject, cases: list[Case], by_itself: Ran | None) -> Ran | None:
+def _by_chance(subject: Subject, cases: list[Case], by_itself: Ran | None, deadline: float) -> Ran | None:
     """A case in an order by chance in which it fails, as ``by_itself`` if that does; the order as points."""
     with subject.runner(Variant.COVER) as runner:
         for case in cases:
             by_default = runner.run_case(replace(case, schedule=DEFAULT)).followed
             steps = by_default.considered if by_default else 1
             for seed in range(1, ORDERS + 1):
+                if time.monotonic() >= deadline:
+                    return None
                 chance = min(CHANCES[seed % len(CHANCES)], max(65_536 * CHANGES // max(steps, 1), 1))
                 walk = Schedule(way=Way.CHANCE, seed=seed, chance=chance)
                 result = runner.run_case(replace(case, schedule=walk))
