@@ -181,7 +181,7 @@ class _Measured:
         kept: dict[str, Any] = {name: name not in off for name in OPTIMISATIONS}
         began = time.perf_counter()
         built = build(self.reader, self.symptom, self.recording, Options(depth=depth, budget=budget, **kept))
-        levels, lines = ranked(Explanation(built.tree), depth)
+        levels, lines = ranked(Explanation(built.tree), built.tree.opened(depth))
         seconds = time.perf_counter() - began
         keys = {s: (levels[s], len(lines[s].way)) for s in lines}
         level, to_read = min((keys[s] for s in keys if self.faulty(s)), default=(-1, 0))

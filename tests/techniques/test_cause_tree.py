@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import z3
@@ -14,7 +16,8 @@ from whence.formula.encoder import encode
 from whence.formula.goals import Goal, Goals
 from whence.formula.smt import Smt
 from whence.probe.layout import Kind
-from whence.techniques.cause_tree.findings import Options, build, causes
+from whence.techniques.cause_tree import findings as findings_of_trees
+from whence.techniques.cause_tree.findings import Built, Options, build, causes
 from whence.techniques.cause_tree.weakest_precondition import Preconditions
 from whence.trace.dependence import Edge
 from whence.trace.slicing import dependences
@@ -303,7 +306,8 @@ def test_the_tree_is_that_of_the_naive_algorithm(program):
 
 
 def test_pruning_changes_no_tree(program):
-    told = [program.built(depth=4, prunes=prunes).explanation.part(4) for prunes in (True, False)]
+    trees = [program.built(depth=4, prunes=prunes) for prunes in (True, False)]
+    told = [tree.explanation.part(tree.built.tree.opened(4)) for tree in trees]
     for node in itertools.chain(*told):
         node["core"] = len(node["core"])  # of equally small cores any may be found
         node["contradiction"] = node["contradiction"].split(";")[0]
@@ -561,6 +565,24 @@ def test_the_budget_stops_the_tree():
     findings = causes(auction.reader, auction.symptom, auction.recording, Options(budget=0.0))
     assert findings.parts["tree"]["stopped"] and len(findings.parts["tree"]["nodes"]) == 1
     assert any("stopped after 0 s: causes are missing" in line for line in findings.remarks)
+
+
+def test_what_there_is_no_time_to_tell_is_counted(monkeypatch):
+    """The tree has grown, and the time is over: the root is told."""
+    toll = Failing(TOLL, "3", "0", stdout="fee 19\n")
+    now = [0.0]
+
+    def grown(*of: Any) -> Built:
+        built = build(*of)
+        now[0] += 61.0
+        return built
+
+    monkeypatch.setattr(findings_of_trees, "build", grown)
+    monkeypatch.setattr(findings_of_trees, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    findings = causes(toll.reader, toll.symptom, toll.recording, Options(budget=60.0, depth=4))
+    (root,) = findings.parts["tree"]["nodes"]
+    assert root["children"] == [] and root["unopened"] > 0 and findings.ranking
+    assert any("are not told for lack of time" in remark for remark in findings.remarks)
 
 
 def test_events_are_encoded_as_far_as_the_budget_goes(monkeypatch):

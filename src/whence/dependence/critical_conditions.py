@@ -136,11 +136,10 @@ class Influence:
             order = np.argsort(depths, kind="stable")
             segments = columns.frames["call"][columns.segments["frame"][columns.events["segment"][inner[order]]]]
             callers, first = np.unique(segments, return_index=True)
-            level: dict[int, tuple[int, int]] = {}
-            for caller, nearest in zip(callers.tolist(), order[first].tolist(), strict=True):
-                call = self.trace.last_event(caller) if caller >= 0 else -1
-                if call >= 0 and call not in known:
-                    level[call] = int(depths[nearest]) + 1, int(inner[nearest]) + 1
+            first = order[first[callers >= 0]]
+            ended = self.trace.last_events(callers[callers >= 0])
+            rows = zip(ended.tolist(), (depths[first] + 1).tolist(), (inner[first] + 1).tolist(), strict=True)
+            level = {call: (depth, parent) for call, depth, parent in rows if call not in known}
             known.update(level)
             inner = np.array(list(level), np.int64)
             depths = np.array([depth for depth, _ in level.values()], np.int32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +46,7 @@ class Explanation:
         self._declarations = Declarations(tree.reader, tree.path)
         self._ways: dict[int, tuple[Statement, ...]] = {}
         self._lines: dict[int, list[Line]] = {}
-        self._chains: dict[int, dict[int, tuple[Statement, ...]]] = {}  # by cause and event
+        self._chains: dict[int, dict[int, tuple[int, ...]]] = {}  # by cause and event: numbers of statements
 
     # ---- Lines -------------------------------------------------------------------------------------------------------
 
@@ -70,16 +70,16 @@ class Explanation:
         """The statements on the way from a cause's goal to one of its events; ways share their beginnings."""
         known = self._chains.setdefault(id(cause), {})
         new: list[int] = []
-        chain: tuple[Statement, ...] = ()
+        chain: tuple[int, ...] = ()
         for passed in cause.found.way(event):
             if passed in known:
                 chain = known[passed]
                 break
             new.append(passed)
         for passed in reversed(new):
-            place = self.reader.statement(passed)
-            known[passed] = chain = chain if place is None or place in chain else (*chain, place)
-        return chain
+            number = self.reader.statement_numbers.item(self.reader.trace.site(passed))
+            known[passed] = chain = chain if number < 0 or number in chain else (*chain, number)
+        return tuple(self.reader.statements[number] for number in chain)
 
     def lines(self, node: Node) -> list[Line]:
         """The statements of a node's causes, the nearest to its condition first."""
@@ -222,12 +222,12 @@ class Explanation:
 
     # ---- The part of a result ----------------------------------------------------------------------------------------
 
-    def part(self, depth: int) -> list[dict[str, Any]]:
-        """The nodes that were opened, level by level, as results hold them."""
-        shown = [node for node in self.tree.nodes if node.children is not None and node.level <= depth]
-        return [self._node(node) for node in shown]
+    def part(self, nodes: Sequence[Node]) -> list[dict[str, Any]]:
+        """Nodes as results hold them; of their children those among these nodes are named, others counted."""
+        numbers = {node.number for node in nodes}
+        return [self._node(node, numbers) for node in nodes]
 
-    def _node(self, node: Node) -> dict[str, Any]:
+    def _node(self, node: Node, told: Container[int]) -> dict[str, Any]:
         place = self.reader.statement(node.event) if node.event >= 0 else None
         kind = "symptom" if node.parent is None else "indirect" if node.indirect else "direct"
         return {
@@ -243,8 +243,8 @@ class Explanation:
             "core": self._core(node),
             "cause": [self._line(line) for line in self.lines(node)],
             "instances": len(node.instances),
-            "children": [child.number for child in node.children or [] if child.children is not None],
-            "unopened": sum(child.children is None for child in node.children or []),
+            "children": [child.number for child in node.children or [] if child.number in told],
+            "unopened": sum(child.number not in told for child in node.children or []),
             "notes": self.notes(node),
         }
 

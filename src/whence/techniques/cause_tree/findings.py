@@ -28,7 +28,7 @@ from whence.techniques.cause_tree.weakest_precondition import Preconditions
 MOST_EVENTS = 200_000  # that are encoded, the last ones; what they take from earlier ones is as recorded
 FIRST_EVENTS = 20_000  # that are encoded where time may be short: how long they take tells how many more there can be
 SLOWEST = 0.0002  # seconds that an event may take to encode
-ENCODING = 0.5  # of the budget, at most
+ENCODING, EXPLORING = 0.5, 0.75  # of the budget, at most: until all is encoded, and until the tree is grown
 MOST_LINES = 1000  # on one way, in a score
 Events = NDArray[np.int64]
 NOTED = 5  # kinds of unmodelled instructions that are named
@@ -99,7 +99,7 @@ def build(reader: TraceReader, symptom: Symptom, recording: Recording, options: 
     goals = Goals(reader, path, influence)
     settings = Settings(options.loops, options.fine)
     preconditions = Preconditions(path, decider, options.prunes)
-    tree = Tree(influence, goals, preconditions, settings, began + options.budget)
+    tree = Tree(influence, goals, preconditions, settings, began + EXPLORING * options.budget)
     wanted = [*(goals.elsewhere(overrun) if overrun else []), *goals.of_symptom(symptom, recording)]
     if overrun and goals.is_of_heap(symptom):
         references = [overrun.event + 1]
@@ -145,9 +145,12 @@ def _inputs(recording: Recording) -> Inputs:
 
 def causes(reader: TraceReader, symptom: Symptom, recording: Recording, options: Options = Options()) -> Findings:
     """The statements of a run's cause tree, those of the lowest levels first, and the tree (part ``tree``)."""
+    latest = time.monotonic() + options.budget
     built = build(reader, symptom, recording, options)
     explanation = Explanation(built.tree)
-    levels, lines = ranked(explanation, options.depth)
+    opened = built.tree.opened(options.depth)
+    told = [node for node in opened if _is_told(explanation, node, latest)]
+    levels, lines = ranked(explanation, told)
     scores = {s: 1 / (1 + levels[s] + min(len(line.way), MOST_LINES) / MOST_LINES) for s, line in lines.items()}
     evidence = {s: _evidence(explanation, levels[s], line) for s, line in lines.items()}
     findings = Findings("causes", reader.subject.name, rank(scores, evidence), symptom)
@@ -157,23 +160,31 @@ def causes(reader: TraceReader, symptom: Symptom, recording: Recording, options:
         "encoded": built.encoded,
         "queries": built.decider.queries,
         "stopped": bool(built.tree.stopped),
-        "nodes": explanation.part(options.depth),
+        "nodes": explanation.part(told),
     }
     first, *findings.remarks = _summary(built, explanation, options)
+    if len(told) < len(opened):
+        findings.remarks.append(f"{len(opened) - len(told):,} causes are not told for lack of time: --budget 5m")
     findings.summary = [first]
     return findings
 
 
-def ranked(explanation: Explanation, depth: int) -> tuple[dict[Statement, int], dict[Statement, Line]]:
-    """The statements of a tree: the lowest level of each, and there its line with the shortest way.
+def _is_told(explanation: Explanation, node: Node, latest: float) -> bool:
+    """Find what a node says, unless it is too late for that; the root's, from which all others are, whenever."""
+    if node.parent is not None and time.monotonic() >= latest:
+        return False
+    explanation.lines(node)
+    return True
+
+
+def ranked(explanation: Explanation, nodes: Iterable[Node]) -> tuple[dict[Statement, int], dict[Statement, Line]]:
+    """The statements of a tree's nodes: the lowest level of each, and there its line with the shortest way.
 
     What only stands beside a cause counts to the next level.
     """
     levels: dict[Statement, int] = {}
     lines: dict[Statement, Line] = {}
-    for node in explanation.tree.nodes:
-        if node.children is None or node.level > depth:
-            continue
+    for node in nodes:
         for line in explanation.lines(node):
             level = node.level + (line.beside >= 0)
             known = levels.setdefault(line.statement, level)

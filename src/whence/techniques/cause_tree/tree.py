@@ -125,6 +125,10 @@ class Tree:
         assert node.children is not None
         return node.children
 
+    def opened(self, depth: int) -> list[Node]:
+        """The nodes up to a level that have been opened, level by level."""
+        return [node for node in self.nodes if node.children is not None and node.level <= depth]
+
     def explore(self, depth: int) -> None:
         """Open all nodes up to a level, level by level, until the deadline or Ctrl-C."""
         try:
@@ -218,8 +222,9 @@ class Tree:
         for cause in node.causes:
             events = self._not_fine(cause.events)
             events = events[np.argsort(cause.found.depth_of(events), kind="stable")]
-            for event, branch in zip(events.tolist(), self.influence.direct(events), strict=True):
-                yield branch, event, False
+            branches = np.array(self.influence.direct(events), np.int64)
+            for index in np.sort(np.unique(branches, return_index=True)[1]).tolist():
+                yield int(branches[index]), int(events[index]), False
             yield from ((assumption.event, assumption.event, False) for assumption in cause.contradiction.core)
             yield from ((b, -1, True) for b in self.influence.indirect(cause.found, np.sort(events)).tolist())
 
