@@ -26,6 +26,20 @@ int main(int argc, char **argv)
     return sum < 0;
 }
 """
+DEEP = """\
+#include <stdlib.h>
+static int sum;
+static void down(int depth)
+{
+    if (depth)
+        down(depth - 1), sum += depth, sum ^= 5, sum += depth, sum ^= 9, sum += depth, sum ^= 17;
+}
+int main(int argc, char **argv)
+{
+    down(atoi(argv[1]));
+    return sum == 3;
+}
+"""
 SHORT, LONG, ENDLESS = (Case(name, (name,), expected=Expected()) for name in ("3", "90000", "-1"))
 
 
@@ -49,6 +63,15 @@ def test_trace_at_its_limit(subject):
 def test_window_keeps_the_end(subject):
     whole, window = record(subject, "90000"), record(subject, "90000", window=1 << 20)
     assert window.trace.header.end == "exit" and window.trace.events < whole.trace.events
+
+
+def test_no_block_of_a_window_has_a_clock_before_its_start():
+    """Calls return one after the other, so that the window begins within blocks that began long before."""
+    deep = subject_of(DEEP, time=5.0)
+    with Recorder(deep, window=1 << 19) as recorder:
+        trace = recorder.record(Case("deep", ("61111",))).trace
+    assert trace.is_end
+    assert min(trace.clock(event) for event in range(0, 200)) == 0 == trace.segment_clock.min()
 
 
 def test_endless_run_is_cut(subject):

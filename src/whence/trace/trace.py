@@ -209,8 +209,11 @@ class Trace:
 
     @cached_property
     def segment_clock(self) -> NDArray[np.int64]:
-        """For each segment instance how many blocks had started, less one: its block's clock if no call came before."""
-        return np.cumsum(self._starts_block(np.arange(self.segments))) - 1
+        """For each segment instance how many blocks had started, less one: its block's clock if no call came before.
+
+        Of blocks that began before the end of a run that is there it is 0.
+        """
+        return np.asarray(np.maximum(np.cumsum(self._starts_block(np.arange(self.segments))) - 1, 0), np.int64)
 
     @property
     def blocks(self) -> int:

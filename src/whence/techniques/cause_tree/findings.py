@@ -164,7 +164,7 @@ def causes(reader: TraceReader, symptom: Symptom, recording: Recording, options:
     }
     first, *findings.remarks = _summary(built, explanation, options)
     if len(told) < len(opened):
-        findings.remarks.append(f"{len(opened) - len(told):,} causes are not told for lack of time: --budget 5m")
+        findings.remarks.append(f"of {len(opened):,} causes {len(told):,} are told for lack of time: --budget 5m")
     findings.summary = [first]
     return findings
 
