@@ -13,7 +13,7 @@ from snippets import Trace, backward, forward, program, programs, snippet
 from whence.probe.layout import Kind
 from whence.trace.columns import N_FRAME, CellKind, FrameKind
 from whence.trace.dependence import Edge
-from whence.trace.slicing import dependences
+from whence.trace.slicing import backward_slice, dependences
 
 SLICED = [name for name in programs() if program(name).snippet.marked("?")]
 SMALL = ["callbacks", "longjmp_value", "members", "structures", "variadic", "library_strtok", "signals", "overlap"]
@@ -77,6 +77,21 @@ def traced(name: str) -> Trace:
     if name not in TRACES:
         TRACES[name] = program(name).trace()
     return TRACES[name]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_slice_may_end_early(name: str):
+    """Behind the place where it ends it is the whole one, and before that what is reached from there at once."""
+    trace = program(name).trace()
+    graph, starts = edges(trace), [*trace.columns.segments["event"][: trace.segments].tolist(), trace.events]
+    whole, criterion = set(backward(trace, [trace.events - 1]).events.tolist()), np.array([trace.events])
+    for earliest in range(0, trace.events, max(1, trace.events // 7)):
+        first = next(start for start in starts if start >= earliest)
+        found = set(backward_slice(trace.plan, trace.columns, criterion, True, earliest).events.tolist())
+        assert {event for event in found if event >= first} == {event for event in whole if event >= first}
+        assert found <= whole
+        at_once = {t - 1 for event in found if event >= first for t in graph[event + 1] if t > 0}
+        assert at_once <= found
 
 
 @pytest.mark.parametrize("name", SMALL)

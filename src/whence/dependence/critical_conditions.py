@@ -80,7 +80,12 @@ def _reached(found: Slice) -> Reached:
 
 
 class Influence:
-    """Dependence in one run. Branches in functions of ``correct`` are passed over, to the call that led there."""
+    """Dependence in one run. Branches in functions of ``correct`` are passed over, to the call that led there.
+
+    ``earliest`` is an event before which data is not followed, since the run is so long.
+    """
+
+    earliest = 0
 
     def __init__(self, reader: TraceReader, correct: Iterable[str] = ()) -> None:
         self.reader, self.trace = reader, reader.trace
@@ -122,7 +127,7 @@ class Influence:
     def transforming(self, references: Sequence[int]) -> Reached:
         """The data slice from some references: what their values come from, with the ways there."""
         start = np.array(references, np.int64)
-        return _reached(backward_slice(self.trace.plan, self.trace.columns, start, control=False))
+        return _reached(backward_slice(self.trace.plan, self.trace.columns, start, False, self.earliest))
 
     def with_calls(self, found: Reached, events: Integers) -> tuple[Reached, Integers]:
         """The calls that led to some of the events found, up to the outermost; and the events with those in between.

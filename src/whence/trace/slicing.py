@@ -162,9 +162,17 @@ def _reach_definition(columns: Columns, marks: Marks, definition: Int, node: Int
 
 @lean
 def _backward(
-    plan: Plan, columns: Columns, control: bool, born: NDArray[np.int32], marks: Marks, buffer: NDArray[np.int64]
+    plan: Plan,
+    columns: Columns,
+    control: bool,
+    earliest: Int,
+    born: NDArray[np.int32],
+    marks: Marks,
+    buffer: NDArray[np.int64],
 ) -> None:
     """Settle events and cells against the order of time, and note what each in the slice depends on.
+
+    Segments that begin before the event ``earliest`` are not looked at.
 
     What the usual kinds of event depend on is found in functions that become part of the kernel: to call
     ``gather_event``, which says the same, takes longer than to do it.
@@ -172,6 +180,8 @@ def _backward(
     cell = columns.counts[N_CELL]
     for segment in range(columns.counts[N_SEGMENT] - 1, -1, -1):
         first = columns.segments[segment].event
+        if first < earliest:
+            break
         identity = columns.segments[segment].id
         start = plan.segments[identity].site_start
         stop = first + plan.segments[identity + 1].site_start - start
@@ -240,12 +250,17 @@ def _least(buffer: NDArray[np.int64], count: Int, event_depth: NDArray[np.int32]
     return least
 
 
-def backward_slice(plan: Plan, columns: Columns, criteria: NDArray[np.int64], control: bool = True) -> Slice:
-    """The dynamic backward slice from ``criteria`` (references), over data dependence alone without ``control``."""
+def backward_slice(
+    plan: Plan, columns: Columns, criteria: NDArray[np.int64], control: bool = True, earliest: int = 0
+) -> Slice:
+    """The dynamic backward slice from ``criteria`` (references), over data dependence alone without ``control``.
+
+    Of segments that begin before the event ``earliest`` only those events are in it on which later ones depend at once.
+    """
     marks = _new_marks(columns)
     marks.event_depth[criteria[criteria > 0] - 1] = 1
     marks.cell_depth[-criteria[criteria < 0] - 1] = 1
-    _backward(plan, columns, control, _dates(columns), marks, np.empty(2 * BUFFER, np.int64))
+    _backward(plan, columns, control, earliest, _dates(columns), marks, np.empty(2 * BUFFER, np.int64))
     return Slice(*marks)
 
 

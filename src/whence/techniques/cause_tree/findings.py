@@ -25,6 +25,7 @@ from whence.techniques.cause_tree.explanation import Explanation, Line
 from whence.techniques.cause_tree.tree import INTERRUPT, Node, Settings, Tree
 from whence.techniques.cause_tree.weakest_precondition import Preconditions
 
+MOST_FOLLOWED = 1_000_000  # events that led to the failure through which data is followed, the last ones
 MOST_EVENTS = 200_000  # that are encoded, the last ones; what they take from earlier ones is as recorded
 FIRST_EVENTS = 20_000  # that are encoded where time may be short: how long they take tells how many more there can be
 SLOWEST = 0.0002  # seconds that an event may take to encode
@@ -92,6 +93,7 @@ def build(reader: TraceReader, symptom: Symptom, recording: Recording, options: 
     events = np.arange(influence.trace.events)
     if options.slices:
         events = influence.relevant_slice(references, silent, MOST_EVENTS).events
+    influence.earliest = int(events[-MOST_FOLLOWED]) if len(events) > MOST_FOLLOWED else 0
     sliced = time.monotonic()
     path, encoded, interrupted = _encoded(recording, influence, events, began + ENCODING * options.budget)
     ready = time.monotonic()
@@ -215,10 +217,12 @@ def _summary(built: Built, explanation: Explanation, options: Options) -> Iterab
             else ", for more there was no time: --budget 5m"
         )
         yield f"{built.events:,} events led to the failure; causes are looked for among the last {built.encoded:,}{why}"
+    if built.events > MOST_FOLLOWED:
+        yield f"values are followed back through the last {MOST_FOLLOWED:,} of these events"
     if tree.stopped == INTERRUPT:
         yield "interrupted: causes are missing"
     elif tree.stopped:
-        yield f"stopped after {options.budget:.3g} s: causes are missing; more time: --budget 5m"
+        yield f"stopped after {built.seconds.total:.0f} s: causes are missing; more time: --budget 5m"
     elif unopened := sum(node.children is None for node in tree.nodes):
         yield f"{unopened:,} more causes on the next level: --depth {options.depth + 1}"
     undecided = [node for node in nodes if any(not c.contradiction.is_decided for c in node.causes) and node.level]
