@@ -203,10 +203,12 @@ static void begin_session(char *stack)
     whence_exits_start();
     if (file->way == WAY_FORK)
         whence_prepare_forks();
-    if (setitimer(ITIMER_REAL, &ticks, NULL) || whence_calls_start()) {
+    if (whence_calls_start()) {
         file->refusal = SYS_prctl + 1;
         _exit(0);
     }
+    /* Not before what a tick calls is there: where a tick passes until then, its signal ends the process. */
+    whence_call(SYS_setitimer, ITIMER_REAL, (long)&ticks, 0, 0, 0, 0);
     whence_call_on(stack, run_subject);
 }
 
