@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.probe.layout import Kind
-from whence.techniques.chains import state
-from whence.techniques.chains.state import Elsewhere, Faulty, Ranges, States, Written, _words, written_parts
+from whence.techniques.chains.state import Elsewhere, Faulty, Ranges, Reading, States, Written, _words, written_parts
 from whence.trace.writers import NOTHING
 
 # Fails with 5, since `n > 4` should be `n > 5`.
@@ -237,16 +236,51 @@ def test_pointers_to_what_only_the_reference_run_has_are_known_as_such():
 @pytest.mark.parametrize("is_moved", [False, True])
 def test_a_block_that_lies_elsewhere_in_altered_runs_is_not_taken_for_the_recorded_one(monkeypatch, is_moved):
     """Other bytes than were stored are no error by themselves (somebody else wrote them), unless the block moved."""
-    event, read = stored("HEAP"), state.read
+    event, seen = stored("HEAP"), Reading.seen
 
-    def misread(sought):
-        found = [(bytes(byte ^ 64 for byte in memory), own) for memory, own in read(sought)]
-        return [(memory, bytes(byte ^ 64 for byte in own)) for memory, own in found] if is_moved else found
+    def misread(reading):
+        memory, own = (bytes(byte ^ 64 for byte in part) for part in seen(reading))
+        return memory, own if is_moved else seen(reading)[1]
 
-    monkeypatch.setattr(state, "read", misread)
+    monkeypatch.setattr(Reading, "seen", misread)
     states = States(runs().pairing)
     if not is_moved:
         assert states.difference(event)
         return
     with pytest.raises(Elsewhere):
         states.difference(event)
+
+
+KEPT = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int kept = 1, other, shown;
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    other = n; /* OTHER */
+    if (n > 4) /* SWITCH */
+        other = 2;
+    kept = 7; /* KEPT */
+    shown = 1; /* BETWEEN */
+    shown = 2; /* LATER */
+    if (other == 5)
+        kept = 8;
+    shown = 3; /* BEHIND */
+    printf("%d %d\\n", kept, shown);
+    return 0;
+}
+"""
+
+
+def test_what_is_not_faulty_is_so_until_one_of_the_runs_writes_to_it_again():
+    """The reference run replaces ``kept``, which both have given the same value before."""
+    both = compared(KEPT, "5", "8 3\n", Change("SWITCH"))
+    states = both.walk().causality.states
+    kept, between, later, behind = (both.events(m, Kind.STORE)[0] for m in ("KEPT", "BETWEEN", "LATER", "BEHIND"))
+    (variable,) = (v for v in states.difference(behind) if v.event == kept)
+    assert not any(states.is_known_equal(point, variable) for point in (between, later, behind))
+    assert variable not in states.difference(between)
+    states.note_equal(between, variable)
+    assert states.is_known_equal(later, variable) and not states.is_known_equal(behind, variable)
+    assert not states.is_known_equal(both.events("OTHER", Kind.STORE)[0], variable)

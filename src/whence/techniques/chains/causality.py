@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,8 @@ from whence.alter.path import FACTOR
 from whence.inputs.delta_debugging import minimised
 from whence.run.outcome import Kind
 from whence.run.result import RunResult
-from whence.techniques.chains.compared_run import Moment, continuations
+from whence.techniques.chains.compared_run import Moment
+from whence.techniques.chains.continuations import Continuation
 from whence.techniques.chains.pairing import Pairing
 from whence.techniques.chains.state import Faulty, States, Unreached, Variable
 
@@ -30,6 +32,8 @@ Timed = tuple[int, Changes]  # a change, and the clock when it is made
 Set = frozenset[Variable]
 _WORD = 1 << 64
 FEW = 3  # variables each of which is tried alone as soon as a set is looked for
+NEAR_THE_END = 1 << 16  # clock ticks
+ENDED_OTHERWISE = (Verdict.PASS, Verdict.LOST, Verdict.NOT_REACHED, Verdict.NOT_RUN)
 
 
 @dataclass(slots=True, frozen=True)
@@ -88,27 +92,36 @@ class Causality:
         """Whether the set at a point is the target's own: its variables are defined, and enough to induce it."""
         if (point, target) in self._known:
             return self._known[point, target] == target.variables
-        if any(variable.event > point for variable in target.variables):
+        if not self.may_keep(point, target):
             return False
-        if self._carried(point, target, self.states.difference(point)) != target.variables:
+        carried = self._carried(point, target, self.states.difference(point))
+        for variable in target.variables - carried:
+            self.states.note_equal(point, variable)
+        if carried != target.variables:
             return False
         is_kept = self._test(point, target).induces([])
         if is_kept:
             self._known[point, target] = target.variables
         return is_kept
 
+    def may_keep(self, point: int, target: Target) -> bool:
+        """Whether all variables of a target may be faulty at a point, as far as that is known without a look there."""
+        return not any(v.event > point or self.states.is_known_equal(point, v) for v in target.variables)
+
+    def foresee(self, point: int, target: Target) -> None:
+        """Have what ``fis`` would test first tested with what is run next."""
+        if (point, target) not in self._known:
+            self._test(point, target).foresee_first()
+
     def _fis(self, point: int, target: Target) -> Set:
-        faulty = self.states.difference(point)
-        carried = self._carried(point, target, faulty)
-        others = [f for f in faulty.values() if not f.is_stale and not _is_part(f.variable, carried)]
         test = self._test(point, target)
-        likely = self._read_on_the_way(point, target, others)
-        test.foresee([[], likely, *([f] for f in likely[:FEW])])
+        others, likely = test.others, test.likely
+        test.foresee_first()
         if test.induces([]):
-            return carried
+            return test.carried
         if len(likely) < len(others) and test.induces(likely):
             others = likely
-        return carried | {f.variable for f in minimised(others, test.induces, test.foresee)}
+        return test.carried | {f.variable for f in minimised(others, test.induces, test.foresee)}
 
     def _test(self, point: int, target: Target) -> _Test:
         if (point, target) not in self._tests:
@@ -121,20 +134,6 @@ class Causality:
         """The target's variables that are defined already, and faulty."""
         here = frozenset(faulty)
         return frozenset(v for v in target.variables if v.event <= point and _is_part(v, here))
-
-    def _read_on_the_way(self, point: int, target: Target, faulty: Sequence[Faulty]) -> list[Faulty]:
-        """Those that the failing run reads before it comes to the target: most likely the others are not needed."""
-        end = target.point if target.point >= 0 else self._pairing.failing.trace.events
-        reads = self._pairing.failing.reads
-        first, behind = np.searchsorted(reads.event, (point + 1, end + 1))
-        starts = reads.address[first:behind]
-        ends = starts + reads.length[first:behind]
-        return [
-            f
-            for f in faulty
-            if not f.variable.length
-            or bool(((starts < f.variable.address + f.variable.length) & (f.variable.address < ends)).any())
-        ]
 
 
 class Stopped(Exception):
@@ -149,104 +148,175 @@ def _is_part(variable: Variable, of: Set) -> bool:
     return any(other.address < last and first < other.address + other.length for other in of if other.length)
 
 
+class _Attempt(NamedTuple):
+    """A continuation that is to take a way, told by the hash of its blocks, and what its changes read there."""
+
+    continuation: Continuation
+    hash: int
+
+    def read(self) -> list[bytes] | None:
+        """What it read, one part a reading change; None where it did not take its way to the end."""
+        record, data = self.continuation.outcome()
+        took = record["verdict"] == Verdict.REACHED and int(record["first_wrong"]) == self.hash
+        return _parts(data, self.continuation.changes) if took else None
+
+
 class _Test:
-    """The tests of subsets at one point with one target."""
+    """The tests of subsets at one point with one target.
+
+    ``carried`` are the target's variables that keep their values in each; ``others`` are the faulty variables beside
+    them, ``likely`` those of them that the failing run reads before it comes to the target.
+    """
 
     def __init__(
         self, causality: Causality, point: int, target: Target, faulty: dict[Variable, Faulty], carried: Set
     ) -> None:
         self._causality, self._point, self._target = causality, point, target
-        self._faulty, self._carried = faulty, carried
+        self._faulty, self.carried = faulty, carried
         pairing = causality.states.pairing
         self._pairing, self._run = pairing, pairing.failing
         moment = self._run.moment(point)
         if moment is None:
             raise Unreached
         self._moment: Moment = moment
-        self._expected: list[bytes] | None = None
+        self._unaltered: _Attempt | None = None
         self._known: dict[Set, bool] = {}
+        self._wanted: dict[Set, list[_Attempt]] = {}
         self._changes: dict[Variable, Timed] = {}  # that overwrite it
+
+    @cached_property
+    def others(self) -> list[Faulty]:
+        return [f for f in self._faulty.values() if not f.is_stale and not _is_part(f.variable, self.carried)]
+
+    @cached_property
+    def likely(self) -> list[Faulty]:
+        """Most likely the others are not needed."""
+        end = self._target.point if self._target.point >= 0 else self._run.trace.events
+        reads = self._run.reads
+        first, behind = np.searchsorted(reads.event, (self._point + 1, end + 1))
+        starts = reads.address[first:behind]
+        ends = starts + reads.length[first:behind]
+        return [
+            f
+            for f in self.others
+            if not f.variable.length
+            or bool(((starts < f.variable.address + f.variable.length) & (f.variable.address < ends)).any())
+        ]
 
     def induces(self, kept: Sequence[Faulty]) -> bool:
         """Whether the target comes where these and what is carried keep their values."""
         keeps = self._keeps(kept)
+        self._want([keeps])
         if keeps not in self._known:
-            self._try([keeps])
+            if self._causality.stop():
+                raise Stopped
+            self._settle()
         return self._known[keeps]
 
     def foresee(self, subsets: Sequence[Sequence[Faulty]]) -> None:
-        """Test several subsets at once, which takes hardly longer than one; not where each runs on to its end."""
-        wanted = dict.fromkeys(self._keeps(kept) for kept in subsets)
-        if self._target.point >= 0 and self._causality.is_shared:
-            self._try([keeps for keeps in wanted if keeps not in self._known])
+        """Have several subsets tested with what is run next, which takes hardly longer than to test one; not where
+        each runs on to its end, and that is far.
+        """
+        if self._causality.is_shared and (self._goals or self._is_near_the_end):
+            self._want([self._keeps(kept) for kept in subsets])
+
+    def foresee_first(self) -> None:
+        """Have tested what the search for a set begins with."""
+        self.foresee([[], self.likely, *([f] for f in self.likely[:FEW])])
 
     def _keeps(self, kept: Sequence[Faulty]) -> Set:
-        return self._carried | {f.variable for f in kept}
+        return self.carried | {f.variable for f in kept}
 
-    def _try(self, subsets: Sequence[Set]) -> None:
-        """Note for some sets of variables that keep their values whether they induce."""
-        if self._causality.stop():
-            raise Stopped
-        tried: list[tuple[Set, list[Faulty]]] = []
-        for keeps in subsets:
-            overwritten = [f for f in self._faulty.values() if not f.is_stale and not _is_part(f.variable, keeps)]
-            if overwritten:
-                tried.append((keeps, overwritten))
-            else:
+    def _overwritten(self, keeps: Set) -> list[Faulty]:
+        """What does not keep its value."""
+        return [f for f in self._faulty.values() if not f.is_stale and not _is_part(f.variable, keeps)]
+
+    def _want(self, sets: Sequence[Set]) -> None:
+        """Have some sets of variables tested that keep their values, with what is run next."""
+        for keeps in sets:
+            if keeps in self._known or keeps in self._wanted:
+                continue
+            if not (overwritten := self._overwritten(keeps)):
                 self._known[keeps] = True
-        if self._target.point >= 0:
-            reached = self._reach([overwritten for _, overwritten in tried]) if tried else []
-            self._known |= {keeps: is_there for (keeps, _), is_there in zip(tried, reached, strict=True)}
-            return
-        fails = self._crashes if self._causality.baseline.kind is Kind.CRASH else self._fails
-        self._known |= {keeps: fails(overwritten) for keeps, overwritten in tried}
+                continue
+            if self._goals and self._unaltered is None:
+                self._unaltered = self._attempt([], *self._goals[0])
+            overwrites = self._overwrites(overwritten)
+            self._wanted[keeps] = [self._attempt(overwrites, *goal) for goal in self._goals]
+
+    def _settle(self) -> None:
+        """Note of all sets that are wanted whether they induce."""
+        if self._goals:
+            expected = self._expected
+            found = {keeps: expected in [one.read() for one in attempts] for keeps, attempts in self._wanted.items()}
+        else:
+            found = self._fail(list(self._wanted))
+        self._known |= found
+        self._wanted.clear()
 
     # ---- The failure -------------------------------------------------------------------------------------------------
 
-    def _fails(self, overwritten: Sequence[Faulty]) -> bool:
-        """Whether the run fails in the same way."""
-        session = self._run.session
-        self._causality.tests += 1
-        results = session.run(Batch.of([joined([change for _, change in self._overwrites(overwritten)])]), outputs=True)
-        record = results.records[0]
-        if record["verdict"] in (Verdict.PASS, Verdict.LOST, Verdict.NOT_REACHED, Verdict.NOT_RUN):
-            return False
-        return FailureSignature.of(session.case, _result_of(session.case, results)) == self._causality.baseline
+    @property
+    def _is_near_the_end(self) -> bool:
+        """Whether the run takes no longer from the point to its end than a job takes by itself."""
+        return len(self._run.path) - self._moment.now < NEAR_THE_END
 
-    def _crashes(self, overwritten: Sequence[Faulty]) -> bool:
-        """Whether the run crashes in the same way: on the same way, with the same last value before it."""
+    def _fail(self, sets: Sequence[Set]) -> dict[Set, bool]:
+        """Whether the run fails in the same way with some sets of variables that keep their values."""
+        session, baseline = self._run.session, self._causality.baseline
+        self._causality.tests += len(sets)
+        overwrites = (self._overwrites(self._overwritten(keeps)) for keeps in sets)
+        batch = Batch.of([joined([change for _, change in timed]) for timed in overwrites])
+        results = session.run(batch, outputs=True)
+        found = {}
+        for place, keeps in enumerate(sets):
+            is_ended = results.records[place]["verdict"] not in ENDED_OTHERWISE
+            result = _result_of(session.case, results, place) if is_ended else None
+            found[keeps] = result is not None and FailureSignature.of(session.case, result) == baseline
+        return found
+
+    def _crash(self) -> list[tuple[Way, list[Timed]]]:
+        """The way to the last value before the crash, and what reads it; none where no value lies before it.
+
+        A crash is the same one where that value comes on the same way.
+        """
         last = self._run.seen_before(self._causality.crash)
         if last <= self._point:
-            return self._fails(overwritten)
+            return []
         end = self._run.moment_of(last)
         way = Way(end, self._run.path.hash(self._moment.now, end.now) or 0, True)
-        readings = [(end.now, self._run.change(end, op)) for op in (Op.READ_VALUE, Op.STOP)]
-        wanted = [] if self._expected is not None else [(readings, way)]
-        *unaltered, found = self._run_to([*wanted, ([*self._overwrites(overwritten), *readings], way)])
-        self._expected = unaltered[0] if unaltered else self._expected
-        return found is not None and found == self._expected
+        return [(way, [(end.now, self._run.change(end, op)) for op in (Op.READ_VALUE, Op.STOP)])]
 
     # ---- A later set -------------------------------------------------------------------------------------------------
 
-    def _reach(self, subsets: Sequence[Sequence[Faulty]]) -> list[bool]:
-        """Whether the run, with each of some sets of variables overwritten, comes to the target's point along one of
-        the two ways, and finds its variables there.
+    @cached_property
+    def _goals(self) -> list[tuple[Way, list[Timed]]]:
+        """The ways on which the target can come, each with the changes that read it there, in order of time.
+
+        The failing run's own is the first. None: it is only known by how the run ends.
         """
-        ways = [(way, self._readings(way)) for way in self._ways()]
-        taken = [(way, readings) for way, readings in ways if readings is not None]
-        wanted = [(readings, way) for way, readings in taken[: self._expected is None]]  # of the run as it is
-        for overwritten in subsets:
-            overwrites = self._overwrites(overwritten)
-            wanted += [([*overwrites, *readings], way) for way, readings in taken]
-        found = self._run_to(wanted)
-        if self._expected is None:
-            if found[0] is None:  # something else may have ended it
-                found = self._run_to(wanted)
-            self._expected, found = found[0], found[1:]
-            if self._expected is None:
-                raise Unreached
-        groups = [found[start : start + len(taken)] for start in range(0, len(found), len(taken))]
-        return [self._expected in group for group in groups]
+        if self._target.point >= 0:
+            ways = [(way, self._readings(way)) for way in self._ways()]
+            return [(way, readings) for way, readings in ways if readings is not None]
+        return self._crash() if self._causality.baseline.kind is Kind.CRASH else []
+
+    @cached_property
+    def _expected(self) -> list[bytes]:
+        """What is read of the target in the run as it is."""
+        assert self._unaltered is not None
+        found = self._unaltered.read()
+        if found is None:  # something else may have ended it
+            found = self._attempt([], *self._goals[0]).read()
+        if found is None:
+            raise Unreached
+        return found
+
+    def _attempt(self, overwrites: list[Timed], way: Way, readings: list[Timed]) -> _Attempt:
+        """A continuation that overwrites, and reads on a way."""
+        self._causality.tests += 1
+        timed = [*overwrites, *readings]
+        changes = joined([change for _, change in timed])
+        return _Attempt(self._run.continuations.want(changes, way.end.now + 1), self._hash(timed[0][0], way))
 
     def _ways(self) -> list[Way]:
         """The failing run's way to the target's point, and the reference run's, where they are two."""
@@ -297,18 +367,6 @@ class _Test:
         begin = reference.moment(int(self._pairing.events[self._point]))
         return None if other < 0 or begin is None else self._moved(reference.moment_of(other), here, begin)
 
-    def _run_to(self, wanted: Sequence[tuple[list[Timed], Way]]) -> list[list[bytes] | None]:
-        """What each of some continuations reads; None where it did not take its way to the end."""
-        self._causality.tests += len(wanted)
-        changes = [joined([change for _, change in timed]) for timed, _ in wanted]
-        records, data = continuations(self._run.session, changes, max(way.end.now for _, way in wanted) + 1)
-        found: list[list[bytes] | None] = []
-        for (timed, way), made, record, part in zip(wanted, changes, records, data, strict=True):
-            is_there = record["verdict"] == Verdict.REACHED
-            took = is_there and int(record["first_wrong"]) == self._hash(timed[0][0], way)
-            found.append(_parts(part, made) if took else None)
-        return found
-
     def _hash(self, start: int, way: Way) -> int:
         """The hash of the blocks from the clock of the first change on: up to the point, then along a way."""
         path = self._run.path
@@ -349,10 +407,10 @@ def _parts(data: bytes, changes: Changes) -> list[bytes]:
     return found
 
 
-def _result_of(case: Any, results: Results) -> RunResult:
-    """The one continuation of a batch as oracles see runs."""
+def _result_of(case: Any, results: Results, place: int) -> RunResult:
+    """A continuation of a batch as oracles see runs."""
     assert results.outputs is not None
-    record, outputs, files = results.records[0], results.outputs[0], results.files.get(0, {})
+    record, outputs, files = results.records[place], results.outputs[place], results.files.get(place, {})
     signal, status = int(record["signal"]), int(record["status"])
     is_over = bool(record["verdict"] == Verdict.TIMEOUT)
     return RunResult(case, None if signal else status, signal, is_over, False, *outputs, 0.0, 0, files=files)

@@ -6,21 +6,21 @@ tests and what a call gave lie in a register then, and are changed at the event'
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import CHANGE, Batch, Flag, Op, Verdict
+from whence.alter.changes import CHANGE, Flag, Op
 from whence.alter.path import Path
-from whence.alter.session import PATIENCE, Session
 from whence.probe.instrument import Variant
 from whence.probe.layout import NO_SLOT, Kind
 from whence.probe.sites import Role
 from whence.subject.live_objects import RunObjects
 from whence.subject.memory_check import Checked
+from whence.techniques.chains.continuations import Continuations
 from whence.techniques.chains.registers import parameters
 from whence.trace.columns import N_FRAME
 from whence.trace.touched import first_addresses, touched
@@ -41,7 +41,6 @@ ROLES = (
 NO_SITE = -1
 POKED = 8  # bytes
 NEAR = 1 << 10  # events that are looked at together
-LATE = 900  # microseconds a millisecond of a continuation's patience from which on its time is taken to be over
 
 
 class Moment(NamedTuple):
@@ -58,11 +57,16 @@ class Moment(NamedTuple):
 class ComparedRun:
     """A recorded run of a session's case with ``changes`` (CHANGE; empty: as it is), recorded in the REPLAY variant.
 
+    ``continuations`` are those of the session, be they of this run or of another one that was recorded with it.
     ``writes`` are its stores and what library calls wrote, ``reads`` what they and loads read, in order of time.
     """
 
-    def __init__(self, session: Session, trace: Trace, checked: Checked, changes: NDArray[np.void]) -> None:
-        self.session, self.trace, self.changes = session, trace, changes
+    def __init__(
+        self, continuations: Continuations, trace: Trace, checked: Checked, changes: NDArray[np.void]
+    ) -> None:
+        self.continuations, self.session = continuations, continuations.session
+        self.trace, self.changes = trace, changes
+        session = self.session
         self.checked = checked
         self.objects: Any = checked.table
         self.variables = RunObjects(session.subject, trace, Variant.REPLAY, checked)
@@ -267,24 +271,6 @@ class ComparedRun:
             & (rows["birth"] <= event)
             & ((rows["death"] == 0) | (rows["death"] > event + 1))
         )
-
-
-def continuations(
-    session: Session, changes: Sequence[NDArray[np.void]], ticks: int
-) -> tuple[NDArray[np.void], list[bytes]]:
-    """``Session.read`` of some continuations: each one's record, and what it read.
-
-    One that ended for what has to do with the machine (its process was lost, its time was over before its clock) is
-    run once more, by itself: such an end says nothing about what was changed.
-    """
-    records, data = session.read(Batch.of(changes), ticks)
-    late = records["microseconds"] >= LATE * PATIENCE
-    again = np.isin(records["verdict"], (Verdict.LOST, Verdict.NOT_RUN)) | (
-        (records["verdict"] == Verdict.TIMEOUT) & late
-    )
-    for place in np.flatnonzero(again).tolist():
-        (records[place],), (data[place],) = session.read(Batch.of([changes[place]]), ticks)
-    return records, data
 
 
 def _next(marked: NDArray[np.bool_]) -> NDArray[np.int32]:

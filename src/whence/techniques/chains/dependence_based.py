@@ -6,8 +6,12 @@ the last definition that is known and lies before: there is no need to look at w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from whence.techniques.chains.causality import Target
 from whence.techniques.chains.walk import Walk
+
+ROUNDS = 3  # of a search by halves that states are read for at a time
 
 
 def dependence_based(walk: Walk) -> Target | None:
@@ -21,7 +25,7 @@ def dependence_based(walk: Walk) -> Target | None:
         if closest is None:
             target = walk.fis(before, target)
         else:
-            walk.foresee([closest, walk.tree.before(closest)])  # where it goes on, as a rule
+            walk.foresee(closest, target)  # where it goes on, as a rule
             target = walk.keeps(closest, target) or closest_adaptive(walk, target, closest)
         walk.add(target)
     return target
@@ -47,6 +51,7 @@ def closest_adaptive(walk: Walk, target: Target, closest: int) -> Target:
         low, high = 0, len(children)  # those before ``low`` begin with another set, those from ``high`` on do not
         while low < high:
             middle = (low + high) // 2
+            walk.read_ahead((max(children[n].first, closest) for n in _middles(low, high, ROUNDS)), target)
             probed = max(children[middle].first, closest)
             moved = walk.keeps(probed, target)
             if moved is not None:
@@ -56,3 +61,12 @@ def closest_adaptive(walk: Walk, target: Target, closest: int) -> Target:
         if low and (inner := children[low - 1].region) is not None:
             regions.append(inner)
     return walk.fis(point, target)
+
+
+def _middles(low: int, high: int, rounds: int) -> Iterator[int]:
+    """All places that the next rounds of a search by halves may look at."""
+    if low < high and rounds:
+        middle = (low + high) // 2
+        yield middle
+        yield from _middles(low, middle, rounds - 1)
+        yield from _middles(middle + 1, high, rounds - 1)

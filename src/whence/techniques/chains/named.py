@@ -8,7 +8,7 @@ from whence.subject.known_memory import KnownMemory
 from whence.subject.named_memory import NamedMemory, Place
 from whence.subject.shown_memory import Values
 from whence.techniques.chains.compared_run import ComparedRun
-from whence.techniques.chains.state import Sought, Variable, read
+from whence.techniques.chains.state import Reading, Sought, Variable
 
 MOST = 16 << 20  # bytes that are read for a name
 
@@ -43,7 +43,7 @@ def named(run: ComparedRun, event: int) -> Named | None:
     lengths = np.concatenate([objects["size"], [size for _, size in scalars]]).astype(np.int64)
     if lengths.sum() > MOST:
         return None
-    (seen,) = read([Sought(run, event, starts, lengths, False)])
+    seen = Reading(Sought(run, event, starts, lengths, False)).seen()
     if seen is None:
         return None
     ends = np.cumsum(lengths)

@@ -75,12 +75,22 @@ class Pairing:
     def points(self) -> Integers:
         """The aligned points."""
         run = self.failing
-        is_point = np.isin(run.kinds, WRITES) | run.own
-        is_point[run.writes.event] = True  # calls of the library, too
-        chosen = np.flatnonzero(is_point & (self.events >= 0))
+        chosen = np.flatnonzero(self._gives_a_value & (self.events >= 0))
         chosen = chosen[run.is_seen(chosen) & self.reference.is_seen(self.events[chosen])]
         early, late = chosen[chosen < self.common], chosen[chosen >= self.common]
         return np.concatenate([early, self._separable(late)])
+
+    @cached_property
+    def _gives_a_value(self) -> NDArray[np.bool_]:
+        """For each event whether the state after it may be another one: a branch counts, too."""
+        run = self.failing
+        found = np.isin(run.kinds, WRITES) | run.own
+        found[run.writes.event] = True  # calls of the library, too
+        return np.asarray(found)
+
+    def is_definition(self, event: int) -> bool:
+        """Whether an event gives a variable its value, or is a branch."""
+        return bool(self._gives_a_value[event])
 
     def _separable(self, events: Integers) -> Integers:
         """Those after which nothing differs that cannot be overwritten for what comes behind alone."""

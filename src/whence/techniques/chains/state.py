@@ -7,7 +7,7 @@ memory, which is read from the runs themselves, and by who wrote it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import Op, Verdict, joined
 from whence.probe.layout import Kind
-from whence.techniques.chains.compared_run import NO_SITE, ComparedRun, Moment, continuations
+from whence.techniques.chains.compared_run import NO_SITE, ComparedRun, Moment
 from whence.techniques.chains.pairing import Pairing
 from whence.techniques.chains.registers import live_registers
 from whence.trace.objects import HEAP
@@ -84,7 +84,10 @@ class States:
         self.failing, self.reference = pairing.failing, pairing.reference
         self._written = written(self.failing, pairing.common), written(self.reference, pairing.common)
         self._known: dict[int, dict[Variable, Faulty]] = {}
+        self._wanted: dict[int, tuple[Ranges, Reading, Reading]] = {}
         self._as_recorded: set[int] = set()  # blocks of the heap
+        self._places: dict[Variable, int] = {}  # of each that was faulty, its address in the reference run
+        self._equal: set[tuple[Variable, bytes]] = set()  # not faulty where these events of the reference run wrote it
 
     def difference(self, point: int) -> dict[Variable, Faulty]:
         """The faulty variables after an event of the failing run, in order of their definitions.
@@ -93,23 +96,51 @@ class States:
         """
         self.foresee([point])
         if point not in self._known:
-            raise Unreached
+            ranges, *readings = self._wanted[point]
+            mine, theirs = (reading.seen() for reading in readings)
+            if mine is None or theirs is None:
+                raise Unreached
+            self._known[point] = self._difference(point, ranges, mine, theirs)
         return self._known[point]
 
-    def foresee(self, points: Sequence[int | None]) -> None:
-        """Read the states at some points (None: at none) at once, which takes hardly longer than at one."""
-        wanted = {point for point in points if point is not None and point not in self._known}
-        self._known |= {point: {} for point in wanted if point < self.pairing.common}
-        rows = [(p, self._ranges(p, int(self.pairing.events[p]))) for p in sorted(wanted) if p >= self.pairing.common]
-        sought: list[Sought] = []
-        for point, ranges in rows:
+    def foresee(self, points: Iterable[int | None]) -> None:
+        """Have the states at some points (None: at none) read with what is run next."""
+        for point in points:
+            if point is None or point in self._known or point in self._wanted:
+                continue
+            if point < self.pairing.common:
+                self._known[point] = {}
+                continue
             is_own, other = bool(self.failing.own[point]), int(self.pairing.events[point])
-            sought.append(Sought(self.failing, point, ranges.starts, ranges.lengths, is_own))
-            sought.append(Sought(self.reference, other, ranges.others, ranges.lengths, is_own))
-        found = read(sought)
-        for (point, ranges), mine, theirs in zip(rows, found[::2], found[1::2], strict=True):
-            if mine is not None and theirs is not None:
-                self._known[point] = self._difference(point, ranges, mine, theirs)
+            ranges = self._ranges(point, other)
+            self._wanted[point] = (
+                ranges,
+                Reading(Sought(self.failing, point, ranges.starts, ranges.lengths, is_own)),
+                Reading(Sought(self.reference, other, ranges.others, ranges.lengths, is_own)),
+            )
+
+    def note_equal(self, point: int, variable: Variable) -> None:
+        """Note of a variable that it is not faulty at a point, though it is at another one."""
+        if (writers := self._writers(point, variable)) is not None:
+            self._equal.add((variable, writers))
+
+    def is_known_equal(self, point: int, variable: Variable) -> bool:
+        """Whether a variable is not faulty at a point, by what was found at another one.
+
+        There the same events had written it last in both runs. Where something unrecorded has written it since, it may
+        be faulty all the same.
+        """
+        return (variable, self._writers(point, variable)) in self._equal
+
+    def _writers(self, point: int, variable: Variable) -> bytes | None:
+        """The reference run's last writers of a variable's bytes; None where they are not known."""
+        place = self._places.get(variable)
+        if place is None:
+            return None
+        length = np.array([variable.length])
+        mine = self.failing.writers.last(point, np.array([variable.address]), length)
+        theirs = self.reference.writers.last(int(self.pairing.events[point]), np.array([place]), length)
+        return theirs.tobytes() if (mine == variable.event).all() else None
 
     def _difference(self, point: int, ranges: Ranges, values: Seen, others: Seen) -> dict[Variable, Faulty]:
         other, is_own = int(self.pairing.events[point]), bool(self.failing.own[point])
@@ -141,7 +172,7 @@ class States:
             is_here = rows["kind"][number] == HEAP and base <= address < base + int(rows["size"][number])
             if not is_here or number in self._as_recorded or run.kinds[given] != Kind.RESULT or run.sites[given] < 0:
                 continue
-            (seen,) = read([Sought(run, given, np.zeros(0, np.int64), np.zeros(0, np.int64), True)])
+            seen = Reading(Sought(run, given, np.zeros(0, np.int64), np.zeros(0, np.int64), True)).seen()
             if seen is not None and int.from_bytes(seen[1], "little") != run.trace.value(given):
                 raise Elsewhere
             self._as_recorded.add(number)
@@ -191,6 +222,7 @@ class States:
                 if differs[at].any():
                     variable = Variable(int(mine[at.start]), start + first, end - first)
                     definition, is_foreign = int(theirs[at.start]), bool(foreign[at].any())
+                    self._places[variable] = int(ranges.others[place]) + first
                     yield Faulty(variable, here[at].tobytes(), there[at].tobytes(), definition, is_foreign)
 
     def _translated(
@@ -251,24 +283,22 @@ class Sought(NamedTuple):
         return joined([*parts, run.change(moment, Op.STOP)])
 
 
-def read(sought: Sequence[Sought]) -> list[Seen | None]:
-    """What is sought, the ranges one behind the other, and the event's own value; None: a run does not come there.
+class Reading:
+    """A continuation that reads what is sought; it is run with the next job of its session."""
 
-    What one session can read is read at once.
-    """
-    found: list[Seen | None] = [None] * len(sought)
-    moments = [one.run.moment(one.event) for one in sought]
-    for session in {id(one.run.session): one.run.session for one in sought}.values():
-        chosen = [(n, m) for n, m in enumerate(moments) if m is not None and sought[n].run.session is session]
-        if not chosen:
-            continue
-        changes = [sought[number].changes(moment) for number, moment in chosen]
-        records, data = continuations(session, changes, max(moment.now for _, moment in chosen) + 1)
-        for (number, _), record, part in zip(chosen, records, data, strict=True):
-            if record["verdict"] == Verdict.REACHED:
-                total = int(sought[number].lengths.sum())
-                found[number] = part[:total], part[total:]
-    return found
+    def __init__(self, sought: Sought) -> None:
+        run, moment = sought.run, sought.run.moment(sought.event)
+        self._total = int(sought.lengths.sum())
+        self._continuation = None
+        if moment is not None:
+            self._continuation = run.continuations.want(sought.changes(moment), moment.now + 1)
+
+    def seen(self) -> Seen | None:
+        """The ranges one behind the other, and the event's own value; None: the run does not come there."""
+        if self._continuation is None:
+            return None
+        record, data = self._continuation.outcome()
+        return (data[: self._total], data[self._total :]) if record["verdict"] == Verdict.REACHED else None
 
 
 class Written(NamedTuple):

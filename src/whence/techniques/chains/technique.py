@@ -25,6 +25,7 @@ from whence.subject.symptoms import symptom_of
 from whence.subject.trace_reader import TraceReader
 from whence.techniques.chains.causality import Causality, Stopped, Target
 from whence.techniques.chains.compared_run import ComparedRun
+from whence.techniques.chains.continuations import Continuations
 from whence.techniques.chains.dependence_based import dependence_based
 from whence.techniques.chains.explanation import Explanation, Step
 from whence.techniques.chains.hierarchical import hierarchical
@@ -246,10 +247,11 @@ def _recorded(session: Session, runs: Sequence[NDArray[np.void]]) -> list[Compar
     never = unchanged(subject.alter_plan.sites)
     recordings = session.traces([changes if len(changes) else never for changes in runs], TRACE_TICKS, ROOM)
     checker, found = Checker(subject, variant=Variant.REPLAY), []
+    continuations = Continuations(session)
     for recording, changes in zip(recordings, runs, strict=True):
         if recording is None or recording.is_cut:
             raise SubjectError(f"case {session.case.name}: its run is too long to be compared", WHAT_HELPS)
-        found.append(ComparedRun(session, recording.trace, checker.check(recording.trace), changes))
+        found.append(ComparedRun(continuations, recording.trace, checker.check(recording.trace), changes))
     return found
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from whence.techniques.chains.ahead import Sources
 from whence.techniques.chains.causality import FAILURE, Causality, Set, Target
 from whence.techniques.chains.index_tree import IndexTree
 
+SOURCES = 4  # definitions that a value was made of whose states are read beforehand
 FIRST_POINTS = 16  # at which the first difference of the runs is looked for
 
 
@@ -28,6 +30,10 @@ class Walk:
     sets: list[tuple[int, Set]] = field(default_factory=list)
     is_printed: bool = False
     _definitions: set[int] = field(default_factory=set)
+    _sources: Sources = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._sources = Sources(self.causality.states.pairing)
 
     def fis(self, point: int, target: Target) -> Target:
         """The set at a point that induces a target, as the next target."""
@@ -40,10 +46,29 @@ class Walk:
             return found if found.variables == target.variables else None
         return Target(point, target.variables) if self.causality.keeps(point, target) else None
 
-    def foresee(self, points: Sequence[int | None]) -> None:
-        """Read the states at some points, which are looked at next, at once."""
+    def foresee(self, point: int, target: Target) -> None:
+        """Have what is likely to be looked at next read and tested with what is run next.
+
+        That are the states at a point and at the one before it, those where its value comes from, and where the
+        target's set may be the same one up to the point, the set before it.
+        """
+        if self.is_printed:
+            return
+        before = self.tree.before(point)
+        self.causality.states.foresee([point, before, *self._around_sources(point)])
+        if before is not None and self.causality.may_keep(point, target):
+            self.causality.foresee(before, Target(point, target.variables))
+
+    def read_ahead(self, points: Iterable[int], target: Target) -> None:
+        """Have the states at some points, of those at which a target's set may be the same one, read at once."""
         if not self.is_printed:
-            self.causality.states.foresee(points)
+            self.causality.states.foresee([point for point in points if self.causality.may_keep(point, target)])
+
+    def _around_sources(self, event: int) -> Iterator[int | None]:
+        """The points at which the last definitions that a value was made of, and what is before them, are looked at."""
+        for source in self._sources.of(event, SOURCES):
+            yield source if self.tree.is_point(source) else None
+            yield self.tree.before(source)
 
     def add(self, target: Target) -> None:
         """Note a set that belongs to the chain."""
