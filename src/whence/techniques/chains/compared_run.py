@@ -61,9 +61,7 @@ class ComparedRun:
     ``writes`` are its stores and what library calls wrote, ``reads`` what they and loads read, in order of time.
     """
 
-    def __init__(
-        self, continuations: Continuations, trace: Trace, checked: Checked, changes: NDArray[np.void]
-    ) -> None:
+    def __init__(self, continuations: Continuations, trace: Trace, checked: Checked, changes: NDArray[np.void]) -> None:
         self.continuations, self.session = continuations, continuations.session
         self.trace, self.changes = trace, changes
         session = self.session

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whence.techniques.chains.ahead import Sources
 from whence.techniques.chains.causality import FAILURE, Causality, Set, Target
 from whence.techniques.chains.index_tree import IndexTree
 
+NEAR = 2  # points before a target whose states are read beforehand
 SOURCES = 4  # definitions that a value was made of whose states are read beforehand
 FIRST_POINTS = 16  # at which the first difference of the runs is looked for
 
@@ -49,13 +51,13 @@ class Walk:
     def foresee(self, point: int, target: Target) -> None:
         """Have what is likely to be looked at next read and tested with what is run next.
 
-        That are the states at a point and at the one before it, those where its value comes from, and where the
-        target's set may be the same one up to the point, the set before it.
+        That are the states at a point and at the one before it, those where its value comes from, those right before
+        the target, and where the target's set may be the same one up to the point, the set before it.
         """
         if self.is_printed:
             return
         before = self.tree.before(point)
-        self.causality.states.foresee([point, before, *self._around_sources(point)])
+        self.causality.states.foresee([point, before, *self._right_before(target), *self._around_sources(point)])
         if before is not None and self.causality.may_keep(point, target):
             self.causality.foresee(before, Target(point, target.variables))
 
@@ -63,6 +65,10 @@ class Walk:
         """Have the states at some points, of those at which a target's set may be the same one, read at once."""
         if not self.is_printed:
             self.causality.states.foresee([point for point in points if self.causality.may_keep(point, target)])
+
+    def _right_before(self, target: Target) -> NDArray[np.int64]:
+        place = int(np.searchsorted(self.tree.points, target.point))
+        return self.tree.points[max(place - NEAR, 0) : place]
 
     def _around_sources(self, event: int) -> Iterator[int | None]:
         """The points at which the last definitions that a value was made of, and what is before them, are looked at."""
