@@ -6,12 +6,21 @@ from functools import cache
 
 import numpy as np
 import pytest
-from compared import Change, Compared, compared
+from altering import case_of
+from compared import Change, Compared, compared, line_with
 from hypothesis import given
 from hypothesis import strategies as st
+from snippets import snippet
 
+from whence.alter.changes import Op
+from whence.alter.session import Session
+from whence.probe.instrument import Variant
 from whence.probe.layout import Kind
+from whence.probe.sites import Role
+from whence.techniques.chains.reference import Kind as Source
+from whence.techniques.chains.reference import Reference
 from whence.techniques.chains.state import Elsewhere, Faulty, Ranges, Reading, States, Written, _words, written_parts
+from whence.techniques.chains.technique import compare
 from whence.trace.writers import NOTHING
 
 # Fails with 5, since `n > 4` should be `n > 5`.
@@ -284,3 +293,63 @@ def test_what_is_not_faulty_is_so_until_one_of_the_runs_writes_to_it_again():
     states.note_equal(between, variable)
     assert states.is_known_equal(later, variable) and not states.is_known_equal(behind, variable)
     assert not states.is_known_equal(both.events("OTHER", Kind.STORE)[0], variable)
+
+
+SORTED = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int values[2] = {2, 1}, shown;
+static int order(const void *left, const void *right)
+{
+    return *(const int *)left - *(const int *)right; /* ORDER */
+}
+int main(int argc, char **argv)
+{
+    shown = atoi(argv[1]); /* BEFORE */
+    qsort(values, 2, sizeof *values, order); /* SORT */
+    shown = 1; /* BEHIND */
+    shown = values[0];
+    printf("%d\\n", shown);
+    return 0;
+}
+"""
+
+
+def test_what_a_change_leads_to_without_being_recorded_differs_from_the_change_on():
+    """No recorded value differs until one of ``values`` is loaded."""
+    both = compared(SORTED, "5", "2\n", Change("ORDER", Role.BINARY, Op.NEGATE))
+    states = both.walk().causality.states
+    assert not states.difference(both.events("BEFORE", Kind.STORE)[0])
+    (found,) = states.difference(both.events("BEHIND", Kind.STORE)[0]).values()
+    assert both.lines([found.variable.event]) == [both.line("SORT")]
+    assert values(found) == (1 | 2 << 32, 2 | 1 << 32)
+
+
+FED = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int turns, behind;
+static char line[8];
+int main(void)
+{
+    turns = 3; /* BEFORE */
+    fgets(line, sizeof line, stdin); /* INPUT */
+    if (turns > 2)
+        behind = 1; /* BEHIND */
+    turns = line[1];
+    printf("%d\\n", turns);
+    return 0;
+}
+"""
+
+
+def test_of_two_cases_what_the_library_read_differs_as_soon_as_it_was_read():
+    made = snippet(FED)
+    failing, passing = (case_of(text, expected=b"98\n") for text in (b"xyz\n", b"xbz\n"))
+    other = Reference(Source.CASE, "another", case=passing)
+    with Session(made.subject, failing, variant=Variant.REPLAY) as session, compare(session, other) as comparison:
+        states, trace = States(comparison.pairing), comparison.pairing.failing.trace
+        before, behind = (made.events_at(trace, line_with(made, m), Kind.STORE)[0] for m in ("BEFORE", "BEHIND"))
+        assert not states.difference(before)
+        (found,) = states.difference(behind).values()
+        assert (found.value, found.reference) == (b"xyz\n\0", b"xbz\n\0")

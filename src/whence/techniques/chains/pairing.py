@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.alter.changes import EVERY
 from whence.alter.path import Path
 from whence.probe.layout import Kind
 from whence.probe.matched_variables import matched_locals, matched_statics
@@ -210,9 +211,15 @@ def written(run: ComparedRun, stream: int, events: Integers) -> Integers:
 
 
 def common_segments(failing: ComparedRun, reference: ComparedRun) -> int:
-    """How many segment instances both runs begin with: the same ones, with the same values."""
+    """How many segment instances both runs begin with: the same ones, with the same values.
+
+    What is not recorded may differ from the first change of the reference run on, such as the order that ``qsort``
+    makes; between two cases from the first that the library wrote to memory, such as a line of the input.
+    """
     first, second = failing.trace, reference.trace
-    count = min(first.segments, second.segments)
+    count = min(first.segments, second.segments, _first_altered(reference))
+    if failing.session is not reference.session:
+        count = min(count, _first_written_by_library(failing))
     rows, others = first.columns.segments[:count], second.columns.segments[:count]
     differs = np.flatnonzero((rows["id"] != others["id"]) | (rows["word"] != others["word"]))
     count = int(differs[0]) if len(differs) else count
@@ -226,3 +233,18 @@ def common_segments(failing: ComparedRun, reference: ComparedRun) -> int:
     if not len(other):
         return count
     return max(int(np.searchsorted(rows["word"][:count], units[other[0]], side="right")) - 1, 0)
+
+
+def _first_altered(run: ComparedRun) -> int:
+    """The first segment instance in which a change of a run is made; behind the last one where none is."""
+    trace, every = run.trace, run.changes["clock"] == EVERY
+    blocks = trace.plan.segments["block"][trace.columns.segments["id"][: trace.segments]]
+    altered = np.isin(blocks, run.changes["block"][every])
+    altered |= np.isin(trace.block_clock[: trace.segments], run.changes["clock"][~every])
+    return int(np.argmax(altered)) if altered.any() else trace.segments
+
+
+def _first_written_by_library(run: ComparedRun) -> int:
+    """The first segment instance in which a library call writes to memory; behind the last one where none does."""
+    written = run.writes.event[run.kinds[run.writes.event] == Kind.CALL]
+    return int(run.trace.columns.events["segment"][written[0]]) if len(written) else run.trace.segments
