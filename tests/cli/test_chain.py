@@ -131,6 +131,48 @@ def test_a_stack_that_altered_runs_fill_earlier():
     assert not chain["incomplete"]
 
 
+# The way is chosen by a pointer to a function, which lies elsewhere in the good version.
+POINTED = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct way { int (*fee)(int); int (*unused)(int); int tax; };
+struct bill { int fee, tax; };
+static int light(int weight)
+{
+    return 4;
+}
+static int heavy(int weight)
+{
+    if (weight > 18) /* FAULT */
+        return 9; /* NINE */
+    return 8;
+}
+int main(int argc, char **argv)
+{
+    int weight = atoi(argv[1]);
+    struct way *way = malloc(sizeof *way);
+    way->fee = weight > 10 ? heavy : light; /* POINTER */
+    way->unused = weight > 10 ? light : heavy;
+    struct bill bill = {way->fee(weight), 1}, sent; /* CALL */
+    sent = bill; /* COPY */
+    printf("bill %d\\n", sent.fee + sent.tax);
+    return way->unused == NULL;
+}
+"""
+
+
+def test_pointers_to_functions_of_a_good_version_are_compared_by_the_function():
+    good = POINTED.replace("weight > 18", "weight > 20 || weight < 1").replace("return 4", "return weight / 50 + 4")
+    folder = subject_folder("chain-pointed", pointed_c=POINTED, good_c=good)
+    words = ("chain", "pointed.c", "--fails", "20", "--expect", "bill 9\n", "--reference", "good.c", "--json")
+    steps = whence(folder, *words).json["chain"]["steps"]
+    lines = [step["line"] for step in steps]
+    assert line_of(POINTED, "POINTER") not in lines and line_of(POINTED, "CALL") in lines
+    (copied,) = [step for step in steps if step["line"] == line_of(POINTED, "COPY")]
+    assert copied["text"] == "gave `sent` the value {.fee = 9, .tax = 1}"
+    assert copied["reference"] == "{.fee = 8, .tax = 1}"
+
+
 def test_it_says_what_it_was_compared_with_and_what_it_took(found):
     chain = found.json["chain"]
     assert chain["reference"]["kind"] == "switch" and chain["reference"]["line"] == line("FAULT")

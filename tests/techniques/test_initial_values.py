@@ -88,7 +88,7 @@ def test_a_program_without_symbols_is_refused(days, tmp_path):
 def test_a_file_that_is_no_executable(tmp_path):
     path = Path(tmp_path, "text")
     path.write_text("nothing")
-    with pytest.raises(BuildError, match="its variables cannot be read"):
+    with pytest.raises(BuildError, match="its symbols cannot be read"):
         stored_variables(path)
 
 

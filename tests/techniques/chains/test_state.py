@@ -140,6 +140,13 @@ def test_blocks_that_lie_elsewhere_are_the_same_and_so_are_pointers_to_them():
     assert "BLOCK" not in found and "CHOSEN" not in found  # the same place of the same block
 
 
+def test_a_pointer_in_a_register_is_compared_by_what_it_points_to():
+    """``malloc`` gives another address in the reference run: a block was made before."""
+    (given,) = runs().events("BLOCK", Kind.RESULT)
+    assert runs().failing.trace.value(given) != runs().pairing.reference.trace.value(runs().pairing.events[given])
+    assert not [v for v in runs().walk().causality.states.difference(given) if v.event == given]
+
+
 def test_pointers_to_other_places_of_a_block_differ_by_their_offset():
     faulty = after(stored("HEAP"))["INSIDE"]
     block = int(runs().failing.trace.value(stored("BLOCK")) or 0)

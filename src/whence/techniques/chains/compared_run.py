@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import CHANGE, Flag, Op
 from whence.alter.path import Path
+from whence.build.static_data import places_of_functions
 from whence.probe.instrument import Variant
 from whence.probe.layout import NO_SLOT, Kind
 from whence.probe.sites import Role
@@ -230,6 +231,21 @@ class ComparedRun:
         return made
 
     # ---- Objects -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def function_addresses(self) -> Integers:
+        """For each function of the program its address; -1 where it is not known."""
+        subject = self.session.subject
+        found = np.full(len(subject.program.functions), -1, np.int64)
+        places = places_of_functions(subject.variant(Variant.REPLAY))
+        called = self.variables.functions
+        shift = next((address - places[name] for address, name in called.items() if name in places), None)
+        if shift is None:
+            return found
+        for function in subject.program.functions:
+            if function.name in places:
+                found[function.id] = places[function.name] + shift
+        return found
 
     def scalars(self, frame: int) -> dict[str, tuple[int, int]]:
         """The locals of a frame to which no pointer goes, by name: address and size. They are not among the objects."""

@@ -99,7 +99,8 @@ class Explanation:
             return self._omitted(faulty, time)
         reader = self._reader
         text, reference = reader.action(event), self._in_reference(event, faulty)
-        if reader.trace.kind(event) is Kind.CALL and faulty.variable.length:
+        is_scalar = reader.observation(event) is not None
+        if faulty.variable.length and (not is_scalar or reader.trace.kind(event) is Kind.CALL):
             text, reference = self._written(event, faulty)
         text = text or f"executed `{reader.static(event).text}`"
         text += ", which it kept" if self._is_kept(event, faulty) else ""
@@ -126,14 +127,20 @@ class Explanation:
         return value is not None and value == self._other.trace.value(other)
 
     def _written(self, event: int, faulty: Faulty) -> tuple[str, str]:
-        """What a function of the C library wrote to, and what is there in the reference run; empty: it has no name."""
+        """What the C library or the copy of a structure wrote to, and what is there in the reference run.
+
+        Empty: it has no name.
+        """
         memory, variable = self._named(event), faulty.variable
         place = memory.place(variable) if memory is not None else None
         if memory is None or place is None:
             return "", ""
         value = memory.value(place)
-        called = callee_of(self._reader.static(event))
-        text = f"`{called}` wrote `{place.text}`" + (f", which became {value}" if value else "")
+        if self._reader.trace.kind(event) is Kind.CALL:
+            called = callee_of(self._reader.static(event))
+            text = f"`{called}` wrote `{place.text}`" + (f", which became {value}" if value else "")
+        else:
+            text = f"gave `{place.text}` " + (f"the value {value}" if value else "another value")
         return text, memory.value_with(place, variable.address, faulty.reference)
 
     def _omitted(self, faulty: Faulty, time: int) -> Step:

@@ -187,6 +187,23 @@ class Pairing:
         same_size = rows["size"] == others["size"][np.maximum(found, 0)]
         return np.where(same_size | (rows["kind"] == HEAP), found, NONE)
 
+    @cached_property
+    def functions(self) -> tuple[tuple[Integers, Integers], Integers]:
+        """Addresses of the reference run's functions: of those that correspond, with the failing run's; of the others.
+
+        None where both runs are of one program, whose functions lie where they do.
+        """
+        nothing = np.zeros(0, np.int64)
+        if self._correspondence is None:
+            return (nothing, nothing), nothing
+        mine, theirs = self.failing.function_addresses, self.reference.function_addresses
+        numbers = np.flatnonzero(self._correspondence.functions >= 0)
+        partners = self._correspondence.functions[numbers]
+        both = (mine[numbers] >= 0) & (theirs[partners] >= 0)
+        numbers, partners = numbers[both], partners[both]
+        alone = np.setdiff1d(np.flatnonzero(theirs >= 0), partners)
+        return (theirs[partners], mine[numbers]), theirs[alone]
+
     def _declared(self) -> tuple[Integers, Integers]:
         """For each object what the reference run's declarations call its static variable, and its local; or NONE."""
         declared = np.asarray(self.failing.objects["declared"], np.int64)

@@ -18,12 +18,12 @@ from whence.alter.changes import Op, Verdict, joined
 from whence.probe.layout import Kind
 from whence.techniques.chains.compared_run import NO_SITE, ComparedRun, Moment
 from whence.techniques.chains.pairing import Pairing
+from whence.techniques.chains.pointers import WORD, Pointers
 from whence.techniques.chains.registers import live_registers
 from whence.trace.objects import HEAP
 
 Integers = NDArray[np.int64]
 Seen = tuple[bytes, bytes]  # ranges of memory, one behind the other; and an event's own value
-WORD = 8  # bytes
 OFFSET = 40  # bits of a place within an object
 
 
@@ -144,10 +144,11 @@ class States:
 
     def _difference(self, point: int, ranges: Ranges, values: Seen, others: Seen) -> dict[Variable, Faulty]:
         other, is_own = int(self.pairing.events[point]), bool(self.failing.own[point])
-        found = [*self._memory(point, other, ranges, values[0], others[0]), *self._registers(point)]
+        pointers = Pointers(self.pairing, point, other)
+        found = [*self._memory(point, ranges, (values[0], others[0]), pointers), *self._registers(point, pointers)]
         self._check(point, found)
-        if is_own and values[1] != others[1]:
-            found.append(Faulty(Variable(point, 0, 0), values[1], others[1], other))
+        if is_own:
+            found += self._register(point, values[1], others[1], other, pointers)
         return {faulty.variable: faulty for faulty in sorted(found, key=lambda f: f.variable)}
 
     def _check(self, point: int, found: Sequence[Faulty]) -> None:
@@ -199,8 +200,9 @@ class States:
                     rows.append([base, size, others[name][0]])
         return written_parts(upto, np.array(sorted(rows), np.int64).reshape(-1, 3))
 
-    def _memory(self, point: int, other: int, ranges: Ranges, values: bytes, others: bytes) -> Iterator[Faulty]:
+    def _memory(self, point: int, ranges: Ranges, values: tuple[bytes, bytes], pointers: Pointers) -> Iterator[Faulty]:
         """The faulty variables in memory."""
+        other = int(self.pairing.events[point])
         mine = self.failing.writers.last(point, ranges.starts, ranges.lengths)
         order = np.argsort(ranges.others, kind="stable")
         theirs = _reordered(
@@ -208,8 +210,8 @@ class States:
             ranges.lengths,
             order,
         )
-        here, there = np.frombuffer(values, np.uint8), np.frombuffer(others, np.uint8)
-        there, foreign = self._translated(point, other, ranges, there)
+        here, there = (np.frombuffer(part, np.uint8) for part in values)
+        there, foreign = pointers.in_memory(there, _words(ranges))
         partners = np.where(mine >= 0, self.pairing.events[np.maximum(mine, 0)], mine)
         differs = (here != there) | (partners != theirs)
         offsets = np.concatenate([[0], np.cumsum(ranges.lengths)])
@@ -225,35 +227,9 @@ class States:
                     self._places[variable] = int(ranges.others[place]) + first
                     yield Faulty(variable, here[at].tobytes(), there[at].tobytes(), definition, is_foreign)
 
-    def _translated(
-        self, point: int, other: int, ranges: Ranges, there: NDArray[np.uint8]
-    ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """The reference's bytes with its pointers to what lies elsewhere in the failing run told as that one's.
-
-        And which bytes belong to pointers to what the failing run does not have.
-        """
-        mine, theirs = self.failing.objects, self.reference.objects
-        numbers = self.failing.living(point)
-        partners = self.pairing.objects[numbers]
-        numbers, partners = numbers[partners >= 0], partners[partners >= 0]
-        alone = np.setdiff1d(self.reference.living(other), partners)
-        bases, ends = _extent(theirs, np.concatenate([partners, alone]))
-        shifts = np.concatenate([_extent(mine, numbers)[0] - bases[: len(numbers)], np.zeros(len(alone), np.int64)])
-        order = np.argsort(bases)
-        parts = _words(ranges)[:, np.newaxis] + np.arange(WORD)
-        found, foreign = there.copy(), np.zeros(len(there), np.bool_)
-        if len(parts) and len(order):
-            words = there[parts].view(np.int64).ravel()
-            place = order[np.searchsorted(bases[order], words, side="right") - 1]
-            inside = (words >= bases[place]) & (words <= ends[place])  # the end is one that a pointer may have, too
-            foreign[parts[inside & (place >= len(numbers))]] = True
-            words = np.where(inside, words + shifts[place], words)
-            found[parts] = words[:, np.newaxis].view(np.uint8)
-        return found, foreign
-
     # ---- Registers ---------------------------------------------------------------------------------------------------
 
-    def _registers(self, point: int) -> Iterator[Faulty]:
+    def _registers(self, point: int, pointers: Pointers) -> Iterator[Faulty]:
         """Registers whose values differ."""
         run, other_run = self.failing, self.reference
         for event, told in live_registers(run.trace, point):
@@ -261,8 +237,15 @@ class States:
             if min(other, other_told) < 0 or run.sites[event] == NO_SITE or event == point:
                 continue
             value, reference = run.trace.value(told), other_run.trace.value(other_told)
-            if value is not None and reference is not None and value != reference:
-                yield Faulty(Variable(event, 0, 0), _word(value), _word(reference), other)
+            if value is not None and reference is not None:
+                yield from self._register(event, _word(value), _word(reference), other, pointers)
+
+    @staticmethod
+    def _register(event: int, value: bytes, reference: bytes, other: int, pointers: Pointers) -> Iterator[Faulty]:
+        """A register, by the event that gave it its value, where that differs."""
+        told, is_foreign = pointers.in_register(reference)
+        if value != told:
+            yield Faulty(Variable(event, 0, 0), value, told, other, is_foreign)
 
 
 class Sought(NamedTuple):
@@ -376,12 +359,6 @@ def _reordered(found: Integers, lengths: Integers, order: NDArray[np.intp]) -> I
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     return np.concatenate([parts[place] for place in places.tolist()])
-
-
-def _extent(objects: Any, numbers: Integers) -> tuple[Integers, Integers]:
-    """Where some objects begin and end."""
-    bases = objects["base"][numbers].astype(np.int64)
-    return bases, bases + objects["size"][numbers]
 
 
 def _words(ranges: Ranges) -> Integers:
