@@ -173,6 +173,34 @@ def test_pointers_to_functions_of_a_good_version_are_compared_by_the_function():
     assert copied["reference"] == "{.fee = 8, .tax = 1}"
 
 
+# From 20 on the other row is chosen, and a block in place of none.
+CHOSEN = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int rows[2] = {4, 9}, *chosen;
+int main(int argc, char **argv)
+{
+    int weight = atoi(argv[1]), *spare = malloc(16), *kept;
+    spare[0] = 3;
+    chosen = &rows[weight > 19]; /* FAULT */
+    kept = chosen == rows ? NULL : spare; /* BLOCK */
+    printf("fee %d\\n", *chosen + (kept ? *kept : 1));
+    return 0;
+}
+"""
+
+
+def test_a_pointer_is_told_by_what_it_points_to():
+    words = ("chain", "chosen.c", "--fails", "20", "--expect", "fee 5\n", "--reference", "rule", "--json")
+    folder = subject_folder("chain-chosen", chosen_c=CHOSEN)
+    steps = {step["line"]: step for step in whence(folder, *words, "--passes", "4").json["chain"]["steps"]}
+    row, block = (steps[line_of(CHOSEN, mark)] for mark in ("FAULT", "BLOCK"))
+    assert (row["text"], row["reference"]) == ("gave `chosen` the value &rows[1]", "&rows[0]")
+    words = ", the block of 16 bytes that chosen.c:6 allocated"
+    assert block["text"].startswith("gave `kept` the value 0x") and block["text"].endswith(words)
+    assert block["reference"] == "NULL"
+
+
 def test_it_says_what_it_was_compared_with_and_what_it_took(found):
     chain = found.json["chain"]
     assert chain["reference"]["kind"] == "switch" and chain["reference"]["line"] == line("FAULT")

@@ -6,17 +6,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from whence.dependence.slices import place_of
 from whence.findings import Statement
 from whence.probe.layout import Kind
 from whence.subject.trace_reader import MEMORY, TraceReader, callee_of
 from whence.techniques.chains.causality import Causality, Set
-from whence.techniques.chains.named import Named, named
+from whence.techniques.chains.named import Named
+from whence.techniques.chains.pointers import WORD
 from whence.techniques.chains.state import Faulty, Variable
 from whence.trace.slicing import dependences
 from whence.trace.writers import NOTHING
+
+if TYPE_CHECKING:
+    from whence.program.debug import CType
 
 
 @dataclass(slots=True)
@@ -59,6 +63,7 @@ class Explanation:
         self._reader, self._other, self._causality = reader, other, causality
         self._pairing = causality.states.pairing
         self._names = names
+        self._memories: dict[int, Named] = {}
 
     def steps(self, sets: list[tuple[int, Set]]) -> list[Step]:
         """The steps, in order of time; ``leads_to`` counts from 0."""
@@ -75,6 +80,9 @@ class Explanation:
                 if variable in faulty:
                     found.setdefault(key, faulty[variable])
         order = {key: number for number, key in enumerate(sorted(found, key=lambda key: (times[key], key)))}
+        for key in order:
+            if self._is_told_by_memory(key[0], found[key]):
+                self._named(times[key])  # all are read at once
         steps = [self._step(key[0], found[key], times[key]) for key in order]
         for (_, later), (_, earlier) in pairwise(sets):
             self._join(order, steps, keys, earlier, later)
@@ -99,9 +107,11 @@ class Explanation:
             return self._omitted(faulty, time)
         reader = self._reader
         text, reference = reader.action(event), self._in_reference(event, faulty)
-        is_scalar = reader.observation(event) is not None
-        if faulty.variable.length and (not is_scalar or reader.trace.kind(event) is Kind.CALL):
-            text, reference = self._written(event, faulty)
+        if self._is_told_by_memory(event, faulty):
+            is_pointer = self._target(event) is not None and faulty.variable.length == WORD
+            told, other = self._pointed(event, faulty) if is_pointer else self._written(event, faulty)
+            if told or not is_pointer:
+                text, reference = told, other
         text = text or f"executed `{reader.static(event).text}`"
         text += ", which it kept" if self._is_kept(event, faulty) else ""
         text += self._never_given(event)
@@ -125,6 +135,28 @@ class Explanation:
             return False
         value = self._reader.trace.value(event)
         return value is not None and value == self._other.trace.value(other)
+
+    def _is_told_by_memory(self, event: int, faulty: Faulty) -> bool:
+        """Whether memory is looked at for the name or the value of what a step is about."""
+        if event == NOTHING or not faulty.variable.length:
+            return event == NOTHING
+        reader = self._reader
+        is_scalar = reader.observation(event) is not None and reader.trace.kind(event) is not Kind.CALL
+        return not is_scalar or self._target(event) is not None
+
+    def _target(self, event: int) -> CType | None:
+        """What the pointer that an event stores points to; None: it stores no pointer."""
+        path = self._reader.static(event).path
+        plain = path.type.plain if path is not None and path.type is not None else None
+        return plain.target if plain is not None and plain.kind == "pointer" else None
+
+    def _pointed(self, event: int, faulty: Faulty) -> tuple[str, str]:
+        """What a stored pointer points to, and what the reference's does; empty where words do not tell them apart."""
+        seen, memory, target = self._reader.observation(event), self._named(event), self._target(event)
+        if seen is None or memory is None:
+            return "", ""
+        value, reference = memory.pointed(faulty.value, target), memory.pointed(faulty.reference, target)
+        return (f"gave `{seen.name}` the value {value}", reference) if value != reference else ("", "")
 
     def _written(self, event: int, faulty: Faulty) -> tuple[str, str]:
         """What the C library or the copy of a structure wrote to, and what is there in the reference run.
@@ -158,9 +190,10 @@ class Explanation:
         return Step(NOTHING, statement, text, self._other.action(definition), [], time)
 
     def _named(self, event: int) -> Named | None:
-        """The failing run's memory after an event, told in C."""
-        self._names -= 1
-        return named(self._causality.states.failing, event) if self._names >= 0 else None
+        """The failing run's memory after an event, told in C; None where enough was looked at."""
+        if event not in self._memories and len(self._memories) < self._names:
+            self._memories[event] = Named(self._causality.states.failing, event)
+        return self._memories.get(event)
 
     def _place(self, event: int) -> Statement | None:
         """The statement; of a parameter the call that gave it."""
