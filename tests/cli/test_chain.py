@@ -201,6 +201,35 @@ def test_a_pointer_is_told_by_what_it_points_to():
     assert block["reference"] == "NULL"
 
 
+# Row and column are exchanged: no value of one site mends that for all cases.
+TABLE = """\
+#include <stdio.h>
+#include <stdlib.h>
+static const int table[3][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+int main(int argc, char **argv)
+{
+    int row = atoi(argv[1]), column = atoi(argv[2]);
+    if (table[row][column] == 0)
+        return 1;
+    int found = table[column][row]; /* FAULT */
+    int twice = 2 * found; /* TWICE */
+    printf("twice %d\\n", twice);
+    return 0;
+}
+"""
+
+
+def test_compared_with_the_program_with_an_edit_of_its_source():
+    right = {"0 1": 4, "1 2": 12, "2 0": 14}
+    cases = [word for case, twice in right.items() for word in ("--fails", case, "--expect", f"twice {twice}\n")]
+    cases += ["--passes", "0 0", "--passes", "1 1", "--passes", "2 2", "--case", "fails 1"]
+    folder = subject_folder("chain-table", table_c=TABLE)
+    chain = whence(folder, "chain", "table.c", *cases, "--reference", "edit", "--json").json["chain"]
+    assert (chain["reference"]["kind"], chain["reference"]["line"]) == ("edit", line_of(TABLE, "FAULT"))
+    told = [(step["line"], step["reference"]) for step in chain["steps"]]
+    assert told == [(line_of(TABLE, "FAULT"), "2"), (line_of(TABLE, "TWICE"), "4")]
+
+
 def test_it_says_what_it_was_compared_with_and_what_it_took(found):
     chain = found.json["chain"]
     assert chain["reference"]["kind"] == "switch" and chain["reference"]["line"] == line("FAULT")

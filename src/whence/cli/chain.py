@@ -24,9 +24,9 @@ ALGORITHMS = ("dependence", "hierarchical", "dependence-printed", "hierarchical-
 )
 @click.option(
     "--reference",
-    metavar="switch|rule|pair|case|VERSION",
-    help="What to compare with: the run itself, patched in this way; the nearest passing case; or a good version: a "
-    "folder with whence.toml, a C file, an executable [the first of these that there is].",
+    metavar="switch|rule|pair|edit|case|VERSION",
+    help="What to compare with: the run itself, patched in this way; the program with its source edited; the nearest "
+    "passing case; or a good version: a folder with whence.toml, a C file, an executable [the first that there is].",
 )
 def chain(options: Options, search: Search, algorithm: str, reference: str | None) -> int:
     """Show how the fault became the failure: the faulty values, each of which was needed for the next.

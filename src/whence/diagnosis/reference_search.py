@@ -11,22 +11,32 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import IntEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from whence.alter.session import Session
+from whence.build.edited import Rebuild
+from whence.build.scratch import scratch
 from whence.dependence.predicate_switching import Failing
 from whence.dependence.slices import symptom_start
+from whence.diagnosis.edit_trials import EditTrials
 from whence.diagnosis.own_verdict import files_of_tests
+from whence.diagnosis.tried_edits import STATEMENTS, known_fixes, likeliest_first, words_of
 from whence.errors import WhenceError
-from whence.findings import plural
+from whence.findings import Statement, plural
 from whence.investigation.clock import OutOfTime, alarm
 from whence.probe.instrument import Variant
+from whence.program.source_edits import edited, edited_line
+from whence.subject.candidate_edits import CandidateRuns
 from whence.subject.runs import counters
+from whence.subject.subject import of_capture
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.subject.symptoms import symptom_of
 from whence.subject.trace_reader import TraceReader
+from whence.techniques.bugfix.candidates import file_candidates, ordered
 from whence.techniques.chains.reference import Kind, Reference, critical
 from whence.techniques.chains.technique import nearest
 from whence.techniques.rules.repairs import RepairSearch
@@ -35,7 +45,10 @@ from whence.techniques.value_replacement.technique import searched_pairs
 if TYPE_CHECKING:
     from whence.alter.work import Work
     from whence.investigation.investigation import Investigation
+    from whence.program.c_source import CSource
+    from whence.program.source_edits import SourceEdit
     from whence.subject.recorder import Recording
+    from whence.subject.subject import Subject
 
 COMPARED = 6  # equally good rules or switches, at most, of which the run that they patch is looked at
 MANY = 1 << 20  # events of a failing run from which on it is not recorded with several patches
@@ -52,7 +65,8 @@ class Choice(IntEnum):
     SWITCH = 1
     PAIR = 2
     RULE = 3  # one with which this case passes, whatever else it does
-    CASE = 4
+    EDIT = 4  # of the source, with which all cases pass: it fits them by chance more often than a rule does
+    CASE = 5
 
     @property
     def kind(self) -> Kind:
@@ -65,6 +79,7 @@ _KINDS = {
     Choice.SWITCH: Kind.SWITCH,
     Choice.PAIR: Kind.PAIR,
     Choice.RULE: Kind.RULE,
+    Choice.EDIT: Kind.EDIT,
     Choice.CASE: Kind.CASE,
 }
 PATCHES = (Choice.REPAIR, Choice.SWITCH, Choice.PAIR, Choice.RULE)
@@ -73,6 +88,7 @@ TURNS = (
     (Choice.REPAIR, 0.25),
     (Choice.SWITCH, 0.35),
     (Choice.PAIR, 0.35),
+    (Choice.EDIT, 0.7),
     (Choice.REPAIR, 0.6),
     (Choice.SWITCH, 0.6),
     (Choice.PAIR, 0.8),
@@ -100,6 +116,7 @@ class ReferenceSearch:
             Choice.SWITCH: _Switches(investigation, recording, tests),
             Choice.PAIR: _Pairs(investigation, row, recording, tests),
             Choice.RULE: rules,
+            Choice.EDIT: _Edits(investigation, tests),
             Choice.CASE: _Cases(investigation, row),
         }
         return cls(investigation, recording, {choice: finders[choice] for choice in choices})
@@ -305,6 +322,65 @@ class _Pairs(Finder):
 
     def _why_none(self) -> str:
         return f"{self._case} passes with no other value that was tried"
+
+
+class _Edits(Finder):
+    """The program with the likeliest edit of its source with which all cases pass, and which passing ones come to.
+
+    Code that is missing, another member or index, and tables have no instruction that a rule could change. Edits have
+    one turn, in which they are tried as ``whence locate`` does it (tried_edits.py).
+    """
+
+    def __init__(self, investigation: Investigation, without: Collection[str]) -> None:
+        super().__init__()
+        self._investigation, self._without = investigation, without
+        self._references: list[Reference] = []
+        self._scratch: TemporaryDirectory[str] | None = None
+        self._tried = 0
+
+    def _look(self, work: Work) -> None:
+        self.is_over = True
+        investigation = self._investigation
+        subject, runs = investigation.subject, investigation.runs
+        ranking = rank_by_coverage(investigation.coverage, "op2")[:STATEMENTS]
+        skipped = {*subject.places.changed_files(), *self._without}
+        named = [entry.statement.file for entry in ranking if entry.statement.file not in skipped]
+        files = file_candidates(subject, named)
+        statements = [(e.statement.file, e.statement.line) for e in ranking if e.statement.file in files]
+        deadline = work.deadline if work.deadline is not None else time.monotonic() + investigation.clock.left
+        trials = EditTrials(runs.failing, deadline, counts=lambda one: one.ran > 0)
+        sources = {name: file.source for name, file in files.items()}
+        with CandidateRuns(subject, runs, deadline) as candidates:
+            trials.run(candidates, sources, ordered(files, statements, known_fixes(subject.folder)), files)
+            self._tried = candidates.count.tried
+        for _, one in likeliest_first(trials, {}):
+            if one.ran and len(one.edit.parts) == 1 and (line := edited_line(sources[one.edit.file], one.edit)):
+                at = Statement(one.edit.file, line[0])
+                self._references = [
+                    Reference(
+                        Kind.EDIT,
+                        f"the program with {words_of(one.edit)} on line {at.line}",
+                        statement=at,
+                        version=self._built(one.edit, sources[at.file]),
+                    )
+                ]
+                return
+
+    def _built(self, edit: SourceEdit, source: CSource) -> Subject:
+        """The program with an edit."""
+        subject = self._investigation.subject
+        self._scratch = scratch("edited-reference")  # holds what it is made of, as long as it is compared with
+        rebuild = Rebuild(subject.capture, Path(self._scratch.name), subject.places.modules_with)
+        with self._investigation.clock.standing():
+            found = of_capture(subject, rebuild.capture(subject.folder / edit.file, edited(source, edit), "edited"))
+            found.variant(Variant.REPLAY)
+        return found
+
+    def found(self) -> list[Reference]:
+        return self._references
+
+    def _why_none(self) -> str:
+        return f"not all cases pass with any of {plural(self._tried, 'edit')} of the source"
 
 
 class _Cases(Finder):

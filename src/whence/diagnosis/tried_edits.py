@@ -91,7 +91,7 @@ def tried_edits(
     with CandidateRuns(subject, runs, deadline) as candidates:
         trials.run(candidates, sources, chain(fitted, (edit for edit in likely if edit not in fitted)), files)
         tried = candidates.count.tried
-    found = _likeliest_first(trials, dict.fromkeys(fitted, len(trials.places)) | places)
+    found = likeliest_first(trials, dict.fromkeys(fitted, len(trials.places)) | places)
     doubtful = {edit for edit, value in fitted.items() if not (value in PLAIN or value.isidentifier())} - places.keys()
     checked = sum(one.ran > 0 for _, one in found)
     listed = list(_rows(runs, sources, all_statements, found, doubtful, rows))
@@ -105,7 +105,7 @@ def _placed(edits: Iterable[SourceEdit], places: dict[SourceEdit, int]) -> Itera
         yield edit
 
 
-def _likeliest_first(trials: EditTrials, places: dict[SourceEdit, int]) -> list[tuple[float, Sieved]]:
+def likeliest_first(trials: EditTrials, places: dict[SourceEdit, int]) -> list[tuple[float, Sieved]]:
     """The edits with which all cases pass, each with its cost: its size, and the logarithm of how many are likelier.
 
     Those under conditions have no place among the others but the one at which they were made. Edits that no passing
@@ -165,7 +165,7 @@ def _rows(
         yield {
             "file": statement.file,
             "line": statement.line,
-            "rule": _words(one.edit),
+            "rule": words_of(one.edit),
             "before": before,
             "after": after,
             "f2p": len(one.repaired),
@@ -182,8 +182,8 @@ def _rows(
         }
 
 
-def _words(edit: SourceEdit) -> str:
-    """What an edit does, in words."""
+def words_of(edit: SourceEdit) -> str:
+    """What an edit of one part does, in words."""
     (part,), ((before, after),) = edit.parts, edit.changes
     old, new = (text.decode("utf-8", "replace") for text in (before, after))
     if part.kind in (Kind.BEFORE, Kind.BEHIND):

@@ -28,6 +28,7 @@ class Kind(StrEnum):
     SWITCH = "switch"  # the failing run, a branch instance of it sent the other way
     PAIR = "pair"  # the same, a value at one instance another one
     RULE = "rule"  # the same, one site changed at all its instances
+    EDIT = "edit"  # the program with its source edited, given the same input
     VERSION = "version"  # a good version of the program, given the same input
     CASE = "case"  # a passing case
 
@@ -35,6 +36,8 @@ class Kind(StrEnum):
 @dataclass(slots=True, frozen=True)
 class Reference:
     """A reference run: the failing run with ``changes`` (CHANGE), that of a ``version``, or of a ``case``.
+
+    A program that was edited is a version, too.
 
     ``text`` follows "compared with".
     """
