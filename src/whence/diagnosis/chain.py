@@ -29,9 +29,9 @@ class FailureInducingChain:
 
     ``algorithm``: ``dependence`` (Algorithm 2), ``hierarchical`` (Algorithm 1), either with ``-printed`` for the
     paper's way without short cuts, or ``linear``: all points one by one. All give the same chain.
-    ``reference``: what the failing run is compared with: itself, patched (``switch``, ``rule``, ``pair``), the nearest
-    passing ``case``, or a good version of the program: the path of a folder, C file or executable. By default the first
-    of these kinds that there is.
+    ``reference``: what the failing run is compared with: itself, patched (``switch``, ``rule``, ``pair``), the program
+    with an ``edit`` of its source, the nearest passing ``case``, or a good version of the program: the path of a
+    folder, C file or executable. By default the first of these kinds that there is.
     """
 
     algorithm: str = ALGORITHM

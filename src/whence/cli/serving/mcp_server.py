@@ -40,7 +40,7 @@ Line = Annotated[str | None, Field(description="FILE:LINE of the statement to ch
 Lines = Annotated[Sequence[str], Field(description="Lines, as FILE:LINE, that are right: left out with their causes.")]
 Names = Annotated[Sequence[str], Field(description="Functions that are right: their conditions are passed over.")]
 Reference = Annotated[
-    Literal["switch", "rule", "pair", "case"] | None,
+    Literal["switch", "rule", "pair", "edit", "case"] | None,
     Field(description="The run to compare with: the same one, patched in this way, or the nearest passing case."),
 ]
 Asked = Context[Any, Any]  # the request that a tool answers
