@@ -88,7 +88,7 @@ TURNS = (
     (Choice.REPAIR, 0.25),
     (Choice.SWITCH, 0.35),
     (Choice.PAIR, 0.35),
-    (Choice.EDIT, 0.7),
+    (Choice.EDIT, 0.4),
     (Choice.REPAIR, 0.6),
     (Choice.SWITCH, 0.6),
     (Choice.PAIR, 0.8),

@@ -41,7 +41,7 @@ Lines = Annotated[Sequence[str], Field(description="Lines, as FILE:LINE, that ar
 Names = Annotated[Sequence[str], Field(description="Functions that are right: their conditions are passed over.")]
 Reference = Annotated[
     Literal["switch", "rule", "pair", "edit", "case"] | None,
-    Field(description="The run to compare with: the same one, patched in this way, or the nearest passing case."),
+    Field(description="The run to compare with: itself, patched in this way, the program edited, the nearest case."),
 ]
 Asked = Context[Any, Any]  # the request that a tool answers
 
