@@ -17,6 +17,7 @@ INSIDE = {
     "causes": "cause_tree",  # its events, the time of its parts, and what its optimisations save
     "real.causes": "cause_tree",
     "solver_questions": "cause_tree",  # the questions that it asks, to several solvers
+    "conditions": "bugfix",  # the conditions that it tries, and in which order
     "fixes": "bugfix",  # what its database holds
     "formula_paths": "formula_based",  # its ways to make formulas, case by case
     "solver_ways": "formula_based",  # its ways to enumerate sets

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -193,7 +194,7 @@ def held(program: str, number: int) -> tuple[str, int]:
     longer = len("".join(tokens)) - len("".join(c_tokens(source.text)))
     size = _characters(source.text) + longer
     for line in sorted({line + step for line in fault.lines for step in (-1, 0, 1)}):
-        for place, edit in enumerate(likeliest_first(candidates.on(line), made), 1):
+        for place, edit in enumerate(likeliest_first(chain(candidates.on(line), candidates.alone(line)), made), 1):
             text = edited(source, edit)
             if _characters(text) == size and c_tokens(text) == tokens:
                 return fault.kind, place

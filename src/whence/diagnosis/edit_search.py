@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from whence.diagnosis.edit_trials import EditTrials
@@ -37,7 +38,7 @@ Favoured = Mapping[Statement, Sequence[str]]  # descriptions of fixes of stateme
 SIEVING = 0.85  # of the time, for joint builds; the rest is for what passed
 CONFIRMED = 12  # edits that are compiled by themselves, the best ones
 NEAREST = 4  # ... where none passes
-ALONE = 48  # edits that no joint build can hold, such as other types, that are tried
+ALONE, AT_ONCE = 48, 8  # edits that no joint build can hold, such as other types, that are tried, and at a time
 FIRST_OF_ALL = -1  # the place of edits that rules stand for
 FOREIGN = 2  # tokens that a name counts for which the function does not use elsewhere
 _NAME = re.compile(rb"[A-Za-z_]\w*")
@@ -104,7 +105,8 @@ class EditSearch:
         self._favoured = favoured or {}
         statements = [(entry.statement.file, entry.statement.line) for entry in ranking]
         files = self._files([file for file, _ in statements])
-        self._try(ordered(files, statements, self._made), self.deadline, files)
+        alone = ordered(files, statements, self._made, FileCandidates.alone)
+        self._try(ordered(files, statements, self._made), self.deadline, files, islice(alone, ALONE))
         return self.found
 
     def with_values(self, right: Mapping[Statement, RightValues], deadline: float) -> None:
@@ -114,11 +116,16 @@ class EditSearch:
         self._try((edit for file, line, values in known for edit in file.with_values(line, values)), deadline)
 
     def _try(
-        self, candidates: Iterable[SourceEdit], deadline: float, files: Mapping[str, FileCandidates] | None = None
+        self,
+        candidates: Iterable[SourceEdit],
+        deadline: float,
+        files: Mapping[str, FileCandidates] | None = None,
+        alone: Iterable[SourceEdit] = (),
     ) -> None:
         """Sieve edits, compile the best by themselves, and put what mends among what was found.
 
-        Where none passes, statements put in are tried under conditions that ``files`` have for them.
+        Where none passes, statements put in are tried under conditions that ``files`` have for them, and then those
+        that no joint build can hold, ``alone``.
         """
         found, began, rows = self.found, time.monotonic(), self._failing
         end = began + SIEVING * (deadline - began)
@@ -138,7 +145,9 @@ class EditSearch:
             tried = self._confirm(editing, [one.edit for one in best[: min(most, passing or most)]], order)
             found.unconfirmed.update(one.trouble or NOT_HELD for one in tried if not one.repaired)
             if not self.passing:
-                self._alone(editing, [edit for edit in order if not edit.is_choice][:ALONE], order)
+                self._alone(editing, list(alone))
+            elif next(iter(alone), None) is not None:
+                found.all_made = False
             self._join(editing)
         self._order()
         found.seconds += time.monotonic() - began
@@ -215,12 +224,16 @@ class EditSearch:
                 self.found.mendings.append(Mending(edit, tried, diff, self._described(edit), order[edit]))
         return found
 
-    def _alone(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[SourceEdit, int]) -> None:
-        """Edits that need a build each."""
-        for start in range(0, len(edits), 8):
-            self._by_themselves(editing, edits[start : start + 8], order)
-            if time.monotonic() >= self.deadline:
+    def _alone(self, editing: Editing, edits: Sequence[SourceEdit]) -> None:
+        """Edits that need a build each, until one of them passes."""
+        order = {edit: self.found.made + place for place, edit in enumerate(edits)}
+        self.found.made += len(edits)
+        self.found.all_made &= len(edits) < ALONE
+        for start in range(0, len(edits), AT_ONCE):
+            if self.passing or time.monotonic() >= self.deadline:
+                self.found.all_made = False
                 break
+            self._by_themselves(editing, edits[start : start + AT_ONCE], order)
 
     def _by_themselves(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[SourceEdit, int]) -> None:
         """Edits that no sieve has seen, compiled and counted."""

@@ -13,9 +13,10 @@ from functools import cached_property
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from whence.program.c_source import CSource, Unit, entries, is_listed, lines_of, own_headers, walk
+from whence.program.c_source import CSource, Unit, entries, is_listed, lines_of, own_headers
 from whence.program.source_edits import Kind, Part, SourceEdit
 from whence.techniques.bugfix.conditions import Conditions
+from whence.techniques.bugfix.declarations import DeclarationChanges
 from whence.techniques.bugfix.entries import EntryChanges
 from whence.techniques.bugfix.expressions import ExpressionChanges, Splice
 from whence.techniques.bugfix.likelihood import likeliest_first
@@ -61,6 +62,7 @@ class FileCandidates:
         self._expressions, self._terms = ExpressionChanges(*shared), TermChanges(*shared)
         self._statements = StatementChanges(*shared)
         self._entries = EntryChanges(scope)
+        self._declarations = DeclarationChanges(scope, terms.types)
 
     def on(self, line: int) -> Iterator[tuple[int, SourceEdit]]:
         """The edits of what stands on a line, each with its tier; the same text may be made by two of them."""
@@ -77,9 +79,18 @@ class FileCandidates:
         for table, entry in self._entries_on.get(line, ()):
             for splice in self._entries.of(table, entry):
                 yield splice.tier, self._in_unit(table, splice, line)
-        for declaration in self._declarations.get(line, ()):
-            for parts, tier in self._statements.of_declaration(declaration):
-                yield tier, self._edit(line, parts)
+
+    def alone(self, line: int) -> Iterator[tuple[int, SourceEdit]]:
+        """The edits that no running program can choose, each with its tier: of the declarations on a line.
+
+        And of those of what stands there names, wherever they are.
+        """
+        for part, tier in self._declarations.on(line):
+            yield tier, self._edit(line, (part,))
+        units = [unit.node for unit in self._units_on(line)]
+        for declaration in (one for node in units for one in self._declarations.named(node)):
+            for part, tier in self._declarations.of(declaration):
+                yield tier, self._edit(self._line_of(part.start), (part,))
 
     def with_values(self, line: int, right: RightValues) -> Iterator[SourceEdit]:
         """The edits of what stands on a line that follow from right values of its statement."""
@@ -153,12 +164,6 @@ class FileCandidates:
         found = by_line(last, lambda node: node.parent.end_point[0] + 1 if node.parent is not None else 0)
         return {line: [n for n in nodes if n.start_point[0] + 1 != line] for line, nodes in found.items()}
 
-    @cached_property
-    def _declarations(self) -> dict[int, list[Node]]:
-        kinds = ("declaration", "parameter_declaration")
-        nodes = (node for node in walk(self.source.root) if node.type in kinds and not node.has_error)
-        return by_line(nodes, lambda node: node.start_point[0] + 1)
-
     def _line_of(self, offset: int) -> int:
         return bisect_left(self._line_ends, offset) + 1
 
@@ -204,13 +209,16 @@ Waiting = tuple[int, int, int, SourceEdit, Iterator[SourceEdit]]  # its turn, pl
 
 
 def ordered(
-    files: Mapping[str, FileCandidates], statements: Sequence[tuple[str, int]], made: Mapping[str, int]
+    files: Mapping[str, FileCandidates],
+    statements: Sequence[tuple[str, int]],
+    made: Mapping[str, int],
+    of: Callable[[FileCandidates, int], Iterator[tuple[int, SourceEdit]]] = lambda file, line: file.on(line),
 ) -> Iterator[SourceEdit]:
     """The distinct candidate edits of some statements, the likeliest first; they are made as they are asked for.
 
-    ``made``: how often fixes of each kind were made (``likelihood.py``). How likely an edit is falls with its
-    statement's place among them, and with its own among the edits of the statement: those with the smallest product of
-    the two come first.
+    ``of``: the edits of a file on a line. ``made``: how often fixes of each kind were made (``likelihood.py``). How
+    likely an edit is falls with its statement's place among them, and with its own among the edits of the statement:
+    those with the smallest product of the two come first.
     """
     waiting: list[Waiting] = []
     seen = set[tuple[str, tuple[Part, ...]]]()
@@ -219,7 +227,7 @@ def ordered(
         while opened < len(statements) and (not waiting or waiting[0][0] >= _turn(opened, 0)):
             file, line = statements[opened]
             if file in files:
-                _wait(waiting, opened, 0, iter(likeliest_first(files[file].on(line), made)))
+                _wait(waiting, opened, 0, iter(likeliest_first(of(files[file], line), made)))
             opened += 1
         if waiting:
             _, place, number, edit, others = heappop(waiting)

@@ -2,6 +2,10 @@
 
 A missing check mostly compares what its statement speaks of, with a constant that the program compares such things
 with, with another value of the same type, or with NULL; or it is a check that stands elsewhere.
+
+Key idea: of each form there are so many that a place could have, and so many that were there where a condition was
+taken away (``bench/conditions.py``). A condition costs the negative logarithm of that share, rounded, and the cheap
+ones come first: a flag of the file is likelier than one of the hundred comparisons of two numbers of the function.
 """
 
 from __future__ import annotations
@@ -29,11 +33,26 @@ from whence.techniques.bugfix.terms import Near, Term, Terms
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MOST_PAIRED, MOST_CONSTANTS, MOST_STRINGS = 12, 8, 5
-TIERS = (45, 110, 240)  # how many conditions are of the first tier, of the first two, and all of them
-_APART = 0.3  # what it costs that a condition stands in another function (twice that), or is the opposite of one
+MOST_PAIRED, MOST_CONSTANTS, MOST_STRINGS, MOST_RENAMED = 12, 12, 5, 12
+TIERS = (5, 15, 45, 110, 240)  # how many conditions are of the first tier, of the first two, and so on; and all of them
+HERE, SHARING, ELSEWHERE = 3.9, 4.2, 5.5  # in this function, in another one about what the statement names, or not
+RENAMED = 5.1  # a comparison of the statement, about another variable
+TURNED = 0.5  # what it costs more that it is the opposite
+# ... and of terms, by how near they are: of the statement, around it, of the function, of the file
+FLAG = (3.6, 3.6, 3.8, 5.8)
+POINTER = (3.7, 4.6, 6.7, 9.0)
+COMPARED = (4.2, 4.6, 5.9, 7.0)  # as it is elsewhere
+CONSTANT = (4.6, 4.9, 6.2, 7.3)
+SIGN = (5.3, 5.4, 6.4, 8.2)
+SIZE = (4.9, 6.5, 7.8, 9.0)  # of an array of the statement
+BOUND = (6.3, 7.4, 9.0, 9.0)  # a constant that is the bound of something else
+NUMBERS = (5.3, 6.4, 7.9, 9.0)
+POINTERS = (4.8, 5.6, 7.0, 7.4)
+STRINGS = (4.6, 4.6, 7.0, 9.0)
+STRING_END = (6.0, 6.5, 9.0, 9.0)
 OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
-_ORDERING = ("<", ">", ">=", "<=", "!=", "==")
+_SMALLER_LARGER = ("<", ">", ">=", "<=")
+_ORDERING = (*_SMALLER_LARGER, "!=", "==")
 _LIBRARY = frozenset(
     [
         *("strcmp", "strncmp", "strlen", "strchr", "memcmp", "isdigit", "isspace", "isalpha", "isalnum", "isupper"),
@@ -41,6 +60,9 @@ _LIBRARY = frozenset(
     ]
 )
 _CONDITIONS = frozenset(("binary_expression", "call_expression", "unary_expression", "identifier", "field_expression"))
+
+
+Costing = tuple[str, float]  # a condition, and what it costs
 
 
 class Conditions:
@@ -55,7 +77,7 @@ class Conditions:
         statement = statement_of(node)
         if statement.start_byte not in self._found:
             costs: dict[str, float] = {}
-            for text, cost in (*self._elsewhere_at(statement), *self._compared(statement)):
+            for text, cost in (*self._elsewhere_at(statement), *self._renamed(statement), *self._compared(statement)):
                 costs[text] = min(cost, costs.get(text, cost))
             order = sorted(costs, key=lambda text: costs[text])[: TIERS[-1]]
             self._found[statement.start_byte] = [(t, 1 + bisect_right(TIERS, n)) for n, t in enumerate(order)]
@@ -63,21 +85,29 @@ class Conditions:
 
     # ---- Conditions that stand elsewhere -----------------------------------------------------------------------------
 
-    def _elsewhere_at(self, statement: Node) -> Iterator[tuple[str, float]]:
+    def _elsewhere_at(self, statement: Node) -> Iterator[Costing]:
         visible = self._scope.variables(statement)
         function, later = self._source.function_at(statement.start_byte), self._scope.later(statement.start_byte)
         own = function.start_byte if function is not None else -1
         names = {self._source.name(n) for n in walk(statement) if n.type == "identifier"}
         known = visible.keys() | self._scope.functions.keys() | set(self._scope.constants) | _LIBRARY
-        found: dict[str, tuple[int, int]] = {}
         for place, conditions in self._elsewhere.items():
             for texts, used in conditions:
                 if used <= known and not used & later:
-                    for number, text in enumerate(texts):
-                        rank = (2 * (place != own) + number, -len(used & names))
-                        found[text] = min(found.get(text, rank), rank)
-        for text, (place, shared) in found.items():
-            yield text, _APART * place + (0.0 if shared else 1.0)
+                    cost = HERE if place == own else SHARING if used & names else ELSEWHERE
+                    yield from ((text, cost + TURNED * number) for number, text in enumerate(texts))
+
+    def _renamed(self, statement: Node) -> Iterator[Costing]:
+        """The comparisons of a statement, about other variables of the same type."""
+        visible = self._scope.variables(statement)
+        for node in walk(statement):
+            left = node.child_by_field_name("left")
+            if left is None or left.type != "identifier" or node.type != "binary_expression" or not decides(node):
+                continue
+            rest = self._source.text[left.end_byte : node.end_byte].decode("latin-1")
+            type_, own = visible.get(self._source.name(left)), self._names(node)
+            others = [other for other, its in visible.items() if its == type_ and other not in own]
+            yield from ((f"{other}{rest}", RENAMED) for other in others[:MOST_RENAMED])
 
     @cached_property
     def _elsewhere(self) -> dict[int, list[tuple[list[str], frozenset[str]]]]:
@@ -100,62 +130,70 @@ class Conditions:
 
     # ---- Comparisons -------------------------------------------------------------------------------------------------
 
-    def _compared(self, statement: Node) -> Iterator[tuple[str, float]]:
-        """Comparisons of the terms of a place, with what they cost."""
+    def _compared(self, statement: Node) -> Iterator[Costing]:
+        """Comparisons of the terms of a place."""
         terms = self._terms.at(statement)
         for term in terms:
-            yield from ((text, term.near + 0.5) for text in self._usual(term))
+            yield from self._usual(term)
         near = [term for term in terms if term.near <= Near.AROUND][:MOST_PAIRED]
-        for one, other in combinations(near, 2):
-            yield from ((text, max(one.near, other.near) + 0.6) for text in self._pair(one, other))
         strings = [term for term in terms if term.type == "char *" and term.near <= Near.FUNCTION][:MOST_STRINGS]
-        for one, other in combinations(strings, 2):
-            yield from ((text, max(one.near, other.near) + 0.2) for text in self._pair(one, other))
-        yield from self._string_ends(near)
         pointers = [term for term in terms if is_pointer(term.type)]
-        for one, other in product([t for t in pointers if t.near is Near.STATEMENT][:MOST_PAIRED], pointers):
-            if other.near > Near.AROUND:
-                yield from ((text, other.near + 0.4) for text in self._pair(one, other))
-        for term in terms:
-            if is_number(term.type) and term.type not in CHARACTERS and term.near < Near.FILE:
-                yield from ((f"{term.text} {operator} 0", term.near + 0.7) for operator in _ORDERING)
+        own = [term for term in pointers if term.near is Near.STATEMENT][:MOST_PAIRED]
+        far = [term for term in pointers if term.near > Near.AROUND]
+        for one, other in (*combinations(near, 2), *combinations(strings, 2), *product(own, far)):
+            yield from self._pair(one, other)
+        yield from self._string_ends(near)
+        yield from self._bounds(statement, near)
 
-    def _usual(self, term: Term) -> Iterator[str]:
+    def _usual(self, term: Term) -> Iterator[Costing]:
         """Comparisons of a term with the constants that it has elsewhere, or that its type has."""
-        text, type_ = term.text, term.type
+        text, type_, near = term.text, term.type, term.near
         if type_ in BOOLS:
-            yield from (text, f"!{text}")
+            yield from ((text, FLAG[near]), (f"!{text}", FLAG[near]))
         elif is_pointer(type_):
-            yield from (f"{text} != NULL", f"{text} == NULL")
+            yield from ((f"{text} {operator} NULL", POINTER[near]) for operator in ("!=", "=="))
         known = self._terms.conditions_on(term.key)
         for operator, constant in known:
-            yield from (f"{text} {operator} {constant}", f"{text} {OPPOSITE[operator]} {constant}")
+            yield f"{text} {operator} {constant}", COMPARED[near]
+            yield f"{text} {OPPOSITE[operator]} {constant}", COMPARED[near] + TURNED
         constants = dict.fromkeys([*(constant for _, constant in known), *self._terms.types.enumerators(type_)])
         constants |= {other: None for constant in list(constants) for other in self._scope.siblings.get(constant, ())}
         if type_ in CHARACTERS:
             constants["'\\0'"] = None
         for constant in list(constants)[:MOST_CONSTANTS]:
-            yield from (f"{text} == {constant}", f"{text} != {constant}")
+            yield from ((f"{text} {operator} {constant}", CONSTANT[near]) for operator in ("==", "!="))
+        if is_number(type_) and type_ not in CHARACTERS:
+            yield from ((f"{text} {operator} 0", SIGN[near]) for operator in _ORDERING)
 
-    def _string_ends(self, near: list[Term]) -> Iterator[tuple[str, float]]:
+    def _string_ends(self, near: list[Term]) -> Iterator[Costing]:
         """Whether a string ends where a number says, as what was compared in its first characters alone leaves open."""
         strings = [term for term in near if term.type == "char *"][:MOST_STRINGS]
         lengths = [term for term in near if is_integer(term.type) and term.type not in CHARACTERS][:MOST_STRINGS]
         for string, length in product(strings, lengths):
-            text, cost = f"{string.text}[{length.text}]", max(string.near, length.near) + 0.5
+            text, cost = f"{string.text}[{length.text}]", STRING_END[max(string.near, length.near)]
             yield from ((f"{text} {operator} '\\0'", cost) for operator in ("==", "!="))
 
-    def _pair(self, one: Term, other: Term) -> Iterator[str]:
+    def _pair(self, one: Term, other: Term) -> Iterator[Costing]:
         """Comparisons of two terms."""
-        a, b = one.text, other.text
+        a, b, near = one.text, other.text, max(one.near, other.near)
         if one.type == other.type == "char *" and self._scope.compares_strings:
-            yield from (f"strcmp({min(a, b)}, {max(a, b)}) {operator} 0" for operator in ("==", "!="))
+            yield from ((f"strcmp({min(a, b)}, {max(a, b)}) {word} 0", STRINGS[near]) for word in ("==", "!="))
         if is_pointer(one.type) and one.type == other.type:
-            yield from (f"{a} {operator} {b}" for operator in ("==", "!="))
+            yield from ((f"{a} {operator} {b}", POINTERS[near]) for operator in ("==", "!="))
         elif one.type in BOOLS and other.type in BOOLS:
-            yield f"{a} != {b}"
+            yield f"{a} != {b}", NUMBERS[near]
         elif are_alike(one.type, other.type) and (is_integer(one.type) or one.type in FLOATS):
-            yield from (f"{a} {operator} {b}" for operator in _ORDERING)
+            yield from ((f"{a} {operator} {b}", NUMBERS[near]) for operator in _ORDERING)
+
+    def _bounds(self, statement: Node, near: list[Term]) -> Iterator[Costing]:
+        """Numbers against the sizes of the statement's arrays, and against constants that bound other numbers."""
+        named = {self._source.name(n) for n in walk(statement) if n.type in ("identifier", "field_identifier")}
+        sizes = [size for name in sorted(named) for size in self._scope.sizes.get(name, ())]
+        bounds = self._terms.bounds[:MOST_CONSTANTS]
+        for term in (term for term in near if is_integer(term.type) and term.type not in CHARACTERS):
+            text = term.text
+            yield from ((f"{text} {word} {size}", SIZE[term.near]) for size in sizes for word in (">=", "<", "=="))
+            yield from ((f"{text} {word} {bound}", BOUND[term.near]) for bound in bounds for word in _SMALLER_LARGER)
 
 
 def decides(node: Node) -> bool:

@@ -184,6 +184,8 @@ class Ingredients:
             yield f"{text} = NULL;"
         elif type_ in FLOATS:
             yield f"{text} = 0;"
+        elif type_ in CHARACTERS and not text.isidentifier():
+            yield f"{text} = '\\0';"
         elif is_number(type_) and type_ not in CHARACTERS:
             yield from (f"{text} = 0;", f"{text}++;", f"{text}--;", f"{text} = 1;")
         yield from (f"{text} = {constant};" for constant in self._terms.types.enumerators(type_))

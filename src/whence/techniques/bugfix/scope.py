@@ -154,6 +154,17 @@ class Scope:
         return found
 
     @cached_property
+    def sizes(self) -> dict[str, list[str]]:
+        """For each array, variable or member, the sizes that it is declared with, one for each of its dimensions."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for text in self.texts:
+            for node in walk(text.root):
+                size = node.child_by_field_name("size") if node.type == "array_declarator" else None
+                if size is not None and size.type in ("identifier", "number_literal"):
+                    found[declared_name(text, node)].append(text.name(size))
+        return found
+
+    @cached_property
     def siblings(self) -> dict[str, list[str]]:
         """For each member the others of structures that have it; for each enumerator those of its list."""
         found: dict[str, list[str]] = defaultdict(list)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from whence.program.c_source import declared_name, is_leaf, is_listed, is_statement, walk
 from whence.program.source_edits import Kind, Part
 from whence.techniques.bugfix.conditions import Conditions
-from whence.techniques.bugfix.expression_types import BOOLS, is_pointer
+from whence.techniques.bugfix.expression_types import BOOLS, is_integer, is_pointer
 from whence.techniques.bugfix.ingredients import Ingredients
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.terms import Terms
@@ -16,12 +16,8 @@ from whence.techniques.bugfix.terms import Terms
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MOST_CHECKS, MOST_LEAVES, MOST_CALLS, MOST_MOVES = 70, 4, 12, 6
+MOST_CHECKS, MOST_LEAVES, MOST_CALLS, MOST_MOVES = 70, 5, 12, 6
 _LOOPS = frozenset(("for_statement", "while_statement", "do_statement"))
-_TYPES = (
-    *("char", "signed char", "unsigned char", "short", "int", "unsigned", "long", "unsigned long"),
-    *("size_t", "float", "double"),
-)
 
 Change = tuple[tuple[Part, ...], int]  # the parts of an edit, and its tier
 
@@ -92,48 +88,31 @@ class StatementChanges:
     # ---- Leaving -----------------------------------------------------------------------------------------------------
 
     def _leaving(self, node: Node) -> list[str]:
-        """Ways to leave early: what the function returns elsewhere, and out of a loop."""
+        """Ways to leave early: out of a loop, and out of the function."""
         function = self._source.function_at(node.start_byte)
         if function is None:
             return []
-        returns = [self._source.name(n) for n in walk(function) if n.type == "return_statement"]
-        visible = self._scope.variables(node).keys() | set(self._scope.constants) | self._scope.functions.keys()
-        found = [
-            t
-            for n in walk(function)
-            if n.type == "return_statement" and self._ingredients.names(n) <= visible | {"NULL"}
-            for t in [self._source.name(n)]
-            if "\n" not in t
-        ]
-        declared = function.child_by_field_name("type")
-        if not returns and declared is not None and self._source.of(declared) == b"void":
-            found.append("return;")
         loop = node.parent
         while loop is not None and loop.type not in _LOOPS and loop.type != "function_definition":
             loop = loop.parent
-        if loop is not None and loop.type in _LOOPS:
-            found = ["continue;", "break;", *found]
-        kind = self._terms.types.result(declared_name(self._source, _declarator(function)))
-        found += ["return false;", "return true;"] if kind in BOOLS else ["return NULL;"] if is_pointer(kind) else []
-        return list(dict.fromkeys(found))[:MOST_LEAVES]
+        out_of_loop = ["continue;", "break;"] if loop is not None and loop.type in _LOOPS else []
+        return list(dict.fromkeys([*out_of_loop, *self._returns(function, node)]))[:MOST_LEAVES]
 
-    # ---- Declarations ------------------------------------------------------------------------------------------------
-
-    def of_declaration(self, node: Node) -> Iterator[Change]:
-        """Another type of what is declared, and a first value of a variable that has none."""
-        kind = node.child_by_field_name("type")
-        if kind is None:
-            return
-        words = [kind, *(c for c in node.children if c.type == "type_qualifier")]
-        old = self._source.name(kind)
-        if old in _TYPES or kind.type in ("primitive_type", "sized_type_specifier", "type_identifier"):
-            for new in _TYPES if len(words) else ():
-                if new != old and not any(c.type == "struct_specifier" for c in node.children):
-                    yield (Part(Kind.TEXT, kind.start_byte, kind.end_byte, new.encode()),), 1
-        for declarator in node.children_by_field_name("declarator"):
-            if declarator.type in ("identifier", "pointer_declarator") and node.type == "declaration":
-                text = self._source.of(declarator) + b" = 0"
-                yield (Part(Kind.TEXT, declarator.start_byte, declarator.end_byte, text),), 1
+    def _returns(self, function: Node, node: Node) -> Iterator[str]:
+        """Returns that a place of a function can have: what its callers ask for, and what it returns elsewhere."""
+        name = declared_name(self._source, _declarator(function))
+        kind, own = self._terms.types.result(name), [n for n in walk(function) if n.type == "return_statement"]
+        if is_integer(kind):
+            for operator, value in self._terms.conditions_on(name):
+                if operator in ("==", "!=", "<"):  # a number below 0 is mostly this one
+                    yield "return -1;" if operator == "<" else f"return {value};"
+        visible = self._scope.variables(node).keys() | set(self._scope.constants) | self._scope.functions.keys()
+        texts = (self._source.name(n) for n in own if self._ingredients.names(n) <= visible | {"NULL"})
+        yield from (text for text in texts if "\n" not in text)
+        declared = function.child_by_field_name("type")
+        if not own and declared is not None and self._source.of(declared) == b"void":
+            yield "return;"
+        yield from ("return false;", "return true;") if kind in BOOLS else ("return NULL;",) if is_pointer(kind) else ()
 
 
 def _declarator(function: Node) -> Node:

@@ -6,7 +6,7 @@ statement speaks of, then of what stands around it, then of what the rest of the
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import lines_of, walk
-from whence.techniques.bugfix.expression_types import ExpressionTypes, are_alike, is_number, is_pointer
+from whence.techniques.bugfix.expression_types import BOOLS, ExpressionTypes, are_alike, is_number, is_pointer
 from whence.techniques.bugfix.scope import Scope
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Terms:
         """The variables that a place can name, and their members."""
         for name, type_ in visible.items():
             resolved = self.types.resolved(type_)
-            if is_number(resolved) or is_pointer(resolved) or resolved == "bool":
+            if is_number(resolved) or is_pointer(resolved) or resolved in BOOLS or self.types.enumerators(resolved):
                 yield Term(name, resolved, name, True, Near.FUNCTION)
             word = "->" if is_pointer(resolved) else "."
             if resolved.count("*") < 2:
@@ -117,6 +117,14 @@ class Terms:
     def conditions_on(self, key: str) -> list[tuple[str, str]]:
         """Operators and constants with which the file compares what has a name, or that it assigns to it."""
         return self._compared[key][:MOST_CONSTANTS]
+
+    @cached_property
+    def bounds(self) -> list[str]:
+        """The constants that numbers of the file are kept below or above, the most frequent first; no plain 0 or 1."""
+        ordering = ("<", "<=", ">", ">=")
+        said = (one for function in self._source.functions for node in walk(function) for one in self._said(node))
+        found = Counter(value for _, operator, value in said if operator in ordering and value not in ("0", "1"))
+        return [value for value, _ in found.most_common()]
 
     def like(self, statement: Node, type_: str) -> list[Term]:
         """The terms at a statement that may stand for one of a type."""

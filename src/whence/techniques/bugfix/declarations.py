@@ -1,0 +1,117 @@
+"""Changes of declarations: another type, a first value, a larger array. Each needs a build of its own.
+
+A declaration does nothing, so no ranking has it: what a suspicious statement names is declared wrongly, if anything is,
+a variable, a parameter or a member. Types that hold more, or keep the sign, are what real fixes mostly write.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from whence.program.c_source import declared_name, walk
+from whence.program.source_edits import Kind, Part
+from whence.techniques.bugfix.expression_types import BOOLS, CHARACTERS, ExpressionTypes, is_number
+from whence.techniques.bugfix.scope import Scope
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_DECLARING = ("declaration", "parameter_declaration", "field_declaration")
+_TYPES = (
+    *("char", "signed char", "unsigned char", "short", "int", "unsigned", "long", "unsigned long"),
+    *("size_t", "float", "double"),
+)
+_LIKELY = {  # what a type is mended into most
+    **dict.fromkeys(("char", "signed char"), ("int", "unsigned char")),
+    **dict.fromkeys(("unsigned char", "short", "unsigned short"), ("int", "unsigned")),
+    "int": ("long", "unsigned", "double"),
+    **dict.fromkeys(("unsigned", "unsigned int", "size_t"), ("int", "long", "unsigned long")),
+    **dict.fromkeys(("long", "long int"), ("int", "double", "unsigned long")),
+    "unsigned long": ("long", "int"),
+    "float": ("double",),
+    "double": ("int", "long"),
+}
+LIKELY, POSSIBLE = 0, 2  # tiers
+
+
+class DeclarationChanges:
+    """The changes of the declarations in one file."""
+
+    def __init__(self, scope: Scope, types: ExpressionTypes) -> None:
+        self._source, self._resolved = scope.source, types.resolved
+
+    def on(self, line: int) -> Iterator[tuple[Part, int]]:
+        """The changes of the declarations that begin on a line, each with its tier."""
+        for node in self._all:
+            if node.start_point[0] + 1 == line:
+                yield from self.of(node)
+
+    def named(self, node: Node) -> list[Node]:
+        """The declarations in the file of what a node names, in the order of the names."""
+        function = self._source.function_at(node.start_byte)
+        own = function.start_byte if function is not None else -1
+        found: dict[int, Node] = {}
+        for name in (n for n in walk(node) if n.type in ("identifier", "field_identifier")):
+            text = self._source.name(name)
+            places = [-1] if name.type == "field_identifier" else [own, -1]
+            declared = next((self._by_name[place, text] for place in places if self._by_name[place, text]), [])
+            found |= {one.start_byte: one for one in declared}
+        return list(found.values())
+
+    def of(self, node: Node) -> Iterator[tuple[Part, int]]:
+        """The changes of a declaration, each with its tier."""
+        declarators = node.children_by_field_name("declarator")
+        kind = node.child_by_field_name("type")
+        if kind is None or not declarators:
+            return
+        points = all(any(n.type == "pointer_declarator" for n in walk(one)) for one in declarators)
+        yield from ((_text(kind, new), tier) for new, tier in self._types(self._source.name(kind), points))
+        for declarator in declarators:
+            if declarator.type in ("identifier", "pointer_declarator") and self._has_no_value(node):
+                yield _text(declarator, f"{self._source.name(declarator)} = 0"), LIKELY
+            sizes = (n.child_by_field_name("size") for n in walk(declarator) if n.type == "array_declarator")
+            for size in sizes:
+                if size is not None:
+                    yield from ((_text(size, new), POSSIBLE) for new in self._larger(self._source.name(size)))
+
+    def _has_no_value(self, node: Node) -> bool:
+        """Whether what a declaration declares has any value at first."""
+        storage = {self._source.name(child) for child in node.children if child.type == "storage_class_specifier"}
+        is_local = node.type == "declaration" and self._source.function_at(node.start_byte) is not None
+        return is_local and storage.isdisjoint(("static", "extern"))
+
+    def _types(self, written: str, points: bool) -> Iterator[tuple[str, int]]:
+        """Other types than one, as it is written; what pointers lead to becomes another kind of character alone."""
+        old = self._resolved(" ".join(written.split()))
+        if not is_number(old) and old not in BOOLS:
+            return
+        likely = _LIKELY.get(old, ("int",))
+        for new in dict.fromkeys((*likely, *_TYPES)):
+            if new not in (old, written) and (not points or {old, new} <= CHARACTERS):
+                yield new, LIKELY if new in likely else POSSIBLE
+
+    def _larger(self, size: str) -> tuple[str, ...]:
+        """Larger sizes of an array."""
+        return (str(int(size) + 1), str(2 * int(size))) if size.isdigit() else (f"{size} + 1",)
+
+    @cached_property
+    def _all(self) -> list[Node]:
+        return [node for node in walk(self._source.root) if node.type in _DECLARING and not node.has_error]
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[int, str], list[Node]]:
+        """By function (by where it begins; -1: none, or a member) and name the declarations."""
+        found: dict[tuple[int, str], list[Node]] = defaultdict(list)
+        for node in self._all:
+            function = self._source.function_at(node.start_byte) if node.type != "field_declaration" else None
+            place = function.start_byte if function is not None else -1
+            for declarator in node.children_by_field_name("declarator"):
+                found[place, declared_name(self._source, declarator)].append(node)
+        return found
+
+
+def _text(node: Node, new: str) -> Part:
+    return Part(Kind.TEXT, node.start_byte, node.end_byte, new.encode("latin-1"))

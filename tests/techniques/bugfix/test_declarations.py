@@ -1,0 +1,76 @@
+"""Changes of declarations: of a line's own, and of those of the names that a statement uses."""
+
+from __future__ import annotations
+
+import pytest
+
+from whence.program.c_source import CSource
+from whence.program.source_edits import edited
+from whence.techniques.bugfix.candidates import FileCandidates, ordered
+
+COUNT = """\
+typedef unsigned char byte;
+struct record { char name[16]; byte total; };
+static char line[80];
+static int spare;
+static int sum_of(struct record *record, short start, const char *words)
+{
+    int sum, c;
+    char first;
+    static int calls;
+    first = words[0];
+    calls++;
+    sum = start + first;
+    record->total += sum;
+    line[start] = words[1];
+    return sum;
+}
+"""
+
+
+def alone(place: str) -> set[str]:
+    """The changed lines that edits alone in their builds make for the line that holds a text."""
+    source = CSource(COUNT.encode())
+    line = COUNT[: COUNT.index(place)].count("\n") + 1
+    found = [(edit, edited(source, edit)) for _, edit in FileCandidates(source, "c.c").alone(line)]
+    return {text.split(b"\n")[edit.line - 1].decode().strip() for edit, text in found}
+
+
+@pytest.mark.parametrize(
+    ("place", "new"),
+    [
+        ("first = words", "int first;"),
+        ("first = words", "unsigned char first;"),
+        ("sum = start", "long sum, c;"),  # of what it names, wherever that is declared
+        ("sum = start", "static int sum_of(struct record *record, int start, const char *words)"),
+        ("record->total", "struct record { char name[16]; int total; };"),
+        ("line[start]", "static char line[81];"),
+        ("line[start]", "static char line[160];"),
+        ("line[start]", "static int sum_of(struct record *record, short start, const unsigned char *words)"),
+        ("char first;", "char first = 0;"),
+        ("int sum, c;", "int sum, c = 0;"),
+    ],
+)
+def test_a_declaration_becomes(place: str, new: str) -> None:
+    assert new in alone(place)
+
+
+def test_no_declaration_changes_that_nothing_on_the_line_names() -> None:
+    assert not any("spare" in text for text in alone("first = words")) and "long spare;" not in alone("return sum;")
+
+
+def test_what_has_a_value_at_first_gets_no_other() -> None:
+    assert not any("calls = 0" in text or "spare = 0" in text for text in alone("calls++") | alone("static int spare"))
+
+
+def test_what_a_pointer_leads_to_becomes_no_number_of_another_size() -> None:
+    assert not any("const int *words" in text or "const long *words" in text for text in alone("first = words"))
+
+
+def test_no_running_program_can_choose_them_and_each_comes_once() -> None:
+    source = CSource(COUNT.encode())
+    files = {"c.c": FileCandidates(source, "c.c")}
+    edits = list(ordered(files, [("c.c", 12), ("c.c", 15)], {}, FileCandidates.alone))
+    assert edits and not any(edit.is_choice for edit in edits)
+    assert len({edit.parts for edit in edits}) == len(edits)
+    assert all(edit.is_choice for line in range(1, 17) for _, edit in files["c.c"].on(line))
