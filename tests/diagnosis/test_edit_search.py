@@ -109,3 +109,39 @@ def test_what_there_is_no_time_for_is_not_called_clean(summed: tuple[Subject, Ru
     search.check(time.monotonic() - 1)
     assert mending.checks.is_clean is None and mending.checks.memory.trouble == NO_TIME
     assert mending.checks.traps.trouble == "no time was left to compile"
+
+
+def test_a_number_that_the_file_does_not_have_comes_behind_a_somewhat_larger_edit(summed: tuple[Subject, Runs]) -> None:
+    search = search_of(summed, b"i < 3", b"i + 1 <= count")
+    search.check(time.monotonic() - 1)
+    larger, fitted = search.found.mendings
+    assert fitted.edit.size == 3 < larger.edit.size == 5
+    assert search.fitted(fitted.edit) == ["3"] and search.fitted(larger.edit) == []
+
+
+COUNTED = """\
+#include <stdio.h>
+int main(void)
+{
+    unsigned sum = 0;
+    char c;
+    while ((c = getchar()) != EOF)
+        sum = sum * 31 + c;
+    printf("%u\\n", sum % 10007);
+    return 0;
+}
+"""
+
+
+def test_the_type_of_what_a_statement_names_is_mended_where_no_choice_mends_it() -> None:
+    folder = subject_folder("edit-type", count_c=COUNTED)
+    inputs = ((b"ab", "3105"), (b"a", "97"), (b"\xc3\xa4", "6209"), (b"a\xff", "3262"))
+    cases = [Case(output, (), stdin, expected=Expected(f"{output}\n".encode())) for stdin, output in inputs]
+    subject = subject_from_sources([folder / "count.c"], [], cases, replace(Subject.limits, time=10.0))
+    runs = run_all(subject)
+    assert len(runs.failing) == 2
+    search = EditSearch(subject, runs, time.monotonic() + 60, {})
+    search.run([Entry(Statement("count.c", 7), 1.0, 1, 1)])
+    texts = [edited(search.found.files["count.c"], mending.edit) for mending in search.passing]
+    assert COUNTED.replace("char c;", "int c;").encode() in texts
+    assert {mending.edit.line for mending in search.passing} == {5}

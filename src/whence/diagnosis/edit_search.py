@@ -7,7 +7,6 @@ recorded runs whose memory is checked. What misuses memory comes behind what is 
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +27,7 @@ from whence.subject.edited import Checks, Editing, Tried
 from whence.subject.edited_memory import EditedMemory
 from whence.techniques.bugfix.candidates import FileCandidates, file_candidates, ordered
 from whence.techniques.bugfix.descriptions import describe
+from whence.techniques.bugfix.novelty import cost, new_literals
 from whence.techniques.bugfix.right_values import RightValues
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ CONFIRMED = 12  # edits that are compiled by themselves, the best ones
 NEAREST = 4  # ... where none passes
 ALONE, AT_ONCE = 48, 8  # edits that no joint build can hold, such as other types, that are tried, and at a time
 FIRST_OF_ALL = -1  # the place of edits that rules stand for
-FOREIGN = 2  # tokens that a name counts for which the function does not use elsewhere
-_NAME = re.compile(rb"[A-Za-z_]\w*")
 NOT_HELD = "compiled by itself it mends no failing case"
 
 
@@ -129,7 +127,7 @@ class EditSearch:
         """
         found, began, rows = self.found, time.monotonic(), self._failing
         end = began + SIEVING * (deadline - began)
-        trials = EditTrials(rows, end, found_before=bool(self.passing))
+        trials = EditTrials(rows, end, doubts=lambda one: bool(self.fitted(one.edit)), found_before=bool(self.passing))
         with CandidateRuns(self._subject, self._runs, end) as runs:
             trials.run(runs, found.files, candidates, files or {})
             found.count.add(runs.count)
@@ -290,12 +288,11 @@ class EditSearch:
         return not mending.passes(len(self._failing)), -gain, mending.checks.doubt, cost, own, mending.place
 
     def _cost(self, edit: SourceEdit) -> int:
-        """The size of an edit; names that its function does not use elsewhere count more."""
-        source = self.found.files[edit.file]
-        function = source.function_at(edit.parts[0].start)
-        known = set(_NAME.findall(source.of(function))) if function is not None else set()
-        new = {name for _, text in edit.changes for name in _NAME.findall(text)}
-        return edit.size + FOREIGN * len(new - known)
+        return cost(self.found.files[edit.file], edit)
+
+    def fitted(self, edit: SourceEdit) -> list[str]:
+        """The numbers and characters that an edit brings into its file: they were made to fit the cases."""
+        return sorted(new_literals(self.found.files[edit.file], edit))
 
     # ---- Words -------------------------------------------------------------------------------------------------------
 

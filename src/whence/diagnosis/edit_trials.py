@@ -17,6 +17,7 @@ from whence.techniques.bugfix.candidates import FileCandidates
 
 ENOUGH = 40  # edits with which all cases pass that end a search
 AGAIN, LEAST = 1.5, 6.0  # times that the first of them took, and seconds, that the search goes on for more
+DOUBTING = 3.0  # times as long where each of them has a number that was made to fit
 ALMOST, CONDITIONS = 12, 120  # statements that lack a condition, and conditions that are tried with each
 UNGUARDED = 0.65  # of the time, after which conditions are tried where there is such a statement, and nothing better
 _PUT_IN = (Kind.BEFORE, Kind.BEHIND)
@@ -25,8 +26,8 @@ _PUT_IN = (Kind.BEFORE, Kind.BEHIND)
 class EditTrials:
     """Trials of edits on failing cases, ``rows``, and all passing ones, until ``deadline`` (of ``time.monotonic``).
 
-    ``counts``: which of the edits with which all cases pass are what is looked for. ``found_before``: such an edit is
-    known already, so the search is to end soon.
+    ``counts``: which of the edits with which all cases pass are what is looked for. ``doubts``: which of them end the
+    search later than others. ``found_before``: such an edit is known already, so the search is to end soon.
     """
 
     def __init__(
@@ -34,11 +35,13 @@ class EditTrials:
         rows: Sequence[int],
         deadline: float,
         counts: Callable[[Sieved], bool] = lambda one: True,
+        doubts: Callable[[Sieved], bool] = lambda one: False,
         found_before: bool = False,
     ) -> None:
         self._rows, self._began, self._deadline, self._counts = rows, time.monotonic(), deadline, counts
-        self._first = 0.0 if found_before else None  # seconds until an edit was found
-        self._found = 0  # edits that count
+        self._first = 0.0 if found_before else None  # seconds until an edit was found, at best one without doubt
+        self._doubts, self._is_sure = doubts, found_before
+        self._found = 0  # edits that count, and that there is no doubt about
         self._is_checked = found_before  # an edit is known with which all cases pass, and passing ones come there
         self._lacking: list[Sieved] = []
         self.sieved: list[Sieved] = []  # what repairs a failing case
@@ -83,10 +86,12 @@ class EditTrials:
     def _take(self, batch: Sequence[Sieved]) -> None:
         self.sieved += batch
         passing = [one for one in batch if one.passes(len(self._rows))]
-        self._found += sum(map(self._counts, passing))
+        counted = [one for one in passing if self._counts(one)]
+        self._found += sum(not self._doubts(one) for one in counted)
         self._is_checked |= any(one.ran for one in passing)
-        if self._first is None and self._found:
-            self._first = self._taken
+        is_first_sure = self._found > 0 and not self._is_sure
+        if is_first_sure or (self._first is None and counted):
+            self._first, self._is_sure = self._taken, is_first_sure
         self._lacking += (one for one in batch if self._may_lack_a_condition(one))
 
     def _may_lack_a_condition(self, one: Sieved) -> bool:
@@ -101,7 +106,8 @@ class EditTrials:
     def _is_over(self) -> bool:
         """Whether to try no more: enough was found, or conditions are to have the rest of the time."""
         if self._first is not None:
-            return self._found >= ENOUGH or self._taken > self._first + max(LEAST, AGAIN * self._first)
+            more = max(LEAST, AGAIN * self._first) * (1.0 if self._is_sure else DOUBTING)
+            return self._found >= ENOUGH or self._taken > self._first + more
         if self._is_checked or self._taken <= UNGUARDED * (self._deadline - self._began):
             return False
         return any(len(one.repaired) == len(self._rows) for one in self._lacking)

@@ -305,7 +305,8 @@ class _Fixing:
     def findings(self) -> Findings:
         """All of it."""
         names = [tested.case.name for tested in self.investigation.runs.tested]
-        edits = [_row(mending, self._failing, names) for mending in self.found.mendings[:LISTED]]
+        listed = self.found.mendings[:LISTED]
+        edits = [_row(m, self._failing, names) | {"fitted": self.edits.fitted(m.edit)} for m in listed]
         parts: dict[str, Any] = {"edits": edits, "trials": _counts(self.found)}
         parts["apart"] = self.apart
         parts["suggestions"] = [self._suggested(statement) for statement in self._statements()]

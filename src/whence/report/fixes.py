@@ -35,6 +35,9 @@ def edit_lines(parts: dict[str, Any]) -> Iterator[Line]:
         yield f"{number}. {edit['file']}:{edit['line']}  {', '.join(edit['descriptions'])}", PLACE
         yield f"   {_outcome(edit)}", DIM
         yield f"   {edit['checked']}", DIM if edit["clean"] else WARNING
+        if edit["fitted"]:
+            stands = "stands" if len(edit["fitted"]) == 1 else "stand"
+            yield f"   {' and '.join(edit['fitted'])} {stands} nowhere else in {edit['file']}: made to fit?", WARNING
         for line in edit["diff"].rstrip("\n").split("\n"):
             yield line, STYLES.get(line[:1], "")
 

@@ -1,0 +1,71 @@
+"""How long edits are tried: soon after the first that passes, longer where all that passed are doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import pytest
+
+from whence.diagnosis import edit_trials
+from whence.diagnosis.edit_trials import DOUBTING, LEAST, EditTrials
+from whence.program.source_edits import Kind, Part, SourceEdit
+from whence.subject.candidate_edits import CandidateRuns, Sieved
+
+EDITS = [SourceEdit("a.c", 1, (Part(Kind.REPLACE, n, n + 1, b"x"),)) for n in range(100)]
+
+
+class Clock:
+    """A clock that stands but for what trying takes."""
+
+    now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class Trying:
+    """Tries an edit a second; some of them pass."""
+
+    def __init__(self, clock: Clock, passing: Sequence[int]) -> None:
+        self._clock, self._passing = clock, passing
+
+    def sieve(
+        self, files: Mapping[str, Any], edits: Iterable[SourceEdit], rows: Sequence[int]
+    ) -> Iterator[list[Sieved]]:
+        for number, edit in enumerate(edits):
+            self._clock.now += 1
+            yield [Sieved(edit, (0,), ran=1)] if number in self._passing else []
+
+
+def tried(monkeypatch: pytest.MonkeyPatch, passing: Sequence[int], doubtful: Sequence[int], **options: Any) -> int:
+    """How many edits were tried, of which these pass, and these are doubtful."""
+    clock = Clock()
+    monkeypatch.setattr(edit_trials, "time", clock)
+    monkeypatch.setattr(edit_trials, "AGAIN", 0.0)
+    trials = EditTrials([0], 1000.0, doubts=lambda one: EDITS.index(one.edit) in doubtful, **options)
+    trials.run(cast(CandidateRuns, Trying(clock, passing)), {}, EDITS, {})
+    return len(trials.places)
+
+
+def test_the_search_ends_soon_after_an_edit_without_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tried(monkeypatch, [4], []) == 5 + LEAST + 1
+    assert tried(monkeypatch, [], []) == len(EDITS)
+
+
+def test_it_goes_on_where_all_that_passed_are_doubtful(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tried(monkeypatch, [4, 6], [4, 6]) == 5 + DOUBTING * LEAST + 1
+
+
+def test_an_edit_without_doubt_is_given_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tried(monkeypatch, [4, 14], [4]) == 15 + LEAST + 1
+
+
+def test_where_one_was_known_before_it_ends_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tried(monkeypatch, [4], [4], found_before=True) == LEAST + 1
+
+
+def test_doubtful_edits_are_not_enough_to_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edit_trials, "ENOUGH", 3)
+    assert tried(monkeypatch, range(10), range(10)) == 1 + DOUBTING * LEAST + 1
+    assert tried(monkeypatch, range(10), []) == 3
