@@ -131,6 +131,56 @@ def test_an_edit_is_made_of_what_the_program_has(place: str, new: str) -> None:
     assert is_made(QUEUE, place, new)
 
 
+LEAVING = """\
+static int put(int *items, int *count, int item)
+{
+    items[*count] = item;
+    ++*count;
+    return 0;
+}
+static int value_of(int kind, int size, int *items, int *count)
+{
+    int value = 0;
+    switch (kind) {
+    case 1:
+        value = size;
+    case 2:
+        value = 2 * size;
+        break;
+    }
+    if (put(items, count, value) < 0) {
+        value = -value;
+    }
+    return value;
+}
+static void print(char *name, int length)
+{
+    for (int i = 0; i < length; i++)
+        name[i] = '.';
+    puts(name);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "new"),
+    [
+        ("value = size;", "value = size; break;"),
+        ("value = -value;", "value = -value; return value;"),
+        ("    items[*count] = item;", "    if (*count >= 2) return -1; items[*count] = item;"),  # as its caller asks
+        ("    puts(name);", "    name[length] = '\\0'; puts(name);"),
+    ],
+)
+def test_a_way_out_or_an_end_of_a_string_that_is_missing_is_put_in(place: str, new: str) -> None:
+    text = LEAVING.replace("kind) {", "kind) { /* at most 2 */").replace("return 0;", "return *count > 2 ? 1 : 0;", 1)
+    assert is_made(text, place, new)
+
+
+def test_nothing_is_put_behind_what_leaves_and_no_break_where_there_is_nothing_to_leave() -> None:
+    assert not any(";break;return" in text or ";break;break" in text for text in made_of(LEAVING, "        break;"))
+    assert not any("break" in text.partition("value_of")[0] for text in made_of(LEAVING, "++*count;"))
+
+
 def test_a_string_is_asked_to_end_where_its_comparison_does() -> None:
     text = "int has(const char *name, const char *key, int n)\n{\n    return strncmp(name, key, n) == 0;\n}\n"
     for string in ("name", "key"):

@@ -33,23 +33,24 @@ from whence.techniques.bugfix.terms import Near, Term, Terms
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MOST_PAIRED, MOST_CONSTANTS, MOST_STRINGS, MOST_RENAMED = 12, 12, 5, 12
+MOST_PAIRED, MOST_CONSTANTS, MOST_STRINGS, MOST_RENAMED, MOST_BOUNDS = 12, 12, 5, 12, 6
 TIERS = (5, 15, 45, 110, 240)  # how many conditions are of the first tier, of the first two, and so on; and all of them
 HERE, SHARING, ELSEWHERE = 3.9, 4.2, 5.5  # in this function, in another one about what the statement names, or not
-RENAMED = 5.1  # a comparison of the statement, about another variable
+RENAMED = 5.6  # a comparison of the statement, about another variable
 TURNED = 0.5  # what it costs more that it is the opposite
 # ... and of terms, by how near they are: of the statement, around it, of the function, of the file
 FLAG = (3.6, 3.6, 3.8, 5.8)
 POINTER = (3.7, 4.6, 6.7, 9.0)
 COMPARED = (4.2, 4.6, 5.9, 7.0)  # as it is elsewhere
-CONSTANT = (4.6, 4.9, 6.2, 7.3)
+CONSTANT = (4.7, 5.2, 6.7, 7.2)  # a number
+NAMED = (4.0, 5.2, 6.2, 6.2)  # ... of an enumeration, or a character
 SIGN = (5.3, 5.4, 6.4, 8.2)
 SIZE = (4.9, 6.5, 7.8, 9.0)  # of an array of the statement
-BOUND = (6.3, 7.4, 9.0, 9.0)  # a constant that is the bound of something else
-NUMBERS = (5.3, 6.4, 7.9, 9.0)
-POINTERS = (4.8, 5.6, 7.0, 7.4)
-STRINGS = (4.6, 4.6, 7.0, 9.0)
-STRING_END = (6.0, 6.5, 9.0, 9.0)
+BOUND = (6.3, 8.5, 9.0, 9.0)  # a constant that is the bound of something else
+NUMBERS = (5.3, 6.2, 7.9, 9.0)
+POINTERS = (4.8, 5.6, 6.4, 7.0)
+STRINGS = (4.6, 4.6, 6.0, 9.0)
+STRING_END = (5.0, 5.5, 9.0, 9.0)
 OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 _SMALLER_LARGER = ("<", ">", ">=", "<=")
 _ORDERING = (*_SMALLER_LARGER, "!=", "==")
@@ -156,12 +157,14 @@ class Conditions:
         for operator, constant in known:
             yield f"{text} {operator} {constant}", COMPARED[near]
             yield f"{text} {OPPOSITE[operator]} {constant}", COMPARED[near] + TURNED
-        constants = dict.fromkeys([*(constant for _, constant in known), *self._terms.types.enumerators(type_)])
+        enumerators = self._terms.types.enumerators(type_)
+        costs = NAMED if enumerators or type_ in CHARACTERS else CONSTANT
+        constants = dict.fromkeys([*(constant for _, constant in known), *enumerators])
         constants |= {other: None for constant in list(constants) for other in self._scope.siblings.get(constant, ())}
         if type_ in CHARACTERS:
             constants["'\\0'"] = None
         for constant in list(constants)[:MOST_CONSTANTS]:
-            yield from ((f"{text} {operator} {constant}", CONSTANT[near]) for operator in ("==", "!="))
+            yield from ((f"{text} {operator} {constant}", costs[near]) for operator in ("==", "!="))
         if is_number(type_) and type_ not in CHARACTERS:
             yield from ((f"{text} {operator} 0", SIGN[near]) for operator in _ORDERING)
 
@@ -189,7 +192,7 @@ class Conditions:
         """Numbers against the sizes of the statement's arrays, and against constants that bound other numbers."""
         named = {self._source.name(n) for n in walk(statement) if n.type in ("identifier", "field_identifier")}
         sizes = [size for name in sorted(named) for size in self._scope.sizes.get(name, ())]
-        bounds = self._terms.bounds[:MOST_CONSTANTS]
+        bounds = self._terms.bounds[:MOST_BOUNDS]
         for term in (term for term in near if is_integer(term.type) and term.type not in CHARACTERS):
             text = term.text
             yield from ((f"{text} {word} {size}", SIZE[term.near]) for size in sizes for word in (">=", "<", "=="))

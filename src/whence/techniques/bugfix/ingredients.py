@@ -7,6 +7,7 @@ exist?, 2014), often about another variable of the same type. The simple ones se
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +22,7 @@ from whence.techniques.bugfix.terms import Near, Term, Terms
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MOST_COPIES, MOST_RENAMED, MOST_LIMITS = 60, 40, 30
+MOST_COPIES, MOST_RENAMED, MOST_LIMITS, MOST_LENGTHS = 60, 40, 30, 5
 RENAMINGS, SAME_TYPE = 4, 2  # of a statement, and variables that one can become
 _TURNED = re.compile(r"(?<= = )(?:true|false)(?=;$)|(?<= )[+-](?==)")  # what a statement that undoes another has
 _OPPOSITES = {"true": "false", "false": "true", "+": "-", "-": "+"}
@@ -174,6 +175,7 @@ class Ingredients:
             for other in (o for o in terms if o.type == term.type and o.text != term.text and o.near < Near.FILE):
                 yield f"{term.text} = {other.text};", 1 + max(term.near, other.near)
         yield from islice(self._limits([term for term in terms if term.near <= Near.AROUND]), MOST_LIMITS)
+        yield from self._ended([term for term in terms if term.near < Near.FILE], self._function(statement))
         yield from self._reckoned(statement)
 
     def _set(self, term: Term) -> Iterator[str]:
@@ -184,8 +186,6 @@ class Ingredients:
             yield f"{text} = NULL;"
         elif type_ in FLOATS:
             yield f"{text} = 0;"
-        elif type_ in CHARACTERS and not text.isidentifier():
-            yield f"{text} = '\\0';"
         elif is_number(type_) and type_ not in CHARACTERS:
             yield from (f"{text} = 0;", f"{text}++;", f"{text}--;", f"{text} = 1;")
         yield from (f"{text} = {constant};" for constant in self._terms.types.enumerators(type_))
@@ -202,6 +202,23 @@ class Ingredients:
             if term.is_place and term.text != bound.text:
                 yield f"if ({term.text} >= {bound.text}) {term.text} = {bound.text} - 1;", 2
                 yield f"if ({term.text} > {bound.text}) {term.text} = {bound.text};", 2
+
+    def _ended(self, terms: list[Term], function: int) -> Iterator[Tiered]:
+        """Ends of the strings whose characters the function, which begins there, sets one by one."""
+        lengths = [term.text for term in terms if is_integer(term.type) and term.type not in CHARACTERS][:MOST_LENGTHS]
+        for string in (term.text for term in terms if term.type == "char *" and term.key in self._filled[function]):
+            yield from ((f"{string}[{length}] = '\\0';", 1) for length in lengths)
+
+    @cached_property
+    def _filled(self) -> dict[int, set[str]]:
+        """By function (by where it begins) the names of the arrays whose elements it sets."""
+        found: dict[int, set[str]] = defaultdict(set)
+        for function in self._source.functions:
+            for node in walk(function):
+                left = node.child_by_field_name("left") if node.type == "assignment_expression" else None
+                if left is not None and left.type == "subscript_expression":
+                    found[function.start_byte].add(self._terms.key(left))
+        return found
 
     def _reckoned(self, statement: Node) -> Iterator[Tiered]:
         """What is reckoned from a value in the function, made to be its new one: ``n -= 2 * cut;`` from n - 2 * cut."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST_CHECKS, MOST_LEAVES, MOST_CALLS, MOST_MOVES = 70, 5, 12, 6
 _LOOPS = frozenset(("for_statement", "while_statement", "do_statement"))
+_ENDING = frozenset(("return_statement", "break_statement", "continue_statement"))
 
 Change = tuple[tuple[Part, ...], int]  # the parts of an edit, and its tier
 
@@ -40,10 +41,9 @@ class StatementChanges:
         yield (part(Kind.DELETE),), 0
         conditions = self._conditions.near(node)
         yield from (((part(Kind.GUARD, condition),), tier) for condition, tier in conditions)
-        for text, tier in self._ingredients.at(node):
-            yield (part(Kind.BEFORE, text),), tier
-            if is_last(node):
-                yield (part(Kind.BEHIND, text),), tier
+        yield from (((part(Kind.BEFORE, text),), tier) for text, tier in self._ingredients.at(node))
+        if is_last(node):
+            yield from self.behind(node)
         leaves = self._leaving(node)
         for condition, tier in conditions[:MOST_CHECKS]:
             for leave in leaves:
@@ -56,7 +56,8 @@ class StatementChanges:
 
     def behind(self, node: Node) -> Iterator[Change]:
         """What can be put behind a statement, the last one of its block."""
-        for text, tier in self._ingredients.at(node):
+        leaves = self._leaving(node) if node.type not in _ENDING else []
+        for text, tier in (*self._ingredients.at(node), *((leave, 1) for leave in leaves)):
             part = Part(Kind.BEHIND, node.start_byte, node.end_byte, text.encode("latin-1"), listed=is_listed(node))
             yield (part,), tier
 
@@ -88,15 +89,17 @@ class StatementChanges:
     # ---- Leaving -----------------------------------------------------------------------------------------------------
 
     def _leaving(self, node: Node) -> list[str]:
-        """Ways to leave early: out of a loop, and out of the function."""
+        """Ways to leave early: out of a loop or a switch, and out of the function."""
         function = self._source.function_at(node.start_byte)
         if function is None:
             return []
-        loop = node.parent
-        while loop is not None and loop.type not in _LOOPS and loop.type != "function_definition":
-            loop = loop.parent
-        out_of_loop = ["continue;", "break;"] if loop is not None and loop.type in _LOOPS else []
-        return list(dict.fromkeys([*out_of_loop, *self._returns(function, node)]))[:MOST_LEAVES]
+        around, at = list[str](), node.parent
+        while at is not None and at.type != "function_definition":
+            around.append(at.type)
+            at = at.parent
+        is_looped, is_chosen = not _LOOPS.isdisjoint(around), "switch_statement" in around
+        out = ["continue;"] * is_looped + ["break;"] * (is_looped or is_chosen)
+        return list(dict.fromkeys([*out, *self._returns(function, node)]))[:MOST_LEAVES]
 
     def _returns(self, function: Node, node: Node) -> Iterator[str]:
         """Returns that a place of a function can have: what its callers ask for, and what it returns elsewhere."""
