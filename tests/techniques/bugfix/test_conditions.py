@@ -72,3 +72,29 @@ def test_no_more_than_so_many_are_tried_and_none_twice() -> None:
 def test_no_condition_compares_a_variable_with_itself() -> None:
     found = conditions_at("int f(int a, int b)\n{\n    return a < b;\n}\n", "return")
     assert "a == b" in found and not {"a < a", "b < b"} & set(found)
+
+
+FLAGS = """\
+struct order { int paid, gift, count; };
+static void read_order(struct order *order, int word)
+{
+    if (word == 1)
+        order->paid = 1;
+    else
+        order->gift = word > 2;
+    order->count = 0;
+}
+static int price(struct order *order)
+{
+    int cents = 100;
+    cents += order->count;
+    return cents;
+}
+"""
+
+
+def test_a_number_that_is_only_whether_something_holds_is_a_flag() -> None:
+    found = conditions_at(FLAGS, "cents += ")
+    for name in ("paid", "gift"):
+        assert {f"order->{name}", f"!order->{name}"} <= set(found[:10]) and f"order->{name} > 0" not in found
+    assert "order->count > 0" in found and "order->count" not in found  # what is set to 0 alone is counted elsewhere

@@ -149,7 +149,8 @@ class Conditions:
     def _usual(self, term: Term) -> Iterator[Costing]:
         """Comparisons of a term with the constants that it has elsewhere, or that its type has."""
         text, type_, near = term.text, term.type, term.near
-        if type_ in BOOLS:
+        is_flag = type_ in BOOLS or (is_integer(type_) and term.is_place and term.key in self._terms.flags)
+        if is_flag:
             yield from ((text, FLAG[near]), (f"!{text}", FLAG[near]))
         elif is_pointer(type_):
             yield from ((f"{text} {operator} NULL", POINTER[near]) for operator in ("!=", "=="))
@@ -165,7 +166,7 @@ class Conditions:
             constants["'\\0'"] = None
         for constant in list(constants)[:MOST_CONSTANTS]:
             yield from ((f"{text} {operator} {constant}", costs[near]) for operator in ("==", "!="))
-        if is_number(type_) and type_ not in CHARACTERS:
+        if is_number(type_) and type_ not in CHARACTERS and not is_flag:
             yield from ((f"{text} {operator} 0", SIGN[near]) for operator in _ORDERING)
 
     def _string_ends(self, near: list[Term]) -> Iterator[Costing]:

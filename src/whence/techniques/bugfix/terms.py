@@ -24,6 +24,11 @@ OWN, AROUND = 4, 4  # lines of a statement that count as its own, and lines arou
 MOST_CONSTANTS = 12
 _TERMS = frozenset(["identifier", "field_expression", "subscript_expression", "pointer_expression", "call_expression"])
 _CHANGING = frozenset(("assignment_expression", "update_expression"))
+_NAMED_BY = {
+    **{"field_expression": "field", "call_expression": "function"},
+    **dict.fromkeys(("pointer_declarator", "array_declarator"), "declarator"),
+}
+_GIVING = _CHANGING | {"init_declarator"}
 _COMPARING = frozenset(("<", "<=", ">", ">=", "==", "!="))
 
 
@@ -126,6 +131,25 @@ class Terms:
         found = Counter(value for _, operator, value in said if operator in ordering and value not in ("0", "1"))
         return [value for value, _ in found.most_common()]
 
+    @cached_property
+    def flags(self) -> set[str]:
+        """The names to which the file gives 1, or whether something holds, and nothing else but 0."""
+        given: dict[str, set[str]] = defaultdict(set)
+        for node in (node for function in self._source.functions for node in walk(function)):
+            if node.type in _GIVING:
+                name = self.key(node.child_by_field_name("left") or node.child_by_field_name("declarator") or node)
+                given[name].add(self._given(node))
+        return {name for name, values in given.items() if values <= {"0", "1"} and "1" in values}
+
+    def _given(self, node: Node) -> str:
+        """The value that a node gives: 0, 1 where it is that or whether something holds, empty where it is another."""
+        operator, value = node.child_by_field_name("operator"), node.child_by_field_name("value")
+        value = value or node.child_by_field_name("right")
+        if value is None or (operator is not None and operator.type != "="):
+            return ""
+        text = self._source.name(value)
+        return text if text in ("0", "1") else "1" if self.types.of(value) in BOOLS else ""
+
     def like(self, statement: Node, type_: str) -> list[Term]:
         """The terms at a statement that may stand for one of a type."""
         return [term for term in self.at(statement) if are_alike(term.type, type_)]
@@ -161,7 +185,7 @@ class Terms:
     def key(self, node: Node | None) -> str:
         """What a term is called."""
         while node is not None and node.type not in ("identifier", "field_identifier"):
-            name = {"field_expression": "field", "call_expression": "function"}.get(node.type, "argument")
+            name = _NAMED_BY.get(node.type, "argument")
             node = node.child_by_field_name(name)
         return self._source.name(node) if node is not None else ""
 
