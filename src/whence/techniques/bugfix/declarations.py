@@ -20,19 +20,16 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _DECLARING = ("declaration", "parameter_declaration", "field_declaration")
-_TYPES = (
-    *("char", "signed char", "unsigned char", "short", "int", "unsigned", "long", "unsigned long"),
-    *("size_t", "float", "double"),
-)
-_LIKELY = {  # what a type is mended into most
-    **dict.fromkeys(("char", "signed char"), ("int", "unsigned char")),
-    **dict.fromkeys(("unsigned char", "short", "unsigned short"), ("int", "unsigned")),
-    "int": ("long", "unsigned", "double"),
-    **dict.fromkeys(("unsigned", "unsigned int", "size_t"), ("int", "long", "unsigned long")),
-    **dict.fromkeys(("long", "long int"), ("int", "double", "unsigned long")),
-    "unsigned long": ("long", "int"),
+_OF_SMALL = ("int", "unsigned", "long", "size_t")
+_OTHERS = {  # what a type is mended into most; those that are not listed are small
+    **dict.fromkeys(("char", "signed char"), ("int", "unsigned char", "long", "size_t")),
+    "int": ("long", "unsigned", "double", "size_t"),
+    **dict.fromkeys(
+        ("unsigned", "unsigned int", "size_t", "unsigned long"), ("int", "long", "unsigned long", "size_t")
+    ),
+    **dict.fromkeys(("long", "long int", "double"), ("int", "long", "double", "unsigned long")),
     "float": ("double",),
-    "double": ("int", "long"),
+    **dict.fromkeys(BOOLS, ("int", "long", "double")),
 }
 LIKELY, POSSIBLE = 0, 2  # tiers
 
@@ -68,7 +65,7 @@ class DeclarationChanges:
         if kind is None or not declarators:
             return
         points = all(any(n.type == "pointer_declarator" for n in walk(one)) for one in declarators)
-        yield from ((_text(kind, new), tier) for new, tier in self._types(self._source.name(kind), points))
+        yield from ((_text(kind, new), LIKELY) for new in self._types(self._source.name(kind), points))
         for declarator in declarators:
             if declarator.type in ("identifier", "pointer_declarator") and self._has_no_value(node):
                 yield _text(declarator, f"{self._source.name(declarator)} = 0"), LIKELY
@@ -83,15 +80,14 @@ class DeclarationChanges:
         is_local = node.type == "declaration" and self._source.function_at(node.start_byte) is not None
         return is_local and storage.isdisjoint(("static", "extern"))
 
-    def _types(self, written: str, points: bool) -> Iterator[tuple[str, int]]:
+    def _types(self, written: str, points: bool) -> Iterator[str]:
         """Other types than one, as it is written; what pointers lead to becomes another kind of character alone."""
         old = self._resolved(" ".join(written.split()))
         if not is_number(old) and old not in BOOLS:
             return
-        likely = _LIKELY.get(old, ("int",))
-        for new in dict.fromkeys((*likely, *_TYPES)):
+        for new in _OTHERS.get(old, _OF_SMALL):
             if new not in (old, written) and (not points or {old, new} <= CHARACTERS):
-                yield new, LIKELY if new in likely else POSSIBLE
+                yield new
 
     def _larger(self, size: str) -> tuple[str, ...]:
         """Larger sizes of an array."""
