@@ -25,17 +25,18 @@ class Clock:
 
 
 class Trying:
-    """Tries an edit a second; some of them pass."""
+    """Tries an edit a second; some of them pass, others mend the failing case and break a passing one."""
 
-    def __init__(self, clock: Clock, passing: Sequence[int]) -> None:
-        self._clock, self._passing = clock, passing
+    def __init__(self, clock: Clock, passing: Sequence[int], breaking: Sequence[int] = ()) -> None:
+        self._clock, self._passing, self._breaking = clock, passing, breaking
 
     def sieve(
         self, files: Mapping[str, Any], edits: Iterable[SourceEdit], rows: Sequence[int]
     ) -> Iterator[list[Sieved]]:
         for number, edit in enumerate(edits):
             self._clock.now += 1
-            yield [Sieved(edit, (0,), ran=1)] if number in self._passing else []
+            broken = (1,) if number in self._breaking else ()
+            yield [Sieved(edit, (0,), broken, ran=1)] if number in (*self._passing, *self._breaking) else []
 
 
 def tried(monkeypatch: pytest.MonkeyPatch, passing: Sequence[int], doubtful: Sequence[int], **options: Any) -> int:
@@ -69,3 +70,23 @@ def test_doubtful_edits_are_not_enough_to_end_it(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(edit_trials, "ENOUGH", 3)
     assert tried(monkeypatch, range(10), range(10)) == 1 + DOUBTING * LEAST + 1
     assert tried(monkeypatch, range(10), []) == 3
+
+
+class Conditions:
+    """A file's conditions: one for each statement."""
+
+    def guarded(self, edit: SourceEdit) -> Iterator[SourceEdit]:
+        (part,) = edit.parts
+        yield SourceEdit("a.c", 1, (Part(part.kind, part.start, part.end, b"if (c) " + part.text),))
+
+
+@pytest.mark.parametrize(("doubtful", "is_tried"), [([4], True), ([], False)])
+def test_conditions_are_tried_where_all_that_passed_are_doubtful(
+    monkeypatch: pytest.MonkeyPatch, doubtful: Sequence[int], is_tried: bool
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(edit_trials, "time", clock)
+    put_in = [SourceEdit("a.c", 1, (Part(Kind.BEFORE, n, n + 1, b"x;"),)) for n in range(10)]
+    trials = EditTrials([0], 1000.0, doubts=lambda one: one.edit in put_in and put_in.index(one.edit) in doubtful)
+    trials.run(cast(CandidateRuns, Trying(clock, [4], [5])), {}, put_in, cast(Any, {"a.c": Conditions()}))
+    assert any(edit.parts[0].text == b"if (c) x;" for edit in trials.places) is is_tried

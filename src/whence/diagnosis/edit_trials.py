@@ -42,7 +42,7 @@ class EditTrials:
         self._first = 0.0 if found_before else None  # seconds until an edit was found, at best one without doubt
         self._doubts, self._is_sure = doubts, found_before
         self._found = 0  # edits that count, and that there is no doubt about
-        self._is_checked = found_before  # an edit is known with which all cases pass, and passing ones come there
+        self._is_checked = found_before  # one without doubt is known with which all cases pass, which come there
         self._lacking: list[Sieved] = []
         self.sieved: list[Sieved] = []  # what repairs a failing case
         self.places: dict[SourceEdit, int] = {}  # of all edits that were made, in their order
@@ -60,7 +60,7 @@ class EditTrials:
         edits: Iterable[SourceEdit],
         files: Mapping[str, FileCandidates],
     ) -> None:
-        """Try edits, and, where none lets all cases pass and is come to by passing ones, statements under conditions.
+        """Try edits, and, where none without doubt lets all cases pass that come to it, statements under conditions.
 
         ``files`` have the conditions.
         """
@@ -86,9 +86,10 @@ class EditTrials:
     def _take(self, batch: Sequence[Sieved]) -> None:
         self.sieved += batch
         passing = [one for one in batch if one.passes(len(self._rows))]
+        sure = [one for one in passing if not self._doubts(one)]
         counted = [one for one in passing if self._counts(one)]
-        self._found += sum(not self._doubts(one) for one in counted)
-        self._is_checked |= any(one.ran for one in passing)
+        self._found += sum(self._counts(one) for one in sure)
+        self._is_checked |= any(one.ran for one in sure)
         is_first_sure = self._found > 0 and not self._is_sure
         if is_first_sure or (self._first is None and counted):
             self._first, self._is_sure = self._taken, is_first_sure
