@@ -136,6 +136,11 @@ def leaves_without_result(source: CSource, edit: SourceEdit) -> bool:
     return any(source.text[part.start : part.end].startswith(b"return") for part in conditional)
 
 
+def prints_an_address(edit: SourceEdit) -> bool:
+    """Whether an edit gives a format once more, as a number: where it lies differs from build to build."""
+    return any(part.text.count(b'"%d') > 1 for part in edit.parts)
+
+
 @pytest.fixture(scope="module")
 def places() -> Subject:
     return subject_of("places", PLACES, {"7": "wrong\n"}, ["4", "-5"])
@@ -160,7 +165,8 @@ def check_the_same(subject: Subject, source: CSource, edits: list[SourceEdit], f
 
 def test_each_edit_of_one_build_does_what_the_edited_source_does(places: Subject, tmp_path: Path) -> None:
     source, edits = candidates(PLACES)
-    defined = (edit for edit in edits if not divides_by_zero(edit) and not leaves_without_result(source, edit))
+    known = (edit for edit in edits if not divides_by_zero(edit) and not prints_an_address(edit))
+    defined = (edit for edit in known if not leaves_without_result(source, edit))
     edits = [edit for edit in defined if edit.is_choice][::29][:60]
     assert len({edit.line for edit in edits}) > 15
     check_the_same(places, source, edits, tmp_path, {"7", "-5"})

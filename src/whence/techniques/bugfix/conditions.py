@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MOST_PAIRED, MOST_CONSTANTS, MOST_STRINGS, MOST_RENAMED, MOST_BOUNDS = 12, 12, 5, 12, 6
-TIERS = (4, 8, 16, 32, 64, 128, 200)  # how many conditions are of the first tier, of the first two, and so on; and all of them
+TIERS = (4, 8, 16, 32, 64, 128, 200)  # how many conditions are of the first tier, of the first two, ..., and all
 HERE, SHARING, ELSEWHERE = 3.9, 4.2, 5.5  # in this function, in another one about what the statement names, or not
 RENAMED = 5.6  # a comparison of the statement, about another variable
 TURNED = 0.5  # what it costs more that it is the opposite
