@@ -198,6 +198,16 @@ def test_an_error_status_at_which_its_test_stops_is_wrong() -> None:
     assert "expected.sh` fails, but which of its 2 invocations is wrong cannot be told" in "\n".join(captured.remarks)
 
 
+def test_every_error_status_of_a_test_that_goes_on_is_found_and_the_others_are_vouched_for() -> None:
+    """The program fails where a file is not there; of seven invocations five do, and one of these is meant to."""
+    wants = "./tool largest {} >/dev/null; if test $? {} 0; then echo 'test {} unsuccessful'; ret=1; else echo fine; fi\n"
+    files = [("none", "="), ("a", "="), ("none1", "="), ("none2", "="), ("a", "="), ("none3", "="), ("other", "!=")]
+    checks = "".join(wants.format(file, "!=" if sign == "=" else "=", file) for file, sign in files)
+    captured = captured_cases(*suite("goes-on", bad=f"echo 3 >a\n{checks}exit $ret"))
+    assert (captured.failing, len(captured.cases)) == (4, 6)
+    assert [case.arguments[1] for case in captured.cases] == ["none", "a", "none1", "none2", "none3", "other"]
+
+
 def test_a_status_that_its_test_wants_is_not_wrong_since_another_one_is_shown_as_a_difference() -> None:
     compare = "echo $? >status; echo 2 >right; cmp -s right status || { diff right status; failed=1; }"
     bad = f"./tool largest none; {compare}; test -z $failed; exit 1"

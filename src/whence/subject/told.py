@@ -21,11 +21,17 @@ from whence.run.told_texts import HUNK, shown_instead, texts_in, wanted
 from whence.run.verdicts import FAILING
 from whence.subject.suite_runner import SuiteRunner
 
-MOST_TESTS, MOST_STATUSES, MOST_OUTPUTS = 20, 3, 8  # failing tests that are run again, and what each is told
-SECONDS = 60.0  # after which no further test is told anything
+MOST_TESTS, MOST_STATUSES, MOST_OUTPUTS = 20, 3, 8  # failing tests that are run again, and what each is told first
+MOST_ERRORS = 50  # of a test whose error statuses are told to be 0 in the end: one that goes on may fail in each
+SECONDS = 60.0  # after which no further test is told anything; each has its share
 ERROR = 1  # the status that a test is told where it may want an error
 SCRIPTS = re.compile(r"\.(sh|bash|t|test|tests|bats|pl|py|awk|tcl)$")
 LARGEST_SCRIPT, MOST_SCRIPTS = 1 << 18, 200
+# What tests say of a check that failed: more than tells a failing test from a passing one (``FAILING``), since here
+# it is only asked which of two runs of one test says less of it.
+COMPLAINT = re.compile(
+    rb"not ok\b|\b(?:fail|error|unsuccess|unexpect|wrong|incorrect|mismatch|differ|broken|bad\b)", re.IGNORECASE
+)
 
 
 def with_what_they_want(suite: SuiteRunner, tests: Sequence[TestRun], cases: Sequence[Case]) -> list[TestRun]:
@@ -35,12 +41,13 @@ def with_what_they_want(suite: SuiteRunner, tests: Sequence[TestRun], cases: Seq
     """
     known = {case.name: case for case in cases}
     failing = [test for test in tests if test.outcome.failed and not any(one.signal for one in test.invocations)]
+    asked = failing[:MOST_TESTS]
     found, end = {}, time.monotonic() + SECONDS
-    for test in failing[:MOST_TESTS]:
-        case = known[test.name]
+    for number, test in enumerate(asked):
+        case, now = known[test.name], time.monotonic()
         # Else the folder is not what it was for the test.
-        if case.suite is not None and case.suite.fresh and time.monotonic() < end:
-            found[test.name] = _Asking(suite, case, test, end).asked()
+        if case.suite is not None and case.suite.fresh and now < end:
+            found[test.name] = _Asking(suite, case, test, now + (end - now) / (len(asked) - number)).asked()
     return [found.get(test.name, test) for test in tests]
 
 
@@ -63,11 +70,11 @@ class _Asking:
         helped = True
         while helped and self.test.outcome.failed:
             helped = False
-            for number, instead in self._answers():
+            for number, instead in self._answers({*told, *(number for number, one in tried if one.status == 0)}):
                 if (number, instead) in tried or number in told or time.monotonic() > self.end:
                     continue
                 tried.add((number, instead))
-                if (again := self._run({**told, number: instead})) is not None and _is_further(again, self.test):
+                if (again := self._run({**told, number: instead})) is not None and _is_further(again, self.test, instead):
                     told[number] = instead
                     self.test, helped = again, True
                     break
@@ -105,16 +112,21 @@ class _Asking:
         accepted = "~" if passes else max(by_order, default="")
         return replace(last, outcome=self.before.outcome, told=by_order, accepted=accepted)
 
-    def _answers(self) -> Iterator[tuple[int, Told]]:
-        """What the test may want to be told: statuses of the last invocations, then texts, then errors."""
+    def _answers(self, told: set[int]) -> Iterator[tuple[int, Told]]:
+        """What the test may want to be told: statuses of the last invocations that were not ``told`` to have succeeded,
+        then texts, then errors, then the other statuses.
+        """
         usable = [one for one in self.test.invocations if not one.signal and not one.trouble]
-        for one in [one for one in usable if one.status][::-1][:MOST_STATUSES]:
-            yield self.suite.number(one), Told(status=0)
+        failed = [number for one in usable[::-1] if one.status and (number := self.suite.number(one)) not in told]
+        for number in failed[:MOST_STATUSES]:
+            yield number, Told(status=0)
         texts = [text for script in self._scripts() for text in texts_in(script)]
         for one, text in wanted(usable, texts, self.test.output)[:MOST_OUTPUTS]:
             yield self.suite.number(one), Told(stdout=text)
         for one in [one for one in usable if not one.status][::-1][:MOST_STATUSES]:
             yield self.suite.number(one), Told(status=ERROR)
+        for number in failed[MOST_STATUSES:MOST_ERRORS]:
+            yield number, Told(status=0)
 
     def _scripts(self) -> Iterator[bytes]:
         """The test's own script, where its name leads to one; else all that may be scripts of the suite."""
@@ -126,16 +138,17 @@ class _Asking:
             yield path.read_bytes()
 
 
-def _is_further(again: TestRun, before: TestRun) -> bool:
-    """Whether a test came further, or complains of less."""
+def _is_further(again: TestRun, before: TestRun, instead: Told) -> bool:
+    """Whether a test came further, or complains of less: it may print a text that it was told, with words in it."""
+    words = FAILING if instead.stdout is not None else COMPLAINT
     if again.outcome.passed or _steps(again) > _steps(before):
         return True
-    return len(again.invocations) == len(before.invocations) and _complaints(again) < _complaints(before)
+    return len(again.invocations) == len(before.invocations) and _complaints(again, words) < _complaints(before, words)
 
 
-def _complaints(test: TestRun) -> int:
+def _complaints(test: TestRun, words: re.Pattern[bytes]) -> int:
     """How many words and differences in a test's output say that something failed."""
-    return len(FAILING.findall(test.output)) + len(HUNK.findall(test.output))
+    return len(words.findall(test.output)) + len(HUNK.findall(test.output))
 
 
 def _steps(test: TestRun) -> int:
