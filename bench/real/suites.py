@@ -1,116 +1,137 @@
-"""The programs' own test suites as cases: what becomes of them, and what is located with them.
+"""The programs' own test suites as the only cases: what becomes of them, and what is located with them.
 
-    python -m bench.real.suites --work FOLDER [--budget 60] FAULT ...
+    python -m bench.real.suites --work FOLDER [--budget 60s] [--reference] FAULT ...
 
-Each fault is planted in its program built with ``whence-cc``, and ``whence init`` describes the program's own tests.
-Faults are those of ``faults/``, whose cases are not used, and those of ``suite_faults/``, which have none.
-Three ways are measured: the tests as commands (the spectrum over processes), the invocations captured from them, and
-the same with the program without the fault as ``reference``. Prints Markdown: how many invocations there were, how many
-became cases, how many of these fail, the rank of the fault, and seconds with those for running the suite.
+Each fault is planted in its program built with ``whence-cc``, and everything then is done by the commands that a user
+types: ``whence init`` describes the program's own tests, ``whence spectrum`` ranks by the tests as commands, ``whence
+locate`` by what was captured of them (with ``--reference`` once more beside the program without the fault). Faults are
+those of ``faults/``, whose cases are not used, and those of ``suite_faults/``, which have none. Prints Markdown: how
+often the tests ran the program, how many of these invocations became cases, how many of these fail, the fault's ranks
+by the spectrum over processes, by that over the captured cases, and in what ``locate`` shows, of how many statements,
+seconds by the clock with building and the suite's run, and those of ``locate`` alone.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import whence
 from bench.common import markdown, options, work_folder
 from bench.real.faults import Fault, chosen_faults, end_cleanly, planted
-from bench.real.programs import ensure_built, make_tested
+from bench.real.programs import PATH, ensure_built, make_tested
 from whence.errors import WhenceError
-from whence.findings import Findings
 
-HEAD = ["fault", "kind", "way", "invocations", "cases", "fail", "rank", "Op2", "of", "s", "load"]
+HEAD = ["fault", "kind", "invocations", "cases", "fail", "processes", "captured", "locate", "of", "s", "locate s", "load"]
 SECONDS = 60  # of one test
 TOLD = re.compile(r"ran the program ([\d,]+) times?: (\d+) of these invocations are cases of their own, (\d+)")
+CAPTURE = "capture = true"
 
 
 @dataclass(frozen=True)
-class Way:
-    """How a suite is used: its name in the table, what stands in ``[cases]``, and the technique."""
+class Answer:
+    """What a command printed as JSON (empty where it showed nothing), what it said of that, and its seconds."""
 
-    name: str
-    settings: str
-    locates: bool = True
+    found: dict[str, Any]
+    complaint: str
+    seconds: float
+
+    def rank(self, fault: Fault) -> str:
+        """The best rank of a faulty line, with the end of its tie; what was said where there is no ranking."""
+        entries = self.found.get("ranking", [])
+        ranks = [(e["rank"], e["rank_worst"]) for e in entries if f"{e['file']}:{e['line']}" in fault.lines]
+        if not ranks:
+            return "none" if entries else self.complaint or "no result"
+        first, last = min(ranks)
+        return f"{first}" if first == last else f"{first}-{last}"
 
 
-def configure(fault: Fault, tree: Path, settings: str) -> None:
-    """Let ``whence init`` find the tree's suite, and name the program. Raises WhenceError where it finds none."""
+def asked(tree: Path, *words: str) -> Answer:
+    """What a ``whence`` command with ``--json`` answers in a folder."""
+    command = [sys.executable, "-m", "whence", *words, "-C", str(tree), "--json"]
+    began = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PATH": PATH}, check=False)
+    seconds = time.perf_counter() - began
+    lines = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    complaint = lines[0].removeprefix("error: ") if lines else ""
+    return Answer(json.loads(done.stdout) if done.stdout.strip() else {}, complaint, seconds)
+
+
+def configure(fault: Fault, tree: Path) -> Path:
+    """Let ``whence init`` find the tree's suite. Raises WhenceError where it finds none."""
     file = tree / "whence.toml"
     file.unlink(missing_ok=True)
     subprocess.run([sys.executable, "-m", "whence", "init", str(tree)], check=True, stdout=subprocess.DEVNULL)
-    lines = [line for line in file.read_text().splitlines() if not line.startswith(("path", "build", "capture"))]
-    text = "\n".join(lines).replace("[program]", f'[program]\npath = "{fault.executable}"')
+    text = file.read_text()
     if "\ncommand = " not in text:
         raise WhenceError(f"{fault.program}: no test suite found")
-    text = text.replace("[cases]", f"[cases]\n{settings}").replace("[limits]", f"[limits]\ntime = {SECONDS}")
-    file.write_text(text + "\n")
+    lines = [line for line in text.splitlines() if not line.startswith(("path", "build"))]
+    text = "\n".join(lines).replace("[program]", f'[program]\npath = "{fault.executable}"')
+    file.write_text(text.replace("[limits]", f"[limits]\ntime = {SECONDS}") + "\n")
+    return file
 
 
-def measure(fault: Fault, work: Path, budget: float) -> list[list[str]]:
-    """A row of the table for each way."""
+def measure(fault: Fault, work: Path, budget: str, *, reference: bool) -> list[list[str]]:
+    """The row of a fault, and with ``reference`` a second one."""
     tree = ensure_built(fault.recipe, work, "whence", "whence-cc", "-g -O0")
-    right = ensure_built(fault.recipe, work, "gcc", "gcc")
-    make_tested(fault.recipe, right)
-    plain = right / fault.executable
-    ways = [
-        Way("commands", "", locates=False),
-        Way("captured", "capture = true"),
-        Way("captured, reference", f'capture = true\nreference = "{plain}"'),
-    ]
     rows = []
     with planted(fault, tree):
         make_tested(fault.recipe, tree)
-        for way in ways:
-            configure(fault, tree, way.settings)
-            began = time.perf_counter()
-            try:
-                cells = located(fault, tree, way, budget)
-            except WhenceError as error:
-                cells = ["", "", "", str(error).split(":")[0], "", ""]
-            told = f"{time.perf_counter() - began:.0f}", f"{os.getloadavg()[0]:.0f}"
-            rows.append([fault.name, fault.kind, way.name, *cells, *told])
-            print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
+        file = configure(fault, tree)
+        settings = file.read_text()
+        file.write_text(settings.replace(CAPTURE, "capture = false"))
+        processes = asked(tree, "spectrum", "--formula", "op2", "--budget", "10m")
+        rows.append([fault.name, fault.kind, *located(fault, tree, processes, settings, budget)])
+        if reference:
+            right = ensure_built(fault.recipe, work, "gcc", "gcc")
+            make_tested(fault.recipe, right)
+            settings = settings.replace(CAPTURE, f'{CAPTURE}\nreference = "{right / fault.executable}"')
+            rows.append([f"{fault.name}, reference", "", *located(fault, tree, processes, settings, budget)])
     return rows
 
 
-def located(fault: Fault, tree: Path, way: Way, budget: float) -> list[str]:
-    """Numbers of invocations and cases, the ranks of the fault by ``way`` and by Op2, and of how many."""
-    with whence.open(tree) as project:
-        told = next(filter(None, map(TOLD.search, project.investigation.subject.remarks)), None)
-        counted = project.find(whence.Spectrum("op2"), 10 * budget)
-        found = project.locate(budget) if way.locates else counted
-        failing = str(len(project.investigation.runs.failing))
-        numbers = [told[1], told[2], told[3]] if told else ["", str(len(project.investigation.runs.tested)), failing]
-    return [*numbers, rank(fault, found), rank(fault, counted), str(len(found.ranking))]
+def located(fault: Fault, tree: Path, processes: Answer, settings: str, budget: str) -> list[str]:
+    """The numbers of invocations and cases, the three ranks, of how many, seconds, and the load."""
+    (tree / "whence.toml").write_text(settings)
+    spectrum = asked(tree, "spectrum", "--formula", "op2", "--budget", "10m")
+    found = asked(tree, "locate", "--budget", budget)
+    print("\n".join([fault.name, *found.found.get("summary", [found.complaint])]), file=sys.stderr, flush=True)
+    ranks = [answer.rank(fault) for answer in (processes, spectrum, found)]
+    seconds = [f"{spectrum.seconds + found.seconds:.0f}", f"{found.seconds:.0f}", f"{os.getloadavg()[0]:.0f}"]
+    return [*numbers(spectrum.found), *ranks, str(len(found.found.get("ranking", []))), *seconds]
 
 
-def rank(fault: Fault, found: Findings) -> str:
-    """The best rank of a faulty line, with the end of its tie."""
-    ranks = [(e.rank, e.rank_worst) for e in found.ranking if f"{e.statement.file}:{e.statement.line}" in fault.lines]
-    best = min(ranks, default=None)
-    return "none" if best is None else f"{best[0]}" if best[0] == best[1] else f"{best[0]} to {best[1]}"
+def numbers(found: dict[str, Any]) -> Sequence[str]:
+    """How many invocations a result tells of, how many of them are cases, and how many of these fail."""
+    told = next(filter(None, map(TOLD.search, found.get("summary", []))), None)
+    cases = found.get("cases", {"passed": 0, "failed": 0})
+    return told.groups() if told else ("", str(cases["passed"] + cases["failed"]), str(cases["failed"]))
 
 
 def main() -> int:
     """Measure the faults named and print the table."""
     end_cleanly()
     parser = options("locate the planted faults with the programs' own tests")
-    parser.add_argument("--budget", type=float, default=60.0, help="seconds")
+    parser.add_argument("--budget", default="60s", help="time of whence locate")
+    parser.add_argument("--reference", action="store_true", help="once more with the program without the fault")
     parser.add_argument("faults", nargs="+")
     arguments = parser.parse_args()
     work = work_folder(arguments.work)
-    rows = [
-        row
-        for fault in chosen_faults(arguments.faults, own_suites=True)
-        for row in measure(fault, work, arguments.budget)
-    ]
+    rows = []
+    for fault in chosen_faults(arguments.faults, own_suites=True):
+        try:
+            found = measure(fault, work, arguments.budget, reference=arguments.reference)
+        except WhenceError as error:
+            found = [[fault.name, fault.kind, "", "", "", "", "", str(error).split(":")[0], "", "", "", ""]]
+        print("\n".join(" | ".join(row) for row in found), file=sys.stderr, flush=True)
+        rows += found
     print(markdown(HEAD, rows))
     return 0
 
