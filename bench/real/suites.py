@@ -29,7 +29,8 @@ from bench.real.faults import Fault, chosen_faults, end_cleanly, planted
 from bench.real.programs import PATH, ensure_built, make_tested
 from whence.errors import WhenceError
 
-HEAD = ["fault", "kind", "invocations", "cases", "fail", "processes", "captured", "locate", "of", "s", "locate s", "load"]
+RANKS = ["processes", "captured", "locate", "of"]
+HEAD = ["fault", "kind", "invocations", "cases", "fail", *RANKS, "s", "locate s", "load"]
 SECONDS = 60  # of one test
 TOLD = re.compile(r"ran the program ([\d,]+) times?: (\d+) of these invocations are cases of their own, (\d+)")
 CAPTURE = "capture = true"

@@ -47,6 +47,12 @@ def test_a_line_missing_behind_an_output_and_an_empty_one_belongs_to_nobody_for_
     assert compared(tmp_path, [b"a\n", b""], actual, b"a\nend\n") == [b"a\n", b""]
 
 
+def test_as_many_other_lines_answer_one_by_one(tmp_path):
+    actual = [b"", b"a\n", b"", b"x\n", b"", b"y\nz\n", b""]
+    assert compared(tmp_path, [b"a\n", b"x\n", b"y\nz\n"], actual, b"a\nb\nc\nd\n") == [b"a\n", b"b\n", b"c\nd\n"]
+    assert compared(tmp_path, [b"a\n", b"x\n", b"y\nz\n"], actual, b"a\nb\nc\n") == [None, None, None]
+
+
 def test_an_output_that_was_overwritten_is_not_told(tmp_path):
     assert compared(tmp_path, [b"a\n"], [b"", b"x\n"], b"b\n") == [None]
 

@@ -200,7 +200,7 @@ def test_an_error_status_at_which_its_test_stops_is_wrong() -> None:
 
 def test_every_error_status_of_a_test_that_goes_on_is_found_and_the_others_are_vouched_for() -> None:
     """The program fails where a file is not there; of seven invocations five do, and one of these is meant to."""
-    wants = "./tool largest {} >/dev/null; if test $? {} 0; then echo 'test {} unsuccessful'; ret=1; else echo fine; fi\n"
+    wants = "./tool largest {} >/dev/null; if test $? {} 0; then echo '{} unsuccessful'; ret=1; else echo fine; fi\n"
     files = [("none", "="), ("a", "="), ("none1", "="), ("none2", "="), ("a", "="), ("none3", "="), ("other", "!=")]
     checks = "".join(wants.format(file, "!=" if sign == "=" else "=", file) for file, sign in files)
     captured = captured_cases(*suite("goes-on", bad=f"echo 3 >a\n{checks}exit $ret"))

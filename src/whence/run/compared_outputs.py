@@ -2,14 +2,16 @@
 that invocations wrote by themselves, with the right ones.
 
 Many invocations may write to one file, with headings of the test between them. The lines of the file and of the one
-that it was compared with are matched; a part begins and ends where lines that are not in doubt do.
+that it was compared with are matched; a part begins and ends where lines that are not in doubt do. Where three lines
+stand in the place of three others, each is taken for the one that was wanted in its place: most wrong outputs have as
+many lines as the right ones.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from whence.run.invocations import Invocation
@@ -19,13 +21,19 @@ UNMATCHED = -1
 
 
 def right_outputs(invocations: Sequence[Invocation], judge: Invocation) -> Iterator[tuple[Invocation, bytes]]:
-    """Invocations whose output ``judge``, a run of ``cmp`` or ``diff``, compared, each with what is right for it."""
+    """Invocations whose output ``judge``, a run of ``cmp`` or ``diff``, compared, each with what is right for it.
+
+    Where both files hold outputs, and differ, nothing tells which one is right.
+    """
     operands = _operands(judge)
     contents = [judge.content(operand) for operand in operands]
     before = [one for one in invocations if one.order < judge.order]
     for here, there in ((0, 1), (1, 0)) if len(contents) == 2 else ():
         actual, right = contents[here], contents[there]
         if actual is None or right is None:
+            continue
+        other = judge.path(operands[there])
+        if judge.status and any(one.output == other and one.stdout and _is_part(one, right) for one in before):
             continue
         path = judge.path(operands[here])
         parts = [one for one in before if one.output == path and _is_part(one, actual)]
@@ -82,7 +90,8 @@ def _answering(parts: Sequence[Invocation], actual: bytes, right: bytes) -> Iter
         starts[at] = number
     ranges = [(one, starts.get(one.offset), starts.get(one.offset + len(one.stdout))) for one in parts]
     edges = Counter(edge for _, first, end in ranges for edge in {first, end})
-    matched = _matched(lines, others)
+    inside = {line for _, first, end in ranges if first is not None and end is not None for line in range(first, end)}
+    matched = _matched(lines, others, inside)
     for one, first, end in ranges:
         if first is None or end is None:
             continue
@@ -92,11 +101,14 @@ def _answering(parts: Sequence[Invocation], actual: bytes, right: bytes) -> Iter
             yield one, b"".join(others[there_first:there_end])
 
 
-def _matched(lines: list[bytes], others: list[bytes]) -> list[int]:
-    """For each line the number of the equal one that answers to it, or ``UNMATCHED``."""
+def _matched(lines: list[bytes], others: list[bytes], inside: Container[int]) -> list[int]:
+    """For each line the number of the one that answers to it, or ``UNMATCHED``: an equal one, or where as many lines
+    of outputs (``inside``) differ as stand there instead, the one in its place.
+    """
     matched = [UNMATCHED] * len(lines)
-    for block in SequenceMatcher(None, lines, others, autojunk=False).get_matching_blocks():
-        matched[block.a : block.a + block.size] = range(block.b, block.b + block.size)
+    for tag, start, end, there, there_end in SequenceMatcher(None, lines, others, autojunk=False).get_opcodes():
+        if end - start == there_end - there and (tag == "equal" or all(line in inside for line in range(start, end))):
+            matched[start:end] = range(there, there_end)
     return matched
 
 

@@ -74,6 +74,15 @@ class Invocation:
         copy = self.files.get(self.path(operand))
         return None if copy is None else copy.read_bytes()
 
+    def reads(self, other: Invocation) -> bool:
+        """Whether it was given what another one, which began before it, had made: a file or its whole input."""
+        made = {path: copy.read_bytes() for path, copy in other.written.items() if path in self.files}
+        if other.output in self.files:
+            made[other.output] = other.stdout
+        if any(content and content in self.files[path].read_bytes() for path, content in made.items()):
+            return True
+        return bool(other.stdout) and self.stdin == other.stdout
+
     def moved_into(self, work: str) -> Invocation:
         """The same with the files ``outside`` in folders of ``work``, which the words name instead."""
         files, words = dict(self.files), list(self.words)

@@ -21,6 +21,7 @@ from whence.run.outcome import Expected, Kind, Outcome
 from whence.run.verdicts import FAILING
 
 UNTOLD = "its test fails, and does not show which output is wrong"
+GIVEN = "it was given what another invocation may have made wrong, which its test compares it with"
 FATAL = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
 JUDGES = ("cmp", "diff")  # programs whose verdict is known: 0 equal, 1 different
 
@@ -79,7 +80,7 @@ def take_apart(tests: Sequence[TestRun]) -> list[Judged]:
         compared = _compared(test) if test.outcome.failed else {}
         for number, one in enumerate(test.invocations, 1):
             judged.append(_judged(test, number, one, compared.get(one.order) or vouched.get(one.identity)))
-    return _without_false_vouching(judged)
+    return _without_false_vouching(_of_right_input(tests, judged))
 
 
 def with_printed_failures(tests: Sequence[TestRun]) -> tuple[list[TestRun], dict[str, str]]:
@@ -117,6 +118,28 @@ def with_crashes(judged: Sequence[Judged]) -> list[Judged]:
         replace(one, expected=Expected(), failed=True) if one.invocation.signal in FATAL and one.expected else one
         for one in judged
     ]
+
+
+def _of_right_input(tests: Sequence[TestRun], judged: Sequence[Judged]) -> list[Judged]:
+    """The same without those that fail on what another invocation made wrong: a test wants what a right input gives.
+
+    Of those whose input was made by one of which nothing is known either of the two may be at fault: they fail where
+    nothing else does.
+    """
+    passing = {test.name for test in tests if test.outcome.passed}
+    found, doubtful = list(judged), list[int]()
+    for at, one in enumerate(judged):
+        if not one.failed or one.invocation.signal or one.test in passing:
+            continue
+        makers = [other for other in judged[:at] if other.test == one.test and one.invocation.reads(other.invocation)]
+        if any(other.failed for other in makers):
+            found[at] = replace(one, expected=None, failed=False, why=GIVEN, open=True)
+        elif any(other.expected is None for other in makers):
+            doubtful.append(at)
+    if any(one.failed for at, one in enumerate(found) if at not in doubtful):
+        for at in doubtful:
+            found[at] = replace(found[at], expected=None, failed=False, why=GIVEN, open=True)
+    return found
 
 
 def _without_false_vouching(judged: Sequence[Judged]) -> list[Judged]:

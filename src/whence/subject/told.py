@@ -74,7 +74,8 @@ class _Asking:
                 if (number, instead) in tried or number in told or time.monotonic() > self.end:
                     continue
                 tried.add((number, instead))
-                if (again := self._run({**told, number: instead})) is not None and _is_further(again, self.test, instead):
+                again = self._run({**told, number: instead})
+                if again is not None and _is_further(again, self.test, instead):
                     told[number] = instead
                     self.test, helped = again, True
                     break
