@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.support.cli_tool import subject_folder, write
-from whence.investigation.begin import Beginning
+from whence.investigation.begin import Beginning, Changes
 from whence.investigation.clock import Clock
 from whence.investigation.investigation import Setup
 from whence.investigation.watcher import Watcher
@@ -25,12 +25,12 @@ int main(int argc, char **argv)
 """
 
 
-def begun(name: str, script: str, cases: list[Case], capture: bool = True) -> Subject:
+def begun(name: str, script: str, cases: list[Case], capture: bool = True, changes: Changes | None = None) -> Subject:
     folder = subject_folder(f"begin-{name}", twice_c=TWICE)
     write(folder / "suite.sh", script)
     lines = ['[program]\nsources = ["twice.c"]', '[cases]\ncommand = "sh suite.sh"']
     write(folder / "whence.toml", "\n".join([*lines, f"capture = {str(capture).lower()}"]) + "\n")
-    investigation = Beginning(Setup(), Clock(), Watcher()).with_folder(Path(folder), cases)
+    investigation = Beginning(Setup(), Clock(), Watcher(), changes).with_folder(Path(folder), cases)
     return investigation.subject
 
 
@@ -53,6 +53,13 @@ def test_invocations_of_the_suite_are_cases_beside_the_one_that_is_given() -> No
     subject = begun("beside", 'set -e; test "$(./twice 3)" = 6; test "$(./twice 5)" = 10', GIVEN)
     assert [case.arguments for case in subject.cases] == [("3",), ("5",), ("12",), ("4",)]
     assert not any(case.command for case in subject.cases)
+
+
+def test_a_captured_case_that_passed_may_fail_where_runs_are_other_ones_than_then() -> None:
+    script = 'test "$(./twice 3)" = 6'
+    as_then, patterned = (begun("other-runs", script, GIVEN, changes=Changes(pattern=p)) for p in (None, 170))
+    assert [case.passed for case in as_then.cases] == [True, False, False]
+    assert not any(case.passed for case in patterned.cases)
 
 
 def test_passing_cases_alone_leave_the_suite_as_it_is() -> None:

@@ -89,7 +89,7 @@ def test_arguments_input_files_folder_and_environment_are_those_of_the_test() ->
     captured = captured_cases(subject, config)
     first, second, third = captured.cases
     assert first.arguments == ("largest", "in") and first.place is not None and first.place.folder == "d"
-    assert first.expected is not None and first.expected.stdout == b"9\n"
+    assert first.expected is not None and first.expected.stdout == b"9\n" and first.passed
     assert isinstance(second.stdin, Path) and second.stdin.read_bytes() == b"3\n"
     assert third.environment["MODE"] == "x"
     assert all(run(subject, case) for case in captured.cases)
@@ -322,7 +322,8 @@ def test_an_earlier_version_tells_what_is_right_only_where_the_tests_do_not() ->
     captured = captured_cases(subject, config, earlier=config.folder / "earlier.sh")
     right = {case.stdin: (case.expected and case.expected.stdout) for case in captured.cases}
     inputs = {path.read_bytes() if isinstance(path, Path) else path: text for path, text in right.items()}
-    assert captured.failing == 2 and inputs[b"-3\n"] == b"-3\n" and inputs[b"-5\n"] == b"-5\n"
+    assert captured.failing == 2 == sum(not case.passed for case in captured.cases)
+    assert inputs[b"-3\n"] == b"-3\n" and inputs[b"-5\n"] == b"-5\n"
     assert inputs[b"4\n"] == b"4\n"  # a passing test has it, whatever the earlier version gives
 
 

@@ -100,6 +100,15 @@ def test_a_program_that_always_takes_long_is_begun_twice_at_most(monkeypatch):
     assert len(found.passing) == 2 and given[:2] == [(2, 0.05), (2, 60.0)]
 
 
+def test_a_captured_case_that_passed_then_does_not_fail_now():
+    subject = subject_of(PROGRAM, "0", "1", "3", "4", time=0.3)
+    passed = with_cases(subject, [replace(case, passed=case.arguments in {("0",), ("3",)}) for case in subject.cases])
+    found = run_all(passed)
+    assert [tested.case.arguments for tested in found.tested] == [("0",), ("1",), ("4",)] and not found.failing
+    assert len(found.left_out) == 1
+    assert found.left_out[0].endswith("flaky: it passed when it was captured from its test")
+
+
 def test_counters_count_executions(runs):
     named = counters(subject())
     column = next(n for n, c in enumerate(named) if not c.side and [s.line for s in c.statements] == [11])

@@ -100,7 +100,10 @@ class Beginning:
         told = self._watcher.progress("running the test suite", len(subject.cases))
         with self._clock.standing(), scratch("earlier") as place, told as report:
             earlier = self._built_earlier(subject, Path(place))
-            return with_captured_cases(subject, config, report, earlier, fails_elsewhere)
+            found = with_captured_cases(subject, config, report, earlier, fails_elsewhere)
+        if self._changes.limits(found.limits) == found.limits:
+            return found
+        return with_cases(found, [replace(case, passed=False) for case in found.cases])  # it may fail now
 
     def _built_earlier(self, subject: Subject, place: Path) -> Path | None:
         """The program with the files as they were before, built in ``place``, if there are such and it builds."""

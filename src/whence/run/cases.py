@@ -66,7 +66,8 @@ class Case:
     ``files`` are put into the working folder: (relative name, source file or folder). A case with a
     ``command`` runs that with the shell in a copy of its suite's folder. ``expected`` of None is to be
     learned. A command whose output matches ``failing_output`` has failed. With a ``schedule`` its threads take turns
-    as that says. With a ``place`` it is an invocation that a test suite made.
+    as that says. With a ``place`` it is an invocation that a test suite made; ``passed``: the same program passed it
+    when it was captured, so that it does not fail by itself now.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Case:
     failing_output: str | None = None
     schedule: Schedule | None = None
     place: Place | None = None
+    passed: bool = False
 
     @property
     def follows_children(self) -> bool:

@@ -37,7 +37,7 @@ from whence.subject.suite_runner import SuiteRunner
 from whence.subject.told import with_what_they_want
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 19  # of what is kept, and of how it was chosen
+VERSION = 20  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -159,6 +159,7 @@ class _Capture:
         faithful = self._faithful(chosen, cases, observed)
         settled = list(self._settled(faithful))
         failing = [one for one, _, fails in settled if fails]
+        cases = [replace(case, passed=not fails) for _, case, fails in settled]
         remarks = [*self._remarks(tests, len(settled), failing), *silent.values(), *self.lost[:NAMED]]
         names = [test.name for test in sorted(tests, key=_telling)]
         others, lost_programs = list[OtherRun](), list[str]()
@@ -171,7 +172,7 @@ class _Capture:
                 f"{'counts' if len(others) == 1 else 'count'} in the spectrum: {_some(other.name for other in others)}"
             )
         apart = [test.name for test in tests if test.outcome.failed and not test.invocations]
-        return CapturedCases([case for _, case, _ in settled], len(failing), remarks, names, others, apart)
+        return CapturedCases(cases, len(failing), remarks, names, others, apart)
 
     def _single_tests(self, tests: Sequence[TestRun], suite: SuiteRunner) -> CapturedCases | None:
         """Each test that the program holds as a case, where its framework is known and they tell what the suite told.

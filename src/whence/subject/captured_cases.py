@@ -87,6 +87,7 @@ class Keeper:
             and [*map(_text, (expected.stdout, expected.stderr)), expected.status, self._kept(expected)],
             "mask": case.comparison.mask,
             "failing_output": case.failing_output,
+            "passed": case.passed,
         }
 
     def _case(self, item: dict[str, Any], comparison: Comparison) -> Case:
@@ -101,6 +102,7 @@ class Keeper:
             replace(comparison, mask=tuple(item["mask"])),
             failing_output=item["failing_output"],
             place=Place(*item["place"]),
+            passed=item["passed"],
         )
 
     def _kept(self, expected: Expected) -> list[tuple[str, str | None]]:

@@ -288,6 +288,8 @@ def _judged(
             continue
         outcome = judge(case, plain[row])
         reason = _why_not(outcome, plain[row], again.get(row, plain[row]), covered[row], filled.get(row, []))
+        if case.passed and outcome.failed:
+            reason = f"{FLAKY}it passed when it was captured from its test"
         if row in unstable:
             reason = f"{FLAKY}{outcome.kind} in one run, another verdict in the next"
         if subject.has_threads and reason.startswith((DEPENDS, FLAKY)):
