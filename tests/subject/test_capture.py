@@ -16,6 +16,7 @@ from whence.run.oracle import judge
 from whence.run.outcome import Expected
 from whence.subject.capture import captured_cases, with_captured_cases
 from whence.subject.captured_cases import CapturedCases
+from whence.subject.runs import run_all
 from whence.subject.subject import Subject, built_from_config
 
 PROGRAM = r"""
@@ -227,6 +228,31 @@ def test_what_cannot_be_told_leaves_the_tests_as_cases_and_is_said() -> None:
     assert "last.sh` fails, but which of its 2 invocations is wrong cannot be told" in said
     assert "no run is altered" in said
     assert with_captured_cases(subject, config).cases == found.cases  # as kept
+
+
+def test_a_failing_test_that_tells_nothing_is_a_case_beside_the_invocations_that_pass() -> None:
+    bad = 'test "$(echo -3 -4 | ./tool largest | tr 0 z)" = -3'
+    good = "for n in 4 5 6; do echo $n | ./tool largest; done"
+    found = with_captured_cases(*suite("beside", bad=bad, good=good))
+    assert [case.name for case in found.cases] == ["tests/bad.sh", *(f"tests/good.sh:{n}" for n in (1, 2, 3))]
+    assert "1 whole test that fails is a case beside them" in found.remarks[-1]
+    runs = run_all(found)
+    assert [tested.outcome.passed for tested in runs.tested] == [False, True, True, True]
+
+
+def test_what_a_test_compares_is_told_it_and_it_vouches_for_what_it_does_not_compare() -> None:
+    compare = "echo {0} | ./tool largest >out; echo {1} >right; cmp -s out right || ret=1\n"
+    script = f"echo 8 | ./tool largest\n{compare.format(-3, -3)}{compare.format(5, 5)}{compare.format(-9, -9)}"
+    captured = captured_cases(*suite("compares", one=f"{script}echo 2 | ./tool largest\nexit $ret"))
+    right = [case.expected and case.expected.stdout for case in captured.cases]
+    assert (captured.failing, right) == (2, [b"8\n", b"-3\n", b"5\n", b"-9\n", b"2\n"])
+
+
+def test_a_test_that_goes_on_and_fails_of_something_else_vouches_for_nothing() -> None:
+    script = "./tool largest none || echo FAIL; echo -4 | ./tool largest; test $(echo -5 | ./tool largest) = $((1 - 6))"
+    captured = captured_cases(*suite("fails-on", one=f"{script} || exit 1", two="./tool largest <tool.c"))
+    assert [case.arguments for case in captured.cases if not case.passed] == [("largest", "none")]
+    assert [case.name for case in captured.cases if case.passed] == ["tests/two.sh:1"]
 
 
 COMPARES = """

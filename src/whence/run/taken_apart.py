@@ -21,7 +21,7 @@ from whence.run.outcome import Expected, Kind, Outcome
 from whence.run.verdicts import FAILING
 
 UNTOLD = "its test fails, and does not show which output is wrong"
-GIVEN = "it was given what another invocation may have made wrong, which its test compares it with"
+GIVEN = "its test fails, and either this one went wrong or the one that it gives its output to, or has its input from"
 FATAL = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
 JUDGES = ("cmp", "diff")  # programs whose verdict is known: 0 equal, 1 different
 
@@ -58,8 +58,9 @@ class TestRun:
 class Judged:
     """An invocation with what is right for it, or else why that is not known.
 
-    ``failed``: it gave something else. ``open``: only a program that is right can tell. ``failing_output``: what it
-    prints where something failed.
+    ``failed``: it gave something else. ``looked_at``: its test passes, or compared what it gave, or one that passes
+    vouches for it. ``open``: only a program that is right can tell. ``failing_output``: what it prints where something
+    failed.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Judged:
     expected: Expected | None
     failed: bool = False
     why: str = ""
+    looked_at: bool = False
     open: bool = False
     failing_output: str | None = None
 
@@ -79,7 +81,8 @@ def take_apart(tests: Sequence[TestRun]) -> list[Judged]:
     for test in tests:
         compared = _compared(test) if test.outcome.failed else {}
         for number, one in enumerate(test.invocations, 1):
-            judged.append(_judged(test, number, one, compared.get(one.order) or vouched.get(one.identity)))
+            right = compared.get(one.order) or vouched.get(one.identity)
+            judged.append(replace(_judged(test, number, one, right), looked_at=right is not None))
     return _without_false_vouching(_of_right_input(tests, judged))
 
 
@@ -123,23 +126,31 @@ def with_crashes(judged: Sequence[Judged]) -> list[Judged]:
 def _of_right_input(tests: Sequence[TestRun], judged: Sequence[Judged]) -> list[Judged]:
     """The same without those that fail on what another invocation made wrong: a test wants what a right input gives.
 
-    Of those whose input was made by one of which nothing is known either of the two may be at fault: they fail where
-    nothing else does.
+    Where nobody looked at what the other one made, either of the two may be at fault: of that one nothing is known
+    then, and this one fails where nothing else does.
     """
     passing = {test.name for test in tests if test.outcome.passed}
-    found, doubtful = list(judged), list[int]()
+    found, doubtful = list(judged), set[int]()
     for at, one in enumerate(judged):
         if not one.failed or one.invocation.signal or one.test in passing:
             continue
-        makers = [other for other in judged[:at] if other.test == one.test and one.invocation.reads(other.invocation)]
-        if any(other.failed for other in makers):
-            found[at] = replace(one, expected=None, failed=False, why=GIVEN, open=True)
-        elif any(other.expected is None for other in makers):
-            doubtful.append(at)
+        makers = [n for n in range(at) if judged[n].test == one.test and one.invocation.reads(judged[n].invocation)]
+        if any(judged[maker].failed for maker in makers):
+            found[at] = _untold(one)
+        elif unseen := [maker for maker in makers if not judged[maker].looked_at]:
+            doubtful.add(at)
+            for maker in unseen:
+                found[maker] = _untold(found[maker])
     if any(one.failed for at, one in enumerate(found) if at not in doubtful):
         for at in doubtful:
-            found[at] = replace(found[at], expected=None, failed=False, why=GIVEN, open=True)
+            found[at] = _untold(found[at])
     return found
+
+
+def _untold(one: Judged) -> Judged:
+    """The same where a test says nothing of it for sure."""
+    why = one.why or GIVEN
+    return replace(one, expected=None, failed=False, why=why, open=not one.invocation.trouble)
 
 
 def _without_false_vouching(judged: Sequence[Judged]) -> list[Judged]:
@@ -198,7 +209,7 @@ def _as_told(one: Invocation, told: Told, right: Expected | None) -> Expected:
     """What is right where a test goes on with what it was told; of a wrong status the right output is not known."""
     if told.stdout is None:
         return Expected(right.stdout if right else None, None, told.status)
-    return Expected(told.stdout, None, one.status if told.status is None else told.status)
+    return Expected(told.stdout, None, _right_status(one, is_right=False) if told.status is None else told.status)
 
 
 def _compared(test: TestRun) -> dict[str, Expected]:

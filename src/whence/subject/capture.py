@@ -37,7 +37,7 @@ from whence.subject.suite_runner import SuiteRunner
 from whence.subject.told import with_what_they_want
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 20  # of what is kept, and of how it was chosen
+VERSION = 22  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -56,7 +56,8 @@ def with_captured_cases(
     What an ``earlier`` version of the program gives is right where a failing test does not tell it.
 
     Where no invocation is known to fail, but a test does that runs another program of the suite, that is the subject.
-    Else, and where the suite cannot be captured, its cases stay what they were: the suite's tests. ``remarks`` say why.
+    Else the failing tests are cases beside the invocations that pass; and where there are hardly any of these, or the
+    suite cannot be captured, all tests are the cases as they were. ``remarks`` say why.
     ``fails_elsewhere``: failing cases are known beside the suite, so that of this the passing invocations are enough.
     """
     captured = _captured(subject, config, progress, earlier)
@@ -69,12 +70,23 @@ def with_captured_cases(
         if again.failing:
             subject, captured = other, again
     if not captured.failing and not fails_elsewhere:
-        remark = "no invocation is known to fail: the suite's tests are the cases, and no run is altered"
-        place = {name: number for number, name in enumerate(captured.tests)}
-        cases = sorted(subject.cases, key=lambda case: place.get(case.name, len(place)))
-        return replace(with_cases(subject, cases), remarks=[*subject.remarks, *captured.remarks, remark])
+        return _of_whole_tests(subject, captured)
     found = replace(with_cases(subject, captured.cases), remarks=[*subject.remarks, *captured.remarks])
     return of_single_tests(replace(found, others=tuple(captured.others)))
+
+
+def _of_whole_tests(subject: Subject, captured: CapturedCases) -> Subject:
+    """The subject where it is known of tests alone that they fail."""
+    failing = [case for case in subject.cases if case.name in captured.failed]
+    if failing and len(captured.cases) >= FEW:
+        cases = [*failing, *captured.cases]
+        remark = f"no invocation is known to fail: {_count(len(failing), 'whole test')} that "
+        remark += f"{'fails is a case' if len(failing) == 1 else 'fail are cases'} beside them, and no run is altered"
+    else:
+        place = {name: number for number, name in enumerate(captured.tests)}
+        cases = sorted(subject.cases, key=lambda case: place.get(case.name, len(place)))
+        remark = "no invocation is known to fail: the suite's tests are the cases, and no run is altered"
+    return replace(with_cases(subject, cases), remarks=[*subject.remarks, *captured.remarks, remark])
 
 
 def _captured(
@@ -172,7 +184,8 @@ class _Capture:
                 f"{'counts' if len(others) == 1 else 'count'} in the spectrum: {_some(other.name for other in others)}"
             )
         apart = [test.name for test in tests if test.outcome.failed and not test.invocations]
-        return CapturedCases(cases, len(failing), remarks, names, others, apart)
+        failed = [test.name for test in tests if test.outcome.failed and test.invocations]
+        return CapturedCases(cases, len(failing), remarks, names, others, apart, failed)
 
     def _single_tests(self, tests: Sequence[TestRun], suite: SuiteRunner) -> CapturedCases | None:
         """Each test that the program holds as a case, where its framework is known and they tell what the suite told.

@@ -32,7 +32,8 @@ class CapturedCases:
     """Cases, how many of them fail, and what is said of the others.
 
     ``tests`` are the names of the suite's tests, those first that tell most where they have to be the cases themselves;
-    ``others`` passing tests that are programs of their own; ``apart`` those that fail and did not run the program.
+    ``others`` passing tests that are programs of their own; ``apart`` those that fail and did not run the program,
+    ``failed`` those that fail and did.
     """
 
     cases: list[Case]
@@ -41,6 +42,7 @@ class CapturedCases:
     tests: list[str] = field(default_factory=list)
     others: list[OtherRun] = field(default_factory=list)
     apart: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
 
 
 class Keeper:
@@ -60,13 +62,14 @@ class Keeper:
             return None
         cases = [self._case(item, comparison) for item in data["cases"]]
         others = [OtherRun(one["name"], tuple(map(_site, one["executed"]))) for one in data["others"]]
-        return CapturedCases(cases, data["failing"], data["remarks"], data["tests"], others, data["apart"])
+        tests = data["tests"], others, data["apart"], data["failed"]
+        return CapturedCases(cases, data["failing"], data["remarks"], *tests)
 
     def save(self, captured: CapturedCases, manifest: Manifest) -> None:
         """Keep the cases, all at once."""
         cases = [self._item(case) for case in captured.cases]
         data = {"manifest": manifest, "remarks": captured.remarks, "failing": captured.failing, "cases": cases}
-        data["tests"], data["apart"] = captured.tests, captured.apart
+        data["tests"], data["apart"], data["failed"] = captured.tests, captured.apart, captured.failed
         data["others"] = [asdict(other) for other in captured.others]
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f"{LIST}.{os.getpid()}"

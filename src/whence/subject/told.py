@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whence.run.cases import Case
+from whence.run.compared_outputs import right_outputs
 from whence.run.runner import RunLost
 from whence.run.taken_apart import TestRun, Told
 from whence.run.told_texts import HUNK, shown_instead, texts_in, wanted
@@ -62,10 +63,11 @@ class _Asking:
 
     def __post_init__(self) -> None:
         self.test = self.before
+        self._stopped_at: set[int] = set()  # invocations behind which others came when they were told otherwise
 
     def asked(self) -> TestRun:
         """The test as it was run with all that helped."""
-        told = self._shown()
+        told = self._at_once()
         tried: set[tuple[int, Told]] = set()
         helped = True
         while helped and self.test.outcome.failed:
@@ -77,22 +79,40 @@ class _Asking:
                 again = self._run({**told, number: instead})
                 if again is not None and _is_further(again, self.test, instead):
                     told[number] = instead
+                    if len(again.invocations) > len(self.test.invocations):
+                        self._stopped_at.add(number)
                     self.test, helped = again, True
                     break
         return self._with(told)
 
+    def _at_once(self) -> dict[int, Told]:
+        """What comparisons of files and the differences that the test showed say, all at once; of differences only
+        where it passes with that, and of comparisons where more of them find nothing.
+        """
+        compared, shown = self._compared(), self._shown()
+        if shown and (again := self._run({**compared, **shown})) is not None and again.outcome.passed:
+            self.test = again
+            return {**compared, **shown}
+        if compared and (again := self._run(compared)) is not None and _steps(again) > _steps(self.test):
+            self.test = again
+            return compared
+        return {}
+
+    def _compared(self) -> dict[int, Told]:
+        found: dict[int, Told] = {}
+        for judge in self.test.judges:
+            for one, right in right_outputs(self.test.invocations, judge) if judge.status == 1 else ():
+                if one.stdout != right:
+                    found.setdefault(self.suite.number(one), Told(stdout=right))
+        return found
+
     def _shown(self) -> dict[int, Told]:
-        """What the differences that the test showed say, all at once; nothing where it does not pass with that."""
-        shown = {
+        return {
             self.suite.number(one): Told(stdout=text)
             for one in self.test.invocations
             for text, is_whole in shown_instead(one, self.test.output)
             if is_whole
         }
-        if shown and (again := self._run(shown)) is not None and again.outcome.passed:
-            self.test = again
-            return shown
-        return {}
 
     def _run(self, told: dict[int, Told]) -> TestRun | None:
         try:
@@ -109,8 +129,9 @@ class _Asking:
             return self.before
         numbers = {self.suite.number(one): one.order for one in last.invocations}
         by_order = {numbers[number]: instead for number, instead in told.items() if number in numbers}
-        # What comes behind the last of them may be what the test fails of now.
-        accepted = "~" if passes else max(by_order, default="")
+        # What comes behind the last one at which it stopped may be what the test fails of now; one that does not stop
+        # may fail of any.
+        accepted = "~" if passes else max((numbers[n] for n in self._stopped_at if n in numbers), default="")
         return replace(last, outcome=self.before.outcome, told=by_order, accepted=accepted)
 
     def _answers(self, told: set[int]) -> Iterator[tuple[int, Told]]:
