@@ -248,6 +248,14 @@ def test_what_a_test_compares_is_told_it_and_it_vouches_for_what_it_does_not_com
     assert (captured.failing, right) == (2, [b"8\n", b"-3\n", b"5\n", b"-9\n", b"2\n"])
 
 
+def test_what_is_compared_behind_where_a_test_stopped_is_told_it_too() -> None:
+    compare = "echo {0} | ./tool largest >out; echo {0} >right; cmp -s out right || exit 1\n"
+    script = "echo 8 | ./tool largest\n" + "".join(map(compare.format, (-3, 5, -9)))
+    captured = captured_cases(*suite("stops", one=f"{script}echo 2 | ./tool largest; test a = b"))
+    right = [case.expected and case.expected.stdout for case in captured.cases]
+    assert (captured.failing, right) == (2, [b"8\n", b"-3\n", b"5\n", b"-9\n"])
+
+
 def test_a_test_that_goes_on_and_fails_of_something_else_vouches_for_nothing() -> None:
     script = "./tool largest none || echo FAIL; echo -4 | ./tool largest; test $(echo -5 | ./tool largest) = $((1 - 6))"
     captured = captured_cases(*suite("fails-on", one=f"{script} || exit 1", two="./tool largest <tool.c"))

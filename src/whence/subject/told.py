@@ -64,54 +64,65 @@ class _Asking:
     def __post_init__(self) -> None:
         self.test = self.before
         self._stopped_at: set[int] = set()  # invocations behind which others came when they were told otherwise
+        self._tried: set[tuple[int, Told]] = set()
+        self._tried_at_once: list[dict[int, Told]] = []
 
     def asked(self) -> TestRun:
         """The test as it was run with all that helped."""
-        told = self._at_once()
-        tried: set[tuple[int, Told]] = set()
-        helped = True
-        while helped and self.test.outcome.failed:
-            helped = False
-            for number, instead in self._answers({*told, *(number for number, one in tried if one.status == 0)}):
-                if (number, instead) in tried or number in told or time.monotonic() > self.end:
-                    continue
-                tried.add((number, instead))
-                again = self._run({**told, number: instead})
-                if again is not None and _is_further(again, self.test, instead):
-                    told[number] = instead
-                    if len(again.invocations) > len(self.test.invocations):
-                        self._stopped_at.add(number)
-                    self.test, helped = again, True
-                    break
+        told: dict[int, Told] = {}
+        while self.test.outcome.failed and (more := self._at_once(told) or self._one_more(told)):
+            told |= more
         return self._with(told)
 
-    def _at_once(self) -> dict[int, Told]:
-        """What comparisons of files and the differences that the test showed say, all at once; of differences only
-        where it passes with that, and of comparisons where more of them find nothing.
+    def _at_once(self, told: dict[int, Told]) -> dict[int, Told]:
+        """What comparisons of files and the differences that the test showed say further, all at once; of differences
+        only where it passes with that, and of comparisons where more of them find nothing.
         """
-        compared, shown = self._compared(), self._shown()
-        if shown and (again := self._run({**compared, **shown})) is not None and again.outcome.passed:
-            self.test = again
-            return {**compared, **shown}
-        if compared and (again := self._run(compared)) is not None and _steps(again) > _steps(self.test):
-            self.test = again
-            return compared
+        compared, shown = self._compared(told), self._shown(told)
+        for more in ({**compared, **shown} if shown else {}, compared):
+            if not more or more in self._tried_at_once or time.monotonic() > self.end:
+                continue
+            self._tried_at_once.append(more)
+            again = self._run({**told, **more})
+            if again is not None and (again.outcome.passed or (more == compared and _steps(again) > _steps(self.test))):
+                self._go_on(again, more)
+                return more
         return {}
 
-    def _compared(self) -> dict[int, Told]:
+    def _one_more(self, told: dict[int, Told]) -> dict[int, Told]:
+        """The first thing that helps of what one invocation may be wanted to give."""
+        succeeded = {*told, *(number for number, one in self._tried if one.status == 0)}
+        for number, instead in self._answers(succeeded):
+            if (number, instead) in self._tried or number in told or time.monotonic() > self.end:
+                continue
+            self._tried.add((number, instead))
+            again = self._run({**told, number: instead})
+            if again is not None and _is_further(again, self.test, instead):
+                self._go_on(again, {number: instead})
+                return {number: instead}
+        return {}
+
+    def _go_on(self, again: TestRun, told: dict[int, Told]) -> None:
+        if len(again.invocations) > len(self.test.invocations):
+            self._stopped_at |= told.keys()
+        self.test = again
+
+    def _compared(self, told: dict[int, Told]) -> dict[int, Told]:
+        """What is right by comparisons for those of which the test has not been told anything."""
         found: dict[int, Told] = {}
         for judge in self.test.judges:
             for one, right in right_outputs(self.test.invocations, judge) if judge.status == 1 else ():
                 if one.stdout != right:
                     found.setdefault(self.suite.number(one), Told(stdout=right))
-        return found
+        return {number: instead for number, instead in found.items() if number not in told}
 
-    def _shown(self) -> dict[int, Told]:
+    def _shown(self, told: dict[int, Told]) -> dict[int, Told]:
+        """What is right by differences that the test shows, of the same."""
         return {
-            self.suite.number(one): Told(stdout=text)
+            number: Told(stdout=text)
             for one in self.test.invocations
             for text, is_whole in shown_instead(one, self.test.output)
-            if is_whole
+            if is_whole and (number := self.suite.number(one)) not in told
         }
 
     def _run(self, told: dict[int, Told]) -> TestRun | None:
