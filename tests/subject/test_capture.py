@@ -207,6 +207,8 @@ def test_every_error_status_of_a_test_that_goes_on_is_found_and_the_others_are_v
     captured = captured_cases(*suite("goes-on", bad=f"echo 3 >a\n{checks}exit $ret"))
     assert (captured.failing, len(captured.cases)) == (4, 6)
     assert [case.arguments[1] for case in captured.cases] == ["none", "a", "none1", "none2", "none3", "other"]
+    right = [case.expected and (case.expected.stdout, case.expected.status) for case in captured.cases]
+    assert right == [(None, 0)] * 5 + [(None, 2)]  # nobody looked at the output
 
 
 def test_a_status_that_its_test_wants_is_not_wrong_since_another_one_is_shown_as_a_difference() -> None:

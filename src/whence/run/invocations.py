@@ -25,7 +25,8 @@ class Invocation:
     absolute paths, as they were when it did so first, ``written`` those that it may have changed, as it left them; the
     copies keep modes and times. ``removed`` are those that are not there any more. ``outside`` are those of them that
     lie beside the suite's folder, such as those of ``mktemp``, and are named by words. ``links`` are symbolic links
-    with their targets. ``output`` is the file that standard output went to, from ``offset`` on (empty: no file).
+    with their targets. ``output`` is the file that standard output went to, from ``offset`` on (empty: no file);
+    ``discarded``: it went to ``/dev/null``.
     ``trouble`` says why it cannot be run outside of its test; empty where it can.
     """
 
@@ -47,6 +48,7 @@ class Invocation:
     trouble: str = ""
     outside: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    discarded: bool = False
 
     @property
     def observed(self) -> Expected:
@@ -132,6 +134,7 @@ def read_invocation(folder: Path) -> Invocation:
         _trouble(about),
         tuple(dict.fromkeys(outside)),
         tuple(path.partition(" ")[2] for path in about.get("removed", [])),
+        "discarded" in about,
     )
 
 

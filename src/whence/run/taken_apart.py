@@ -188,7 +188,7 @@ def _judged(test: TestRun, number: int, one: Invocation, right: Expected | None)
     if (told := test.told.get(one.order)) is not None:
         return Judged(name, test.name, one, _as_told(one, told, right), failed=True)
     if right is None and one.order < test.accepted:
-        right = one.observed
+        right = replace(one.observed, stdout=None) if one.discarded else one.observed
     if right is None and _alone_prints(test, one):
         status = 0 if one.status == 0 else None
         return Judged(name, test.name, one, Expected(status=status), failed=True, failing_output=test.failing_output)
