@@ -172,6 +172,19 @@ def test_scripts_run_where_and_by_what_they_say(make):
     assert find_suite(folder).command == "./{name}"
 
 
+def test_a_script_that_runs_all_tests_runs_where_it_finds_the_program(make):
+    script = '#!/bin/sh\nPROGRAM="tool/calc"\nfor t in "$DIR/../test"/*.txt; do python3 "$DIR/one.py" $t; done\n'
+    folder = make(**{"scripts/run-tests.sh": script, "test/one.py": "#!/usr/bin/python3\n", "calc.c": ""})
+    for name in ("scripts/run-tests.sh", "test/one.py"):
+        (folder / name).chmod(0o755)
+    assert find_suite(folder).command == "./{name}"  # nothing is built yet
+    (folder / "build/tool").mkdir(parents=True)
+    shutil.copy2("/bin/true", folder / "build/tool/calc")
+    assert find_suite(folder).command == "cd build && ../scripts/run-tests.sh"
+    (folder / "scripts/run-tests.sh").write_text("#!/bin/sh\nbuild/tool/calc\n")
+    assert find_suite(folder).command == "scripts/run-tests.sh"
+
+
 def test_shell_scripts_beside_tap_scripts_help_them(make):
     folder = make(**{"tests/locale.sh": "#!/bin/sh\n", "tests/sums.t": "#!/bin/sh\n", "calc.c": ""})
     for name in ("locale.sh", "sums.t"):

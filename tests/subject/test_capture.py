@@ -250,6 +250,43 @@ def test_what_a_test_compares_is_told_it_and_it_vouches_for_what_it_does_not_com
     assert (captured.failing, right) == (2, [b"8\n", b"-3\n", b"5\n", b"-9\n", b"2\n"])
 
 
+LISTED = r"""
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    char name[100], text[100] = "";
+    FILE *list = fopen(argv[1], "r"), *in;
+    if (!list || !fgets(name, 99, list))
+        return 2;
+    name[strlen(name) - 2] = 0; /* - 1 is right */
+    if (!(in = fopen(name, "r")))
+        return 1;
+    printf("%s", fgets(text, 99, in));
+    return 0;
+}
+"""
+
+
+def test_a_failing_invocation_has_the_files_that_a_right_one_would_open() -> None:
+    folder = subject_folder("capture-listed", tool_c=LISTED)
+    for name, text in {"list": "data/one\n", "data/one": "1\n", "data/two": "2\n", "deep/data/one": "3\n"}.items():
+        write(folder / "tests" / name, text)
+    write(folder / "tests/one.sh", "cd tests; ../tool list || exit 1")
+    lines = ['[program]\nsources = ["tool.c"]', "[cases]", 'command = "sh {name}"', 'scripts = "tests/*.sh"']
+    write(folder / "whence.toml", "\n".join([*lines, "capture = true"]) + "\n")
+    config = read_config(folder)
+    subject = built_from_config(config)
+    (case,) = captured_cases(subject, config).cases
+    assert {name for name, _ in case.files if name.endswith(("one", "two"))} == {
+        "tests/data/one",
+        "tests/deep/data/one",
+    }
+    assert not run(subject, case)
+    write(folder / "tool.c", LISTED.replace("- 2]", "- 1]"))
+    assert run(built_from_config(config), case)
+
+
 def test_what_is_compared_behind_where_a_test_stopped_is_told_it_too() -> None:
     compare = "echo {0} | ./tool largest >out; echo {0} >right; cmp -s out right || exit 1\n"
     script = "echo 8 | ./tool largest\n" + "".join(map(compare.format, (-3, 5, -9)))

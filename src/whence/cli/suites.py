@@ -21,6 +21,8 @@ MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 TEST_FOLDERS = ("tests", "test", "t")
 SCRIPTS = ("*.t", "*.bats", "*.test", "*.sh")  # shell scripts last, which help the others
 CHECK_TARGET = re.compile(r"^(check|test)\s*:", re.M)
+RUNNER = re.compile(r"(?:run[-_]?)?(?:all[-_]?)?tests?(?:\.sh|\.bash|\.py|\.pl)?")  # a script that runs all tests
+STARTED = re.compile(r"(?<![\w./}])(?:[\w+-][\w.+-]*|\.{1,2})(?:/[\w.+-]+)+")  # what may be a program, from some folder
 RECIPE = re.compile(r"^(?:check|test)\s*:.*\n((?:\t.*\n|\s*\n)*)", re.M)  # what make does for it
 WORD = re.compile(r"[\w.+-]+")
 MOST_SCRIPTS = 200  # that are read for the programs which they name
@@ -65,7 +67,7 @@ def find_suite(folder: Path) -> FoundSuite | None:
     runners = (_ctest, _meson, _automake, _autotest)
     if sure := next((found for find in runners for found in find(folder)), None):
         return replace(sure, sure=True)
-    guesses = (_scripts, _pytest, _check, _executed, _unmarked)
+    guesses = (_scripts, _pytest, _check, _runner, _executed, _unmarked)
     return next((found for find in guesses for found in find(folder)), None)
 
 
@@ -160,6 +162,27 @@ def _executed(folder: Path) -> Iterator[FoundSuite]:
         if _executable_scripts(folder / place):
             names = f"find {place} -maxdepth 1 -type f -perm -100 -exec grep -l '^#!' {{}} +"
             yield FoundSuite("scripts", "./{name}", ("names_from", names))
+
+
+def _runner(folder: Path) -> Iterator[FoundSuite]:
+    """A script that runs all tests by its name, in the folder from which it names a program that is there."""
+    for place in (".", "scripts", *TEST_FOLDERS):
+        for script in sorted(path for path in _executable_scripts(folder / place) if RUNNER.fullmatch(path.name)):
+            words = STARTED.findall(script.read_text(errors="replace"))
+            starts = [folder, script.parent, *sorted(path for path in folder.glob("[!.]*") if path.is_dir())]
+            start = next((start for start in starts if any(_is_program(start / word) for word in words)), None)
+            if start is not None:
+                inside = "" if start == folder else f"cd {shlex.quote(os.path.relpath(start, folder))} && "
+                name = os.path.relpath(script, start)
+                yield FoundSuite("script", f"{inside}{name if '/' in name else f'./{name}'}")
+
+
+def _is_program(path: Path) -> bool:
+    """Whether a file is an executable that was built."""
+    if not path.is_file() or not os.access(path, os.X_OK):
+        return False
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
 
 
 def _executable_scripts(folder: Path) -> set[Path]:

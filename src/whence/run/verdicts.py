@@ -14,7 +14,8 @@ TAP_EXCUSE = re.compile(rb"#\s*(?P<word>todo|skip)", re.I)
 
 AUTOMAKE_LINE = re.compile(rb"^(?P<word>PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): (?P<name>\S+)", re.M)
 
-FAILING = re.compile(rb"\b(?:FAIL|FAILED|not ok)\b(?!:? *0\b)")  # as suites tell it; but "FAIL: 0" is none
+# As suites tell it; but "FAIL: 0" is none, and of small letters only a number of tests.
+FAILING = re.compile(rb"\b(?:FAIL|FAILED|not ok)\b(?!:? *0\b)|\b[1-9]\d* (?:tests? )?fail(?:ed|ures?)\b")
 
 
 class Verdict(Enum):

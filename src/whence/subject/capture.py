@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from whence.run.taken_apart import Judged, TestRun, take_apart, with_crashes, wi
 from whence.run.verdicts import FAILING
 from whence.subject.captured_cases import CapturedCases, Keeper, manifest_of
 from whence.subject.coverage import OtherRun
+from whence.subject.named_files import named_files
 from whence.subject.other_programs import FEW, program_of_failing, runs_of_other_programs
 from whence.subject.single_tests import of_single_tests, single_tests
 from whence.subject.subject import Subject, check_reference, with_cases
@@ -37,11 +38,12 @@ from whence.subject.suite_runner import SuiteRunner
 from whence.subject.told import with_what_they_want
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 24  # of what is kept, and of how it was chosen
+VERSION = 25  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
 Files = tuple[tuple[str, bytes | None], ...]
+CaseFiles = tuple[tuple[str, Path], ...]
 
 
 def with_captured_cases(
@@ -168,7 +170,8 @@ class _Capture:
             chosen = self._chosen(judged if self._can_settle else with_crashes(judged))
             cases = [self._case(one, suite) for one in chosen]
             observed = [_observed(one.invocation, suite.work) for one in chosen]
-        faithful = self._faithful(chosen, cases, observed)
+            named = {one.name: self._named_files(one, suite.work) for one in chosen}
+        faithful = self._completed(self._faithful(chosen, cases, observed), named)
         settled = list(self._settled(faithful))
         failing = [one for one, _, fails in settled if fails]
         cases = [replace(case, passed=not fails) for _, case, fails in settled]
@@ -272,6 +275,31 @@ class _Capture:
                 case = replace(case, expected=_without_others(case, observed, result))
             found.append(_Kept(one, case, result, observed.files))
         return found
+
+    def _completed(self, faithful: Sequence[_Kept], named: Mapping[str, CaseFiles]) -> list[_Kept]:
+        """The same, with the files that a right run may ask for (``named``): as far as they give with these what they
+        gave without.
+        """
+        found = list(faithful)
+        fuller = [
+            (number, replace(kept.case, files=(*kept.case.files, *more)))
+            for number, kept in enumerate(found)
+            if (more := named[kept.judged.name])
+        ]
+        results = self._results(self._subject.executable, [replace(case, expected=None) for _, case in fuller])
+        for (number, case), result in zip(fuller, results, strict=True):
+            kept = found[number]
+            gave = Expected(kept.result.stdout, None, kept.result.status)
+            if result is not None and judge(replace(case, expected=gave, failing_output=None), result).passed:
+                found[number] = replace(kept, case=case, result=result)
+        return found
+
+    def _named_files(self, one: Judged, work: Path) -> CaseFiles:
+        """Such files of an invocation; none where it passes."""
+        if one.expected is not None and not one.failed:
+            return ()
+        named = named_files(one.invocation.moved_into(str(work)), work, self._config.folder)
+        return tuple((name, self._keeper.copy(path)) for name, path in named)
 
     def _results(self, program: Path, cases: Iterable[Case]) -> Iterator[RunResult | None]:
         """The runs of cases; None where one cannot be run."""

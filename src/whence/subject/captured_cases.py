@@ -133,11 +133,12 @@ class Keeper:
         folders = sorted({*invocation.directories, invocation.folder})
         return (
             *((name, empty) for path in folders if (name := _inside(path, work)) != "."),
-            *((_inside(path, work), self._copy(copy)) for path, copy in invocation.files.items()),
+            *((_inside(path, work), self.copy(copy)) for path, copy in invocation.files.items()),
             *((_inside(p, work), self._link(p, target, work)) for p, target in invocation.links.items()),
         )
 
-    def _copy(self, path: Path) -> Path:
+    def copy(self, path: Path) -> Path:
+        """A kept file with the content, mode and time of another one."""
         about = path.stat()
         digest = hashlib.sha256(path.read_bytes() + f"{about.st_mode} {about.st_mtime_ns}".encode())
         place = self._files / digest.hexdigest()[:32]
