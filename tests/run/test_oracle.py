@@ -7,7 +7,7 @@ from whence.run.compare import Comparison, Difference
 from whence.run.oracle import find_assertion, judge
 from whence.run.outcome import Assertion, Expected, Kind, Rule
 from whence.run.result import RunResult
-from whence.run.verdicts import Verdict, automake_verdict, tap_names, tap_verdict
+from whence.run.verdicts import FAILING, Verdict, automake_verdict, tap_names, tap_verdict
 
 
 def outcome_of(
@@ -148,3 +148,11 @@ def test_tap_names():
 )
 def test_automake(output, status, verdict):
     assert automake_verdict(output, "t1", status)[0] is verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "fails"),
+    [("FAIL: 2", True), ("FAIL: 0", False), ("3 not ok", True), ("651 passed, 1 failed", True), ("0 failed", False)],
+)
+def test_what_suites_say_of_failures(text: str, fails: bool) -> None:
+    assert bool(FAILING.search(text.encode())) == fails

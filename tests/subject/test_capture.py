@@ -250,6 +250,15 @@ def test_what_a_test_compares_is_told_it_and_it_vouches_for_what_it_does_not_com
     assert (captured.failing, right) == (2, [b"8\n", b"-3\n", b"5\n", b"-9\n", b"2\n"])
 
 
+def test_a_test_that_compares_files_only_where_texts_differ_is_told_what_these_say() -> None:
+    check = "got=$(echo {0} | ./tool largest); test $got = {0} || { echo $got >a; echo {0} >b; diff a b; ret=1; }\n"
+    checks = "".join(check.replace("{0}", str(number)) for number in (-3, 5, -9))
+    script = f"{checks}./tool largest none || ret=1; test -z $ret && echo 8 | ./tool largest && test a = b"
+    captured = captured_cases(*suite("differs", one=script))
+    right = [case.expected and (case.expected.stdout, case.expected.status) for case in captured.cases]
+    assert right == [(b"-3\n", 0), (b"5\n", 0), (b"-9\n", 0), (None, 0)]
+
+
 LISTED = r"""
 #include <stdio.h>
 #include <string.h>

@@ -76,7 +76,7 @@ class _Asking:
 
     def _at_once(self, told: dict[int, Told]) -> dict[int, Told]:
         """What comparisons of files and the differences that the test showed say further, all at once; of differences
-        only where it passes with that, and of comparisons where more of them find nothing.
+        only where it passes with that, and of comparisons where more of them find nothing, or fewer are made.
         """
         compared, shown = self._compared(told), self._shown(told)
         for more in ({**compared, **shown} if shown else {}, compared):
@@ -84,7 +84,7 @@ class _Asking:
                 continue
             self._tried_at_once.append(more)
             again = self._run({**told, **more})
-            if again is not None and (again.outcome.passed or (more == compared and _steps(again) > _steps(self.test))):
+            if again is not None and (again.outcome.passed or (more == compared and _differs_less(again, self.test))):
                 self._go_on(again, more)
                 return more
         return {}
@@ -177,6 +177,14 @@ def _is_further(again: TestRun, before: TestRun, instead: Told) -> bool:
     if again.outcome.passed or _steps(again) > _steps(before):
         return True
     return len(again.invocations) == len(before.invocations) and _complaints(again, words) < _complaints(before, words)
+
+
+def _differs_less(again: TestRun, before: TestRun) -> bool:
+    """Whether a test came further, or found fewer differences: many compare files only to show how they differ."""
+    if len(again.invocations) != len(before.invocations):
+        return _steps(again) > _steps(before)
+    found = [sum(judge.status == 1 for judge in test.judges) for test in (again, before)]
+    return found[0] < found[1]
 
 
 def _complaints(test: TestRun, words: re.Pattern[bytes]) -> int:
