@@ -305,7 +305,7 @@ def test_what_is_compared_behind_where_a_test_stopped_is_told_it_too() -> None:
 
 
 def test_a_test_that_goes_on_and_fails_of_something_else_vouches_for_nothing() -> None:
-    script = "./tool largest none || echo FAIL; echo -4 | ./tool largest; test $(echo -5 | ./tool largest) = $((1 - 6))"
+    script = "echo -4 | ./tool largest; ./tool largest none || echo FAIL; test $(echo -5 | ./tool largest) = $((1 - 6))"
     captured = captured_cases(*suite("fails-on", one=f"{script} || exit 1", two="./tool largest <tool.c"))
     assert [case.arguments for case in captured.cases if not case.passed] == [("largest", "none")]
     assert [case.name for case in captured.cases if case.passed] == ["tests/two.sh:1"]
