@@ -250,6 +250,15 @@ def test_what_a_test_compares_is_told_it_and_it_vouches_for_what_it_does_not_com
     assert (captured.failing, right) == (2, [b"8\n", b"-3\n", b"5\n", b"-9\n", b"2\n"])
 
 
+def test_a_test_goes_on_behind_a_crash_where_it_compares_what_that_printed() -> None:
+    crash = "./tool crash >out; echo 7 >right; cmp -s out right || exit 1; echo 5 | ./tool largest\n"
+    compare = "echo -2 | ./tool largest >out; echo -2 >right; cmp -s out right"
+    captured = captured_cases(*suite("behind-crash", one=f"echo 8 | ./tool largest\n{crash}{compare}"))
+    right = [case.expected and (case.expected.stdout, case.expected.status) for case in captured.cases]
+    assert right == [(b"8\n", 0), (b"7\n", 0), (b"5\n", 0), (b"-2\n", 0)]
+    assert [case.passed for case in captured.cases] == [True, False, True, False]
+
+
 def test_a_test_that_compares_files_only_where_texts_differ_is_told_what_these_say() -> None:
     check = "got=$(echo {0} | ./tool largest); test $got = {0} || { echo $got >a; echo {0} >b; diff a b; ret=1; }\n"
     checks = "".join(check.replace("{0}", str(number)) for number in (-3, 5, -9))

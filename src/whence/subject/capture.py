@@ -30,6 +30,7 @@ from whence.run.taken_apart import Judged, TestRun, take_apart, with_crashes, wi
 from whence.run.verdicts import FAILING
 from whence.subject.captured_cases import CapturedCases, Keeper, manifest_of
 from whence.subject.coverage import OtherRun
+from whence.subject.invocation_choice import some_of_each
 from whence.subject.named_files import named_files
 from whence.subject.other_programs import FEW, program_of_failing, runs_of_other_programs
 from whence.subject.single_tests import of_single_tests, single_tests
@@ -38,7 +39,7 @@ from whence.subject.suite_runner import SuiteRunner
 from whence.subject.told import with_what_they_want
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 26  # of what is kept, and of how it was chosen
+VERSION = 27  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -237,7 +238,7 @@ class _Capture:
         untold = [one for one in different.values() if one.expected is None]
         passing = [one for one in different.values() if one.expected is not None and not one.failed]
         doubtful = [*failing[::-1], *untold[::-1]][:MOST_FAILING]
-        kept = {one.name for one in [*doubtful, *_in_turns(passing[::-1])[:MOST_PASSING]]}
+        kept = {one.name for one in [*doubtful, *some_of_each(passing[::-1], failing[::-1], MOST_PASSING)]}
         if (more := len(different) - len(kept)) > 0:
             self._left_out["there are enough others"] += more
         return [one for one in usable if one.name in kept]
@@ -403,16 +404,6 @@ def _untold(test: TestRun) -> str:
     if not test.invocations:
         return "does not run the program at `path`"
     return f"which of its {_count(len(test.invocations), 'invocation')} is wrong cannot be told"
-
-
-def _in_turns(judged: Sequence[Judged]) -> list[Judged]:
-    """The first ones of all tests, then the second ones, and so on."""
-    seen: Counter[str] = Counter()
-    turns = []
-    for number, one in enumerate(judged):
-        turns.append((seen[one.test], number, one))
-        seen[one.test] += 1
-    return [one for _, _, one in sorted(turns, key=lambda turn: turn[:2])]
 
 
 def _count(number: int, noun: str) -> str:

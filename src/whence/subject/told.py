@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -41,8 +41,7 @@ def with_what_they_want(suite: SuiteRunner, tests: Sequence[TestRun], cases: Seq
     ``cases`` are the tests as cases, by the same names.
     """
     known = {case.name: case for case in cases}
-    failing = [test for test in tests if test.outcome.failed and not any(one.signal for one in test.invocations)]
-    asked = failing[:MOST_TESTS]
+    asked = [test for test in tests if test.outcome.failed][:MOST_TESTS]
     found, end = {}, time.monotonic() + SECONDS
     for number, test in enumerate(asked):
         case, now = known[test.name], time.monotonic()
@@ -74,6 +73,10 @@ class _Asking:
             told |= more
         return self._with(told)
 
+    def _crashed(self, told: Container[int]) -> bool:
+        """Whether an invocation crashed of which the test was not told otherwise: that is what it fails of."""
+        return any(one.signal and self.suite.number(one) not in told for one in self.test.invocations)
+
     def _at_once(self, told: dict[int, Told]) -> dict[int, Told]:
         """What comparisons of files and the differences that the test showed say further, all at once; of differences
         only where it passes with that, and of comparisons where more of them find nothing, or fewer are made.
@@ -91,6 +94,8 @@ class _Asking:
 
     def _one_more(self, told: dict[int, Told]) -> dict[int, Told]:
         """The first thing that helps of what one invocation may be wanted to give."""
+        if self._crashed(told):
+            return {}
         succeeded = {*told, *(number for number, one in self._tried if one.status == 0)}
         for number, instead in self._answers(succeeded):
             if (number, instead) in self._tried or number in told or time.monotonic() > self.end:
@@ -113,7 +118,7 @@ class _Asking:
         for judge in self.test.judges:
             for one, right in right_outputs(self.test.invocations, judge) if judge.status == 1 else ():
                 if one.stdout != right:
-                    found.setdefault(self.suite.number(one), Told(stdout=right))
+                    found.setdefault(self.suite.number(one), Told(0 if one.signal else None, right))
         return {number: instead for number, instead in found.items() if number not in told}
 
     def _shown(self, told: dict[int, Told]) -> dict[int, Told]:
