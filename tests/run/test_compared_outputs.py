@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,6 +52,27 @@ def test_as_many_other_lines_answer_one_by_one(tmp_path):
     actual = [b"", b"a\n", b"", b"x\n", b"", b"y\nz\n", b""]
     assert compared(tmp_path, [b"a\n", b"x\n", b"y\nz\n"], actual, b"a\nb\nc\nd\n") == [b"a\n", b"b\n", b"c\nd\n"]
     assert compared(tmp_path, [b"a\n", b"x\n", b"y\nz\n"], actual, b"a\nb\nc\n") == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("printed", "stored", "right", "expected"),
+    [
+        ([b"a\n"], b"a\n", b"b\n", [b"b\n"]),
+        ([b"a"], b"a\n", b"b\n", [b"b"]),  # the shell's `echo "$got"`
+        ([b"a\n\n"], b"a\n", b"b\n", [b"b\n\n"]),
+        ([b"a\n", b""], b"\n", b"b\n", [None, b"b\n"]),  # the last one
+        ([b"", b""], b"\n", b"b\n", [None, b"b\n"]),
+        ([b"", b"", b"c\n"], b"\n", b"b\n", [None, None, None]),
+    ],
+)
+def test_an_output_that_a_shell_held_is_that_of_a_pipe(tmp_path, printed, stored, right, expected):
+    (tmp_path / "got").write_bytes(stored)
+    (tmp_path / "right").write_bytes(right)
+    found = [invocation(number, output, output="") for number, output in enumerate(printed)]
+    files = {"/w/got": tmp_path / "got", "/w/right": tmp_path / "right"}
+    judge = Invocation("999", ("diff", "got", "right"), {}, "/w", b"", "", 0, b"", b"", 1, 0, files=files)
+    parts = {one.order: part for one, part in right_outputs(found, judge)}
+    assert [parts.get(one.order) for one in found] == expected
 
 
 def test_an_output_that_was_overwritten_is_not_told(tmp_path):

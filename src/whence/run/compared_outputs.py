@@ -40,7 +40,7 @@ def right_outputs(invocations: Sequence[Invocation], judge: Invocation) -> Itera
         if parts:
             yield from _answering(parts, actual, right)
         elif whole := _last_with(before, actual):
-            yield whole, right
+            yield whole, right if whole.stdout == actual or not whole.stdout else _ending_as(whole.stdout, right)
 
 
 def right_files(invocations: Sequence[Invocation], judge: Invocation) -> Iterator[tuple[Invocation, str, bytes]]:
@@ -73,9 +73,20 @@ def _is_part(one: Invocation, content: bytes) -> bool:
 
 
 def _last_with(invocations: Sequence[Invocation], output: bytes) -> Invocation | None:
-    """The invocation that wrote this into a pipe, as far as that can be told; an empty file may be anybody's."""
-    found = [one for one in invocations if one.stdout == output and not one.output]
-    return found[-1] if found and (output or len(found) == 1) else None
+    """The invocation that wrote this into a pipe, as far as that can be told; an empty output may be anybody's but
+    where there is one such, or the last one is.
+
+    A shell that holds an output in a variable drops the line ends behind it, and writes one again.
+    """
+    text = output.rstrip(b"\n")
+    found = [one for one in invocations if one.stdout.rstrip(b"\n") == text and not one.output]
+    is_clear = bool(text) or len(found) == 1 or (bool(found) and found[-1] is invocations[-1])
+    return found[-1] if found and is_clear else None
+
+
+def _ending_as(output: bytes, right: bytes) -> bytes:
+    """What is right with as many line ends behind it as an output has."""
+    return right.rstrip(b"\n") + output[len(output.rstrip(b"\n")) :]
 
 
 def _answering(parts: Sequence[Invocation], actual: bytes, right: bytes) -> Iterator[tuple[Invocation, bytes]]:
