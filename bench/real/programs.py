@@ -82,13 +82,15 @@ def chosen_recipes(names: Sequence[str]) -> list[Recipe]:
 def fetch(recipe: Recipe, work: Path) -> Path:
     """Return the upstream archive, downloaded into ``work/archives`` with apt-get unless it is there.
 
-    Raises ``BuildError`` when apt-get fails or the archive is not the one that the recipe names.
+    Raises ``BuildError`` where it cannot be fetched, or is not the one that the recipe names; other files of the
+    package, which apt-get fetches with it, do not matter.
     """
     archives = work / "archives"
     archives.mkdir(parents=True, exist_ok=True)
     archive = archives / recipe.archive
     if not archive.exists():
-        run_step(["apt-get", "source", "--download-only", recipe.package], archives, archives / "apt.log")
+        command = ["apt-get", "source", "--download-only", recipe.package]
+        run_step(command, archives, archives / "apt.log", may_fail=True)
     if not archive.exists():
         raise BuildError(
             f"Debian's source package {recipe.package} has no {recipe.archive}",
