@@ -259,6 +259,13 @@ def test_a_test_goes_on_behind_a_crash_where_it_compares_what_that_printed() -> 
     assert [case.passed for case in captured.cases] == [True, False, True, False]
 
 
+def test_a_test_may_be_told_both_a_status_and_what_it_compares() -> None:
+    script = "set -e; ./tool largest none >out; echo 8 | ./tool largest; echo 4 >right; cmp -s out right"
+    captured = captured_cases(*suite("both", one=f"{script}; echo 9 | ./tool largest"))
+    right = [case.expected and (case.expected.stdout, case.expected.status) for case in captured.cases]
+    assert right == [(b"4\n", 0), (b"8\n", 0), (b"9\n", 0)]
+
+
 def test_a_test_that_compares_files_only_where_texts_differ_is_told_what_these_say() -> None:
     check = "got=$(echo {0} | ./tool largest); test $got = {0} || { echo $got >a; echo {0} >b; diff a b; ret=1; }\n"
     checks = "".join(check.replace("{0}", str(number)) for number in (-3, 5, -9))

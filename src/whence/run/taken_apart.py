@@ -5,7 +5,7 @@ fails an invocation is judged by what shows it: that it crashed; that the test c
 wrote, with a file, by ``cmp`` or ``diff``, which then holds what is right; that the same was done in a test that
 passes; that the test goes on where it is told something else than the invocation gave (``subject/told.py``); that it
 alone printed what makes the test's output one of a failure. One that
-then passes vouches for the others. Of the rest nothing is said.
+then passes vouches for the others. Of the rest nothing is said, nor of one whose input another one made wrong.
 """
 
 from __future__ import annotations

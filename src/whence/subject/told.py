@@ -1,9 +1,10 @@
 """Failing tests are told something else than an invocation gave: one that goes on then has found that to be wrong.
 
-A test that stops where the program gives an error status goes on where it is told status 0, one that wants an error
-where it is told one, and one that compares texts by itself where it is told the text that it wants
-(``run/told_texts.py``). What helps is kept while others are tried, until the test passes: then it finds nothing wrong
-with what it was not told otherwise, and that is right as in any test that passes.
+A test that compares files goes on where it is told what these say, one that stops where the program gives an error
+status where it is told status 0, one that wants an error where it is told one, and one that compares texts by itself
+where it is told the text that it wants (``run/told_texts.py``). What helps is kept while others are tried, until the
+test passes: then it finds nothing wrong with what it was not told otherwise, and that is right as in any test that
+passes.
 """
 
 from __future__ import annotations
@@ -113,13 +114,15 @@ class _Asking:
         self.test = again
 
     def _compared(self, told: dict[int, Told]) -> dict[int, Told]:
-        """What is right by comparisons for those of which the test has not been told anything."""
+        """What is right by comparisons for those of whose output the test has not been told anything."""
         found: dict[int, Told] = {}
         for judge in self.test.judges:
             for one, right in right_outputs(self.test.invocations, judge) if judge.status == 1 else ():
-                if one.stdout != right:
-                    found.setdefault(self.suite.number(one), Told(0 if one.signal else None, right))
-        return {number: instead for number, instead in found.items() if number not in told}
+                number = self.suite.number(one)
+                known = told.get(number, Told(0 if one.signal else None))
+                if one.stdout != right and known.stdout is None:
+                    found.setdefault(number, replace(known, stdout=right))
+        return found
 
     def _shown(self, told: dict[int, Told]) -> dict[int, Told]:
         """What is right by differences that the test shows, of the same."""
