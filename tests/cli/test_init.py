@@ -163,6 +163,14 @@ def test_scripts_that_do_not_say_what_runs_them_come_behind_a_makefiles_target(m
     assert find_suite(folder).command == "/bin/sh {name}"
 
 
+def test_a_makefiles_rule_may_have_several_targets(make):
+    makefile = ".PHONY: all check test\nall: calc\ncheck test: $(all)\n\t./run tests\n"
+    folder = make(**{"Makefile": makefile, "calc.c": ""})
+    assert find_suite(folder).command == "make check"
+    (folder / "Makefile").write_text("tests: calc\n\t./run\ntest := 3\n.PHONY: test\n")
+    assert find_suite(folder) is None
+
+
 def test_scripts_run_where_and_by_what_they_say(make):
     folder = make(**{"tests/sums.t": "#!/usr/bin/perl -w\nok(`../calc 1` == 1);\n", "calc": "", "calc.c": ""})
     assert find_suite(folder).command == 'cd tests && /usr/bin/perl -w "$(basename {name})"'

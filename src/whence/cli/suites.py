@@ -20,10 +20,11 @@ from whence.run.registered_tests import MESON_FILE as MESON_TESTS
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 TEST_FOLDERS = ("tests", "test", "t")
 SCRIPTS = ("*.t", "*.bats", "*.test", "*.sh")  # shell scripts last, which help the others
-CHECK_TARGET = re.compile(r"^(check|test)\s*:", re.M)
+CHECK_RULE = r"^(?:[\w./-]+[ \t]+)*?(?P<target>check|test)(?:[ \t]+[\w./-]+)*[ \t]*:(?!=)"  # of several targets, too
+CHECK_TARGET = re.compile(CHECK_RULE, re.M)
 RUNNER = re.compile(r"(?:run[-_]?)?(?:all[-_]?)?tests?(?:\.sh|\.bash|\.py|\.pl)?")  # a script that runs all tests
 STARTED = re.compile(r"(?<![\w./}])(?:[\w+-][\w.+-]*|\.{1,2})(?:/[\w.+-]+)+")  # what may be a program, from some folder
-RECIPE = re.compile(r"^(?:check|test)\s*:.*\n((?:\t.*\n|\s*\n)*)", re.M)  # what make does for it
+RECIPE = re.compile(rf"{CHECK_RULE}.*\n(?P<recipe>(?:\t.*\n|\s*\n)*)", re.M)  # what make does for it
 WORD = re.compile(r"[\w.+-]+")
 MOST_SCRIPTS = 200  # that are read for the programs which they name
 INCLUDED = re.compile(r"^-?include\s+([\w.-]+)\s*$", re.M)
@@ -74,7 +75,7 @@ def find_suite(folder: Path) -> FoundSuite | None:
 def mentions(folder: Path, names: Iterable[str]) -> dict[str, int]:
     """How often the tests of a folder, the recipe of its makefile and scripts, name each of some programs."""
     makefile = makefile_of(folder)
-    recipe = "".join(RECIPE.findall(_rules(makefile))) if makefile else ""
+    recipe = "".join(found["recipe"] for found in RECIPE.finditer(_rules(makefile))) if makefile else ""
     scripts = [path for word in WORD.findall(recipe) if _is_executable_script(path := folder / word)]
     for place in TEST_FOLDERS:
         scripts += sorted({path for pattern in SCRIPTS for path in (folder / place).glob(pattern)})
