@@ -109,7 +109,7 @@ def main() -> None:
         passing = tuple(case(rounds, "") for rounds in (1, 2, arguments.rounds))
         write_subject(replace(fault, failing=failing[0], also_failing=failing[1:], passing=passing), tree, plain)
         for command in COMMANDS:
-            called(command, tree, "10m", "fail1")
+            called(command, tree, "30s", "fail1")
         rows = [called(command, tree, arguments.budget, "fail") for command in COMMANDS]
     header = ("command", "seconds", "of a processor", "MiB", "found")
     print(markdown(header, [_shown(row) for row in rows]))
