@@ -136,3 +136,14 @@ def test_data_alone(reader):
 def test_forward_edges_lead_on(reader):
     findings, _ = slice_findings(reader, "p", start_at(reader, parse_criterion("p.c:5@60")), forward=True)
     assert {(a, b) for a, b, *_ in edges_of(findings)} == {(5, 6), (6, 12), (12, 15)}
+
+
+def test_lines_are_there_without_time_for_their_values(reader):
+    start = start_at(reader, parse_criterion("p.c:15"))
+    whole, late = (slice_findings(reader, "p", start, deadline=end)[0] for end in (float("inf"), 0.0))
+    rows, bare = whole.parts["slice"], late.parts["slice"]
+    assert [(row["line"], row["depth"], row["instances"]) for row in rows] == [
+        (row["line"], row["depth"], row["instances"]) for row in bare
+    ]
+    assert any(row["values"] for row in rows) and not any(row["values"] or row["edges"] for row in bare)
+    assert f"what {len(rows)} lines read and wrote was not looked up for lack of time" in late.summary[-1]

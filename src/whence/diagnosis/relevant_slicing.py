@@ -46,10 +46,12 @@ class RelevantSlicing:
                 raise Unusable(sliced.recording.case.name, "its run is too long to record as a whole")
             growth = self._growth(investigation, sliced)
         except Unusable as error:
-            findings, _ = slice_findings(reader, subject.name, start)
+            findings, _ = slice_findings(reader, subject.name, start, deadline=investigation.clock.deadline)
             findings.summary.append(f"implicit dependences were not looked for: {error}")
             return findings
-        findings, _ = slice_findings(reader, subject.name, start, found=growth.found)
+        findings, _ = slice_findings(
+            reader, subject.name, start, found=growth.found, deadline=investigation.clock.deadline
+        )
         add_to(findings, reader, growth, plain)
         return findings
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,17 +32,28 @@ HOPS = 8  # steps through code without a place before an edge is given up
 
 
 def slice_part(
-    reader: TraceReader, found: Slice, lines: Lines, forward: bool = False, control: bool = True
-) -> list[dict[str, Any]]:
-    """The part ``slice`` of a result (docs/json.md): the nearest lines with values and edges."""
-    part = outline(lines)
+    reader: TraceReader,
+    found: Slice,
+    lines: Lines,
+    forward: bool = False,
+    control: bool = True,
+    deadline: float = float("inf"),
+) -> tuple[list[dict[str, Any]], int]:
+    """The part ``slice`` of a result (docs/json.md): the nearest lines with values and edges; and of how many lines.
+
+    Values and edges are read until ``deadline`` (of ``time.monotonic``).
+    """
+    part, read = outline(lines), 0
     edges = _Edges(reader, found, forward, control)
     for row, (statement, events) in zip(part, _by_line(lines), strict=False):
+        if time.monotonic() >= deadline:
+            break
         edges.add(statement, events)
         row["values"] = line_values(reader, events)
+        read += 1
     for row, statement in zip(part, lines.statements, strict=False):
         row["edges"] = edges.of(statement)
-    return part
+    return part, read
 
 
 def outline(lines: Lines) -> list[dict[str, Any]]:
@@ -120,15 +132,22 @@ class _Edges:
         named = {"name": seen.name, "value": seen.value} if seen else {"name": "", "value": None}
         edges[end, kind] = {"to_file": end.file, "to_line": end.line, "kind": kind, **named}
 
-    def _reach(self, reference: int, hops: int = HOPS) -> Iterable[tuple[int, Edge]]:
-        """The events that a node depends on, seen through cells and code without a place."""
-        trace = self._reader.trace
-        for target, kind in dependences(trace.plan, trace.columns, reference, self._control):
-            if target > 0 and (hops == 0 or self._reader.statement(target - 1) is not None):
-                yield target - 1, kind
-            elif hops:
-                for event, inner in self._reach(target, hops - 1):
-                    yield event, kind if inner is Edge.VALUE else inner
+    def _reach(self, reference: int) -> Iterable[tuple[int, Edge]]:
+        """The events that a node depends on, seen through cells and code without a place, the nearest first."""
+        trace, seen = self._reader.trace, set[tuple[int, Edge]]()
+        level: list[tuple[int, Edge]] = [(reference, Edge.VALUE)]
+        for _ in range(HOPS + 1):
+            further = []
+            for node, way in level:
+                for target, kind in dependences(trace.plan, trace.columns, node, self._control):
+                    reached = target, way if kind is Edge.VALUE else kind
+                    if reached not in seen:
+                        seen.add(reached)
+                        if target > 0 and self._reader.statement(target - 1) is not None:
+                            yield target - 1, reached[1]
+                        else:
+                            further.append(reached)
+            level = further
 
 
 # ---- Findings --------------------------------------------------------------------------------------------------------
@@ -141,10 +160,11 @@ def slice_findings(
     forward: bool = False,
     control: bool = True,
     found: Slice | None = None,
+    deadline: float = float("inf"),
 ) -> tuple[Findings, Slice]:
     """The findings of ``whence slice``, lines ranked by their distance from the criterion; and the slice itself.
 
-    ``found`` is the slice where it is known already.
+    ``found`` is the slice where it is known already. Values are read until ``deadline`` (of ``time.monotonic``).
     """
     found = found or compute(reader.trace, start.references, forward, control)
     lines = by_line(reader, found)
@@ -154,12 +174,16 @@ def slice_findings(
         scores[statement] = 1 / (1 + depth)
         evidence[statement] = {"text": f"in the slice {times(count)}, {_steps(depth)} from the criterion"}
     result = Findings("slice", subject, rank(scores, evidence))
-    result.parts["slice"] = slice_part(reader, found, lines, forward, control)
+    part, read = slice_part(reader, found, lines, forward, control, deadline)
+    result.parts["slice"] = part
     result.parts["criterion"] = criterion_part(reader, start, forward)
     result.summary.append(
         f"sliced {reader.trace.events:,} events {'forward' if forward else 'backward'}: "
         f"{len(found.events):,} are in the slice, on {plural(len(lines.statements), 'line')}"
     )
+    if read < len(part):
+        left = plural(len(part) - read, "line")
+        result.summary.append(f"what {left} read and wrote was not looked up for lack of time: --budget 5m")
     return result, found
 
 
@@ -197,8 +221,14 @@ class Slicing:
     def run(self, investigation: Investigation) -> Findings:
         """The slice's lines, nearest first. Raises UsageError where the criterion is no place of the run."""
         sliced = self.start(investigation)
+        investigation.watcher.busy("slicing")
         findings, _ = slice_findings(
-            sliced.reader, investigation.subject.name, sliced.start, self.forward, not self.data_only
+            sliced.reader,
+            investigation.subject.name,
+            sliced.start,
+            self.forward,
+            not self.data_only,
+            deadline=investigation.clock.deadline,
         )
         findings.symptom = sliced.symptom
         findings.summary[:0] = summary(investigation.subject, investigation.runs, sliced.recording)

@@ -35,6 +35,9 @@ from whence.trace.kernels import inlined, lean
 from whence.trace.lazy import lazy_zeros
 from whence.trace.shadow import MAX_CELLS, Int
 
+FEW = 64  # dependences; most nodes have fewer
+EDGES = tuple(Edge)
+
 
 @dataclass(slots=True)
 class Slice:
@@ -275,10 +278,13 @@ def forward_slice(plan: Plan, columns: Columns, criteria: NDArray[np.int64], con
 
 def dependences(plan: Plan, columns: Columns, reference: int, control: bool = True) -> list[tuple[int, Edge]]:
     """What an event or cell depends on: references with the kinds of the edges."""
-    buffer = np.empty(2 * BUFFER, np.int64)
-    if reference > 0:
-        count = gather_event(plan, columns, reference - 1, control, buffer)
-    else:
-        count = gather_cell(plan, columns, -reference - 1, buffer)
+    for room in (FEW, BUFFER):  # to make a large buffer takes longer than to fill a small one twice
+        buffer = np.empty(2 * room, np.int64)
+        if reference > 0:
+            count = gather_event(plan, columns, reference - 1, control, buffer)
+        else:
+            count = gather_cell(plan, columns, -reference - 1, buffer)
+        if count < room:
+            break
     pairs = buffer[: 2 * count].reshape(count, 2).tolist()
-    return [(target, Edge(kind)) for target, kind in pairs]
+    return [(target, EDGES[kind]) for target, kind in pairs]
