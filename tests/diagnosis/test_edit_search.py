@@ -145,3 +145,31 @@ def test_the_type_of_what_a_statement_names_is_mended_where_no_choice_mends_it()
     texts = [edited(search.found.files["count.c"], mending.edit) for mending in search.passing]
     assert COUNTED.replace("char c;", "int c;").encode() in texts
     assert {mending.edit.line for mending in search.passing} == {5}
+
+
+MEAN = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int total = 0;
+    for (int i = 1; i < argc; i++)
+        total += atoi(argv[i]);
+    printf("%ld\\n", (long)total / (argc - 1));
+    return 0;
+}
+"""
+
+
+def test_where_a_cast_mends_the_type_of_the_declaration_is_tried_and_comes_first() -> None:
+    folder = subject_folder("edit-cast", mean_c=MEAN)
+    words = (("5", "9"), ("3",), ("2000000000", "2000000000"))
+    cases = [Case(" ".join(w), w, expected=Expected(f"{sum(map(int, w)) // len(w)}\n".encode())) for w in words]
+    subject = subject_from_sources([folder / "mean.c"], [], cases, replace(Subject.limits, time=10.0))
+    runs = run_all(subject)
+    assert len(runs.failing) == 1
+    search = EditSearch(subject, runs, time.monotonic() + 60, {})
+    search.run([Entry(Statement("mean.c", 8), 1.0, 1, 1)])
+    first, *others = search.passing
+    assert first.edit.changes == ((b"int", b"long"),) and first.edit.line == 5
+    assert any("(unsigned)" in other.diff for other in others)

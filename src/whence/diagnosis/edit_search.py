@@ -146,6 +146,7 @@ class EditSearch:
                 self._alone(editing, list(alone))
             elif next(iter(alone), None) is not None:
                 found.all_made = False
+                self._alone(editing, self._other_types(files or {}))
             self._join(editing)
         self._order()
         found.seconds += time.monotonic() - began
@@ -227,11 +228,18 @@ class EditSearch:
         order = {edit: self.found.made + place for place, edit in enumerate(edits)}
         self.found.made += len(edits)
         self.found.all_made &= len(edits) < ALONE
+        passing = len(self.passing)
         for start in range(0, len(edits), AT_ONCE):
-            if self.passing or time.monotonic() >= self.deadline:
+            if len(self.passing) > passing or time.monotonic() >= self.deadline:
                 self.found.all_made = False
                 break
             self._by_themselves(editing, edits[start : start + AT_ONCE], order)
+
+    def _other_types(self, files: Mapping[str, FileCandidates]) -> list[SourceEdit]:
+        """The edits of declarations where a cast lets all cases pass: a type is wrong, and may be so from the start."""
+        casts = [m.edit for m in self.passing if any("cast" in text.split() for text in m.descriptions)]
+        statements = list(dict.fromkeys((edit.file, edit.line) for edit in casts))
+        return list(islice(ordered(files, statements, self._made, FileCandidates.alone), ALONE))
 
     def _by_themselves(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[SourceEdit, int]) -> None:
         """Edits that no sieve has seen, compiled and counted."""
