@@ -14,6 +14,7 @@ INSIDE = {
     "candidates": "likely_invariants",  # its sets of candidates after each step
     "real.invariants": "likely_invariants",  # the time of its steps, from one making of inputs
     "checking": "likely_invariants",  # what looking at all values costs
+    "chain_algorithms": "chains",  # the share of its time that is kept for a chain's beginning
     "causes": "cause_tree",  # its events, the time of its parts, and what its optimisations save
     "real.causes": "cause_tree",
     "solver_questions": "cause_tree",  # the questions that it asks, to several solvers
