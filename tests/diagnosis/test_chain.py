@@ -9,8 +9,9 @@ import pytest
 
 from whence.diagnosis.chain import patched_chain, telling_chain
 from whence.diagnosis.reference_search import PATCHES, Choice
+from whence.diagnosis.suggested import Suggested
 from whence.errors import SubjectError
-from whence.findings import Findings
+from whence.findings import Findings, Statement, rank
 from whence.techniques.chains.reference import Kind, Reference
 
 RULE, SWITCH, PAIR, CASE = Kind.RULE, Kind.SWITCH, Kind.PAIR, Kind.CASE
@@ -51,15 +52,78 @@ def test_a_switch_that_is_all_of_its_chain_is_not_the_last_that_is_tried(monkeyp
 
 
 @pytest.mark.parametrize(
-    ("score", "doubt", "choices"),
-    [(1.0, "", PATCHES), (0.5, "", PATCHES[1:]), (1.0, "it breaks 2 passing cases", PATCHES[1:]), (None, "", PATCHES)],
+    ("score", "doubt", "family", "choices"),
+    [
+        (1.0, "", "value", PATCHES),
+        (0.5, "", "value", PATCHES[1:]),
+        (1.0, "it breaks 2 passing cases", "value", PATCHES[1:]),
+        (1.0, "", "edit", PATCHES[1:]),  # no altered run shows it
+        (None, "", "", PATCHES),
+    ],
 )
-def test_no_repair_is_looked_for_again_where_there_was_none(monkeypatch, score, doubt, choices) -> None:
+def test_no_repair_is_looked_for_again_where_there_was_none(monkeypatch, score, doubt, family, choices) -> None:
     asked = []
     monkeypatch.setattr("whence.diagnosis.chain.refuse_early", lambda _: None)
-    monkeypatch.setattr("whence.diagnosis.chain.ReferenceSearch.of", lambda *words: asked.append(words[3]))
+    monkeypatch.setattr(
+        "whence.diagnosis.chain.ReferenceSearch.of",
+        lambda *words: asked.append(words[3]) or SimpleNamespace(is_over=True),
+    )
     monkeypatch.setattr("whence.diagnosis.chain.telling_chain", lambda *_: None)
-    rules = Findings("rules", "program", parts={"rules": [{"score": score, "doubt": doubt}]})
+    rules = Findings("rules", "program", parts={"rules": [{"score": score, "doubt": doubt, "family": family}]})
     investigation = cast(Any, SimpleNamespace(subject=SimpleNamespace(name="program")))
     found = patched_chain(investigation, 0, cast(Any, None), [rules] if score is not None else [])
     assert asked == [choices] and "no chain of values" in found.summary[0]
+
+
+def suggested(**evidence: object) -> Suggested:
+    """A ranking whose first statement has an edit that all cases pass with, but for some of what is known of it."""
+    edit = {"file": "a.c", "line": 3, "rule": "`b` instead of `a`", "family": "edit", "before": "a;", "after": "b;"}
+    edit |= {"f2p": 2, "failing": 2, "p2f": 0, "doubt": "", "confirmed": True} | evidence
+    first, second = Statement("a.c", 3), Statement("a.c", 4)
+    parts = {"rules": [{**edit, "line": 4}, edit], "refuted": [{**edit, "line": 4, "rule": "`c`"}]}
+    return Suggested.of(Findings("locate", "program", rank({first: 1.0, second: 0.5}), parts=parts), [7])
+
+
+def test_what_is_suggested_is_the_change_of_the_first_statement() -> None:
+    found = suggested()
+    assert found.statement == Statement("a.c", 3) and found.rows == [7]
+    assert found.told == (Statement("a.c", 3), "`b` instead of `a`")
+    assert found.edit is not None and found.edit["line"] == 3
+    assert found.refuted == {(Statement("a.c", 4), "`c`")}
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [{"family": "value"}, {"confirmed": None}, {"p2f": 1}, {"f2p": 1}, {"doubt": "misuses memory"}, {"after": None}],
+)
+def test_only_an_edit_that_holds_in_the_source_is_compared_with(evidence: dict[str, object]) -> None:
+    assert suggested(**evidence).edit is None
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_chain_is_told_against_the_edit_that_is_suggested(monkeypatch, tmp_path, fails) -> None:
+    (tmp_path / "a.c").write_text("1\n2\n  a;\n")
+    built: list[bytes] = []
+
+    def edited(subject: object, at: Statement, text: bytes, words: str) -> Reference:
+        built.append(text)
+        if fails:
+            raise SubjectError("it cannot be built")
+        return Reference(Kind.EDIT, words, statement=at)
+
+    def chain(investigation: object, row: int, recording: object, reference: Reference, algorithm: str) -> Findings:
+        return Findings("chain", reference.text)
+
+    monkeypatch.setattr("whence.diagnosis.chain.refuse_early", lambda _: None)
+    monkeypatch.setattr("whence.diagnosis.chain.edited_program", edited)
+    monkeypatch.setattr("whence.diagnosis.chain.chain_findings", chain)
+    monkeypatch.setattr("whence.diagnosis.chain.ReferenceSearch.of", lambda *_: SimpleNamespace(is_over=False))
+    monkeypatch.setattr("whence.diagnosis.chain.telling_chain", lambda *_: None)
+    subject = SimpleNamespace(name="program", folder=tmp_path)
+    investigation = cast(Any, SimpleNamespace(subject=subject, clock=SimpleNamespace(left=9.0)))
+    found = patched_chain(investigation, 0, cast(Any, None), [], suggested())
+    assert built == [b"1\n2\n  b;\n"]
+    if fails:
+        assert "it cannot be built" in found.summary[0] and "in the time that there was" in found.summary[1]
+    else:
+        assert found.subject == "`b` instead of `a`"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from whence.diagnosis.combined_ranking import AROUND, fuse, ordered
+from whence.diagnosis.combined_ranking import AROUND, fuse, in_order, ordered
 from whence.findings import Findings, Statement, rank
 
 A, B, C, D = (Statement("a.c", line) for line in (1, 2, 3, 4))
@@ -55,6 +55,20 @@ def test_where_no_output_is_known_to_be_right_what_leads_round_the_failure_says_
     assert order(fuse(base, found)) == [3, 2, 1, 4]
     clean = findings("rules", {B: {"rule_score": 0.1}})
     assert order(fuse(base, [*found, clean], AROUND))[0] == 2
+
+
+def test_of_equally_good_changes_of_a_statement_those_come_first_that_can_be_made(base):
+    rows = [
+        {"file": "a.c", "line": line, "rule": words, "score": score, "after": after}
+        for line, words, score, after in (
+            (1, "in words", 1.0, None),
+            (1, "made", 1.0, "x = 2;"),
+            (2, "made of the second", 1.0, "y = 2;"),
+            (1, "made, but worse", 0.5, "x = 3;"),
+        )
+    ]
+    words = [row["rule"] for row in in_order(rows, base.ranking)]
+    assert words == ["made", "in words", "made of the second", "made, but worse"]
 
 
 def test_later_techniques_break_ties_of_earlier_ones(base):

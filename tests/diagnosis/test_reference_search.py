@@ -107,6 +107,14 @@ def test_no_turn_takes_the_time_of_the_others_or_of_comparing(monkeypatch) -> No
     assert only.search.best() is None and only.log[0] == (SWITCH, pytest.approx(0.35 * whole, rel=0.01))
 
 
+def test_the_last_turn_has_all_the_time_where_the_others_are_over(monkeypatch) -> None:
+    searched = Searched(monkeypatch, {SWITCH: 0, PAIR: 0, EDIT: 0}, "nothing can be altered")
+    assert searched.search.best() is None
+    whole = SEARCHING * ALTERING * searched.whole
+    shares = {choice: pytest.approx(share * whole, rel=0.01) for choice, share in TURNS[1:4]}
+    assert searched.log == [*list(shares.items())[:2], (EDIT, pytest.approx(whole, rel=0.01))]
+
+
 def test_behind_a_choice_only_the_others_are_looked_for(monkeypatch) -> None:
     searched = Searched(monkeypatch, {REPAIR: 0, SWITCH: 1, PAIR: 1, RULE: 1})
     for wanted in (SWITCH, PAIR, RULE):

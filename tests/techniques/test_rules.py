@@ -149,6 +149,38 @@ def test_a_search_for_repairs_goes_on_where_its_time_ended(monkeypatch):
     assert parts._trials == whole._trials and parts.best() == whole.best()
 
 
+def test_of_equally_good_repairs_the_wanted_one_is_taken_and_none_that_was_refuted(monkeypatch):
+    subject, runs = BRANCH.run()
+    search = RepairSearch(subject, runs, runs.failing[0])
+    with Work(subject, runs, workers=1) as work:
+        search.go_on(work)
+    scores = [trial.score for trial in search._serving(0.0)]
+    twice = next(score for score in scores if scores.count(score) > 1)
+    alike = [trial for trial in search._serving(0.0) if trial.score <= twice]
+    monkeypatch.setattr(RepairSearch, "_serving", lambda *_: alike)
+
+    def words(**options):
+        (repair,) = search.best(**options)
+        return repair.statement, repair.words
+
+    first = words()
+    second = words(without=[first])
+    worse = words(without=[first, second])
+    assert first != second and words(preferred=second) == second and words(preferred=first) == first
+    assert words(preferred=worse) == first, "it is not as good"
+
+
+def test_a_search_for_repairs_tries_its_own_case_however_long_that_is(monkeypatch):
+    monkeypatch.setattr("whence.techniques.rules.repairs.Settings", lambda: Settings(failing=1))
+    subject, runs = BRANCH.run()
+    assert len(runs.failing) > 1
+    for row in runs.failing:
+        search = RepairSearch(subject, runs, row)
+        with Work(subject, runs, workers=1) as work:
+            search.go_on(work, 0.9)
+        assert BRANCH.line in [repair.statement.line for repair in search.best(0.9) if repair.statement]
+
+
 def test_the_first_statements_of_an_order_are_tried_first(monkeypatch):
     subject, runs = BRANCH.run()
     describer = Describer(subject)

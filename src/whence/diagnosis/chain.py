@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from whence.diagnosis.edited_program import edited_program
 from whence.diagnosis.reference_search import PATCHES, REPAIRS, Choice, ReferenceSearch
-from whence.errors import SubjectError
-from whence.findings import Findings
+from whence.diagnosis.suggested import NOTHING, Suggested
+from whence.diagnosis.tried_edits import FAMILY
+from whence.errors import SubjectError, WhenceError
+from whence.findings import Findings, Statement
 from whence.investigation.account import summary
+from whence.investigation.clock import OutOfTime, alarm
 from whence.probe.instrument import Variant
+from whence.subject.edited import Edit
 from whence.subject.good_version import good_version
 from whence.techniques.chains.reference import Kind, Reference
 from whence.techniques.chains.technique import chain_findings, refuse_early
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from whence.subject.recorder import Recording
 
 ALGORITHM = "dependence"
+BUILDING = 0.5  # of the time that is left, for building the program with an edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,22 +104,53 @@ def telling_chain(
 
 
 def patched_chain(
-    investigation: Investigation, row: int, recording: Recording, found: Sequence[Findings] = ()
+    investigation: Investigation,
+    row: int,
+    recording: Recording,
+    found: Sequence[Findings] = (),
+    suggested: Suggested = NOTHING,
 ) -> Findings:
     """The chain of a failing case against itself, patched: nothing but a line of the summary where nothing patches it.
 
-    Where the rules are among what was ``found`` before, a repair is looked for only if they hold one. Raises
-    SubjectError where the runs cannot be compared.
+    What is ``suggested`` first patches it, where that is an edit of the source. Where the rules are among what was
+    ``found`` before, a repair is looked for only if they hold one. Raises SubjectError where the runs cannot be
+    compared.
     """
     refuse_early(investigation)
+    remarks: list[str] = []
+    if suggested.edit is not None:
+        try:
+            return _against_edit(investigation, row, recording, suggested.edit)
+        except (WhenceError, OSError, OutOfTime) as error:
+            why = "there was no time" if isinstance(error, OutOfTime) else str(error)
+            remarks = [f"no chain against the program with {suggested.edit['rule']}: {why}"]
     rules = next((one.parts["rules"] for one in found if one.technique == "rules"), None)
-    is_in_vain = rules is not None and not any(row["score"] >= REPAIRS and not row["doubt"] for row in rules)
-    search = ReferenceSearch.of(investigation, row, recording, PATCHES[is_in_vain:])
+    is_in_vain = rules is not None and not any(_is_repair(rule) for rule in rules)
+    search = ReferenceSearch.of(investigation, row, recording, PATCHES[is_in_vain:], suggested)
     chain = telling_chain(investigation, row, recording, search, ALGORITHM)
     if chain is None:
-        text = "no chain of values: nothing that was tried makes the failing run pass"
-        return Findings("chain", investigation.subject.name, summary=[text])
+        late = "" if search.is_over else ", in the time that there was for it"
+        text = f"no chain of values: nothing that was tried makes the failing run pass{late}"
+        return Findings("chain", investigation.subject.name, summary=[*remarks, text])
+    chain.summary = [*remarks, *chain.summary]
     return chain
+
+
+def _is_repair(rule: Mapping[str, Any]) -> bool:
+    """Whether an entry of the part ``rules`` changes runs so that (nearly) all failing cases pass."""
+    return bool(rule["score"] >= REPAIRS and not rule["doubt"] and rule["family"] != FAMILY)
+
+
+def _against_edit(investigation: Investigation, row: int, recording: Recording, edit: Mapping[str, Any]) -> Findings:
+    """The chain of a failing case against the program with an edit, an entry of the part ``rules``.
+
+    Half of the time that is left is there for building it. Raises OutOfTime where that does not do.
+    """
+    subject, at = investigation.subject, Statement(edit["file"], edit["line"])
+    text = Edit(at.file, at.line, edit["before"], edit["after"]).applied(subject.folder)
+    with alarm(BUILDING * investigation.clock.left):
+        reference = edited_program(subject, at, text, edit["rule"])
+    return chain_findings(investigation, row, recording, reference, ALGORITHM)
 
 
 def _version(investigation: Investigation, path: Path, recording: Recording) -> Reference:

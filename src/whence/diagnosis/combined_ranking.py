@@ -220,10 +220,14 @@ def _parts(base: Findings, found: Sequence[Findings], ranking: Sequence[Entry]) 
 
 
 def in_order(rules: Sequence[dict[str, Any]], ranking: Sequence[Entry]) -> list[dict[str, Any]]:
-    """Rules: those first that nothing speaks against, then by score, equal ones in the order of the ranking."""
+    """Rules: those first that nothing speaks against, then by score, equal ones in the order of the ranking.
+
+    Of equally good ones of a statement those come first whose edited line is known: they can be compiled, and made.
+    """
     place = {(e.statement.file, e.statement.line): number for number, e in enumerate(ranking)}
 
-    def key(rule: dict[str, Any]) -> tuple[bool, float, int]:
-        return bool(rule.get("doubt")), -rule["score"], place.get((rule["file"], rule["line"]), len(place))
+    def key(rule: dict[str, Any]) -> tuple[bool, float, int, bool]:
+        at = place.get((rule["file"], rule["line"]), len(place))
+        return bool(rule.get("doubt")), -rule["score"], at, rule.get("after") is None
 
     return sorted(rules, key=key)

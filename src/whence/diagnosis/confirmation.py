@@ -24,6 +24,8 @@ from whence.subject.edited_memory import EditedMemory
 from whence.techniques.rules.rules import SCALE, sentence
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
 
@@ -57,7 +59,7 @@ def confirm(
     with Editing(subject, runs, deadline) as editing, EditedMemory(subject, runs, recording) as memory:
         for _ in range(ROUNDS):
             if wanted := confirmation.wanted(first):
-                confirmation.compile(wanted, editing)
+                confirmation.compile(wanted, editing, subject.folder)
             elif held := confirmation.unrecorded():
                 held.checks.memory = memory_of(memory, _statement(held.rule), held.text, held.tried, recording)
                 confirmation.check(held)
@@ -107,8 +109,8 @@ class _Confirmation:
             found.setdefault(_statement(rule), []).append(rule)
         return found
 
-    def compile(self, wanted: Sequence[Rule], editing: Editing) -> None:
-        """Settle rules by compiling them, and what holds by running it with traps, too."""
+    def compile(self, wanted: Sequence[Rule], editing: Editing, folder: Path) -> None:
+        """Settle rules of sources in a folder by compiling them, and what holds by running it with traps, too."""
         written = [rule for rule in wanted if rule["after"] is not None]
         edits = [Edit(rule["file"], rule["line"], rule["before"], rule["after"]) for rule in written]
         results = editing.all(edits)
@@ -116,7 +118,7 @@ class _Confirmation:
         for rule in wanted:
             self.settle(rule, outcomes.get(id(rule)))
         held = [
-            _Held(rule, tried, editing.text(edit), Checks(NOT_TRAPPED, NOT_RECORDED))
+            _Held(rule, tried, edit.applied(folder), Checks(NOT_TRAPPED, NOT_RECORDED))
             for rule, edit, tried in zip(written, edits, results, strict=True)
             if rule["confirmed"]
         ]

@@ -25,6 +25,7 @@ from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
 from whence.diagnosis.searches import FAILING, searches
 from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, fill_slice, locate, values_part
 from whence.diagnosis.statement_kinds import Kinds, statement_kinds
+from whence.diagnosis.suggested import Suggested
 from whence.diagnosis.tried_edits import TriedEdits, has_clean, known_fixes, tried_edits
 from whence.errors import WhenceError
 from whence.findings import Entry, Findings, Statement, Symptom
@@ -438,7 +439,8 @@ class Diagnosis:
 
         def told() -> Findings:
             with self.investigation.clock.only(seconds):  # what was found by then is told
-                return patched_chain(self.investigation, self.rows[0], recording, self.found)
+                suggested = Suggested.of(self.confirmed or self.joined(), self.rows[:FAILING])
+                return patched_chain(self.investigation, self.rows[0], recording, self.found, suggested)
 
         self.chain = self.attempts.take("chain", "telling how it came about", told, seconds + LATE)
         self.publish()

@@ -11,19 +11,17 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import IntEnum
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from whence.alter.session import Session
-from whence.build.edited import Rebuild
-from whence.build.scratch import scratch
 from whence.dependence.predicate_switching import Failing
 from whence.dependence.slices import symptom_start
 from whence.diagnosis.edit_trials import EditTrials
+from whence.diagnosis.edited_program import edited_program
 from whence.diagnosis.own_verdict import files_of_tests
+from whence.diagnosis.suggested import NOTHING, Suggested
 from whence.diagnosis.tried_edits import STATEMENTS, known_fixes, likeliest_first, words_of
 from whence.errors import WhenceError
 from whence.findings import Statement, plural
@@ -32,7 +30,6 @@ from whence.probe.instrument import Variant
 from whence.program.source_edits import edited, edited_line
 from whence.subject.candidate_edits import CandidateRuns
 from whence.subject.runs import counters
-from whence.subject.subject import of_capture
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.subject.symptoms import symptom_of
 from whence.subject.trace_reader import TraceReader
@@ -45,10 +42,7 @@ from whence.techniques.value_replacement.technique import searched_pairs
 if TYPE_CHECKING:
     from whence.alter.work import Work
     from whence.investigation.investigation import Investigation
-    from whence.program.c_source import CSource
-    from whence.program.source_edits import SourceEdit
     from whence.subject.recorder import Recording
-    from whence.subject.subject import Subject
 
 COMPARED = 6  # equally good rules or switches, at most, of which the run that they patch is looked at
 MANY = 1 << 20  # events of a failing run from which on it is not recorded with several patches
@@ -106,11 +100,20 @@ class ReferenceSearch:
 
     @classmethod
     def of(
-        cls, investigation: Investigation, row: int, recording: Recording, choices: Iterable[Choice] = Choice
+        cls,
+        investigation: Investigation,
+        row: int,
+        recording: Recording,
+        choices: Iterable[Choice] = Choice,
+        suggested: Suggested = NOTHING,
     ) -> ReferenceSearch:
-        """For the failing case of a row, among some kinds of runs; no patch is made in code of tests."""
+        """For the failing case of a row, among some kinds of runs; no patch is made in code of tests.
+
+        Rules are tried in the order of the ``suggested`` ranking. Of equally good ones that is taken which its first
+        entry has, or another one of that statement, and none that was refuted.
+        """
         tests = files_of_tests(investigation.subject, [investigation.runs.tested[row]])
-        rules = _Rules(investigation, row, tests)
+        rules = _Rules(investigation, row, tests, suggested)
         finders: dict[Choice, Finder] = {
             Choice.REPAIR: _Repairs(rules),
             Choice.SWITCH: _Switches(investigation, recording, tests),
@@ -120,6 +123,11 @@ class ReferenceSearch:
             Choice.CASE: _Cases(investigation, row),
         }
         return cls(investigation, recording, {choice: finders[choice] for choice in choices})
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all was tried: what was not found is not there."""
+        return all(finder.is_over for finder in self._finders.values())
 
     def best(self, behind: int = -1) -> tuple[Choice, Reference] | None:
         """The preferred one of the kinds behind a choice (-1: of all); None where there is none in time."""
@@ -137,17 +145,22 @@ class ReferenceSearch:
                 return (choice, found[0]) if choice is not None else None
 
     def _search(self, wanted: Sequence[Choice]) -> None:
-        """Let each kind have its turns, as long as nothing is found that is preferred to it."""
+        """Let each kind have its turns, as long as nothing is found that is preferred to it.
+
+        The last turn of the only kind of which not all was tried has all the time that is left.
+        """
         turns = [(choice, share) for choice, share in TURNS if choice in wanted]
         if not turns:
             return
         with self._investigation.work("looking for a run to compare with", ALTERING) as work:
-            for choice, share in turns:
+            for number, (choice, share) in enumerate(turns):
                 finder = self._finders[choice]
                 is_found = any(self._finders[other].found() for other in wanted if other <= choice)
                 if is_found or finder.is_over or work.stopped:
                     continue
-                with work.share(1.0 if len(turns) == 1 else share):
+                is_last = all(c is not choice or n <= number for n, (c, _) in enumerate(turns))
+                others_are_over = all(self._finders[c].is_over for c, _ in turns if c is not choice)
+                with work.share(1.0 if is_last and others_are_over else share):
                     finder.take_turn(work)
 
     def _chosen(self, wanted: Sequence[Choice]) -> tuple[Choice | None, Sequence[Reference]]:
@@ -208,10 +221,13 @@ class Finder(ABC):
 class _Rules(Finder):
     """Rules with which the case passes, whatever else they do."""
 
-    def __init__(self, investigation: Investigation, row: int, without: Collection[str]) -> None:
+    def __init__(self, investigation: Investigation, row: int, without: Collection[str], suggested: Suggested) -> None:
         super().__init__()
+        self._suggested = suggested
         self.case = investigation.runs.tested[row].case.name
-        self.search = RepairSearch(investigation.subject, investigation.runs, row, without)
+        self.search = RepairSearch(
+            investigation.subject, investigation.runs, row, without, suggested.rows, suggested.ranking or None
+        )
 
     def _look(self, work: Work) -> None:
         self.look(work, None)
@@ -226,7 +242,8 @@ class _Rules(Finder):
 
     def references(self, least: float) -> list[Reference]:
         """The best rules of those tried so far, as runs that they patch."""
-        repairs = self.search.best(least)[:COMPARED]
+        repairs = self.search.best(least, self._suggested.refuted, self._suggested.told)
+        first = [repair for repair in repairs if repair.statement == self._suggested.statement is not None]
         return [
             Reference(
                 Kind.RULE,
@@ -234,7 +251,7 @@ class _Rules(Finder):
                 repair.changes,
                 repair.statement,
             )
-            for repair in repairs
+            for repair in first or repairs[:COMPARED]
         ]
 
     def _why_none(self) -> str:
@@ -335,7 +352,6 @@ class _Edits(Finder):
         super().__init__()
         self._investigation, self._without = investigation, without
         self._references: list[Reference] = []
-        self._scratch: TemporaryDirectory[str] | None = None
         self._tried = 0
 
     def _look(self, work: Work) -> None:
@@ -356,25 +372,10 @@ class _Edits(Finder):
         for _, one in likeliest_first(trials, {}):
             if one.ran and len(one.edit.parts) == 1 and (line := edited_line(sources[one.edit.file], one.edit)):
                 at = Statement(one.edit.file, line[0])
-                self._references = [
-                    Reference(
-                        Kind.EDIT,
-                        f"the program with {words_of(one.edit)} on line {at.line}",
-                        statement=at,
-                        version=self._built(one.edit, sources[at.file]),
-                    )
-                ]
+                text = edited(sources[at.file], one.edit)
+                with investigation.clock.standing():
+                    self._references = [edited_program(subject, at, text, words_of(one.edit))]
                 return
-
-    def _built(self, edit: SourceEdit, source: CSource) -> Subject:
-        """The program with an edit."""
-        subject = self._investigation.subject
-        self._scratch = scratch("edited-reference")  # holds what it is made of, as long as it is compared with
-        rebuild = Rebuild(subject.capture, Path(self._scratch.name), subject.places.modules_with)
-        with self._investigation.clock.standing():
-            found = of_capture(subject, rebuild.capture(subject.folder / edit.file, edited(source, edit), "edited"))
-            found.variant(Variant.REPLAY)
-        return found
 
     def found(self) -> list[Reference]:
         return self._references

@@ -49,6 +49,17 @@ class Edit:
     before: str
     after: str
 
+    def applied(self, folder: Path) -> bytes:
+        """The new text of its file in a folder; raises OSError where that is gone, or is not as the edit says."""
+        lines = (folder / self.file).read_bytes().split(b"\n")
+        old = lines[self.line - 1] if 0 < self.line <= len(lines) else b""
+        core = old.strip()
+        if core != self.before.encode(errors="surrogateescape"):
+            raise OSError(f"line {self.line} of {self.file} is not the text that was shown")
+        start = old.index(core)
+        lines[self.line - 1] = old[:start] + self.after.encode() + old[start + len(core) :]
+        return b"\n".join(lines)
+
 
 @dataclass(slots=True, frozen=True)
 class Tried:
@@ -155,7 +166,7 @@ class Editing:
 
     def all(self, edits: Sequence[Edit]) -> list[Tried]:
         """What comes of each edit."""
-        return self._each([(edit.file, partial(self.text, edit)) for edit in edits])
+        return self._each([(edit.file, partial(edit.applied, self._subject.folder)) for edit in edits])
 
     def texts(self, texts: Sequence[tuple[str, bytes]], flags: Sequence[str] = ()) -> list[Tried]:
         """What comes of each new text of a file (as statements name it), compiled with further flags."""
@@ -231,18 +242,6 @@ class Editing:
             return Tried(trouble=f"its line alone does not compile: {error}", compiles=False)
         except (WhenceError, OSError) as error:
             return Tried(trouble=f"not compiled: {error}")
-
-    def text(self, edit: Edit) -> bytes:
-        """The new text of an edit's file; raises OSError where the file cannot be read, or is not as it says."""
-        source = self._subject.folder / edit.file
-        lines = source.read_bytes().split(b"\n")
-        old = lines[edit.line - 1] if 0 < edit.line <= len(lines) else b""
-        core = old.strip()
-        if core != edit.before.encode(errors="surrogateescape"):
-            raise OSError(f"line {edit.line} of {edit.file} is not the text that was shown")
-        start = old.index(core)
-        lines[edit.line - 1] = old[:start] + edit.after.encode() + old[start + len(core) :]
-        return b"\n".join(lines)
 
     # ---- Runs --------------------------------------------------------------------------------------------------------
 

@@ -131,6 +131,32 @@ def test_an_edit_is_made_of_what_the_program_has(place: str, new: str) -> None:
     assert is_made(QUEUE, place, new)
 
 
+EXCHANGED = """\
+struct box { int width, height; };
+static int fit(struct box *outer, struct box *inner, int ways[8][8], int from, int to, char *name)
+{
+    outer->width -= inner->height;
+    ways[from][to + 1] = 2;
+    int left = ways[from][0] - 3 * to;
+    return left < to && name;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "new", "can_be"),
+    [
+        ("ways[from][to + 1] = 2", "ways[to + 1][from] = 2", True),
+        ("outer->width -= inner->height", "outer->height -= inner->width", True),
+        ("ways[from][0] - 3 * to", "ways[to][0] - 3 * from", True),
+        ("left < to", "to < left", False),  # the operator is changed
+        ("left < to && name", "name < to && left", False),  # of another type
+    ],
+)
+def test_two_things_that_stand_for_each_other_are_exchanged(place: str, new: str, can_be: bool) -> None:
+    assert is_made(EXCHANGED, place, new) == can_be
+
+
 LEAVING = """\
 static int put(int *items, int *count, int item)
 {

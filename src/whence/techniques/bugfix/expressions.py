@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MOST_NAMES, MOST_VARIABLES, MOST_LITERALS, MOST_ATOMS = 16, 24, 10, 40
+MOST_EXCHANGED = 10  # names of a unit, each of which is exchanged with each other
 LEAST_VARIED, MOST_VARIED = 10, 25  # numbers whose neighbours are tried, and how far from them
 LEAST_DIGITS = 3  # of a number in which a digit may be wrong
 GROUPS = (
@@ -96,6 +97,7 @@ class ExpressionChanges:
                 yield Splice(node.start_byte, node.end_byte, text.encode("latin-1"), tier)
             if _is_truth(node, unit) or self._returns_truth(node):
                 yield from self._conditions(node, unit)
+        yield from self._exchanged(unit)
 
     def _text(self, node: Node | None) -> str:
         return self._source.name(node) if node is not None else ""
@@ -223,6 +225,50 @@ class ExpressionChanges:
                 if other != self._text(argument):
                     yield argument, other, 1
 
+    # ---- Two things exchanged ----------------------------------------------------------------------------------------
+
+    def _exchanged(self, unit: Unit) -> Iterator[Splice]:
+        """Two indices of one element, two variables of a type or two members of a structure that stand for each other.
+
+        Not operands of one operator, nor arguments of one call: these are changes of the operator, and of the call.
+        """
+        nodes = list(walk(unit.node))
+        indices = [pair for node in nodes if (pair := _two_indices(node)) is not None]
+        leaves = [node for node in nodes if node.type in ("identifier", "field_identifier")][:MOST_EXCHANGED]
+        alike = [pair for pair in combinations(leaves, 2) if self._may_be_exchanged(*pair)]
+        made = dict.fromkeys(self._swap(*pair) for pair in (*indices, *alike))
+        yield from (splice for splice in made if splice is not None)
+
+    def _may_be_exchanged(self, first: Node, second: Node) -> bool:
+        old, new = self._text(first), self._text(second)
+        if first.type != second.type or (first.parent == second.parent and first.type == "identifier"):
+            return False
+        if first.type == "field_identifier":
+            return new in self._scope.siblings.get(old, ())
+        visible = self._scope.variables(first)
+        return old in visible and new in visible and kind_of(visible[old]) == kind_of(visible[new])
+
+    def _swap(self, first: Node, second: Node) -> Splice | None:
+        """What holds two nodes, one behind the other, with these exchanged; None where that is in vain."""
+        if self._is_in_vain(first, second) or self._is_in_vain(second, first):
+            return None
+        around = first
+        while around.end_byte < second.end_byte and around.parent is not None:
+            around = around.parent
+        text, old, new = self._source.text, self._source.of(first), self._source.of(second)
+        before, behind = text[around.start_byte : first.start_byte], text[second.end_byte : around.end_byte]
+        swapped = before + new + text[first.end_byte : second.start_byte] + old + behind
+        return Splice(around.start_byte, around.end_byte, swapped, 1)
+
+    def _is_in_vain(self, node: Node, other: Node) -> bool:
+        """Whether another node's text in place of a node changes nothing, or makes an operation of equal operands."""
+        new = self._text(other)
+        within = _of_equal_operands(self._source, node, new)
+        is_changed_too = (
+            within is not None and within.start_byte <= other.start_byte and other.end_byte <= within.end_byte
+        )
+        return self._text(node) == new or (within is not None and not is_changed_too)
+
     # ---- Terms and conditions ----------------------------------------------------------------------------------------
 
     def _conditions(self, node: Node, unit: Unit) -> Iterator[Splice]:
@@ -248,6 +294,15 @@ class ExpressionChanges:
         return is_whole and node.is_named and self._terms.types.of(node) in BOOLS
 
 
+def _two_indices(node: Node) -> tuple[Node, Node] | None:
+    """The indices of an element of an array of arrays."""
+    row = node.child_by_field_name("argument") if node.type == "subscript_expression" else None
+    if row is None or row.type != "subscript_expression":
+        return None
+    first, second = row.child_by_field_name("index"), node.child_by_field_name("index")
+    return (first, second) if first is not None and second is not None else None
+
+
 def _shifted(node: Node, text: str) -> Iterator[tuple[str, int]]:
     """The node with 1 added or taken away, where a number may be used as a whole, or is multiplied or divided."""
     operator = node.child_by_field_name("operator")
@@ -271,18 +326,21 @@ def is_degenerate(source: CSource, node: Node, text: str) -> bool:
 
     Or whether it makes a right operand change nothing, as in ``n - 0``: that the term is left out is a change, too.
     """
-    if _is_neutral(node, text):
-        return True
+    return _is_neutral(node, text) or _of_equal_operands(source, node, text) is not None
+
+
+def _of_equal_operands(source: CSource, node: Node, text: str) -> Node | None:
+    """The operation round a node whose operands a text in place of the node makes the same, where that is in vain."""
     at, new = node, text
     while (parent := at.parent) is not None and parent.type.endswith("_expression"):
         sides = parent.child_by_field_name("left"), parent.child_by_field_name("right")
         other = sides[1] if sides[0] == at else sides[0] if sides[1] == at else None
         operator = parent.child_by_field_name("operator")
         if other is not None and operator is not None and operator.type in _SAME_IN_VAIN and source.name(other) == new:
-            return True
+            return parent
         before = source.text[parent.start_byte : at.start_byte].decode("latin-1")
         at, new = parent, before + new + source.text[at.end_byte : parent.end_byte].decode("latin-1")
-    return False
+    return None
 
 
 def _is_neutral(node: Node, text: str) -> bool:

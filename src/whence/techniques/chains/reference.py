@@ -15,6 +15,8 @@ from whence.findings import Statement
 from whence.probe.sites import Role
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
     from whence.alter.work import Work
     from whence.run.cases import Case
     from whence.subject.subject import Subject
@@ -37,8 +39,7 @@ class Kind(StrEnum):
 class Reference:
     """A reference run: the failing run with ``changes`` (CHANGE), that of a ``version``, or of a ``case``.
 
-    A program that was edited is a version, too.
-
+    A program that was edited is a version, too, ``made_in`` a folder that is there as long as the reference.
     ``text`` follows "compared with".
     """
 
@@ -48,6 +49,7 @@ class Reference:
     statement: Statement | None = None
     version: Subject | None = None
     case: Case | None = None
+    made_in: TemporaryDirectory[str] | None = None
 
 
 def critical(work: Work, failing: Failing, most: int, is_one_enough: bool = False) -> tuple[list[Reference], int]:

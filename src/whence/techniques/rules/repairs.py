@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.alter.describe import Describer
-from whence.findings import Statement
+from whence.findings import Entry, Statement
 from whence.subject.runs import coverage
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.techniques.rules import trials
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 
+Told = tuple[Statement | None, str]  # a rule, by its statement and its words
+
+
 class Repair(NamedTuple):
     """A rule that repairs a run: its changes (CHANGE, one or two), words to follow "with", and where it stands."""
 
@@ -37,14 +40,17 @@ class Repair(NamedTuple):
 class RepairSearch:
     """Looks for rules with which the failing case of a row passes, by the suspiciousness of their statements.
 
-    They are tried in portions. What there was no time for is tried when the search goes on. Statements of the files
-    ``without`` are left as they are.
+    They are tried in portions, on that case and others of the failing ones (of ``among``, where it is given). What
+    there was no time for is tried when the search goes on. Statements of the files ``without`` are left as they are.
+    ``order`` is a ranking whose first statements are tried first (that by Op2).
     """
 
     subject: Subject
     runs: Runs
     row: int
     without: Collection[str] = ()
+    among: Sequence[int] | None = None
+    order: Sequence[Entry] | None = None
     _describer: Describer = field(init=False)
     _waiting: list[Rule] | None = field(default=None, init=False)  # None: what to try is not known yet
     _suite: Suite = field(init=False)
@@ -79,12 +85,9 @@ class RepairSearch:
 
     def _prepare(self, work: Work) -> bool:
         """Find what to try; whether there was time for that."""
-        failing = [self.row, *(other for other in self.runs.failing if other != self.row)]
-        suite = Suite(self.subject, self.runs, Settings(), failing)
-        suspects = rank_by_coverage(coverage(self.subject, self.runs), "op2")
-        wanted = [
-            rule for rule in rules_to_try(suite, work, (), self._describer, suspects) if not self._is_left_out(rule)
-        ]
+        suite = Suite(self.subject, self.runs, Settings(), self.among, first=self.row)
+        order = self.order or rank_by_coverage(coverage(self.subject, self.runs), "op2")
+        wanted = [rule for rule in rules_to_try(suite, work, (), self._describer, order) if not self._is_left_out(rule)]
         if work.stopped:
             return False
         self._suite, self._waiting = suite, wanted
@@ -94,20 +97,25 @@ class RepairSearch:
         statement = self._describer.statement(rule.site)
         return statement is not None and statement.file in self.without
 
-    def best(self, least: float = 0.0) -> list[Repair]:
+    def best(self, least: float = 0.0, without: Collection[Told] = (), preferred: Told | None = None) -> list[Repair]:
         """The best rule of each statement with which the case passes, of those tried so far that are equally good.
 
-        With ``least`` only rules of that score or a better one, that nothing speaks against.
+        With ``least`` only rules of that score or a better one, that nothing speaks against; ``without`` some, told by
+        statement and words. The ``preferred`` one is taken before others of its statement that are as good.
         """
-        mine = self._serving(least)
         suggestions, sites = Suggestions(self._describer), self._describer.sites
         found: dict[Statement | None, Repair] = {}
-        for trial in mine:
-            if trial.score < mine[0].score:
+        score = 0.0
+        for trial in self._serving(least):
+            if found and trial.score < score:
                 break
-            if (statement := self._describer.statement(trial.rule.site)) not in found:
-                words = suggestions.of(trial.rule).words
-                found[statement] = Repair(batch_of([trial.rule], sites).changes, words, statement)
+            statement = self._describer.statement(trial.rule.site)
+            if statement in found and (preferred is None or statement != preferred[0]):
+                continue
+            told = statement, suggestions.of(trial.rule).words
+            if told not in without and (statement not in found or told == preferred):
+                found[statement] = Repair(batch_of([trial.rule], sites).changes, told[1], statement)
+                score = trial.score
         return list(found.values())
 
     def _serving(self, least: float) -> list[Trial]:

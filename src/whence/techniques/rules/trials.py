@@ -73,12 +73,20 @@ class Trial:
 class Suite:
     """The cases on which rules are tried: rows of ``runs``, and which blocks of the program each executes.
 
-    ``failing`` are the shortest of the failing cases (of ``among``, where it is given), ``passing`` all passing ones,
-    those first whose coverage is nearest to that of a failing case. A case that is a command of a test suite is left
-    out, since its program's runs are not ours to repeat; SubjectError where no failing case is left.
+    ``failing`` are the shortest of the failing cases (of ``among``, where it is given), the row ``first`` before all
+    others, ``passing`` all passing ones, those first whose coverage is nearest to that of a failing case. A case that
+    is a command of a test suite is left out, since its program's runs are not ours to repeat; SubjectError where no
+    failing case is left.
     """
 
-    def __init__(self, subject: Subject, runs: Runs, settings: Settings, among: Sequence[int] | None = None) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        runs: Runs,
+        settings: Settings,
+        among: Sequence[int] | None = None,
+        first: int | None = None,
+    ) -> None:
         self.runs, self.settings = runs, settings
         failing, passing = (
             [row for row in rows if runs.tested[row].case.command is None]
@@ -89,7 +97,7 @@ class Suite:
         is_block = np.array([not counter.side for counter in counters(subject)], np.bool_)
         self._executed: Bools = runs.counts[:, : len(is_block)][:, is_block] > 0
         lengths = blocks_executed(subject, runs)
-        shortest = sorted(failing, key=lambda row: (lengths[row] == 0, lengths[row]))
+        shortest = sorted(failing, key=lambda row: (row != first, lengths[row] == 0, lengths[row]))
         self.failing = shortest[: settings.failing]
         executed = self._executed[self.failing]
         distance = {row: int((executed != self._executed[row]).sum(axis=1).min()) for row in passing}
