@@ -369,7 +369,7 @@ class _Edits(Finder):
         with CandidateRuns(subject, runs, deadline) as candidates:
             trials.run(candidates, sources, ordered(files, statements, known_fixes(subject.folder)), files)
             self._tried = candidates.count.tried
-        for _, one in likeliest_first(trials, {}):
+        for _, one in likeliest_first(trials, {}, sources):
             if one.ran and len(one.edit.parts) == 1 and (line := edited_line(sources[one.edit.file], one.edit)):
                 at = Statement(one.edit.file, line[0])
                 text = edited(sources[at.file], one.edit)

@@ -28,6 +28,7 @@ from whence.subject.candidate_edits import CandidateRuns, Sieved
 from whence.techniques.bugfix.candidates import FileCandidates, file_candidates, ordered
 from whence.techniques.bugfix.knowledge import known
 from whence.techniques.bugfix.likelihood import fixes_made
+from whence.techniques.bugfix.novelty import size
 from whence.techniques.bugfix.right_values import right_assignments
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def tried_edits(
     with CandidateRuns(subject, runs, deadline) as candidates:
         trials.run(candidates, sources, chain(fitted, (edit for edit in likely if edit not in fitted)), files)
         tried = candidates.count.tried
-    found = likeliest_first(trials, dict.fromkeys(fitted, len(trials.places)) | places)
+    found = likeliest_first(trials, dict.fromkeys(fitted, len(trials.places)) | places, sources)
     doubtful = {edit for edit, value in fitted.items() if not (value in PLAIN or value.isidentifier())} - places.keys()
     checked = sum(one.ran > 0 for _, one in found)
     listed = list(_rows(runs, sources, all_statements, found, doubtful, rows))
@@ -105,14 +106,17 @@ def _placed(edits: Iterable[SourceEdit], places: dict[SourceEdit, int]) -> Itera
         yield edit
 
 
-def likeliest_first(trials: EditTrials, places: dict[SourceEdit, int]) -> list[tuple[float, Sieved]]:
+def likeliest_first(
+    trials: EditTrials, places: dict[SourceEdit, int], sources: Mapping[str, CSource]
+) -> list[tuple[float, Sieved]]:
     """The edits with which all cases pass, each with its cost: its size, and the logarithm of how many are likelier.
 
     Those under conditions have no place among the others but the one at which they were made. Edits that no passing
     case comes to are the last.
     """
     known = trials.places | places
-    found = [(one.edit.size + log1p(known[one.edit]), one) for one in trials.passing]
+    edits = [(size(sources[one.edit.file], one.edit), one) for one in trials.passing]
+    found = [(tokens + log1p(known[one.edit]), one) for tokens, one in edits]
     return sorted(found, key=lambda one: (not one[1].ran, one[0], trials.places[one[1].edit]))
 
 

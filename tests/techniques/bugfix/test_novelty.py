@@ -6,7 +6,7 @@ import pytest
 
 from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, Part, SourceEdit
-from whence.techniques.bugfix.novelty import NAME, NUMBER, cost, new_literals
+from whence.techniques.bugfix.novelty import COPIED, NAME, NUMBER, cost, new_literals
 
 PRICE = b"""\
 static int base(int zone) { return zone == 7 ? 200 : 350; }
@@ -38,6 +38,9 @@ def edit(old: bytes, new: bytes) -> SourceEdit:
         (b"weight * 3", b"weight * 3 + 4.5", {"4.5"}, 2 + NUMBER),
         (b"weight > 20", b"weight > 'k'", {"'k'"}, 1 + NUMBER),
         (b"", b"cents = 0;", set(), 4),
+        (b"", b"cents+=rate;", set(), COPIED),  # the function does that elsewhere
+        (b"", b"cents += weight;", set(), 4),
+        (b"", b"cents--;", set(), 3),
         (b"", b"cents -= base(weight);", set(), 7 + NAME),  # a function that is not called elsewhere in this one
     ],
 )
