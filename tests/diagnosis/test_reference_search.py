@@ -16,7 +16,7 @@ from whence.errors import SubjectError
 from whence.investigation.clock import Clock
 from whence.techniques.chains.reference import Kind, Reference
 
-REPAIR, SWITCH, PAIR, RULE, EDIT, CASE = Choice
+REPAIR, EDIT, SWITCH, PAIR, RULE, CASE = Choice
 BUDGET = 1000.0
 
 
@@ -84,9 +84,10 @@ class Searched:
         ({REPAIR: 2, SWITCH: 1, PAIR: 1}, [REPAIR, SWITCH, REPAIR], REPAIR),  # what is preferred, found in time
         ({REPAIR: 0, SWITCH: 0, PAIR: 1}, [REPAIR, SWITCH, PAIR, REPAIR, SWITCH], PAIR),
         ({REPAIR: 0, RULE: 1}, [REPAIR, REPAIR, RULE], RULE),
-        ({SWITCH: 1, EDIT: 1}, [SWITCH], SWITCH),
-        ({SWITCH: 2, EDIT: 1, CASE: 1}, [SWITCH, EDIT, SWITCH], SWITCH),
-        ({PAIR: 0, EDIT: 1, CASE: 1}, [PAIR, EDIT, PAIR], EDIT),
+        ({SWITCH: 1, EDIT: 1}, [SWITCH, EDIT], EDIT),  # all cases pass with it, not only this one
+        ({SWITCH: 1, EDIT: 0, PAIR: 1}, [SWITCH, EDIT], SWITCH),
+        ({REPAIR: 2, EDIT: 1, CASE: 1}, [REPAIR, EDIT, REPAIR], REPAIR),
+        ({PAIR: 0, EDIT: 1, CASE: 1}, [EDIT], EDIT),
         ({REPAIR: 0, SWITCH: 0, CASE: 1}, [REPAIR, SWITCH, REPAIR, SWITCH], None),
         ({SWITCH: 1}, [SWITCH], SWITCH),
     ],

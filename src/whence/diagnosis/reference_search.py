@@ -56,10 +56,10 @@ class Choice(IntEnum):
     """The kinds of runs to compare with, the preferred ones first (bench.chains)."""
 
     REPAIR = 0  # a rule that repairs (nearly) all failing cases: it comes nearest to the program without its fault
-    SWITCH = 1
-    PAIR = 2
-    RULE = 3  # one with which this case passes, whatever else it does
-    EDIT = 4  # of the source, with which all cases pass: it fits them by chance more often than a rule does
+    EDIT = 1  # of the source, with which all cases pass: it fits them by chance more often than a rule does
+    SWITCH = 2
+    PAIR = 3
+    RULE = 4  # one with which this case passes, whatever else it does
     CASE = 5
 
     @property
@@ -80,9 +80,9 @@ PATCHES = (Choice.REPAIR, Choice.SWITCH, Choice.PAIR, Choice.RULE)
 # Whose turn it is, and the share that it may take of the time that is left then.
 TURNS = (
     (Choice.REPAIR, 0.25),
-    (Choice.SWITCH, 0.35),
+    (Choice.SWITCH, 0.25),
+    (Choice.EDIT, 0.6),
     (Choice.PAIR, 0.35),
-    (Choice.EDIT, 0.4),
     (Choice.REPAIR, 0.6),
     (Choice.SWITCH, 0.6),
     (Choice.PAIR, 0.8),
@@ -355,7 +355,6 @@ class _Edits(Finder):
         self._tried = 0
 
     def _look(self, work: Work) -> None:
-        self.is_over = True
         investigation = self._investigation
         subject, runs = investigation.subject, investigation.runs
         ranking = rank_by_coverage(investigation.coverage, "op2")[:STATEMENTS]
@@ -368,7 +367,7 @@ class _Edits(Finder):
         sources = {name: file.source for name, file in files.items()}
         with CandidateRuns(subject, runs, deadline) as candidates:
             trials.run(candidates, sources, ordered(files, statements, known_fixes(subject.folder)), files)
-            self._tried = candidates.count.tried
+            self._tried, self.is_over = candidates.count.tried, trials.all_made
         for _, one in likeliest_first(trials, {}, sources):
             if one.ran and len(one.edit.parts) == 1 and (line := edited_line(sources[one.edit.file], one.edit)):
                 at = Statement(one.edit.file, line[0])
