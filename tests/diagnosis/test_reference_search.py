@@ -105,15 +105,21 @@ def test_no_turn_takes_the_time_of_the_others_or_of_comparing(monkeypatch) -> No
     whole = SEARCHING * ALTERING * searched.whole
     assert searched.log == [(choice, pytest.approx(share * whole, rel=0.01)) for choice, share in TURNS]
     only = Searched(monkeypatch, {SWITCH: 0})
-    assert only.search.best() is None and only.log[0] == (SWITCH, pytest.approx(0.35 * whole, rel=0.01))
+    assert only.search.best() is None and only.log[0] == (
+        SWITCH,
+        pytest.approx(dict(TURNS[::-1])[SWITCH] * whole, rel=0.01),
+    )
 
 
 def test_the_last_turn_has_all_the_time_where_the_others_are_over(monkeypatch) -> None:
-    searched = Searched(monkeypatch, {SWITCH: 0, PAIR: 0, EDIT: 0}, "nothing can be altered")
+    searched = Searched(monkeypatch, {SWITCH: 0, EDIT: 0, RULE: 0}, "nothing can be altered")
     assert searched.search.best() is None
     whole = SEARCHING * ALTERING * searched.whole
-    shares = {choice: pytest.approx(share * whole, rel=0.01) for choice, share in TURNS[1:4]}
-    assert searched.log == [*list(shares.items())[:2], (EDIT, pytest.approx(whole, rel=0.01))]
+    first = dict(TURNS[::-1])
+    turns = [(SWITCH, first[SWITCH] * whole), (EDIT, first[EDIT] * whole), (RULE, whole)]
+    assert searched.log == [(choice, pytest.approx(seconds, rel=0.01)) for choice, seconds in turns]
+    edits = Searched(monkeypatch, {SWITCH: 0, EDIT: 0}, "nothing can be altered")
+    assert edits.search.best() is None and edits.log[1] == (EDIT, pytest.approx(whole, rel=0.01))
 
 
 def test_behind_a_choice_only_the_others_are_looked_for(monkeypatch) -> None:
