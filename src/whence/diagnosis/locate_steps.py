@@ -71,9 +71,9 @@ ALTERING = 0.8  # of that, for altered runs
 CHANGING = 0.35  # of what is left then, for other initial values, where failing runs read some
 FEW_VALUES = 0.3  # of it, for pairs of values, and then for formulas, where no rule is clean and edits come next
 EDITING, EDITING_MOST = 0.6, 25.0  # of what is left then, and seconds, for edits of the source
-CONFIRMING = 0.7  # of what is left then, for compiling changes
+CONFIRMING = 0.6  # of what is left then, for compiling changes
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
-TELLING, TELLING_MOST = 0.6, 10.0  # of it, and seconds, for the chain
+TELLING, TELLING_MOST = 0.75, 10.0  # of it, and seconds, for the chain
 READING = 0.5  # of what is left at the end, for values of the slice; the rest is for those of passing runs
 VALUES_OF = 50  # ranked statements whose values are gathered
 

@@ -158,9 +158,9 @@ class ReferenceSearch:
                 is_found = any(self._finders[other].found() for other in wanted if other <= choice)
                 if is_found or finder.is_over or work.stopped:
                     continue
-                is_last = all(c is not choice or n <= number for n, (c, _) in enumerate(turns))
-                others_are_over = all(self._finders[c].is_over for c, _ in turns if c is not choice)
-                with work.share(1.0 if is_last and others_are_over else share):
+                is_last = choice not in [later for later, _ in turns[number + 1 :]]
+                is_only = all(self._finders[other].is_over for other, _ in turns if other is not choice)
+                with work.share(1.0 if is_last and is_only else share):
                     finder.take_turn(work)
 
     def _chosen(self, wanted: Sequence[Choice]) -> tuple[Choice | None, Sequence[Reference]]:
