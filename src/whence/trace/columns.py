@@ -118,9 +118,10 @@ def new_columns() -> Columns:
         lazy_zeros(CAPACITY, EVENT),
         lazy_zeros(CAPACITY, CELL),
         lazy_zeros(CAPACITY, np.int32),
-        lazy_zeros(SMALL, np.int64),
+        lazy_zeros(CAPACITY, np.int64),
         lazy_zeros(CAPACITY, np.int32),
-        *(lazy_zeros(SMALL, dtype) for dtype in (FRAME, OUT, PIECE, IN, HEAP)),
+        lazy_zeros(CAPACITY, FRAME),
+        *(lazy_zeros(SMALL, dtype) for dtype in (OUT, PIECE, IN, HEAP)),
     )
 
 

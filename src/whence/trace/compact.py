@@ -60,32 +60,70 @@ class End(NamedTuple):
     cut_off: bool
 
 
+class Expansion:
+    """A compact trace that is made whole, some of its chunks at a time: ``units`` holds what has been made.
+
+    Raises DoubtfulTrace where the trace does not say where its stack lies.
+    """
+
+    def __init__(
+        self, recorded: NDArray[np.uint32], chunks: NDArray[np.int64], end: End, program: Program, plan: Plan
+    ) -> None:
+        from whence.trace.machine import new_machine
+
+        self._recorded, self._plan, self._ending = recorded, plan, _ending(recorded, end)
+        if self._ending.lowest == self._ending.top:
+            raise DoubtfulTrace("the recording does not say where its stack lies", "record the run in full")
+        self.units = lazy_zeros(MOST_UNITS, np.uint32)
+        self.units[:HEADER_UNITS] = recorded[:HEADER_UNITS]
+        self.machine = new_machine()
+        self.recipes = with_addresses(recipes_of(program), static_addresses(recorded, chunks))
+
+    def go_on(self, chunks: NDArray[np.int64], are_last: bool) -> tuple[NDArray[np.int64], int]:
+        """Make the next chunks of the trace whole; ``are_last``: none follows.
+
+        Returns where the chunks begin that were made, and the unit of the compact trace at which it is damaged (-1:
+        nowhere). Raises DoubtfulTrace where what the run did is not certain.
+        """
+        from whence.trace.expand import expand
+        from whence.trace.machine import CHUNK, DOUBT, PLACE
+
+        counts, recorded = self.machine.counts, self._recorded
+        first = self._next_chunk()
+        records = expand(recorded, chunks, are_last, self._plan, self.recipes, self._ending, self.units, self.machine)
+        if counts[DOUBT]:
+            raise DoubtfulTrace("what the run did does not follow from its compact recording", "record the run in full")
+        damaged, last = -1 - records if records < 0 else -1, int(counts[CHUNK])
+        if last < 0:
+            return np.zeros(0, np.int64), damaged
+        self.units[last + 4] = int(counts[PLACE]) - last
+        return np.arange(first, last + 1, CHUNK_UNITS, dtype=np.int64), damaged
+
+    def _next_chunk(self) -> int:
+        """Where the first chunk that is made next begins: none goes on in one that was made before."""
+        from whence.trace.decode import CHUNK_HEADER_UNITS
+        from whence.trace.machine import CHUNK, NONE, PLACE, SEQUENCE
+
+        counts = self.machine.counts
+        if counts[CHUNK] == NONE:
+            return HEADER_UNITS
+        counts[CHUNK] += CHUNK_UNITS
+        counts[SEQUENCE] += 1
+        counts[PLACE] = counts[CHUNK] + CHUNK_HEADER_UNITS
+        self.units[counts[CHUNK]] = counts[SEQUENCE]
+        return int(counts[CHUNK])
+
+
 def made_whole(units: NDArray[np.uint32], chunks: NDArray[np.int64], end: End, program: Program, plan: Plan) -> Whole:
     """The whole units of a compact trace.
 
     Raises DoubtfulTrace where what the run did is not certain.
     """
-    from whence.trace.expand import expand
-    from whence.trace.machine import CHUNK, DOUBT, PLACE, new_machine
-
-    out = lazy_zeros(MOST_UNITS, np.uint32)
-    out[:HEADER_UNITS] = units[:HEADER_UNITS]
-    ending = _ending(units, end)
-    if ending.lowest == ending.top:
-        raise DoubtfulTrace("the recording does not say where its stack lies", "record the run in full")
-    machine = new_machine()
-    recipes = with_addresses(recipes_of(program), static_addresses(units, chunks))
-    records = expand(units, chunks, plan, recipes, ending, out, machine)
-    if machine.counts[DOUBT]:
-        raise DoubtfulTrace("what the run did does not follow from its compact recording", "record the run in full")
-    first, place = HEADER_UNITS, int(machine.counts[PLACE])
-    last = int(machine.counts[CHUNK])
-    if last < 0:
-        return Whole(out[:HEADER_UNITS], np.zeros(0, np.int64), -1 - records if records < 0 else -1)
-    out[last + 4] = place - last
-    whole = out[: last + CHUNK_UNITS]
+    expansion = Expansion(units, chunks, end, program, plan)
+    made, damaged = expansion.go_on(chunks, True)
+    whole = expansion.units[: int(made[-1]) + CHUNK_UNITS if len(made) else HEADER_UNITS]
     whole.flags.writeable = False
-    return Whole(whole, np.arange(first, last + 1, CHUNK_UNITS, dtype=np.int64), -1 - records if records < 0 else -1)
+    return Whole(whole, made, damaged)
 
 
 def with_addresses(recipes: Recipes, addresses: NDArray[np.int64]) -> Recipes:

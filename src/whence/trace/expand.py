@@ -197,6 +197,7 @@ def _run(
 def expand(
     units: NDArray[np.uint32],
     chunks: NDArray[np.int64],
+    are_last: bool,
     plan: Plan,
     recipes: Recipes,
     ending: Ending,
@@ -204,6 +205,8 @@ def expand(
     machine: Machine,
 ) -> Int:
     """Make the chunks of a compact trace whole, in ``out``; how far that came, machine.counts tells (CHUNK, PLACE).
+
+    ``are_last``: no chunk follows them.
 
     Returns how many records were read, or -1 - the unit at which there is none that this program could have written.
     ``counts[DOUBT]``: what the run did is not certain.
@@ -246,7 +249,7 @@ def expand(
             if size == 0 or position + size > end:
                 return -1 - position
             behind = position + size
-            is_last = number == len(chunks) - 1 and (behind >= end or units[behind] == 0)
+            is_last = are_last and number == len(chunks) - 1 and (behind >= end or units[behind] == 0)
             first_identity, first_place = identity, np.int64(-1)
             while True:
                 static = segments[identity]

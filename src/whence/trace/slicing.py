@@ -44,18 +44,22 @@ class Slice:
     """A slice: ``event_depth`` and ``cell_depth`` hold 0 outside it, and one more than the depth inside (int32).
 
     ``event_parent`` and ``cell_parent`` are references to the node through which each was reached first: following
-    them leads by a shortest way to the criterion (0 there, and throughout in a forward slice).
+    them leads by a shortest way to the criterion (0 there, and throughout in a forward slice). Of a part of a long run
+    the slice holds the events from ``first`` to ``stop`` (-1: all).
     """
 
     event_depth: NDArray[np.int32]
     cell_depth: NDArray[np.int32]
     event_parent: NDArray[np.int32]
     cell_parent: NDArray[np.int32]
+    first: int = 0
+    stop: int = -1
 
     @property
     def events(self) -> NDArray[np.int64]:
         """Numbers of the events in the slice, ascending."""
-        return np.flatnonzero(self.event_depth)
+        stop = len(self.event_depth) if self.stop < 0 else self.stop
+        return np.flatnonzero(self.event_depth[self.first : stop]) + self.first
 
     def depth_of(self, events: NDArray[np.int64]) -> NDArray[np.int32]:
         """Depths of events that are in the slice."""
@@ -72,6 +76,15 @@ class Slice:
                 reference = int(self.cell_parent[-reference - 1])
 
 
+class Part(NamedTuple):
+    """Which segment instances and cells of a trace are looked at: from the ``first`` ones, up to the ``stop`` ones."""
+
+    first_segment: int
+    stop_segment: int
+    first_cell: int
+    stop_cell: int
+
+
 class Marks(NamedTuple):
     """The arrays of a ``Slice``, for kernels."""
 
@@ -81,20 +94,20 @@ class Marks(NamedTuple):
     cell_parent: NDArray[np.int32]
 
 
-def _new_marks(columns: Columns) -> Marks:
-    events, cells = int(columns.counts[N_EVENT]), int(columns.counts[N_CELL])
+def new_marks(events: int, cells: int) -> Marks:
+    """Marks that say of no event or cell that it is in a slice."""
     return Marks(*(lazy_zeros(length, np.int32) for length in (events, cells, events, cells)))
 
 
 @lean
-def _date_cells(columns: Columns, born: NDArray[np.int32]) -> None:
-    """Write for each cell an event: none that the cell depends on is later, all that depend on the cell are.
+def _date_cells(columns: Columns, first: Int, born: NDArray[np.int32]) -> None:
+    """Write for each cell from ``first`` on an event: none that the cell depends on is later, all that depend on the cell are.
 
     Cells are made in order of time, but ``parent`` can be long past: what a call that called back left behind comes
     of the callbacks.
     """
     latest = np.int32(0)
-    for cell in range(columns.counts[N_CELL]):
+    for cell in range(first, columns.counts[N_CELL]):
         latest = max(latest, columns.cells[cell].parent)
         definition = columns.cells[cell].definition
         latest = max(latest, np.int32(definition - 1))
@@ -102,12 +115,12 @@ def _date_cells(columns: Columns, born: NDArray[np.int32]) -> None:
             number = -definition - MAX_CELLS - 1
             for k in range(columns.multi_start[number], columns.multi_start[number + 1]):
                 latest = max(latest, np.int32(columns.multi_reference[k] - 1))
-        born[cell] = latest
+        born[cell - first] = latest
 
 
-def _dates(columns: Columns) -> NDArray[np.int32]:
-    born = np.empty(int(columns.counts[N_CELL]), np.int32)
-    _date_cells(columns, born)
+def _dates(columns: Columns, first: int = 0) -> NDArray[np.int32]:
+    born = np.empty(int(columns.counts[N_CELL]) - first, np.int32)
+    _date_cells(columns, first, born)
     return born
 
 
@@ -169,29 +182,30 @@ def _backward(
     columns: Columns,
     control: bool,
     earliest: Int,
+    part: Part,
     born: NDArray[np.int32],
     marks: Marks,
     buffer: NDArray[np.int64],
 ) -> None:
-    """Settle events and cells against the order of time, and note what each in the slice depends on.
+    """Settle events and cells of a ``part`` against the order of time, and note what each in the slice depends on.
 
-    Segments that begin before the event ``earliest`` are not looked at.
+    Segments that begin before the event ``earliest`` are not looked at. ``born`` dates the cells of the part.
 
     What the usual kinds of event depend on is found in functions that become part of the kernel: to call
     ``gather_event``, which says the same, takes longer than to do it.
     """
-    cell = columns.counts[N_CELL]
-    for segment in range(columns.counts[N_SEGMENT] - 1, -1, -1):
+    cell = np.int64(part.stop_cell)
+    for segment in range(part.stop_segment - 1, part.first_segment - 1, -1):
         first = columns.segments[segment].event
         if first < earliest:
-            break
+            return
         identity = columns.segments[segment].id
         start = plan.segments[identity].site_start
         stop = first + plan.segments[identity + 1].site_start - start
         nearest: Int = np.int64(0)
         least: Int = np.int32(0)
         for event in range(stop - 1, first - 1, -1):
-            while cell > 0 and born[cell - 1] >= event:
+            while cell > part.first_cell and born[cell - 1 - part.first_cell] >= event:
                 cell -= 1
                 if marks.cell_depth[cell]:
                     for k in range(gather_cell(plan, columns, cell, buffer)):
@@ -214,6 +228,11 @@ def _backward(
                     _reach_definition(columns, marks, columns.events[event].definition, event + 1, depth + 1)
         if control and least:  # all events of a segment have it in common
             _reach(marks, control_of(plan, columns, segment), nearest, least + 1)
+    while cell > part.first_cell:  # what a call of an earlier part left behind
+        cell -= 1
+        if marks.cell_depth[cell]:
+            for k in range(gather_cell(plan, columns, cell, buffer)):
+                _reach(marks, buffer[2 * k], -(cell + 1), marks.cell_depth[cell] + 1)
 
 
 @lean
@@ -260,16 +279,17 @@ def backward_slice(
 
     Of segments that begin before the event ``earliest`` only those events are in it on which later ones depend at once.
     """
-    marks = _new_marks(columns)
+    marks = new_marks(int(columns.counts[N_EVENT]), int(columns.counts[N_CELL]))
     marks.event_depth[criteria[criteria > 0] - 1] = 1
     marks.cell_depth[-criteria[criteria < 0] - 1] = 1
-    _backward(plan, columns, control, earliest, _dates(columns), marks, np.empty(2 * BUFFER, np.int64))
+    whole = Part(0, int(columns.counts[N_SEGMENT]), 0, int(columns.counts[N_CELL]))
+    _backward(plan, columns, control, earliest, whole, _dates(columns), marks, np.empty(2 * BUFFER, np.int64))
     return Slice(*marks)
 
 
 def forward_slice(plan: Plan, columns: Columns, criteria: NDArray[np.int64], control: bool = True) -> Slice:
     """The dynamic forward slice: all events that depend on one of ``criteria`` (references to events)."""
-    marks = _new_marks(columns)
+    marks = new_marks(int(columns.counts[N_EVENT]), int(columns.counts[N_CELL]))
     marks.event_depth[criteria - 1] = 1
     first, buffer = int(criteria.min()) - 1, np.empty(2 * BUFFER, np.int64)
     _forward(plan, columns, control, first, _dates(columns), marks.event_depth, marks.cell_depth, buffer)

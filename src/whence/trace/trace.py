@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,10 @@ from whence.program.model import Instruction, Location, Operand
 from whence.program.program import Program
 from whence.trace.columns import CHUNK_UNITS, N_CELL, N_EVENT, N_SEGMENT, Columns, new_columns, trimmed
 from whence.trace.fault import REGISTERS, Fault
+
+if TYPE_CHECKING:
+    from whence.trace.compact import End
+    from whence.trace.shadow import Shadow
 
 MAGIC = int.from_bytes(b"WHNCTRC1", "little")
 VERSION = 5
@@ -133,36 +137,22 @@ class Trace:
     """
 
     def __init__(self, path: Path, program: Program, plan: Plan, fingerprint: int) -> None:
-        from whence.trace.compact import End, made_whole
-        from whence.trace.decode import decode, new_stacks
-        from whence.trace.interrupted import can_be_interrupted, put_in_order
-        from whence.trace.shadow import MAX_PAGES, PAGE, new_shadow, writers_at
+        from whence.trace.interrupted import can_be_interrupted
+        from whence.trace.shadow import MAX_PAGES, PAGE, writers_at
 
         self.path, self.program, self.plan = path, program, plan
-        handles_signals = can_be_interrupted(program)
-        self.units = open_units(path, handles_signals)
+        self._handles_signals = can_be_interrupted(program)
+        self.units = open_units(path, self._handles_signals)
         self.header = read_header(self.units)
         if self.header.fingerprint != fingerprint:
             raise TraceError(f"{path}: recorded from another version of the program", "record the run again")
-        self.chunks = chunks = _chunk_starts(self.units, self.header, path)
-        self.recorded, damaged = self.units, -1
-        if self.header.flags & COMPACT:
-            cut_off = bool(self.header.flags & (LIMIT_REACHED | FULL))
-            end = End(self.header.end, self.header.code, self.header.fault, cut_off)
-            self.units, self.chunks, damaged = made_whole(self.units, chunks, end, program, plan)
-            chunks = self.chunks
-        if handles_signals:
-            put_in_order(self.units, chunks, plan)
-            self.units.flags.writeable = False
+        self.chunks = _chunk_starts(self.units, self.header, path)
+        self.recorded = self.units
         self.columns: Columns = new_columns()
-        stacks = new_stacks(self.header.threads)
-        shadow = new_shadow()
         try:
-            self.records = decode(self.units, chunks, plan, self.columns, shadow, stacks)
+            shadow, damaged = self._decode()
         except MemoryError as error:
             raise TraceError(f"{path}: the run touched more memory than {MAX_PAGES * PAGE >> 30} GiB") from error
-        if self.records < 0:
-            damaged = -1 - self.records
         self.damaged_at = 4 * damaged if damaged >= 0 else -1  # byte of the file
         if self.damaged_at >= 0 and self.header.end == "exit":
             raise TraceError(f"{path}: damaged at byte {self.damaged_at:,}", "record the run again")
@@ -170,6 +160,31 @@ class Trace:
         fault = self.header.fault
         astray = fault is not None and (fault.is_return or fault.is_fetch)
         self.return_writers = writers_at(shadow, fault.return_slot, ADDRESS_BYTES) if fault and astray else []
+
+    def _decode(self) -> tuple[Shadow, int]:
+        """Fill the columns; returns who wrote memory last, and the unit at which the trace is damaged, -1."""
+        from whence.trace.compact import made_whole
+        from whence.trace.decode import decode, new_stacks
+        from whence.trace.interrupted import put_in_order
+        from whence.trace.shadow import new_shadow
+
+        damaged = -1
+        if self.header.flags & COMPACT:
+            made = made_whole(self.units, self.chunks, self._end_of_run, self.program, self.plan)
+            self.units, self.chunks, damaged = made
+        if self._handles_signals:
+            put_in_order(self.units, self.chunks, self.plan)
+            self.units.flags.writeable = False
+        shadow, stacks = new_shadow(), new_stacks(self.header.threads)
+        records = decode(self.units, self.chunks, self.plan, self.columns, shadow, stacks)
+        return shadow, -1 - records if records < 0 else damaged
+
+    @property
+    def _end_of_run(self) -> End:
+        from whence.trace.compact import End
+
+        cut_off = bool(self.header.flags & (LIMIT_REACHED | FULL))
+        return End(self.header.end, self.header.code, self.header.fault, cut_off)
 
     def trim(self) -> None:
         """Give back the address space that decoding reserved for larger traces."""
@@ -186,6 +201,29 @@ class Trace:
     def is_end(self) -> bool:
         """Whether only the end of a longer run is there."""
         return bool(self.header.flags & RING) and self.header.chunks > self.header.limit
+
+    @property
+    def first_segment(self) -> int:
+        """The first segment instance that is in the columns, but for those of blocks that are open there."""
+        return 0
+
+    @property
+    def first_event(self) -> int:
+        """The first event of that segment instance."""
+        return 0
+
+    @property
+    def shows_end(self) -> bool:
+        """Whether the columns go to the end of the recording."""
+        return True
+
+    @property
+    def blocks_before(self) -> int:
+        """How many blocks began before the first segment instance that is in the columns."""
+        return 0
+
+    def bring(self, event: int) -> None:
+        """Have an event in the columns; those that are there number themselves by ``first_segment`` and ``segments``."""
 
     @property
     def events(self) -> int:
@@ -209,16 +247,18 @@ class Trace:
 
     @cached_property
     def segment_clock(self) -> NDArray[np.int64]:
-        """For each segment instance how many blocks had started, less one: its block's clock if no call came before.
+        """For each segment instance from the first how many blocks had started, less one: its block's clock if no call
+        came before.
 
         Of blocks that began before the end of a run that is there it is 0.
         """
-        return np.asarray(np.maximum(np.cumsum(self._starts_block(np.arange(self.segments))) - 1, 0), np.int64)
+        starts = self._starts_block(np.arange(self.first_segment, self.segments))
+        return np.asarray(np.maximum(np.cumsum(starts) + (self.blocks_before - 1), 0), np.int64)
 
     @property
     def blocks(self) -> int:
         """Number of blocks that were recorded."""
-        return int(self.segment_clock[-1]) + 1 if self.segments else 0
+        return int(self.segment_clock[-1]) + 1 if len(self.segment_clock) else self.blocks_before
 
     @cached_property
     def block_clock(self) -> NDArray[np.int64]:
@@ -239,7 +279,7 @@ class Trace:
         row = int(self.columns.events[event]["segment"])
         while not self._starts_block(np.array([row])) and (before := int(self.columns.segments["previous"][row])) >= 0:
             row = before
-        return int(self.segment_clock[row])
+        return int(self.segment_clock[row - self.first_segment])
 
     def site(self, event: int) -> int:
         """The static site of an event."""
