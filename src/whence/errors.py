@@ -38,7 +38,7 @@ class TraceError(WhenceError):
     """A recorded trace cannot be used: truncated, foreign, of another version, or beyond the limit."""
 
 
-class LongTrace(TraceError):
+class TooLong(TraceError):
     """A run is longer than its trace may be."""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from whence.errors import LongTrace
+from whence.errors import TooLong
 from whence.investigation.investigation import WINDOW, Investigation
 
 
@@ -22,9 +22,9 @@ class Long:
     def keep_end(self, window: int) -> None:
         self.kept = window
 
-    def record_failing(self, rows: list[int]) -> tuple[int, str]:
+    def record_failing(self, rows: list[int], _: object = None) -> tuple[int, str]:
         if not self.kept:
-            raise LongTrace("the recording reached its limit")
+            raise TooLong("the recording reached its limit")
         return rows[0], "end"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from whence.dependence.slices import Start
 from whence.errors import UsageError
 from whence.findings import Statement
 from whence.subject.trace_reader import TraceReader
+from whence.trace.sites import executions
 
 LONG = "give a smaller input (`whence reduce`), or raise --trace-limit"
 
@@ -48,6 +49,8 @@ def start_at(reader: TraceReader, criterion: Criterion) -> Start:
     Raises UsageError where the program has no such place, or the run never reached it.
     """
     statement = known_statement(reader.statements, criterion.statement)
+    if reader.trace.windows > 1:
+        return _in_windows(reader, criterion, statement)
     events = reader.events_of(statement)
     is_end = reader.trace.is_end
     if not len(events) and is_end:
@@ -58,16 +61,65 @@ def start_at(reader: TraceReader, criterion: Criterion) -> Start:
         raise UsageError(f"only the end of the run is kept: time {criterion.occurrence} may be before it", LONG)
     if criterion.variable:
         groups = _of_variable(reader, events, criterion)
-        what = f"`{criterion.variable}`, "
     else:
-        groups = _executions(reader, events)
-        what = ""
+        groups = _Line(events, reader.sites(events)).executions(len(reader.statement_numbers))
     if criterion.occurrence > len(groups):
         raise UsageError(f"{criterion.place} was reached {times(len(groups))}, not {criterion.occurrence}")
     number = criterion.occurrence if criterion.occurrence > 0 else len(groups)
     chosen = groups[number - 1]
-    which = "the last time" if is_end else _which(number, len(groups))
+    return _start(criterion, chosen, "the last time" if is_end else _which(number, len(groups)))
+
+
+def _start(criterion: Criterion, chosen: list[int], which: str) -> Start:
+    what = f"`{criterion.variable}`, " if criterion.variable else ""
     return Start([event + 1 for event in chosen], chosen[-1], f"{what}{which}")
+
+
+def _in_windows(reader: TraceReader, criterion: Criterion, statement: Statement) -> Start:
+    """The start of a slice of a run that is read in windows. An execution may begin in one and end in the next."""
+    found = _last(reader, criterion, statement) if criterion.occurrence < 0 else _numbered(reader, criterion, statement)
+    if found is None:
+        raise UsageError(f"the run never reached {criterion.place}", "slice another run with --case or --passing")
+    return found
+
+
+def _last(reader: TraceReader, criterion: Criterion, statement: Statement) -> Start | None:
+    """The last execution of a line, or access to a variable there."""
+    behind, groups = _Line(), list[list[int]]()
+    for _ in reader.trace.windows_shown(backward=True):
+        events = reader.events_of(statement)
+        if criterion.variable and len(events):
+            groups = _of_variable(reader, events, criterion)
+        elif len(events):
+            behind = _Line(events, reader.sites(events)) + behind
+            groups = behind.executions(len(reader.statement_numbers))[-2:]
+        if len(groups) > 1 or (groups and criterion.variable):
+            break
+    return _start(criterion, groups[-1], "the last time") if groups else None
+
+
+def _numbered(reader: TraceReader, criterion: Criterion, statement: Statement) -> Start | None:
+    """The execution of a line, or access to a variable there, that has the number. Raises UsageError for fewer."""
+    passed, begun = 0, _Line()
+    for _ in reader.trace.windows_shown():
+        events = reader.events_of(statement)
+        if not len(events):
+            continue
+        if criterion.variable:
+            groups = _of_variable(reader, events, criterion)
+            ended = len(groups)
+        else:
+            line = begun + _Line(events, reader.sites(events))
+            groups = line.executions(len(reader.statement_numbers))
+            ended, begun = len(groups) - 1, line.last(len(groups[-1]))
+        if criterion.occurrence <= passed + ended:
+            return _start(criterion, groups[criterion.occurrence - passed - 1], f"time {criterion.occurrence:,}")
+        passed += ended
+    if begun.events.size and criterion.occurrence == passed + 1:
+        return _start(criterion, begun.events.tolist(), f"time {criterion.occurrence:,}")
+    if reached := passed + (begun.events.size > 0):
+        raise UsageError(f"{criterion.place} was reached {times(reached)}, not {criterion.occurrence}")
+    return None
 
 
 def known_statement(statements: Sequence[Statement], wanted: Statement) -> Statement:
@@ -105,17 +157,28 @@ def _of_variable(reader: TraceReader, events: NDArray[np.int64], criterion: Crit
     return [[event] for event, role in named if role == "written"] or [[event] for event, _ in named]
 
 
-def _executions(reader: TraceReader, events: NDArray[np.int64]) -> list[list[int]]:
-    """A line's events grouped by execution: a new one starts where a site of the group comes again."""
-    groups: list[list[int]] = []
-    seen: set[int] = set()
-    for event, site in zip(events.tolist(), reader.sites(events).tolist(), strict=True):
-        if not groups or site in seen:
-            groups.append([])
-            seen = set()
-        groups[-1].append(event)
-        seen.add(site)
-    return groups
+@dataclass(slots=True)
+class _Line:
+    """Events of a line in order of time, and their sites."""
+
+    events: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    sites: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+
+    def __add__(self, later: _Line) -> _Line:
+        return _Line(np.concatenate([self.events, later.events]), np.concatenate([self.sites, later.sites]))
+
+    def last(self, count: int) -> _Line:
+        """The last events."""
+        return _Line(self.events[-count:], self.sites[-count:])
+
+    def executions(self, sites: int) -> list[list[int]]:
+        """The events of each execution: a new one starts where a site of the execution comes again.
+
+        ``sites``: how many the program has.
+        """
+        starts = np.zeros(len(self.sites), np.bool_)
+        executions(np.ascontiguousarray(self.sites), np.zeros(sites, np.int32), starts)
+        return [part.tolist() for part in np.split(self.events, np.flatnonzero(starts)[1:])]
 
 
 def _which(number: int, count: int) -> str:

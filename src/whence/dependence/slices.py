@@ -44,13 +44,14 @@ class Lines:
     """A slice by statement: parallel over the statements in it, the nearest first.
 
     ``depths`` are the least distances from the criterion, ``instances`` how often each line was executed there,
-    ``events`` its events nearest to the criterion, in order of time.
+    ``events`` its events nearest to the criterion, in order of time. ``size``: events of the slice.
     """
 
     statements: list[Statement]
     depths: NDArray[np.int64]
     instances: NDArray[np.int64]
     events: list[NDArray[np.int64]]
+    size: int
 
 
 def by_line(reader: TraceReader, found: Slice) -> Lines:
@@ -71,6 +72,7 @@ def by_line(reader: TraceReader, found: Slice) -> Lines:
         np.array([depth for depth, _, _ in rows], np.int64),
         counts[[number for _, number, _ in rows]],
         [nearest for _, _, nearest in rows],
+        len(events),
     )
 
 

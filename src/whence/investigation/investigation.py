@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from whence.subject.recorder import Recorder, Recording, Worth
     from whence.subject.runs import Runs, Tested
     from whence.subject.subject import Subject
+    from whence.trace.long_trace import Watch
     from whence.trace.trace import Trace
 
 RUNNING = 0.5  # of the time, at most, for running the cases
@@ -267,13 +268,20 @@ class Investigation:
         self.close()
         self.setup = replace(self.setup, window=window)
 
-    def record_failing_or_end(self, rows: Sequence[int]) -> tuple[int, Recording]:
-        """As ``record_failing``; of a run that is longer than its recording may be, the end."""
-        from whence.errors import LongTrace
+    def record_failing_or_end(self, rows: Sequence[int], in_windows: bool = False) -> tuple[int, Recording]:
+        """As ``record_failing``; of a run that is longer than its recording may be, the end.
 
+        With ``in_windows`` a run for which there is not enough memory is read in windows, where there is time for that.
+        """
+        from whence.errors import TooLong
+        from whence.investigation.reading import Reading
+
+        reading = Reading(self.clock, self.watcher) if in_windows else None
         try:
-            return self.record_failing(rows)
-        except LongTrace:
+            return self.record_failing(rows, reading)
+        except TooLong:
+            if reading is not None and reading.trouble:
+                self.runs.cut_short.append(reading.trouble)
             limits = (self.setup.trace_limit, self.subject.limits.trace)
             self.keep_end(min([WINDOW, *(limit for limit in limits if limit)]))
             return self.record_failing(rows)
@@ -292,8 +300,10 @@ class Investigation:
         """The recorded run of a case. Raises what ``Recorder.record`` raises."""
         return self.recorder.record(tested.case, tested.outcome)
 
-    def record_failing(self, rows: Sequence[int]) -> tuple[int, Recording]:
+    def record_failing(self, rows: Sequence[int], watch: Watch | None = None) -> tuple[int, Recording]:
         """Record the first case of ``rows`` whose verdict stands when it is recorded; gives its row and the recording.
+
+        With ``watch`` a long run is read in windows (``Recorder.record``).
 
         One whose verdict recording changes is named in ``runs.left_out``; the last one's error is raised.
         """
@@ -304,7 +314,7 @@ class Investigation:
             try:
                 with self.watcher.first_use():
                     worth = self._suspicion() if tested.case.command is not None and self.runs.failing else None
-                    recording = self.recorder.record(tested.case, tested.outcome, worth=worth)
+                    recording = self.recorder.record(tested.case, tested.outcome, worth=worth, watch=watch)
                 recording.plain = self._own_run(recording)
                 self.recorded = self.recorded or recording
                 return row, recording

@@ -63,7 +63,8 @@ class Evidence:
     # ---- Events --------------------------------------------------------------------------------------------
 
     def segment_of(self, event: int) -> int:
-        """The segment instance of an event."""
+        """The segment instance of an event, which is in the columns then."""
+        self.trace.bring(event)
         return int(self.columns.events[event]["segment"])
 
     def frame(self, event: int) -> int:
@@ -188,6 +189,7 @@ class Evidence:
     def _literal(self, row: int, previous: int) -> Source:
         out = self._outs[row]
         call = int(out["event"])
+        self.trace.bring(call)
         start = int(out["offset"])
         return Source(call, call, -1, start, int(out["length"]), previous, start, [call + 1])
 
@@ -201,6 +203,7 @@ class Evidence:
             return None
         piece = pieces[hits[0]]
         call, argument = int(self._outs[row]["event"]), int(piece["argument"])
+        self.trace.bring(call)
         events = self.arguments(call)
         if argument >= len(events):
             return None
@@ -254,6 +257,8 @@ class Evidence:
     def _covers(self, reference: int, address: int) -> bool:
         """Whether what a reference names wrote the byte at an address."""
         if reference > 0:
+            if not self.trace.holds(reference - 1):  # nothing else than the window tells
+                return False
             start = self.trace.address(reference - 1)
             size = int(self.plan.sites[self.trace.site(reference - 1)]["size"])
         else:
@@ -274,7 +279,7 @@ class Evidence:
             deciders = self.formats.all_deciders
         if ends:
             deciders = deciders | self.formats.ending_deciders
-        first, end = segments.start, segments.stop
+        first, end = max(segments.start, self.trace.first_segment), segments.stop
         blocks = self.plan.segments["block"][self.columns.segments["id"][first:end]]
         found: list[int] = []
         seen: set[int] = set()
@@ -295,7 +300,7 @@ class Evidence:
         left amid a round as well, each of its ways out decides over the next.
         """
         end = self.trace.segments
-        first = max(0, end - max(WINDOW, end // 10))
+        first = max(self.trace.first_segment, end - max(WINDOW, end // 10))
         loops = self._round_again(first, end)
         if not len(loops):
             return self.last_event(end - 1) if end else -1
@@ -357,5 +362,6 @@ class Evidence:
 
     def _last_instance(self, chosen: NDArray[np.bool_]) -> int:
         """The last event of the latest instance of the chosen static segments, -1."""
-        instances = np.flatnonzero(chosen[self.columns.segments["id"][: self.trace.segments]])
-        return self.last_event(int(instances[-1])) if len(instances) else -1
+        first = self.trace.first_segment
+        instances = np.flatnonzero(chosen[self.columns.segments["id"][first : self.trace.segments]])
+        return self.last_event(first + int(instances[-1])) if len(instances) else -1

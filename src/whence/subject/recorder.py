@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
 
-from whence.errors import LongTrace, SubjectError, TraceError
+from whence.errors import SubjectError, TooLong, TraceError
 from whence.probe.compact import can_be_compact
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
@@ -27,6 +27,8 @@ from whence.subject.memory_words import memory_outcome
 from whence.subject.processes import candidates, crash_of, has_crashed, open_best, processes_in, the_same
 from whence.subject.subject import Subject
 from whence.trace.compact import DoubtfulTrace
+from whence.trace.long_trace import LongTrace, Watch
+from whence.trace.trace import COMPACT as COMPACT_TRACE
 from whence.trace.trace import FULL, LIMIT_REACHED, Header, Identity, Trace, open_units, read_header
 
 SLOWER = 10  # a recorded run may take this many times as long as the time limit says
@@ -34,6 +36,8 @@ ENDLESS = 16 << 20  # bytes kept of an altered run that may not end
 GROWING = (2 << 20, 16 << 20, 32 << 20, 64 << 20, 128 << 20)  # of a run that does not end, until a loop is seen twice
 WORK = 16  # bytes of memory that analysing takes for each byte of a trace
 SHORT = 64 << 20  # bytes of a trace; a run that fills it is recorded compactly where that can be
+BOLD = 2  # times as many bytes as that are allowed where somebody asks for them
+MOST_READ = WORK // 2  # times as many bytes may a trace have that is read in windows
 COMPACT = 3  # a compact trace takes this fraction of the bytes, or less
 SHARE = 0.75  # of the memory that is free
 TOGETHER = 8  # altered runs that are asked for at once; their working files have names of one length
@@ -99,8 +103,11 @@ class Recorder:
     ) -> None:
         self.subject, self._ending = subject, ending
         self._variant = variant
-        self._limit = window or limit or min(subject.limits.trace or affordable(), affordable())
-        self._compact_limit = limit or min(self._limit, affordable() // COMPACT)
+        free = affordable()
+        most = min(limit, BOLD * free) if limit else min(subject.limits.trace or free, free)
+        self._limit = window or most
+        self._compact_limit = min(limit, BOLD * free // COMPACT) if limit else min(most, free // COMPACT)
+        self._longest = min(limit or subject.limits.trace or MOST_READ * free, MOST_READ * free)
         self._endless = window or limit or min(self._limit, ENDLESS)
         self._ring = window is not None
         self._runner: Runner = subject.runner(variant, executable, confined=confined or variant is not Variant.RECORD)
@@ -132,6 +139,7 @@ class Recorder:
         room: int = 0,
         time: float | None = None,
         process: Identity | None = None,
+        watch: Watch | None = None,
     ) -> Recording:
         """Record one case, and copy the trace file to ``keep`` if that is given.
 
@@ -142,10 +150,13 @@ class Recorder:
         times, the trace is taken that is worth most, the last of equals. ``session`` names the changes of an altered
         run (``Paths.session``), which may loop: with ``may_be_cut`` its beginning is enough, of ``room`` bytes at least
         as far as the limit allows that. ``time`` is the most
-        seconds that the run may take, where that is less than the limits say. Raises ChangedOutcome
-        when the outcome is not ``expected``, LongTrace where the trace reached its limit.
+        seconds that the run may take, where that is less than the limits say. With ``watch``, which is told of each
+        window, a run that is too long for the memory that is free is read in windows (``LongTrace``).
+
+        Raises ChangedOutcome when the outcome is not ``expected``, TooLong where the trace reached its limit.
         """
-        attempt = partial(self._record_once, case, expected, keep, worth, session, may_be_cut, room, time, process)
+        given = (session, may_be_cut, room, time, process, watch)
+        attempt = partial(self._record_once, case, expected, keep, worth, *given)
         for _ in range(LAYOUTS if self.subject.limits.aslr else 0):
             with suppress(ChangedOutcome):
                 return attempt()
@@ -162,6 +173,7 @@ class Recorder:
         room: int,
         time: float | None,
         process: Identity | None,
+        watch: Watch | None,
     ) -> Recording:
         endless = may_be_cut or (expected is not None and expected.endless)
         limits = self.subject.limits
@@ -170,7 +182,7 @@ class Recorder:
         if expected is not None and expected.endless and case.command is None and not self._ring:
             recording = self._record_endless(case, expected, session)
         elif self._may_be_compact and not (endless or session or case.command or case.follows_children):
-            recording = self._record_whole(case, expected, worth)
+            recording = self._record_whole(case, expected, worth, watch)
         else:
             request = self._request(min(max(self._endless, room), self._limit) if endless else self._limit)
             recording = self._record(case, request, session, expected, worth, endless, process)
@@ -215,23 +227,31 @@ class Recorder:
             )
         return recording
 
-    def _record_whole(self, case: Case, expected: Outcome | None, worth: Worth | None) -> Recording:
+    def _record_whole(
+        self, case: Case, expected: Outcome | None, worth: Worth | None, watch: Watch | None
+    ) -> Recording:
         """Record a run: a short one in full, a long one compactly, unless what it did does not follow from that."""
-        if self._limit > SHORT and can_be_compact(self.subject.program):
+        is_plain = can_be_compact(self.subject.program)
+        if not (is_plain and _is_read_in_windows(case)):
+            watch = None
+        limit, compact_limit = self._limit, self._compact_limit
+        if watch is not None:
+            limit, compact_limit = max(limit, self._longest), max(compact_limit, self._longest)
+        if self._limit > SHORT and is_plain:
             request = replace(self._request(SHORT), end_at_limit=True)
             with suppress(_IsLong):
                 return self._record(case, request, b"", expected, worth, False)
             runner = self._compact_runner
             runner.limits = self._runner.limits
             try:
-                request = self._request(self._compact_limit, runner)
-                return self._record(case, request, b"", expected, worth, False, runner=runner)
+                request = self._request(compact_limit, runner)
+                return self._record(case, request, b"", expected, worth, False, runner=runner, watch=watch)
             except DoubtfulTrace:
                 pass  # what it did does not follow from that: below it is recorded in full
             except ChangedOutcome as error:
                 if error.seen.kind is Kind.TIMEOUT:  # a full recording takes even longer
                     raise
-        return self._record(case, self._request(self._limit), b"", expected, worth, False)
+        return self._record(case, self._request(limit), b"", expected, worth, False, watch=watch)
 
     @property
     def _compact_runner(self) -> Runner:
@@ -261,6 +281,7 @@ class Recorder:
         endless: bool,
         identity: Identity | None = None,
         runner: Runner | None = None,
+        watch: Watch | None = None,
     ) -> Recording:
         """Record one run; its trace is decoded, and stays mapped when its file is removed.
 
@@ -271,7 +292,7 @@ class Recorder:
         try:
             if not endless and _was_full(request, result):
                 raise _IsLong
-            open_trace = partial(self._open, limit=request.limit, endless=endless)
+            open_trace = partial(self._open, limit=request.limit, endless=endless, watch=watch)
             outcome = expected if expected and _was_full(request, result) else judge(case, result)
             may_be_silent = outcome.passed and (case.comparison.memory or case.follows_children)
             if expected is not None and outcome.kind is not expected.kind and not may_be_silent:
@@ -338,9 +359,12 @@ class Recorder:
             return None
         return Recording(case, result, judge(case, result), trace, bool(trace.header.flags & LIMIT_REACHED))
 
-    def _open(self, path: Path, limit: int, endless: bool) -> Trace:
-        self._check(read_header(open_units(path)), limit, endless)
-        return Trace(path, self.subject.program, self.subject.plan_of(self._variant), self.subject.fingerprint)
+    def _open(self, path: Path, limit: int, endless: bool, watch: Watch | None = None) -> Trace:
+        header = read_header(open_units(path))
+        self._check(header, limit, endless)
+        told = path, self.subject.program, self.subject.plan_of(self._variant), self.subject.fingerprint
+        whole = self._compact_limit if header.flags & COMPACT_TRACE else self._limit
+        return Trace(*told) if watch is None or header.bytes_used <= whole else LongTrace(*told, watch)
 
     def _check(self, header: Header, limit: int, endless: bool) -> None:
         """Refuse a trace that ends before its run."""
@@ -350,11 +374,16 @@ class Recorder:
                 "free memory, or keep only the end of the run with --window 256M",
             )
         if header.flags & LIMIT_REACHED and not endless:
-            raise LongTrace(
+            raise TooLong(
                 f"the recording reached its limit of {_size(limit)}",
                 f"give a smaller input (`whence reduce`), raise it with --trace-limit (analysing takes about {WORK} "
                 "times as much memory), or keep only the end of the run, where that is enough, with --window 256M",
             )
+
+
+def _is_read_in_windows(case: Case) -> bool:
+    """Whether nothing is asked of a case's run that all of its trace is looked at for, besides a slice."""
+    return not (case.comparison.memory or (case.expected is not None and case.expected.files))
 
 
 def _is_written(expected: Outcome, result: RunResult) -> bool:

@@ -61,7 +61,8 @@ class Expanding:
         units, chunks = np.zeros(0, np.uint32), np.zeros(0, np.int64)
         units.flags.writeable = False
         recipes = recipes_of(subject.program)
-        expand(units, chunks, True, subject.plan, recipes, Ending(True, 0, 0, 0, 0), np.zeros(0, np.uint32), new_machine())
+        ending = Ending(True, 0, 0, 0, 0)
+        expand(units, chunks, True, subject.plan, recipes, ending, np.zeros(0, np.uint32), new_machine())
 
 
 def what_reads_runs() -> tuple[Slicing, Checker, Expanding]:

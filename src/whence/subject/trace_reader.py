@@ -72,6 +72,7 @@ class TraceReader:
         self._static_sites: dict[int, StaticSite] = {}
         self._seen: dict[int, Observation | None] = {}
         self._used: dict[int, frozenset[str]] = {}
+        self._ordered: tuple[range, NDArray[np.int64], NDArray[np.int64]] | None = None
 
     # ---- Places ------------------------------------------------------------------------------------------------------
 
@@ -86,14 +87,17 @@ class TraceReader:
         number = self.statement_numbers[self.trace.site(event)]
         return self.statements[number] if number >= 0 else None
 
-    @cached_property
+    @property
     def _instances(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The trace's segment instances by static segment, then time; and where those of each segment start."""
-        ids = self.trace.columns.segments["id"][: self.trace.segments]
-        count = len(self.trace.plan.segments)
-        narrow = ids.astype(np.uint16) if count < 1 << 16 else ids  # which NumPy sorts in linear time
-        starts = np.concatenate([[0], np.cumsum(np.bincount(ids, minlength=count))])
-        return np.argsort(narrow, kind="stable"), starts
+        shown = range(self.trace.first_segment, self.trace.segments)
+        if self._ordered is None or self._ordered[0] != shown:
+            ids = self.trace.columns.segments["id"][shown.start : shown.stop]
+            count = len(self.trace.plan.segments)
+            narrow = ids.astype(np.uint16) if count < 1 << 16 else ids  # which NumPy sorts in linear time
+            starts = np.concatenate([[0], np.cumsum(np.bincount(ids, minlength=count))])
+            self._ordered = shown, np.argsort(narrow, kind="stable") + shown.start, starts
+        return self._ordered[1:]
 
     def instances(self, segment: int) -> NDArray[np.int64]:
         """The segment instances of a static segment, in order of time."""
@@ -222,7 +226,7 @@ class TraceReader:
 
     def broke_off(self, event: int) -> bool:
         """Whether the run ended before the event was done: its value is not known."""
-        return self._end <= event < self._last_stretch[1]
+        return self.trace.shows_end and self._end <= event < self._last_stretch[1]
 
     @cached_property
     def _last_stretch(self) -> tuple[int, int]:
@@ -276,6 +280,8 @@ class TraceReader:
     def next_block(self, event: int) -> int | None:
         """The block (its number in the program) that followed an event's block in the same frame."""
         columns = self.trace.columns
+        if event < self.trace.first_event:
+            return None
         segment = int(columns.events[event]["segment"])
         frame = columns.segments[segment]["frame"]
         rows = columns.segments[segment + 1 : self.trace.segments]

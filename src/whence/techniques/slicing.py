@@ -15,6 +15,7 @@ from whence.investigation.account import summary
 from whence.subject.symptoms import symptom_of
 from whence.subject.trace_reader import EDGE_NAMES, TraceReader, json_value
 from whence.trace.dependence import Edge
+from whence.trace.long_trace import LongTrace
 from whence.trace.slicing import Slice, dependences
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ class _Edges:
         self._reader, self._found = reader, found
         self._forward, self._control = forward, control
         self._known: dict[Statement, dict[tuple[Statement, str], dict[str, Any]]] = {}
+        self._elsewhere: list[tuple[Statement, int, Edge]] = []
 
     def of(self, statement: Statement) -> list[dict[str, Any]]:
         """The edges of a line."""
@@ -117,11 +119,27 @@ class _Edges:
     def add(self, statement: Statement, events: Sequence[int]) -> None:
         """Note the edges of a line's events, the last event first."""
         for event in reversed(events):
-            for target, kind in self._reach(event + 1):
-                place = self._reader.statement(target)
-                if place is not None and place != statement and self._found.event_depth[target]:
-                    ends = (place, statement) if self._forward else (statement, place)
-                    self._note(*ends, EDGE_NAMES[kind], target)
+            self._add(statement, event + 1, Edge.VALUE)
+
+    def go_on(self, found: Slice) -> None:
+        """Note the edges that lead into a window, now that it is shown; ``found``: its part of the slice."""
+        self._found, waiting, self._elsewhere = found, self._elsewhere, []
+        for statement, reference, way in waiting:
+            self._add(statement, reference, way, is_target=True)
+
+    def _add(self, statement: Statement, reference: int, way: Edge, is_target: bool = False) -> None:
+        """Note the edges of a node, or the one to it, as it was reached from a line's event."""
+        targets = [(reference - 1, way)] if is_target and self._has_place(reference) else []
+        for target, kind in targets or self._reach(statement, reference, way):
+            place = self._reader.statement(target)
+            if place is not None and place != statement and self._found.event_depth[target]:
+                ends = (place, statement) if self._forward else (statement, place)
+                self._note(*ends, EDGE_NAMES[kind], target)
+
+    def _has_place(self, reference: int) -> bool:
+        """Whether a node is an event with a place, in a window that is shown."""
+        held = reference > 0 and self._reader.trace.holds(reference - 1)
+        return held and self._reader.statement(reference - 1) is not None
 
     def _note(self, start: Statement, end: Statement, kind: str, source: int) -> None:
         """Note one edge, unless it is known; ``source`` is the event whose value was passed on."""
@@ -132,18 +150,24 @@ class _Edges:
         named = {"name": seen.name, "value": seen.value} if seen else {"name": "", "value": None}
         edges[end, kind] = {"to_file": end.file, "to_line": end.line, "kind": kind, **named}
 
-    def _reach(self, reference: int) -> Iterable[tuple[int, Edge]]:
-        """The events that a node depends on, seen through cells and code without a place, the nearest first."""
+    def _reach(self, statement: Statement, reference: int, way: Edge) -> Iterable[tuple[int, Edge]]:
+        """The events that a node depends on, seen through cells and code without a place, the nearest first.
+
+        What lies in a window that is not shown is kept for ``go_on``.
+        """
         trace, seen = self._reader.trace, set[tuple[int, Edge]]()
-        level: list[tuple[int, Edge]] = [(reference, Edge.VALUE)]
+        level: list[tuple[int, Edge]] = [(reference, way)]
         for _ in range(HOPS + 1):
             further = []
             for node, way in level:
+                if not trace.holds_node(node):
+                    self._elsewhere.append((statement, node, way))
+                    continue
                 for target, kind in dependences(trace.plan, trace.columns, node, self._control):
                     reached = target, way if kind is Edge.VALUE else kind
                     if reached not in seen:
                         seen.add(reached)
-                        if target > 0 and self._reader.statement(target - 1) is not None:
+                        if self._has_place(target):
                             yield target - 1, reached[1]
                         else:
                             further.append(reached)
@@ -187,6 +211,84 @@ def slice_findings(
     return result, found
 
 
+def long_slice_findings(
+    trace: LongTrace, reader: TraceReader, subject: str, start: Start, control: bool, deadline: float
+) -> Findings:
+    """The findings of ``whence slice`` for a run that is read in windows.
+
+    A line has the values and edges of the window in which it is nearest to the criterion, the last one of equals. What
+    was found until ``deadline`` (of ``time.monotonic``) is shown, and said.
+    """
+    criterion = criterion_part(reader, start)
+    lines, total, earliest = _LongLines(reader, control), 0, 0
+    for found in trace.slices(start.references, control):
+        total += lines.add(found)
+        if time.monotonic() >= deadline and found.first:
+            earliest = found.first
+            break
+    result = Findings("slice", subject, rank(*lines.ranked()))
+    result.parts["slice"], result.parts["criterion"] = lines.part(), criterion
+    result.summary.append(
+        f"sliced {trace.events_of_run:,} events backward, in {trace.windows} windows: {total:,} are in the slice, "
+        f"on {plural(len(result.ranking), 'line')}"
+    )
+    if earliest:
+        result.summary.append(f"what came before event {earliest:,} was not looked at for lack of time: --budget 5m")
+    return result
+
+
+class _LongLines:
+    """The lines of a slice that is found window by window, the last one first."""
+
+    def __init__(self, reader: TraceReader, control: bool) -> None:
+        self._reader, self._control = reader, control
+        self._edges: _Edges | None = None
+        self._depths: dict[Statement, int] = {}
+        self._counts: dict[Statement, int] = {}
+        self._values: dict[Statement, list[dict[str, Any]]] = {}
+
+    def add(self, found: Slice) -> int:
+        """Note a window's part of the slice; how many events it has."""
+        self._edges = self._edges or _Edges(self._reader, found, False, self._control)
+        self._edges.go_on(found)
+        lines = by_line(self._reader, found)
+        rows = zip(lines.statements, lines.depths.tolist(), lines.instances.tolist(), lines.events, strict=True)
+        for statement, depth, count, events in rows:
+            self._counts[statement] = self._counts.get(statement, 0) + count
+            if depth < self._depths.get(statement, depth + 1):
+                self._depths[statement] = depth
+                self._values[statement] = line_values(self._reader, events.tolist())
+                self._edges.add(statement, events.tolist())
+        return lines.size
+
+    def _nearest(self) -> list[Statement]:
+        return sorted(self._depths, key=lambda at: (self._depths[at], at))
+
+    def ranked(self) -> tuple[dict[Statement, float], dict[Statement, dict[str, Any]]]:
+        """Scores and evidence of the lines."""
+        scores, evidence = {}, {}
+        for statement in self._nearest():
+            depth = self._depths[statement]
+            scores[statement] = 1 / (1 + depth)
+            text = f"in the slice {times(self._counts[statement])}, {_steps(depth)} from the criterion"
+            evidence[statement] = {"text": text}
+        return scores, evidence
+
+    def part(self) -> list[dict[str, Any]]:
+        """The part ``slice`` of the result."""
+        return [
+            {
+                "file": at.file,
+                "line": at.line,
+                "depth": self._depths[at],
+                "instances": self._counts[at],
+                "values": self._values[at],
+                "edges": self._edges.of(at) if self._edges else [],
+            }
+            for at in self._nearest()[:LINES]
+        ]
+
+
 def criterion_part(reader: TraceReader, start: Start, forward: bool = False) -> dict[str, Any]:
     """The part ``criterion`` of a result."""
     place = place_of(reader, start.event) if start.event >= 0 else None
@@ -220,28 +322,28 @@ class Slicing:
 
     def run(self, investigation: Investigation) -> Findings:
         """The slice's lines, nearest first. Raises UsageError where the criterion is no place of the run."""
-        sliced = self.start(investigation)
+        sliced = self.start(investigation, in_windows=not self.forward)
         investigation.watcher.busy("slicing")
-        findings, _ = slice_findings(
-            sliced.reader,
-            investigation.subject.name,
-            sliced.start,
-            self.forward,
-            not self.data_only,
-            deadline=investigation.clock.deadline,
-        )
+        findings = self._found(investigation, sliced)
         findings.symptom = sliced.symptom
         findings.summary[:0] = summary(investigation.subject, investigation.runs, sliced.recording)
         return findings
 
-    def start(self, investigation: Investigation) -> Sliced:
-        """Record the run to slice, and find where the slice starts in it."""
+    def _found(self, investigation: Investigation, sliced: Sliced) -> Findings:
+        reader, name, start = sliced.reader, investigation.subject.name, sliced.start
+        control, deadline = not self.data_only, investigation.clock.deadline
+        if isinstance(reader.trace, LongTrace):
+            return long_slice_findings(reader.trace, reader, name, start, control, deadline)
+        return slice_findings(reader, name, start, self.forward, control, deadline=deadline)[0]
+
+    def start(self, investigation: Investigation, in_windows: bool = False) -> Sliced:
+        """Record the run to slice, and find where the slice starts in it. A long one may be read ``in_windows``."""
         criterion = parse_criterion(self.at) if self.at else None
         if self.passing and criterion is None:
             raise UsageError("--passing needs --at: a passing run has no symptom", "say where to start: --at FILE:LINE")
         if self.forward and criterion is None:
             raise UsageError("--forward needs --at: nothing comes of a symptom", "say where to start: --at FILE:LINE")
-        recording = investigation.record_failing_or_end(self._rows(investigation))[1]
+        recording = investigation.record_failing_or_end(self._rows(investigation), in_windows)[1]
         reader = TraceReader(investigation.subject, recording.trace)
         symptom = symptom_of(recording, investigation.subject.folder) if recording.outcome.failed else None
         start = start_at(reader, criterion) if criterion else _placed(symptom)

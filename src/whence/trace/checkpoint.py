@@ -142,8 +142,9 @@ def _block_places(active: NDArray[Any], plan: Plan) -> NDArray[np.int64]:
 def _open_segments(
     columns: Columns, active: NDArray[Any], blocks: NDArray[np.int64], unknown: int
 ) -> NDArray[np.int64]:
-    """The segment instances, ascending, that what follows may look at: the last ones of all ``blocks`` (-1: none), those
-    before them in their blocks, and those of what frames wait for.
+    """The segment instances, ascending, that what follows may look at: the last ones of all ``blocks`` (-1: none).
+
+    And those before them in their blocks, and those of what frames wait for.
     """
     sources = active["source"][active["source"] > 0] - 1
     waited = columns.events["segment"][[*sources.tolist(), *([unknown] if unknown >= 0 else [])]]

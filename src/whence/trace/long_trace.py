@@ -7,14 +7,14 @@ kept as memory allows that: a window that has none of its own is come to from th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.errors import LongTrace as TooLong
+from whence.errors import TooLong
 from whence.probe.plan import Plan
 from whence.program.program import Program
 from whence.trace.checkpoint import Checkpoint, State, put_open, restore, take
@@ -23,10 +23,10 @@ from whence.trace.compact import Expansion
 from whence.trace.decode import decode, new_stacks
 from whence.trace.lazy import forget
 from whence.trace.shadow import Shadow, new_shadow
-from whence.trace.slicing import BUFFER, Part, Slice, _backward, _dates, new_marks
+from whence.trace.slicing import Marks, Part, Slice, new_marks, settle
 from whence.trace.trace import COMPACT, THREADS, Trace
 
-WINDOW = 128  # chunks of the trace: 64 MiB
+WINDOW = 64  # chunks of the trace: 32 MiB
 KEPT = 3 << 30  # bytes of checkpoints
 ROOM = 1 << 29  # events that a window may have
 
@@ -48,7 +48,7 @@ class Window(NamedTuple):
 class LongTrace(Trace):
     """A trace of one thread without handlers of signals, of which the columns hold a window; at first the last one.
 
-    Raises what ``Trace`` raises, and LongTrace of ``errors`` for one that has more events than can be numbered, or
+    Raises what ``Trace`` raises, and TooLong for one that has more events than can be numbered, or
     several threads. ``watch`` is called before each window.
     """
 
@@ -111,7 +111,7 @@ class LongTrace(Trace):
         return self._decode_window(number, kept)
 
     def _decode_window(self, number: int, kept: Checkpoint) -> int:
-        """Decode a window from its checkpoint, the state that is there; the unit at which it is damaged, -1: nowhere."""
+        """Decode a window from its checkpoint, the state that is there; the unit at which it is damaged, or -1."""
         state, chunks, damaged = self._state, self._parts[number], -1
         start = state.columns.counts.copy()
         if start[N_EVENT] > CAPACITY - ROOM:
@@ -176,6 +176,12 @@ class LongTrace(Trace):
             stops = [int(window.stop[N_EVENT]) for window in self._windows]
             self.show(int(np.searchsorted(stops, event, side="right")))
 
+    def holds_node(self, reference: int) -> bool:
+        """Whether an event, or a cell of the window, is in the columns."""
+        if reference > 0:
+            return self.holds(reference - 1)
+        return -reference - 1 >= int(self._windows[self._shown].start[N_CELL])
+
     def holds(self, event: int) -> bool:
         """Whether an event is in the columns."""
         if self.first_event <= event < self.events:
@@ -186,8 +192,15 @@ class LongTrace(Trace):
 
     @property
     def windows(self) -> int:
-        """Into how many windows the run is divided."""
+        """In how many windows the run is read."""
         return len(self._windows)
+
+    def windows_shown(self, backward: bool = False) -> Iterator[None]:
+        """Show each window, in order of time or against it."""
+        numbers = range(len(self._windows))
+        for number in reversed(numbers) if backward else numbers:
+            self.show(number)
+            yield None
 
     @property
     def events_of_run(self) -> int:
@@ -231,30 +244,33 @@ class LongTrace(Trace):
 
     # ---- Slices ------------------------------------------------------------------------------------------------------
 
-    def slices(self, criteria: NDArray[np.int64], control: bool) -> Iterator[Slice]:
-        """The dynamic backward slice from ``criteria`` (references), window by window from the last one that it has
+    def slices(self, references: Sequence[int], control: bool) -> Iterator[Slice]:
+        """The dynamic backward slice from some references, window by window from the last one that it has
         something of: each is shown, and its part of the slice is gone when the next one is asked for.
         """
-        last, columns = self._windows[-1].stop, self.columns
+        last, columns, criteria = self._windows[-1].stop, self.columns, np.array(references, np.int64)
         marks = new_marks(int(last[N_EVENT]), int(last[N_CELL]))
         marks.event_depth[criteria[criteria > 0] - 1] = 1
         marks.cell_depth[-criteria[criteria < 0] - 1] = 1
-        buffer = np.empty(2 * BUFFER, np.int64)
         for number in range(self._window_of(criteria), -1, -1):
             self.show(number)
             window = self._windows[number]
             first_cell, stop_cell = int(window.start[N_CELL]), int(window.stop[N_CELL])
             part = Part(self.first_segment, self.segments, first_cell, stop_cell)
-            _backward(self.plan, columns, control, 0, part, _dates(columns, first_cell), marks, buffer)
+            settle(self.plan, columns, part, control, marks)
             yield Slice(*marks, self.first_event, self.events)
             for table in (marks.event_depth, marks.event_parent):
                 forget(table, self.first_event, self.events)
             for table in (marks.cell_depth, marks.cell_parent):
                 forget(table, first_cell, stop_cell)
-            writers = self._open.writers
-            events, cells = writers[writers > 0] - 1, -writers[writers < 0] - 1
-            if not marks.event_depth[events].any() and not marks.cell_depth[cells].any():
+            if not self._goes_on(marks):
                 return
+
+    def _goes_on(self, marks: Marks) -> bool:
+        """Whether a slice has anything of what came before the window, which refers to what is kept of that alone."""
+        writers = self._open.writers
+        events, cells = writers[writers > 0] - 1, -writers[writers < 0] - 1
+        return bool(marks.event_depth[events].any() or marks.cell_depth[cells].any())
 
     def _window_of(self, references: NDArray[np.int64]) -> int:
         """The last window that has one of some references."""

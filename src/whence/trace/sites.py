@@ -26,3 +26,17 @@ def every_site(segments: Any, static: Any, found: NDArray[np.int32]) -> None:
         end = np.int64(segments[row + 1].event) if row + 1 < len(segments) else np.int64(len(found))
         for event in range(first, end):
             found[event] = site + event - first
+
+
+@lean
+def executions(sites: NDArray[np.int32], seen: NDArray[np.int32], starts: NDArray[np.bool_]) -> None:
+    """Mark in ``starts`` where, in events of a line in order of time, an execution begins: where a site comes again.
+
+    ``seen`` has a zero for each site.
+    """
+    number = 0
+    for k in range(len(sites)):
+        if number == 0 or seen[sites[k]] == number:
+            number += 1
+            starts[k] = True
+        seen[sites[k]] = number

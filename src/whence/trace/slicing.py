@@ -101,7 +101,7 @@ def new_marks(events: int, cells: int) -> Marks:
 
 @lean
 def _date_cells(columns: Columns, first: Int, born: NDArray[np.int32]) -> None:
-    """Write for each cell from ``first`` on an event: none that the cell depends on is later, all that depend on the cell are.
+    """Write for each cell from ``first`` on an event: none that it depends on is later, all that depend on it are.
 
     Cells are made in order of time, but ``parent`` can be long past: what a call that called back left behind comes
     of the callbacks.
@@ -283,8 +283,17 @@ def backward_slice(
     marks.event_depth[criteria[criteria > 0] - 1] = 1
     marks.cell_depth[-criteria[criteria < 0] - 1] = 1
     whole = Part(0, int(columns.counts[N_SEGMENT]), 0, int(columns.counts[N_CELL]))
-    _backward(plan, columns, control, earliest, whole, _dates(columns), marks, np.empty(2 * BUFFER, np.int64))
+    settle(plan, columns, whole, control, marks, earliest)
     return Slice(*marks)
+
+
+def settle(plan: Plan, columns: Columns, part: Part, control: bool, marks: Marks, earliest: int = 0) -> None:
+    """Put into ``marks`` what the marked events and cells of a part of a trace depend on, and so on backward.
+
+    All that the trace has behind the part must have been settled before.
+    """
+    born = _dates(columns, part.first_cell)
+    _backward(plan, columns, control, earliest, part, born, marks, np.empty(2 * BUFFER, np.int64))
 
 
 def forward_slice(plan: Plan, columns: Columns, criteria: NDArray[np.int64], control: bool = True) -> Slice:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -65,6 +66,11 @@ class Header:
     executable: str = ""  # of a command's process
     arguments: tuple[str, ...] = ()
     identity: Identity | None = None  # of a command's process in a suppressed run, as far as it can be told
+
+    @property
+    def bytes_used(self) -> int:
+        """Bytes of the file that hold chunks of the run."""
+        return 4 * (HEADER_UNITS + CHUNK_UNITS * min(self.chunks, self.limit))
 
 
 def open_units(path: Path, private: bool = False) -> NDArray[np.uint32]:
@@ -222,8 +228,25 @@ class Trace:
         """How many blocks began before the first segment instance that is in the columns."""
         return 0
 
+    @property
+    def windows(self) -> int:
+        """In how many windows the run is read: one, unless it is too long for that."""
+        return 1
+
+    def windows_shown(self, backward: bool = False) -> Iterator[None]:
+        """Have all of the run in the columns, part by part where it is too long, in order of time or against it."""
+        yield None
+
     def bring(self, event: int) -> None:
-        """Have an event in the columns; those that are there number themselves by ``first_segment`` and ``segments``."""
+        """Have an event in the columns."""
+
+    def holds_node(self, reference: int) -> bool:
+        """Whether an event or a cell, by its reference, is in the columns, with all that it depends on by itself."""
+        return True
+
+    def holds(self, event: int) -> bool:
+        """Whether an event is in the columns."""
+        return True
 
     @property
     def events(self) -> int:
@@ -243,7 +266,7 @@ class Trace:
     @property
     def bytes_used(self) -> int:
         """Bytes of the file that hold chunks of the run."""
-        return 4 * (HEADER_UNITS + CHUNK_UNITS * min(self.header.chunks, self.header.limit))
+        return self.header.bytes_used
 
     @cached_property
     def segment_clock(self) -> NDArray[np.int64]:
@@ -397,7 +420,7 @@ class Trace:
                 return self._recorded(event, ADDRESS_UNITS, units) if units else None
             if kind is Kind.LOAD:
                 definition = int(self.columns.events[event]["definition"])
-                return self.value(definition - 1) if definition > 0 else None
+                return self.value(definition - 1) if definition > 0 and self.holds(definition - 1) else None
         if kind is Kind.ARG and not units:
             return self._operand_value(event, self.instruction(event).operands[int(site["aux"])])
         if kind not in {Kind.STORE, Kind.ARG, Kind.RESULT} or not units:
