@@ -334,6 +334,7 @@ def test_suite_with_a_case_of_the_command_line():
 
 def test_command_that_does_not_run_the_program():
     folder = project("suite-none", 'command = "sh -c false"\n')
+    (folder / "sums").unlink(missing_ok=True)
     done = whence(folder, "locate")
     assert (done.status, "no case ran the instrumented program" in done.err) == (2, True)
     assert "other captured programs" not in done.err
