@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -59,10 +59,13 @@ def start_at(reader: TraceReader, criterion: Criterion) -> Start:
         raise UsageError(f"the run never reached {criterion.place}", "slice another run with --case or --passing")
     if criterion.occurrence > 0 and is_end:
         raise UsageError(f"only the end of the run is kept: time {criterion.occurrence} may be before it", LONG)
+    others: dict[str, None] = {}
     if criterion.variable:
-        groups = _of_variable(reader, events, criterion)
+        groups = _of_variable(reader, events, criterion.variable, others)
     else:
         groups = _Line(events, reader.sites(events)).executions(len(reader.statement_numbers))
+    if not groups:
+        raise _unused(criterion, others)
     if criterion.occurrence > len(groups):
         raise UsageError(f"{criterion.place} was reached {times(len(groups))}, not {criterion.occurrence}")
     number = criterion.occurrence if criterion.occurrence > 0 else len(groups)
@@ -77,19 +80,23 @@ def _start(criterion: Criterion, chosen: list[int], which: str) -> Start:
 
 def _in_windows(reader: TraceReader, criterion: Criterion, statement: Statement) -> Start:
     """The start of a slice of a run that is read in windows. An execution may begin in one and end in the next."""
-    found = _last(reader, criterion, statement) if criterion.occurrence < 0 else _numbered(reader, criterion, statement)
+    others: dict[str, None] = {}
+    find = _last if criterion.occurrence < 0 else _numbered
+    found = find(reader, criterion, statement, others)
+    if found is None and others:
+        raise _unused(criterion, others)
     if found is None:
         raise UsageError(f"the run never reached {criterion.place}", "slice another run with --case or --passing")
     return found
 
 
-def _last(reader: TraceReader, criterion: Criterion, statement: Statement) -> Start | None:
+def _last(reader: TraceReader, criterion: Criterion, statement: Statement, others: dict[str, None]) -> Start | None:
     """The last execution of a line, or access to a variable there."""
     behind, groups = _Line(), list[list[int]]()
     for _ in reader.trace.windows_shown(backward=True):
         events = reader.events_of(statement)
         if criterion.variable and len(events):
-            groups = _of_variable(reader, events, criterion)
+            groups = _of_variable(reader, events, criterion.variable, others)
         elif len(events):
             behind = _Line(events, reader.sites(events)) + behind
             groups = behind.executions(len(reader.statement_numbers))[-2:]
@@ -98,7 +105,7 @@ def _last(reader: TraceReader, criterion: Criterion, statement: Statement) -> St
     return _start(criterion, groups[-1], "the last time") if groups else None
 
 
-def _numbered(reader: TraceReader, criterion: Criterion, statement: Statement) -> Start | None:
+def _numbered(reader: TraceReader, criterion: Criterion, statement: Statement, others: dict[str, None]) -> Start | None:
     """The execution of a line, or access to a variable there, that has the number. Raises UsageError for fewer."""
     passed, begun = 0, _Line()
     for _ in reader.trace.windows_shown():
@@ -106,7 +113,7 @@ def _numbered(reader: TraceReader, criterion: Criterion, statement: Statement) -
         if not len(events):
             continue
         if criterion.variable:
-            groups = _of_variable(reader, events, criterion)
+            groups = _of_variable(reader, events, criterion.variable, others)
             ended = len(groups)
         else:
             line = begun + _Line(events, reader.sites(events))
@@ -141,20 +148,28 @@ def known_statement(statements: Sequence[Statement], wanted: Statement) -> State
     return Statement(matches[0], wanted.line)
 
 
-def _of_variable(reader: TraceReader, events: NDArray[np.int64], criterion: Criterion) -> list[list[int]]:
-    """The accesses to the variable, each on its own; only writes where the line has both."""
+def _of_variable(
+    reader: TraceReader, events: NDArray[np.int64], variable: str, others: dict[str, None]
+) -> list[list[int]]:
+    """The accesses to the variable, each on its own; only writes where the line has both.
+
+    Notes in ``others`` what else is used.
+    """
     named: list[tuple[int, str]] = []
-    others: dict[str, None] = {}
     for event in events.tolist():
         seen = reader.observation(event)
-        if seen is not None and seen.name == criterion.variable:
+        if seen is not None and seen.name == variable:
             named.append((event, seen.role))
         elif seen is not None:
             others[seen.name] = None
-    if not named:
-        hint = f"there: {', '.join(list(others)[:8])}" if others else "leave the variable out to see all of the line"
-        raise UsageError(f"`{criterion.variable}` is not used on {criterion.place}", hint)
     return [[event] for event, role in named if role == "written"] or [[event] for event, _ in named]
+
+
+def _unused(criterion: Criterion, others: Iterable[str]) -> UsageError:
+    """What is wrong with a variable that its line does not use."""
+    names = ", ".join(list(others)[:8])
+    hint = f"there: {names}" if names else "leave the variable out to see all of the line"
+    return UsageError(f"`{criterion.variable}` is not used on {criterion.place}", hint)
 
 
 @dataclass(slots=True)

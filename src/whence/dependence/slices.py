@@ -44,14 +44,26 @@ class Lines:
     """A slice by statement: parallel over the statements in it, the nearest first.
 
     ``depths`` are the least distances from the criterion, ``instances`` how often each line was executed there,
-    ``events`` its events nearest to the criterion, in order of time. ``size``: events of the slice.
+    ``events`` its events nearest to the criterion, in order of time. ``at_sites``: events of the slice by site.
     """
 
     statements: list[Statement]
     depths: NDArray[np.int64]
     instances: NDArray[np.int64]
     events: list[NDArray[np.int64]]
-    size: int
+    at_sites: NDArray[np.int64]
+
+    @property
+    def size(self) -> int:
+        """Events of the slice."""
+        return int(self.at_sites.sum())
+
+
+def executions_in(reader: TraceReader, at_sites: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How often each of ``reader.statements``, and last what has no place, was executed: as its sites were."""
+    counts = np.zeros(len(reader.statements) + 1, np.int64)
+    np.maximum.at(counts, reader.statement_numbers, at_sites)
+    return counts
 
 
 def by_line(reader: TraceReader, found: Slice) -> Lines:
@@ -59,8 +71,8 @@ def by_line(reader: TraceReader, found: Slice) -> Lines:
     events = found.events
     sites = reader.sites(events)
     numbers = reader.statement_numbers[sites]
-    counts = np.zeros(len(reader.statements) + 1, np.int64)
-    np.maximum.at(counts, reader.statement_numbers, np.bincount(sites, minlength=len(reader.statement_numbers)))
+    at_sites = np.bincount(sites, minlength=len(reader.statement_numbers))
+    counts = executions_in(reader, at_sites)
     narrow = numbers.astype(np.int16) if len(reader.statements) < 1 << 15 else numbers  # sorted in linear time
     order = np.argsort(narrow, kind="stable")
     kept, starts = np.unique(numbers[order], return_index=True)
@@ -72,7 +84,7 @@ def by_line(reader: TraceReader, found: Slice) -> Lines:
         np.array([depth for depth, _, _ in rows], np.int64),
         counts[[number for _, number, _ in rows]],
         [nearest for _, _, nearest in rows],
-        len(events),
+        at_sites,
     )
 
 

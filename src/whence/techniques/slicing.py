@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from whence.dependence.criteria import parse_criterion, start_at, times
-from whence.dependence.slices import Lines, Start, by_line, compute, place_of, symptom_start
+from whence.dependence.slices import (
+    EVENTS_A_LINE,
+    Lines,
+    Start,
+    by_line,
+    compute,
+    executions_in,
+    place_of,
+    symptom_start,
+)
 from whence.errors import SubjectError, UsageError
 from whence.findings import Findings, Statement, Symptom, plural, rank
 from whence.investigation.account import summary
 from whence.subject.symptoms import symptom_of
-from whence.subject.trace_reader import EDGE_NAMES, TraceReader, json_value
+from whence.subject.trace_reader import EDGE_NAMES, Observation, TraceReader, json_value
 from whence.trace.dependence import Edge
 from whence.trace.long_trace import LongTrace
 from whence.trace.slicing import Slice, dependences
@@ -80,14 +93,19 @@ def _by_line(lines: Lines) -> Iterator[tuple[Statement, list[int]]]:
 
 def line_values(reader: TraceReader, events: Sequence[int]) -> list[dict[str, Any]]:
     """What events read and wrote, repetitions left out, the last ``VALUES_A_LINE`` of them in order of time."""
+    last_first = ((reader.observation(event), partial(reader.trace.clock, event)) for event in reversed(events))
+    return _values(last_first)
+
+
+def _values(seen_last: Iterable[tuple[Observation | None, Callable[[], int]]]) -> list[dict[str, Any]]:
+    """The values of a line, from what was seen at its events and how its clock is told, the last one first."""
     values: list[dict[str, Any]] = []
     later: dict[str, str | None] = {}
-    for event in reversed(events):
-        seen = reader.observation(event)
+    for seen, clock in seen_last:
         if seen is None or later.get(seen.name) == seen.value:
             continue
         later[seen.name] = seen.value
-        values.append({"clock": reader.trace.clock(event), **json_value(seen)})
+        values.append({"clock": clock(), **json_value(seen)})
         if len(values) == VALUES_A_LINE:
             break
     names = [value["name"] for value in values]
@@ -138,8 +156,9 @@ class _Edges:
 
     def _has_place(self, reference: int) -> bool:
         """Whether a node is an event with a place, in a window that is shown."""
-        held = reference > 0 and self._reader.trace.holds(reference - 1)
-        return held and self._reader.statement(reference - 1) is not None
+        return (
+            reference > 0 and self._reader.trace.shows(reference) and self._reader.statement(reference - 1) is not None
+        )
 
     def _note(self, start: Statement, end: Statement, kind: str, source: int) -> None:
         """Note one edge, unless it is known; ``source`` is the event whose value was passed on."""
@@ -160,7 +179,7 @@ class _Edges:
         for _ in range(HOPS + 1):
             further = []
             for node, way in level:
-                if not trace.holds_node(node):
+                if not trace.shows(node):
                     self._elsewhere.append((statement, node, way))
                     continue
                 for target, kind in dependences(trace.plan, trace.columns, node, self._control):
@@ -195,8 +214,7 @@ def slice_findings(
     depths, instances = lines.depths.tolist(), lines.instances.tolist()
     scores, evidence = {}, {}
     for statement, depth, count in zip(lines.statements, depths, instances, strict=True):
-        scores[statement] = 1 / (1 + depth)
-        evidence[statement] = {"text": f"in the slice {times(count)}, {_steps(depth)} from the criterion"}
+        scores[statement], evidence[statement] = _score(depth), _evidence(depth, count)
     result = Findings("slice", subject, rank(scores, evidence))
     part, read = slice_part(reader, found, lines, forward, control, deadline)
     result.parts["slice"] = part
@@ -214,27 +232,35 @@ def slice_findings(
 def long_slice_findings(
     trace: LongTrace, reader: TraceReader, subject: str, start: Start, control: bool, deadline: float
 ) -> Findings:
-    """The findings of ``whence slice`` for a run that is read in windows.
+    """As ``slice_findings``, for a run that is read in windows.
 
-    A line has the values and edges of the window in which it is nearest to the criterion, the last one of equals. What
-    was found until ``deadline`` (of ``time.monotonic``) is shown, and said.
+    What was found until ``deadline`` (of ``time.monotonic``) is shown, and said.
     """
     criterion = criterion_part(reader, start)
-    lines, total, earliest = _LongLines(reader, control), 0, 0
+    lines, earliest = _LongLines(reader, control), 0
     for found in trace.slices(start.references, control):
-        total += lines.add(found)
+        lines.add(found)
         if time.monotonic() >= deadline and found.first:
             earliest = found.first
             break
     result = Findings("slice", subject, rank(*lines.ranked()))
     result.parts["slice"], result.parts["criterion"] = lines.part(), criterion
     result.summary.append(
-        f"sliced {trace.events_of_run:,} events backward, in {trace.windows} windows: {total:,} are in the slice, "
+        f"sliced {trace.events_of_run:,} events backward, in {trace.windows} windows: {lines.size:,} are in the slice, "
         f"on {plural(len(result.ranking), 'line')}"
     )
     if earliest:
         result.summary.append(f"what came before event {earliest:,} was not looked at for lack of time: --budget 5m")
     return result
+
+
+class _Nearest(NamedTuple):
+    """One of the events of a line that are nearest to the criterion."""
+
+    depth: int
+    event: int
+    seen: Observation | None
+    clock: int
 
 
 class _LongLines:
@@ -243,50 +269,66 @@ class _LongLines:
     def __init__(self, reader: TraceReader, control: bool) -> None:
         self._reader, self._control = reader, control
         self._edges: _Edges | None = None
-        self._depths: dict[Statement, int] = {}
-        self._counts: dict[Statement, int] = {}
-        self._values: dict[Statement, list[dict[str, Any]]] = {}
+        self._at_sites = np.zeros(len(reader.statement_numbers), np.int64)
+        self._nearest: dict[Statement, list[_Nearest]] = {}
 
-    def add(self, found: Slice) -> int:
-        """Note a window's part of the slice; how many events it has."""
+    @property
+    def size(self) -> int:
+        """Events of the slice."""
+        return int(self._at_sites.sum())
+
+    def add(self, found: Slice) -> None:
+        """Note a window's part of the slice."""
         self._edges = self._edges or _Edges(self._reader, found, False, self._control)
         self._edges.go_on(found)
         lines = by_line(self._reader, found)
-        rows = zip(lines.statements, lines.depths.tolist(), lines.instances.tolist(), lines.events, strict=True)
-        for statement, depth, count, events in rows:
-            self._counts[statement] = self._counts.get(statement, 0) + count
-            if depth < self._depths.get(statement, depth + 1):
-                self._depths[statement] = depth
-                self._values[statement] = line_values(self._reader, events.tolist())
-                self._edges.add(statement, events.tolist())
-        return lines.size
+        self._at_sites += lines.at_sites
+        for statement, events in zip(lines.statements, lines.events, strict=True):
+            added = self._add(statement, found, events)
+            self._edges.add(statement, added)
 
-    def _nearest(self) -> list[Statement]:
-        return sorted(self._depths, key=lambda at: (self._depths[at], at))
+    def _add(self, statement: Statement, found: Slice, events: NDArray[np.int64]) -> list[int]:
+        """Note a line's events of a window that are among its nearest ones; which these are, in order of time."""
+        known = self._nearest.get(statement, [])
+        before = [(one.depth, one.event) for one in known]
+        kept = sorted([*before, *zip(found.depth_of(events).tolist(), events.tolist(), strict=True)])[:EVENTS_A_LINE]
+        added = sorted(event for _, event in set(kept).difference(before))
+        depths = {event: depth for depth, event in kept}
+        read = [_Nearest(depths[e], e, self._reader.observation(e), self._reader.trace.clock(e)) for e in added]
+        self._nearest[statement] = [*read, *(one for one in known if one.event in depths)]
+        return added
+
+    def _lines(self) -> list[tuple[Statement, int, int]]:
+        """The lines, the nearest first, each with its depth and how often it was executed."""
+        counts = executions_in(self._reader, self._at_sites).tolist()
+        number = {statement: number for number, statement in enumerate(self._reader.statements)}
+        found = [(at, min(one.depth for one in seen), counts[number[at]]) for at, seen in self._nearest.items()]
+        return sorted(found, key=lambda row: (row[1], number[row[0]]))
 
     def ranked(self) -> tuple[dict[Statement, float], dict[Statement, dict[str, Any]]]:
         """Scores and evidence of the lines."""
-        scores, evidence = {}, {}
-        for statement in self._nearest():
-            depth = self._depths[statement]
-            scores[statement] = 1 / (1 + depth)
-            text = f"in the slice {times(self._counts[statement])}, {_steps(depth)} from the criterion"
-            evidence[statement] = {"text": text}
-        return scores, evidence
+        lines = self._lines()
+        return {at: _score(depth) for at, depth, _ in lines}, {
+            at: _evidence(depth, count) for at, depth, count in lines
+        }
 
     def part(self) -> list[dict[str, Any]]:
         """The part ``slice`` of the result."""
-        return [
-            {
-                "file": at.file,
-                "line": at.line,
-                "depth": self._depths[at],
-                "instances": self._counts[at],
-                "values": self._values[at],
-                "edges": self._edges.of(at) if self._edges else [],
-            }
-            for at in self._nearest()[:LINES]
-        ]
+        return [self._row(at, depth, count) for at, depth, count in self._lines()[:LINES]]
+
+    def _row(self, at: Statement, depth: int, count: int) -> dict[str, Any]:
+        seen = [(one.seen, partial(int, one.clock)) for one in reversed(self._nearest[at])]
+        edges = self._edges.of(at) if self._edges else []
+        told = {"depth": depth, "instances": count, "values": _values(seen), "edges": edges}
+        return {"file": at.file, "line": at.line, **told}
+
+
+def _score(depth: int) -> float:
+    return 1 / (1 + depth)
+
+
+def _evidence(depth: int, count: int) -> dict[str, Any]:
+    return {"text": f"in the slice {times(count)}, {_steps(depth)} from the criterion"}
 
 
 def criterion_part(reader: TraceReader, start: Start, forward: bool = False) -> dict[str, Any]:

@@ -7,7 +7,7 @@ tables in between can be forgotten, and what follows be decoded again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +52,8 @@ class Rows(NamedTuple):
 class Checkpoint:
     """A state, and what of the tables it refers to: ``segments`` of open blocks (their numbers ascending), the
     ``events`` of these, and the ``writers`` (references) that may be asked for from there on.
+
+    ``clocks`` are those of the segments, where somebody knows them.
     """
 
     counts: NDArray[np.int64]
@@ -64,6 +66,7 @@ class Checkpoint:
     stacks: tuple[NDArray[Any], ...]
     machine: tuple[NDArray[Any], ...]
     pages: tuple[NDArray[Any], ...]
+    clocks: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def size(self) -> int:

@@ -105,6 +105,7 @@ class LongTrace(Trace):
         """Decode a window, behind the one before it that the columns hold; what ``_decode_window`` returns."""
         kept = take(self._state, self.plan)
         if number:
+            kept.clocks = self._segment_clocks(kept.segments.numbers)
             self._leave()
             put_open(kept, self._state)
         self._keep(number, kept)
@@ -176,10 +177,10 @@ class LongTrace(Trace):
             stops = [int(window.stop[N_EVENT]) for window in self._windows]
             self.show(int(np.searchsorted(stops, event, side="right")))
 
-    def holds_node(self, reference: int) -> bool:
-        """Whether an event, or a cell of the window, is in the columns."""
+    def shows(self, reference: int) -> bool:
+        """Whether an event or a cell is one of the window's own."""
         if reference > 0:
-            return self.holds(reference - 1)
+            return reference > self.first_event
         return -reference - 1 >= int(self._windows[self._shown].start[N_CELL])
 
     def holds(self, event: int) -> bool:
@@ -228,14 +229,20 @@ class LongTrace(Trace):
         return self._windows[self._shown].blocks_before
 
     def clock(self, event: int) -> int:
-        """The clock of an event's block; of a block that began before the window the clock of what goes on in it."""
+        """The clock of an event's block."""
         self.bring(event)
         row = int(self.columns.events[event]["segment"])
-        while not self._starts_block(np.array([row])) and (
-            self.first_segment <= (before := int(self.columns.segments[row]["previous"]))
-        ):
-            row = before
-        return int(self.segment_clock[max(row - self.first_segment, 0)])
+        while not self._starts_block(np.array([row])):
+            row = int(self.columns.segments["previous"][row])
+        return int(self._segment_clocks(np.array([row]))[0])
+
+    def _segment_clocks(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What ``segment_clock`` is for segment instances of the window, and of blocks that are open at its start."""
+        opened, inside = self._open, rows >= self.first_segment
+        clocks = np.empty(len(rows), np.int64)
+        clocks[inside] = self.segment_clock[rows[inside] - self.first_segment]
+        clocks[~inside] = opened.clocks[np.searchsorted(opened.segments.numbers, rows[~inside])]
+        return clocks
 
     def site(self, event: int) -> int:
         """The static site of an event, whose window is brought."""

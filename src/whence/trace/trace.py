@@ -240,8 +240,8 @@ class Trace:
     def bring(self, event: int) -> None:
         """Have an event in the columns."""
 
-    def holds_node(self, reference: int) -> bool:
-        """Whether an event or a cell, by its reference, is in the columns, with all that it depends on by itself."""
+    def shows(self, reference: int) -> bool:
+        """Whether an event or a cell, by its reference, is in the part of the run that is shown, or later."""
         return True
 
     def holds(self, event: int) -> bool:
