@@ -1,6 +1,6 @@
 """What the analysis of one long run of a real program takes: seconds by the clock, of a processor, and memory.
 
-    python -m bench.real.long_runs --work FOLDER [--rounds 380] [--budget 60s]
+    python -m bench.real.long_runs --work FOLDER [--rounds 380] [--budget 60s] [--commands record,slice]
 
 The interpreter of Lua, with the planted fault ``lua-03``, runs a script of so many rounds (80,000 events each, about)
 that uses most of its library, and fails in its last line; the same script without that line passes. Each command is
@@ -88,7 +88,8 @@ def told(command: str, found: dict[str, Any]) -> str:
     if command == "record":
         return f"{found['events']:,} events"
     if command == "slice":
-        return f"{len(found['slice']):,} lines"
+        sliced = next((line.split(":")[0] for line in found["summary"] if line.startswith("sliced")), "nothing sliced")
+        return f"{len(found['slice']):,} lines; {sliced}"
     if command == "causes":
         return f"{len(found['tree']['nodes']):,} causes" if "tree" in found else "no tree"
     return f"{found['candidates']['invariants']:,} invariants" if "candidates" in found else "none"
@@ -99,6 +100,7 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--rounds", type=int, default=380)
     parser.add_argument("--budget", default="60s")
+    parser.add_argument("--commands", default=",".join(COMMANDS))
     arguments = parser.parse_args()
     work = work_folder(arguments.work)
     (fault,) = chosen_faults(["lua-03"])
@@ -108,9 +110,10 @@ def main() -> None:
         failing = (case(arguments.rounds, FAILS), case(1, FAILS))
         passing = tuple(case(rounds, "") for rounds in (1, 2, arguments.rounds))
         write_subject(replace(fault, failing=failing[0], also_failing=failing[1:], passing=passing), tree, plain)
-        for command in COMMANDS:
+        commands = arguments.commands.split(",")
+        for command in commands:
             called(command, tree, "30s", "fail1")
-        rows = [called(command, tree, arguments.budget, "fail") for command in COMMANDS]
+        rows = [called(command, tree, arguments.budget, "fail") for command in commands]
     header = ("command", "seconds", "of a processor", "MiB", "found")
     print(markdown(header, [_shown(row) for row in rows]))
 

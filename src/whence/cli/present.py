@@ -68,6 +68,9 @@ def timeline_of(investigation: Investigation, findings: Findings) -> dict[str, A
     recorded = investigation.recorded
     if recorded is None or not recorded.trace.segments:
         return None
+    if recorded.trace.windows > 1:
+        findings.summary.append("the page has no timeline: the run is too long to be drawn as a whole")
+        return None
 
     def drawn() -> dict[str, Any]:
         from whence.debug.drawn_timeline import timeline_part
