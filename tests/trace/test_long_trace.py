@@ -13,6 +13,7 @@ from snippets import Snippet, Trace, Variant, backward, snippet
 from whence.errors import TooLong
 from whence.trace.columns import N_CELL, N_EVENT, N_FRAME, N_SEGMENT
 from whence.trace.long_trace import LongTrace
+from whence.trace.trace import open_units
 
 
 @pytest.fixture(params=["compact", "full"])
@@ -170,17 +171,41 @@ THREADS = """
 static void *work(void *given) { return given; }
 int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_join(t, 0); return 0; }
 """
-HANDLER = """
+
+
+def test_several_threads_are_refused() -> None:
+    made = snippet(THREADS, "-pthread")
+    _, path = made.record()
+    with pytest.raises(TooLong, match="with threads"):
+        in_windows(made, path)
+
+
+POLLED = """
 #include <signal.h>
-static int seen;
-static void note(int number) { seen = number; }
-int main(void) { signal(SIGUSR1, note); raise(SIGUSR1); return seen; }
+#include <sys/time.h>
+static volatile sig_atomic_t ticks;
+static int field[64], seen;
+static void note(int number) { ticks = ticks + (number == SIGALRM); }
+int main(void) {
+    struct itimerval each = {{0, 3000}, {0, 3000}};
+    signal(SIGALRM, note);
+    setitimer(ITIMER_REAL, &each, 0);
+    for (int turn = 0; turn < 12; turn++) {
+        int before = ticks;
+        while (ticks == before) { }
+        field[++seen % 64] += turn;
+    }
+    return field[3] == 7;
+}
 """
 
 
-@pytest.mark.parametrize("code", [THREADS, HANDLER])
-def test_several_threads_and_handlers_are_refused(code: str) -> None:
-    made = snippet(code, "-pthread")
+def test_handlers_are_put_in_order_in_each_window() -> None:
+    made = snippet(POLLED)
     _, path = made.record()
-    with pytest.raises(TooLong, match="threads, or handlers of signals"):
-        in_windows(made, path)
+    whole, trace = made.open(path), in_windows(made, path)
+    assert trace.windows > 3 and not np.array_equal(whole.units, open_units(path))  # segments were moved
+    for _ in trace.windows_shown(backward=True):
+        assert_shown(trace, whole)
+    for criterion in criteria(whole)[2:]:
+        assert sliced(trace, criterion, True) == whole_slice(whole, criterion, True)

@@ -21,6 +21,7 @@ from whence.trace.checkpoint import Checkpoint, State, put_open, restore, take
 from whence.trace.columns import CAPACITY, CHUNK_UNITS, N_CELL, N_EVENT, N_FRAME, N_OUTER, N_SEGMENT
 from whence.trace.compact import Expansion
 from whence.trace.decode import decode, new_stacks
+from whence.trace.interrupted import put_in_order
 from whence.trace.lazy import forget
 from whence.trace.shadow import Shadow, new_shadow
 from whence.trace.slicing import Marks, Part, Slice, new_marks, settle
@@ -46,7 +47,7 @@ class Window(NamedTuple):
 
 
 class LongTrace(Trace):
-    """A trace of one thread without handlers of signals, of which the columns hold a window; at first the last one.
+    """A trace of one thread, of which the columns hold a window; at first the last one.
 
     Raises what ``Trace`` raises, and TooLong for one that has more events than can be numbered, or
     several threads. ``watch`` is called before each window.
@@ -71,11 +72,9 @@ class LongTrace(Trace):
     # ---- Decoding ----------------------------------------------------------------------------------------------------
 
     def _decode(self) -> tuple[Shadow, int]:
-        if self._handles_signals or self.header.flags & THREADS:
-            raise TooLong(
-                f"{self.path}: a long run of a program with threads, or handlers of signals, is not read in windows",
-                "give a smaller input (`whence reduce`)",
-            )
+        if self.header.flags & THREADS:
+            message = f"{self.path}: a long run of a program with threads is not read in windows"
+            raise TooLong(message, "give a smaller input (`whence reduce`)")
         recorded, expansion = self.recorded, None
         if self.header.flags & COMPACT:
             expansion = Expansion(recorded, self.chunks, self._end_of_run, self.program, self.plan)
@@ -119,9 +118,12 @@ class LongTrace(Trace):
             raise TooLong(f"{self.path}: the run has more than {start[N_EVENT]:,} events", "give a smaller input")
         if self._expansion is not None:
             chunks, damaged = self._expansion.go_on(chunks, number == len(self._parts) - 1)
+        is_new = number == len(self._windows)
+        if is_new and self._handles_signals:
+            put_in_order(self.recorded, chunks, self.plan)
         records = decode(self.units, chunks, self.plan, state.columns, state.shadow, state.stacks)
         self._shown, self._open = number, kept
-        if number == len(self._windows):
+        if is_new:
             units = (int(chunks[0]), int(chunks[-1]) + CHUNK_UNITS) if len(chunks) else (0, 0)
             before = self._windows[-1].blocks if number else 0
             self._windows.append(Window(start, state.columns.counts.copy(), before, 0, units))
