@@ -89,7 +89,7 @@ def told(command: str, found: dict[str, Any]) -> str:
         return f"{found['events']:,} events"
     if command == "slice":
         sliced = next((line.split(":")[0] for line in found["summary"] if line.startswith("sliced")), "nothing sliced")
-        return f"{len(found['slice']):,} lines; {sliced}"
+        return f"{len(found.get('slice', [])):,} lines; {sliced}"
     if command == "causes":
         return f"{len(found['tree']['nodes']):,} causes" if "tree" in found else "no tree"
     return f"{found['candidates']['invariants']:,} invariants" if "candidates" in found else "none"

@@ -1,0 +1,78 @@
+"""Which long runs are read in windows, where little memory is free."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from trace_readers import subject_of
+
+from whence.errors import TooLong
+from whence.run.cases import Case
+from whence.run.compare import Comparison
+from whence.run.outcome import Expected
+from whence.subject import recorder as module
+from whence.subject.recorder import BOLD, MOST_READ, Recorder
+from whence.subject.subject import Subject
+from whence.trace.long_trace import LongTrace
+from whence.trace.trace import COMPACT
+
+LOOP = """\
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int rounds = atoi(argv[1]), sum = 0;
+    for (int i = 0; i < rounds; i++)
+        sum += i ^ (sum >> 3);
+    return sum == 7;
+}
+"""
+FREE = 1 << 20
+SHORT, LONG, LONGEST = (Case(name, (name,), expected=Expected()) for name in ("300", "150000", "2000000"))
+
+
+@pytest.fixture
+def subject(monkeypatch: pytest.MonkeyPatch) -> Subject:
+    """A program on a machine where recordings of one MiB can be analysed as a whole."""
+    monkeypatch.setattr(module, "affordable", lambda: FREE)
+    monkeypatch.setattr(module, "LongTrace", partial(LongTrace, window=1))
+    return subject_of(LOOP, time=5.0)
+
+
+def test_a_run_that_is_too_long_for_memory_is_read_in_windows(subject: Subject) -> None:
+    told: list[tuple[int, int]] = []
+    with Recorder(subject) as recorder:
+        short = recorder.record(SHORT, watch=lambda *window: told.append(window))
+        assert not isinstance(short.trace, LongTrace) and not told
+        trace = recorder.record(LONG, watch=lambda *window: told.append(window)).trace
+    assert isinstance(trace, LongTrace) and FREE < trace.bytes_used <= MOST_READ * FREE
+    assert told == [(number, trace.windows) for number in range(trace.windows)] and trace.windows > 2
+
+
+def test_a_compact_one_too(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SHORT", 1 << 18)
+    with Recorder(subject) as recorder:
+        trace = recorder.record(LONG, watch=lambda *_: None).trace
+    assert isinstance(trace, LongTrace) and trace.header.flags & COMPACT
+
+
+def test_not_unless_it_is_asked_for(subject: Subject) -> None:
+    with Recorder(subject) as recorder, pytest.raises(TooLong, match="its limit of 1 MiB"):
+        recorder.record(LONG)
+
+
+def test_not_where_more_is_looked_at_than_a_slice(subject: Subject) -> None:
+    memory = replace(LONG, comparison=Comparison(memory=True))
+    with Recorder(subject) as recorder, pytest.raises(TooLong):
+        recorder.record(memory, watch=lambda *_: None)
+
+
+def test_not_what_is_longer_than_all_that_may_be_read(subject: Subject) -> None:
+    with Recorder(subject) as recorder, pytest.raises(TooLong, match=f"its limit of {MOST_READ} MiB"):
+        recorder.record(LONGEST, watch=lambda *_: None)
+
+
+def test_a_limit_that_is_asked_for_is_kept_within_what_memory_may_bear(subject: Subject) -> None:
+    with Recorder(subject, limit=1 << 40) as recorder, pytest.raises(TooLong, match=f"its limit of {BOLD} MiB"):
+        recorder.record(LONGEST)
