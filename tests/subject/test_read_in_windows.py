@@ -57,6 +57,20 @@ def test_a_compact_one_too(subject: Subject, monkeypatch: pytest.MonkeyPatch) ->
     assert isinstance(trace, LongTrace) and trace.header.flags & COMPACT
 
 
+def test_one_of_a_program_with_a_handler_of_signals_too(subject: Subject) -> None:
+    handled = subject_of("#include <signal.h>\n" + LOOP.replace("sum = 0;", "sum = 0;\n    signal(SIGINT, SIG_IGN);"))
+    with Recorder(handled) as recorder:
+        assert isinstance(recorder.record(LONG, watch=lambda *_: None).trace, LongTrace)
+
+
+def test_not_that_of_a_program_with_threads(subject: Subject) -> None:
+    threads = (
+        "#include <pthread.h>\nvoid *work(void *a) { pthread_t t; return pthread_create(&t, 0, work, a) ? a : 0; }\n"
+    )
+    with Recorder(subject_of(threads + LOOP)) as recorder, pytest.raises(TooLong, match="its limit of 1 MiB"):
+        recorder.record(LONG, watch=lambda *_: None)
+
+
 def test_not_unless_it_is_asked_for(subject: Subject) -> None:
     with Recorder(subject) as recorder, pytest.raises(TooLong, match="its limit of 1 MiB"):
         recorder.record(LONG)

@@ -14,6 +14,7 @@ from pathlib import Path
 from whence.errors import SubjectError, TooLong, TraceError
 from whence.probe.compact import can_be_compact
 from whence.probe.instrument import Variant
+from whence.probe.layout import starts_threads
 from whence.run.cases import Case
 from whence.run.evidence import Evidence
 from whence.run.oracle import judge
@@ -231,13 +232,12 @@ class Recorder:
         self, case: Case, expected: Outcome | None, worth: Worth | None, watch: Watch | None
     ) -> Recording:
         """Record a run: a short one in full, a long one compactly, unless what it did does not follow from that."""
-        is_plain = can_be_compact(self.subject.program)
-        if not (is_plain and _is_read_in_windows(case)):
+        if starts_threads(self.subject.program) or not _is_read_in_windows(case):
             watch = None
         limit, compact_limit = self._limit, self._compact_limit
         if watch is not None:
             limit, compact_limit = max(limit, self._longest), max(compact_limit, self._longest)
-        if self._limit > SHORT and is_plain:
+        if self._limit > SHORT and can_be_compact(self.subject.program):
             request = replace(self._request(SHORT), end_at_limit=True)
             with suppress(_IsLong):
                 return self._record(case, request, b"", expected, worth, False)
