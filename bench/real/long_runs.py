@@ -1,6 +1,6 @@
 """What the analysis of one long run of a real program takes: seconds by the clock, of a processor, and memory.
 
-    python -m bench.real.long_runs --work FOLDER [--rounds 380] [--budget 60s] [--commands record,slice]
+    python -m bench.real.long_runs --work FOLDER [--rounds 380] [--budget 60s] [--commands record,slice] [--trace-limit 6G]
 
 The interpreter of Lua, with the planted fault ``lua-03``, runs a script of so many rounds (80,000 events each, about)
 that uses most of its library, and fails in its last line; the same script without that line passes. Each command is
@@ -70,9 +70,18 @@ def case(rounds: int, last: str) -> Case:
     return Case(("-",), (SCRIPT.replace("ROUNDS", str(rounds)) + last).encode(), {})
 
 
-def called(command: str, tree: Path, budget: str, name: str) -> Row:
+def called(command: str, tree: Path, budget: str, name: str, *more: str) -> Row:
     """Call a command for the case of that name."""
-    words = [str(Path(sys.executable).with_name("whence")), command, "--case", name, "--budget", budget, "--json"]
+    words = [
+        str(Path(sys.executable).with_name("whence")),
+        command,
+        "--case",
+        name,
+        "--budget",
+        budget,
+        "--json",
+        *more,
+    ]
     began = time.monotonic()
     with subprocess.Popen(words, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -101,6 +110,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=380)
     parser.add_argument("--budget", default="60s")
     parser.add_argument("--commands", default=",".join(COMMANDS))
+    parser.add_argument("--trace-limit", default=None)
     arguments = parser.parse_args()
     work = work_folder(arguments.work)
     (fault,) = chosen_faults(["lua-03"])
@@ -113,7 +123,8 @@ def main() -> None:
         commands = arguments.commands.split(",")
         for command in commands:
             called(command, tree, "30s", "fail1")
-        rows = [called(command, tree, arguments.budget, "fail") for command in commands]
+        more = ("--trace-limit", arguments.trace_limit) if arguments.trace_limit else ()
+        rows = [called(command, tree, arguments.budget, "fail", *more) for command in commands]
     header = ("command", "seconds", "of a processor", "MiB", "found")
     print(markdown(header, [_shown(row) for row in rows]))
 

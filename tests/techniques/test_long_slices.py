@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 from long_runs import MIXED, ROUNDS, in_windows
 from snippets import Variant, snippet
 
+import whence
 from whence.dependence.criteria import parse_criterion, start_at
 from whence.errors import UsageError
+from whence.findings import Findings, Statement
+from whence.investigation import investigation, reading
+from whence.subject import recorder
 from whence.subject.trace_reader import TraceReader
 from whence.techniques.slicing import long_slice_findings, slice_findings
 from whence.trace.long_trace import LongTrace
@@ -77,7 +82,7 @@ def test_lines_are_those_of_the_whole_slice(text: str, control: bool) -> None:
     whole, long = readers()
     criterion = parse_criterion(text)
     expected = slice_findings(whole, "s", start_at(whole, criterion), control=control)[0]
-    found = long_slice_findings(windows(), long, "s", start_at(long, criterion), control, NEVER)
+    found = long_slice_findings(windows(), long, "s", start_at(long, criterion), control)
     assert found.ranking == expected.ranking
     assert found.parts["criterion"]["line"] == expected.parts["criterion"]["line"]
     for row, other in zip(found.parts["slice"], expected.parts["slice"], strict=True):
@@ -95,7 +100,7 @@ def ends(row: dict[str, Any]) -> set[tuple[int, str]]:
 def test_values_and_edges_of_a_line_come_from_several_windows() -> None:
     long = readers()[1]
     start = start_at(long, parse_criterion(at('printf("%d')))
-    part = long_slice_findings(windows(), long, "s", start, True, NEVER).parts["slice"]
+    part = long_slice_findings(windows(), long, "s", start).parts["slice"]
     rows = {row["line"]: row for row in part}
     call, rounds, loop = (int(at(text).split(":")[1]) for text in ("= sum_of(", "int rounds = ", "k < rounds"))
     assert {value["role"] for value in rows[call]["values"]} == {"argument", "returned", "written"}
@@ -110,3 +115,52 @@ def test_what_there_was_no_time_for_is_said() -> None:
     every, some = (long_slice_findings(windows(), long, "s", start, True, limit) for limit in (NEVER, 0.0))
     assert 0 < len(some.ranking) < len(every.ranking)
     assert "was not looked at for lack of time" in some.summary[-1]
+
+
+def test_what_was_found_before_an_interrupt_is_shown() -> None:
+    long = readers()[1]
+    start = start_at(long, parse_criterion(at('printf("%d')))
+    told: list[str] = []
+
+    def busy(text: str) -> None:
+        told.append(text)
+        if len(told) == 3:
+            raise KeyboardInterrupt
+
+    every, some = (long_slice_findings(windows(), long, "s", start, busy=watch) for watch in (lambda _: None, busy))
+    assert told[0] == f"slicing window 1 of at most {windows().windows}"
+    assert 0 < len(some.ranking) < len(every.ranking) and set(statements(some)) < set(statements(every))
+    assert some.summary[-1].endswith("was not looked at since the command was interrupted")
+
+
+def statements(found: Findings) -> list[Statement]:
+    return [entry.statement for entry in found.ranking]
+
+
+def test_whence_slice_reads_a_run_in_windows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where recordings of one MiB can be analysed as a whole."""
+    (tmp_path / "mixed.c").write_text(MIXED)
+    monkeypatch.setattr(recorder, "affordable", lambda: 1 << 20)
+    monkeypatch.setattr(recorder, "LongTrace", partial(LongTrace, window=1))
+    with whence.open_sources([tmp_path / "mixed.c"], fails=[(f"{ROUNDS} exit", "1 2\n")]) as project:
+        found = project.find(whence.Slicing(), budget=300)
+        assert found.symptom is not None and found.symptom.statement is not None
+        assert any("events backward, in " in line and "windows" in line for line in found.summary)
+        assert {row["line"] for row in found.parts["slice"]} >= {
+            int(at(text).split(":")[1]) for text in ("int kept =", "int rounds =")
+        }
+
+
+def test_without_the_time_its_end_is_looked_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "mixed.c").write_text(MIXED)
+    monkeypatch.setattr(recorder, "affordable", lambda: 1 << 20)
+    monkeypatch.setattr(recorder, "LongTrace", partial(LongTrace, window=1))
+    monkeypatch.setattr(reading, "AGAIN", 1e6)
+    monkeypatch.setattr(investigation, "WINDOW", 1 << 20)
+    with whence.open_sources([tmp_path / "mixed.c"], fails=[(f"{ROUNDS} exit", "1 2\n")]) as project:
+        found = project.find(whence.Slicing(), budget=60)
+        assert any(
+            "to read the whole run, and slice it, there is not enough time: --budget" in line for line in found.summary
+        )
+        assert any("of which only the last" in line for line in found.summary)
+        assert found.parts["slice"]

@@ -230,27 +230,40 @@ def slice_findings(
 
 
 def long_slice_findings(
-    trace: LongTrace, reader: TraceReader, subject: str, start: Start, control: bool, deadline: float
+    trace: LongTrace,
+    reader: TraceReader,
+    subject: str,
+    start: Start,
+    control: bool = True,
+    deadline: float = float("inf"),
+    busy: Callable[[str], None] = lambda text: None,
 ) -> Findings:
-    """As ``slice_findings``, for a run that is read in windows.
+    """As ``slice_findings``, for a run that is read in windows, each of which ``busy`` is told of.
 
-    What was found until ``deadline`` (of ``time.monotonic``) is shown, and said.
+    What was found until ``deadline`` (of ``time.monotonic``), or Ctrl-C, is shown, and said.
     """
     criterion = criterion_part(reader, start)
-    lines, earliest = _LongLines(reader, control), 0
-    for found in trace.slices(start.references, control):
-        lines.add(found)
-        if time.monotonic() >= deadline and found.first:
+    lines, earliest, why = _LongLines(reader, control), 0, ""
+    try:
+        for number, found in enumerate(trace.slices(start.references, control), 1):
+            busy(f"slicing window {number} of at most {trace.windows}")
+            lines.add(found)
             earliest = found.first
-            break
+            if time.monotonic() >= deadline and earliest:
+                why = "for lack of time: --budget 5m"
+                break
+    except KeyboardInterrupt:
+        if not lines.size:
+            raise
+        why = "since the command was interrupted"
     result = Findings("slice", subject, rank(*lines.ranked()))
     result.parts["slice"], result.parts["criterion"] = lines.part(), criterion
     result.summary.append(
         f"sliced {trace.events_of_run:,} events backward, in {trace.windows} windows: {lines.size:,} are in the slice, "
         f"on {plural(len(result.ranking), 'line')}"
     )
-    if earliest:
-        result.summary.append(f"what came before event {earliest:,} was not looked at for lack of time: --budget 5m")
+    if why:
+        result.summary.append(f"what came before event {earliest:,} was not looked at {why}")
     return result
 
 
@@ -375,7 +388,8 @@ class Slicing:
         reader, name, start = sliced.reader, investigation.subject.name, sliced.start
         control, deadline = not self.data_only, investigation.clock.deadline
         if isinstance(reader.trace, LongTrace):
-            return long_slice_findings(reader.trace, reader, name, start, control, deadline)
+            busy = investigation.watcher.busy
+            return long_slice_findings(reader.trace, reader, name, start, control, deadline, busy)
         return slice_findings(reader, name, start, self.forward, control, deadline=deadline)[0]
 
     def start(self, investigation: Investigation, in_windows: bool = False) -> Sliced:
