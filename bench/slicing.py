@@ -1,12 +1,13 @@
 """From a trace to a slice: events a second and memory an event, on traces of 10 and 100 million events,
 recorded compactly as long runs are.
 
-    python -m bench.slicing [--work FOLDER] [--millions N ...]
+    python -m bench.slicing [--work FOLDER] [--millions N ...] [--in-windows]
 
 Each of our programs ends with two outputs: a checksum, which depends on much of the run, and the number of rounds,
 which depends on nearly nothing. Both are sliced from. Each trace is decoded and sliced three times, in a process of its
 own in which the kernels have been compiled before; memory is what its peak grows by over its size before the trace is
-opened, the trace's own pages included.
+opened, the trace's own pages included. With ``--in-windows`` traces are read and sliced as runs are that are too long
+for memory, and once each.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from bench.common import build_program, markdown, memory_folder, options, run, t
 from whence.probe.instrument import Variant
 from whence.subject.subject import Subject
 from whence.trace.columns import N_OUT
+from whence.trace.long_trace import LongTrace
 from whence.trace.slicing import backward_slice
 from whence.trace.trace import Trace
 
@@ -49,21 +51,23 @@ def main() -> int:
     """Print the table; with ``--one`` only measure one trace, as JSON."""
     parser = options(__doc__)
     parser.add_argument("--millions", type=int, nargs="+", default=MILLIONS, help="events (default 10 100)")
+    parser.add_argument("--in-windows", action="store_true", help="read and slice the trace in windows")
     parser.add_argument("--one", nargs=2, metavar=("PROGRAM", "MILLIONS"), help="measure one trace, print JSON")
     arguments = parser.parse_args()
     work = work_folder(arguments.work)
     if arguments.one:
         name, millions = arguments.one
-        print(json.dumps(measure(build_program(name, work), int(millions) * 1_000_000)))
+        print(json.dumps(measure(build_program(name, work), int(millions) * 1_000_000, arguments.in_windows)))
         return 0
-    rows = [_row(name, millions, work) for millions in arguments.millions for name in PROGRAMS]
+    more = ["--in-windows"] if arguments.in_windows else []
+    rows = [_row(name, millions, work, more) for millions in arguments.millions for name in PROGRAMS]
     print(markdown(HEADER, rows))
     return 0
 
 
-def _row(name: str, millions: int, work: Path) -> list[str]:
+def _row(name: str, millions: int, work: Path, more: list[str]) -> list[str]:
     """Measure one trace in a process of its own."""
-    command = [sys.executable, "-m", "bench.slicing", "--work", str(work), "--one", name, str(millions)]
+    command = [sys.executable, "-m", "bench.slicing", "--work", str(work), "--one", name, str(millions), *more]
     found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     events, decode = found["events"], found["decode"]
     (small, small_events), (large, large_events) = found["small"], found["large"]
@@ -73,12 +77,13 @@ def _row(name: str, millions: int, work: Path) -> list[str]:
     return [*shown, *rates, f"{found['memory'] / events:.1f}"]
 
 
-def measure(subject: Subject, events: int) -> dict[str, object]:
+def measure(subject: Subject, events: int, in_windows: bool) -> dict[str, object]:
     """Record a run of about that many events; seconds to decode it and to slice it (medians), bytes that this took."""
+    kind, repeats = (LongTrace, 1) if in_windows else (Trace, REPEATS)
     rounds = max(1, round(events / _events_a_round(subject)))
     with _Recorded(subject, rounds) as path:
         before = _reset_peak()
-        taken = [_decode_and_slice(subject, path) for _ in range(REPEATS)]
+        taken = [_decode_and_slice(subject, path, kind) for _ in range(repeats)]
         memory = _peak() - before
     decode, small, large = (median(seconds) for seconds in zip(*(t[1] for t in taken), strict=True))
     count, small_events, large_events = taken[0][0]
@@ -91,11 +96,15 @@ def measure(subject: Subject, events: int) -> dict[str, object]:
     }
 
 
-def _decode_and_slice(subject: Subject, path: Path) -> tuple[tuple[int, int, int], tuple[float, float, float]]:
+def _decode_and_slice(
+    subject: Subject, path: Path, kind: type[Trace]
+) -> tuple[tuple[int, int, int], tuple[float, float, float]]:
     """Events and seconds: of the trace, of its small and of its large slice."""
-    times, trace = timed(lambda: Trace(path, subject.program, subject.plan, subject.fingerprint))
-    (small, small_events), (large, large_events) = (_slice(trace, place) for place in (-1, -2))
-    return (trace.events, small_events, large_events), (times.cpu, small, large)
+    times, trace = timed(lambda: kind(path, subject.program, subject.plan, subject.fingerprint))
+    events = trace.events_of_run if isinstance(trace, LongTrace) else trace.events
+    cells = trace.columns.outs["cell"][: trace.columns.counts[N_OUT]][-2:].tolist()
+    (large, large_events), (small, small_events) = (_slice(trace, cell) for cell in cells)
+    return (events, small_events, large_events), (times.cpu, small, large)
 
 
 def _events_a_round(subject: Subject) -> float:
@@ -104,17 +113,22 @@ def _events_a_round(subject: Subject) -> float:
     for rounds in (1, 2):
         with _Recorded(subject, rounds) as path:
             trace = Trace(path, subject.program, subject.plan, subject.fingerprint)
-            _slice(trace, -1)
+            _slice(trace, int(trace.columns.outs["cell"][trace.columns.counts[N_OUT] - 1]))
             counts.append(trace.events)
     return counts[1] - counts[0]
 
 
-def _slice(trace: Trace, place: int) -> tuple[float, int]:
+def _slice(trace: Trace, cell: int) -> tuple[float, int]:
     """Seconds for the slice from an output, and its events."""
-    outs = trace.columns.outs[: trace.columns.counts[N_OUT]]
-    criteria = np.array([outs[place]["cell"]], np.int64)
-    times, found = timed(lambda: backward_slice(trace.plan, trace.columns, criteria))
-    return times.cpu, len(found.events)
+    criteria = np.array([cell], np.int64)
+
+    def events() -> int:
+        if isinstance(trace, LongTrace):
+            return sum(len(part.events) for part in trace.slices(criteria.tolist(), True))
+        return len(backward_slice(trace.plan, trace.columns, criteria).events)
+
+    times, found = timed(events)
+    return times.cpu, found
 
 
 class _Recorded:

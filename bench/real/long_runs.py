@@ -1,6 +1,6 @@
 """What the analysis of one long run of a real program takes: seconds by the clock, of a processor, and memory.
 
-    python -m bench.real.long_runs --work FOLDER [--rounds 380] [--budget 60s] [--commands record,slice] [--trace-limit 6G]
+    python -m bench.real.long_runs --work FOLDER [--rounds 380] [--budget 60s] [--commands slice] [--trace-limit 6G]
 
 The interpreter of Lua, with the planted fault ``lua-03``, runs a script of so many rounds (80,000 events each, about)
 that uses most of its library, and fails in its last line; the same script without that line passes. Each command is

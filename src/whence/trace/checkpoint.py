@@ -50,8 +50,8 @@ class Rows(NamedTuple):
 
 @dataclass(slots=True)
 class Checkpoint:
-    """A state, and what of the tables it refers to: ``segments`` of open blocks (their numbers ascending), the
-    ``events`` of these, and the ``writers`` (references) that may be asked for from there on.
+    """A state, and what of the tables it refers to: ``segments`` of open blocks (their numbers ascending), and the
+    ``events`` of these.
 
     ``clocks`` are those of the segments, where somebody knows them.
     """
@@ -62,7 +62,6 @@ class Checkpoint:
     frames: Rows
     cells: Rows
     units: Rows
-    writers: NDArray[np.int64]
     stacks: tuple[NDArray[Any], ...]
     machine: tuple[NDArray[Any], ...]
     pages: tuple[NDArray[Any], ...]
@@ -72,7 +71,7 @@ class Checkpoint:
     def size(self) -> int:
         """Bytes of memory that it takes."""
         rows = (self.segments, self.events, self.frames, self.cells, self.units)
-        kept = [self.counts, self.writers, *self.stacks, *self.machine, *self.pages]
+        kept = [self.counts, *self.stacks, *self.machine, *self.pages]
         return sum(array.nbytes for array in kept) + sum(part.nbytes for row in rows for part in row)
 
 
@@ -100,7 +99,6 @@ def take(state: State, plan: Plan) -> Checkpoint:
         Rows(frames, columns.frames[frames]),
         Rows(cells, columns.cells[cells]),
         Rows(units, state.units[units]),
-        np.concatenate([writers, events + 1]),
         (stacks.depth.copy(), active, pool, stacks.unknown.copy(), stacks.starter.copy()),
         _machine(state),
         pages,

@@ -24,7 +24,7 @@ from whence.trace.decode import decode, new_stacks
 from whence.trace.interrupted import put_in_order
 from whence.trace.lazy import forget
 from whence.trace.shadow import Shadow, new_shadow
-from whence.trace.slicing import Marks, Part, Slice, new_marks, settle
+from whence.trace.slicing import Part, Slice, new_marks, settle
 from whence.trace.trace import COMPACT, THREADS, Trace
 
 WINDOW = 64  # chunks of the trace: 32 MiB
@@ -256,36 +256,26 @@ class LongTrace(Trace):
     def slices(self, references: Sequence[int], control: bool) -> Iterator[Slice]:
         """The dynamic backward slice from some references, window by window from the last one that it has
         something of: each is shown, and its part of the slice is gone when the next one is asked for.
+
+        Windows that it has nothing of are passed over.
         """
         last, columns, criteria = self._windows[-1].stop, self.columns, np.array(references, np.int64)
         marks = new_marks(int(last[N_EVENT]), int(last[N_CELL]))
         marks.event_depth[criteria[criteria > 0] - 1] = 1
         marks.cell_depth[-criteria[criteria < 0] - 1] = 1
-        for number in range(self._window_of(criteria), -1, -1):
+        for number in range(len(self._windows) - 1, -1, -1):
+            (start, stop), cells = self._range(number, N_EVENT), self._range(number, N_CELL)
+            if not (marks.event_depth[start:stop].any() or marks.cell_depth[slice(*cells)].any()):
+                continue
             self.show(number)
-            window = self._windows[number]
-            first_cell, stop_cell = int(window.start[N_CELL]), int(window.stop[N_CELL])
-            part = Part(self.first_segment, self.segments, first_cell, stop_cell)
-            settle(self.plan, columns, part, control, marks)
-            yield Slice(*marks, self.first_event, self.events)
+            settle(self.plan, columns, Part(self.first_segment, self.segments, *cells), control, marks)
+            yield Slice(*marks, start, stop)
             for table in (marks.event_depth, marks.event_parent):
-                forget(table, self.first_event, self.events)
+                forget(table, start, stop)
             for table in (marks.cell_depth, marks.cell_parent):
-                forget(table, first_cell, stop_cell)
-            if not self._goes_on(marks):
-                return
+                forget(table, *cells)
 
-    def _goes_on(self, marks: Marks) -> bool:
-        """Whether a slice has anything of what came before the window, which refers to what is kept of that alone."""
-        writers = self._open.writers
-        events, cells = writers[writers > 0] - 1, -writers[writers < 0] - 1
-        return bool(marks.event_depth[events].any() or marks.cell_depth[cells].any())
-
-    def _window_of(self, references: NDArray[np.int64]) -> int:
-        """The last window that has one of some references."""
-        last = 0
-        for count, numbers in ((N_EVENT, references[references > 0] - 1), (N_CELL, -references[references < 0] - 1)):
-            stops = [int(window.stop[count]) for window in self._windows]
-            if len(numbers):
-                last = max(last, int(np.searchsorted(stops, numbers.max(), side="right")))
-        return last
+    def _range(self, number: int, count: int) -> tuple[int, int]:
+        """From where to where a window has rows of a table, by the number of its count."""
+        window = self._windows[number]
+        return int(window.start[count]), int(window.stop[count])
