@@ -25,7 +25,7 @@ from whence.run.outcome import Kind
 from whence.subject.candidate_edits import CandidateRuns, Count, Sieved
 from whence.subject.edited import Checks, Editing, Tried
 from whence.subject.edited_memory import EditedMemory
-from whence.techniques.bugfix.candidates import FileCandidates, file_candidates, ordered
+from whence.techniques.bugfix.candidates import FileCandidates, alone_ordered, file_candidates, ordered
 from whence.techniques.bugfix.descriptions import describe
 from whence.techniques.bugfix.novelty import cost, new_literals
 from whence.techniques.bugfix.right_values import RightValues
@@ -60,7 +60,7 @@ class Mending:
 
     def passes(self, failing: int) -> bool:
         """Whether all cases pass with it; ``failing`` do without."""
-        return not self.tried.trouble and len(self.tried.repaired) == failing and not self.tried.broken
+        return self.tried.passes(failing)
 
 
 @dataclass(slots=True)
@@ -103,7 +103,7 @@ class EditSearch:
         self._favoured = favoured or {}
         statements = [(entry.statement.file, entry.statement.line) for entry in ranking]
         files = self._files([file for file, _ in statements])
-        alone = ordered(files, statements, self._made, FileCandidates.alone)
+        alone = alone_ordered(files, statements, self._made)
         self._try(ordered(files, statements, self._made), self.deadline, files, islice(alone, ALONE))
         return self.found
 
@@ -239,7 +239,7 @@ class EditSearch:
         """The edits of declarations where a cast lets all cases pass: a type is wrong, and may be so from the start."""
         casts = [m.edit for m in self.passing if any("cast" in text.split() for text in m.descriptions)]
         statements = list(dict.fromkeys((edit.file, edit.line) for edit in casts))
-        return list(islice(ordered(files, statements, self._made, FileCandidates.alone), ALONE))
+        return list(islice(alone_ordered(files, statements, self._made), ALONE))
 
     def _by_themselves(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[SourceEdit, int]) -> None:
         """Edits that no sieve has seen, compiled and counted."""

@@ -11,6 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import IntEnum
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from whence.alter.session import Session
 from whence.dependence.predicate_switching import Failing
 from whence.dependence.slices import symptom_start
+from whence.diagnosis.edit_search import ALONE, AT_ONCE
 from whence.diagnosis.edit_trials import EditTrials
 from whence.diagnosis.edited_program import edited_program
 from whence.diagnosis.own_verdict import files_of_tests
@@ -27,13 +29,15 @@ from whence.errors import WhenceError
 from whence.findings import Statement, plural
 from whence.investigation.clock import OutOfTime, alarm
 from whence.probe.instrument import Variant
-from whence.program.source_edits import edited, edited_line
+from whence.program.c_source import CSource
+from whence.program.source_edits import SourceEdit, edited, edited_line
 from whence.subject.candidate_edits import CandidateRuns
+from whence.subject.edited import Editing
 from whence.subject.runs import counters
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.subject.symptoms import symptom_of
 from whence.subject.trace_reader import TraceReader
-from whence.techniques.bugfix.candidates import file_candidates, ordered
+from whence.techniques.bugfix.candidates import FileCandidates, alone_ordered, file_candidates, ordered, wider_types
 from whence.techniques.chains.reference import Kind, Reference, critical
 from whence.techniques.chains.technique import nearest
 from whence.techniques.rules.repairs import RepairSearch
@@ -49,6 +53,7 @@ MANY = 1 << 20  # events of a failing run from which on it is not recorded with 
 REPAIRS = 0.9  # score from which on a rule is taken for a repair
 SEARCHING = 0.6  # of the time, at most, for finding a run to compare with: the rest is for comparing
 LATE = 1.0  # seconds that the search may go on when its time is over, before it is ended
+JOINT = 0.75  # of the time for edits, for those that one build holds many of
 ALTERING = 0.8  # of the search's time, for altered runs: the rest is for choosing among what they found
 
 
@@ -345,7 +350,8 @@ class _Edits(Finder):
     """The program with the likeliest edit of its source with which all cases pass, and which passing ones come to.
 
     Code that is missing, another member or index, and tables have no instruction that a rule could change. Edits have
-    one turn, in which they are tried as ``whence locate`` does it (tried_edits.py).
+    one turn: first wider types, which are few and need a build each, then those that are tried as ``whence locate``
+    does it (tried_edits.py), then what else needs a build each.
     """
 
     def __init__(self, investigation: Investigation, without: Collection[str]) -> None:
@@ -356,25 +362,62 @@ class _Edits(Finder):
 
     def _look(self, work: Work) -> None:
         investigation = self._investigation
-        subject, runs = investigation.subject, investigation.runs
+        subject = investigation.subject
         ranking = rank_by_coverage(investigation.coverage, "op2")[:STATEMENTS]
         skipped = {*subject.places.changed_files(), *self._without}
         named = [entry.statement.file for entry in ranking if entry.statement.file not in skipped]
         files = file_candidates(subject, named)
         statements = [(e.statement.file, e.statement.line) for e in ranking if e.statement.file in files]
         deadline = work.deadline if work.deadline is not None else time.monotonic() + investigation.clock.left
+        made, sources = known_fixes(subject.folder), {name: file.source for name, file in files.items()}
+        types = list(islice(alone_ordered(files, statements, made), ALONE))
+        wider = list(islice(wider_types(files, statements, made), AT_ONCE))
+        found = self._alone(sources, wider, deadline)
+        if found is None:
+            now = time.monotonic()
+            found = self._joint(files, ordered(files, statements, made), now + JOINT * (deadline - now))
+        if found is None:
+            found = self._alone(sources, types[len(wider) :], deadline)
+        if found is not None:
+            self._found(sources[found.file], found)
+
+    def _joint(
+        self, files: Mapping[str, FileCandidates], edits: Iterable[SourceEdit], deadline: float
+    ) -> SourceEdit | None:
+        """The likeliest edit that passes, of those that one build holds many of."""
+        subject, runs = self._investigation.subject, self._investigation.runs
         trials = EditTrials(runs.failing, deadline, counts=lambda one: one.ran > 0)
         sources = {name: file.source for name, file in files.items()}
         with CandidateRuns(subject, runs, deadline) as candidates:
-            trials.run(candidates, sources, ordered(files, statements, known_fixes(subject.folder)), files)
-            self._tried, self.is_over = candidates.count.tried, trials.all_made
-        for _, one in likeliest_first(trials, {}, sources):
-            if one.ran and len(one.edit.parts) == 1 and (line := edited_line(sources[one.edit.file], one.edit)):
-                at = Statement(one.edit.file, line[0])
-                text = edited(sources[at.file], one.edit)
-                with investigation.clock.standing():
-                    self._references = [edited_program(subject, at, text, words_of(one.edit))]
-                return
+            trials.run(candidates, sources, edits, files)
+            self._tried, self.is_over = self._tried + candidates.count.tried, trials.all_made
+        likely = (one.edit for _, one in likeliest_first(trials, {}, sources) if one.ran and len(one.edit.parts) == 1)
+        return next((edit for edit in likely if edited_line(sources[edit.file], edit)), None)
+
+    def _alone(self, sources: Mapping[str, CSource], edits: Sequence[SourceEdit], deadline: float) -> SourceEdit | None:
+        """The first one that passes, of those that need a build each."""
+        runs = self._investigation.runs
+        with Editing(self._investigation.subject, runs, deadline) as editing:
+            for start in range(0, len(edits), AT_ONCE):
+                if time.monotonic() >= deadline:
+                    self.is_over = False
+                    break
+                some = edits[start : start + AT_ONCE]
+                texts = [(edit.file, edited(sources[edit.file], edit)) for edit in some]
+                tried = editing.texts(texts, to_the_end=False)
+                self._tried += len(some)
+                passing = (e for e, one in zip(some, tried, strict=True) if one.passes(len(runs.failing)))
+                if (found := next(passing, None)) is not None:
+                    return found
+        return None
+
+    def _found(self, source: CSource, edit: SourceEdit) -> None:
+        """Build the program with an edit, to compare with."""
+        if (line := edited_line(source, edit)) is not None:
+            at = Statement(edit.file, line[0])
+            with self._investigation.clock.standing():
+                text = edited(source, edit)
+                self._references = [edited_program(self._investigation.subject, at, text, words_of(edit))]
 
     def found(self) -> list[Reference]:
         return self._references

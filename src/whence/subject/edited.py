@@ -76,6 +76,10 @@ class Tried:
     trouble: str = ""
     compiles: bool = True
 
+    def passes(self, failing: int) -> bool:
+        """Whether all cases pass with it; ``failing`` do not without."""
+        return not self.trouble and len(self.repaired) == failing and not self.broken
+
 
 @dataclass(slots=True, frozen=True)
 class Check:
@@ -168,9 +172,14 @@ class Editing:
         """What comes of each edit."""
         return self._each([(edit.file, partial(edit.applied, self._subject.folder)) for edit in edits])
 
-    def texts(self, texts: Sequence[tuple[str, bytes]], flags: Sequence[str] = ()) -> list[Tried]:
-        """What comes of each new text of a file (as statements name it), compiled with further flags."""
-        return self._each([(file, partial(bytes, text)) for file, text in texts], flags)
+    def texts(
+        self, texts: Sequence[tuple[str, bytes]], flags: Sequence[str] = (), *, to_the_end: bool = True
+    ) -> list[Tried]:
+        """What comes of each new text of a file (as statements name it), compiled with further flags.
+
+        Unless ``to_the_end`` it is run only until it is seen that not all cases pass.
+        """
+        return self._each([(file, partial(bytes, text)) for file, text in texts], flags, to_the_end)
 
     def trapped(self, texts: Sequence[tuple[str, bytes]], plain: Sequence[Tried]) -> list[Check]:
         """Each new text of a file on all cases with traps on bounds, null, overflowing pointers, shifts and division.
@@ -212,10 +221,13 @@ class Editing:
         except (WhenceError, OSError, TimeoutError):
             return None
 
-    def _each(self, changes: Sequence[tuple[str, NewText]], flags: Sequence[str] = ()) -> list[Tried]:
+    def _each(
+        self, changes: Sequence[tuple[str, NewText]], flags: Sequence[str] = (), to_the_end: bool = True
+    ) -> list[Tried]:
         first, self._numbers = self._numbers, self._numbers + len(changes)
         with ThreadPoolExecutor(cpu_count() or 1) as pool:
-            jobs = [pool.submit(self._one, *change, f"edit-{n}", flags) for n, change in enumerate(changes, first)]
+            numbered = enumerate(changes, first)
+            jobs = [pool.submit(self._one, *change, f"edit-{n}", flags, to_the_end) for n, change in numbered]
             try:
                 return [job.result() for job in jobs]
             except BaseException:
@@ -223,7 +235,7 @@ class Editing:
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def _one(self, file: str, changed: NewText, name: str, flags: Sequence[str]) -> Tried:
+    def _one(self, file: str, changed: NewText, name: str, flags: Sequence[str], to_the_end: bool) -> Tried:
         """Compile the program with a changed file, and run it."""
         if any(case.schedule is not None for case in self._subject.cases):
             return Tried(trouble=SCHEDULED)
@@ -235,7 +247,8 @@ class Editing:
             text = changed()
             if self._ground.trouble:
                 return Tried(trouble=f"not run: {self._ground.trouble}")
-            return self._run(self._rebuild.build(self._subject.folder / file, text, name, self._deadline, flags))
+            executable = self._rebuild.build(self._subject.folder / file, text, name, self._deadline, flags)
+            return self._run(executable, to_the_end)
         except TimeoutError:
             return Tried(trouble="no time was left to compile")
         except DoesNotCompile as error:
@@ -245,7 +258,7 @@ class Editing:
 
     # ---- Runs --------------------------------------------------------------------------------------------------------
 
-    def _run(self, executable: Path) -> Tried:
+    def _run(self, executable: Path, to_the_end: bool) -> Tried:
         """Run all cases, the failing ones first, but those that fail by a memory error, which no plain run shows."""
         runs = self._runs
         failing = [row for row in runs.failing if runs.tested[row].outcome.kind is not Kind.MEMORY]
@@ -267,6 +280,9 @@ class Editing:
                     elif outcome.failed and not failed:
                         broken.append(row)
                         how = how or f"`{result.case.name}`: {outcome.text or outcome.kind}"
+                done = start + len(part)
+                if not to_the_end and (broken or len(repaired) < min(done, len(failing))):
+                    return Tried(tuple(repaired), tuple(broken), done, how)
         return Tried(tuple(repaired), tuple(broken), len(rows), how)
 
     @contextmanager

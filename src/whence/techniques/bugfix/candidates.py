@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from heapq import heappop, heappush
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import CSource, Unit, entries, is_listed, lines_of, own_headers
 from whence.program.source_edits import Kind, Part, SourceEdit
 from whence.techniques.bugfix.conditions import Conditions
-from whence.techniques.bugfix.declarations import DeclarationChanges
+from whence.techniques.bugfix.declarations import LIKELY, POSSIBLE, WIDER, DeclarationChanges
 from whence.techniques.bugfix.entries import EntryChanges
 from whence.techniques.bugfix.expressions import ExpressionChanges, Splice
 from whence.techniques.bugfix.likelihood import likeliest_first
@@ -235,6 +236,32 @@ def ordered(
             if (edit.file, edit.parts) not in seen:
                 seen.add((edit.file, edit.parts))
                 yield edit
+
+
+def wider_types(
+    files: Mapping[str, FileCandidates], statements: Sequence[tuple[str, int]], made: Mapping[str, int]
+) -> Iterator[SourceEdit]:
+    """The edits that give what some statements name a wider type than a small one, each of which needs a build.
+
+    A program has few variables of small types, and what is lost in one is lost wherever that is seen.
+    """
+    return _alone(files, statements, made, [WIDER])
+
+
+def alone_ordered(
+    files: Mapping[str, FileCandidates], statements: Sequence[tuple[str, int]], made: Mapping[str, int]
+) -> Iterator[SourceEdit]:
+    """The distinct edits of some statements that need a build each, wider types first, then the likeliest."""
+    return chain(wider_types(files, statements, made), _alone(files, statements, made, [LIKELY, POSSIBLE]))
+
+
+def _alone(
+    files: Mapping[str, FileCandidates],
+    statements: Sequence[tuple[str, int]],
+    made: Mapping[str, int],
+    tiers: Collection[int],
+) -> Iterator[SourceEdit]:
+    return ordered(files, statements, made, lambda file, line: (one for one in file.alone(line) if one[0] in tiers))
 
 
 def _wait(waiting: list[Waiting], place: int, number: int, edits: Iterator[SourceEdit]) -> None:

@@ -31,7 +31,8 @@ _OTHERS = {  # what a type is mended into most; those that are not listed are sm
     "float": ("double",),
     **dict.fromkeys(BOOLS, ("int", "long", "double")),
 }
-LIKELY, POSSIBLE = 0, 2  # tiers
+_SMALL = CHARACTERS | BOOLS | {"float", "short", "unsigned short"}
+WIDER, LIKELY, POSSIBLE = 0, 1, 2  # tiers
 
 
 class DeclarationChanges:
@@ -65,7 +66,7 @@ class DeclarationChanges:
         if kind is None or not declarators:
             return
         points = all(any(n.type == "pointer_declarator" for n in walk(one)) for one in declarators)
-        yield from ((_text(kind, new), LIKELY) for new in self._types(self._source.name(kind), points))
+        yield from ((_text(kind, new), tier) for new, tier in self._types(self._source.name(kind), points))
         for declarator in declarators:
             if declarator.type in ("identifier", "pointer_declarator") and self._has_no_value(node):
                 yield _text(declarator, f"{self._source.name(declarator)} = 0"), LIKELY
@@ -80,14 +81,19 @@ class DeclarationChanges:
         is_local = node.type == "declaration" and self._source.function_at(node.start_byte) is not None
         return is_local and storage.isdisjoint(("static", "extern"))
 
-    def _types(self, written: str, points: bool) -> Iterator[str]:
-        """Other types than one, as it is written; what pointers lead to becomes another kind of character alone."""
+    def _types(self, written: str, points: bool) -> Iterator[tuple[str, int]]:
+        """Other types than one, as it is written, each with its tier.
+
+        What pointers lead to becomes another kind of character alone.
+        """
         old = self._resolved(" ".join(written.split()))
         if not is_number(old) and old not in BOOLS:
             return
+        first = WIDER if old in _SMALL and not points else LIKELY
         for new in _OTHERS.get(old, _OF_SMALL):
             if new not in (old, written) and (not points or {old, new} <= CHARACTERS):
-                yield new
+                yield new, first
+                first = LIKELY
 
     def _larger(self, size: str) -> tuple[str, ...]:
         """Larger sizes of an array."""
