@@ -219,6 +219,46 @@ int main(int argc, char **argv)
 """
 
 
+NARROW = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int left(int quota, int rounds)
+{
+    signed char used = 4 * rounds; /* FAULT */
+    int rest = quota - used;
+    return rest > 0 ? rest : 0;
+}
+int main(int argc, char **argv)
+{
+    printf("%d\\n", left(200, atoi(argv[1])));
+    return 0;
+}
+"""
+
+
+def test_compared_with_the_program_with_a_wider_type():
+    folder = subject_folder("chain-narrow", narrow_c=NARROW)
+    cases = [
+        "--fails",
+        "50",
+        "--expect",
+        "0\n",
+        "--fails",
+        "40",
+        "--expect",
+        "40\n",
+        "--passes",
+        "10",
+        "--passes",
+        "31",
+    ]
+    chain = whence(folder, "chain", "narrow.c", *cases, "--reference", "edit", "--json").json["chain"]
+    assert (chain["reference"]["kind"], chain["reference"]["line"]) == ("edit", line_of(NARROW, "FAULT"))
+    assert "`int` instead of `signed char`" in chain["reference"]["text"]
+    told = [(step["line"], step["reference"]) for step in chain["steps"]]
+    assert told[0] == (line_of(NARROW, "int rest"), "0")  # the edited line has no counterpart
+
+
 def test_compared_with_the_program_with_an_edit_of_its_source():
     right = {"0 1": 4, "1 2": 12, "2 0": 14}
     cases = [word for case, twice in right.items() for word in ("--fails", case, "--expect", f"twice {twice}\n")]

@@ -10,6 +10,7 @@ from cli_tool import subject_folder
 
 import whence
 from whence.diagnosis.edit_search import EditSearch
+from whence.diagnosis.edits_alone import EditsAlone
 from whence.diagnosis.locate_steps import alternated
 from whence.diagnosis.tried_edits import tried_edits
 from whence.findings import Entry, Findings, Statement
@@ -20,7 +21,7 @@ from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.runs import run_all
 from whence.subject.subject import Subject, subject_from_sources
-from whence.techniques.bugfix.candidates import FileCandidates, ordered
+from whence.techniques.bugfix.candidates import FileCandidates, alone_ordered, ordered, wider_types
 from whence.techniques.bugfix.knowledge import SHIPPED, load
 from whence.techniques.bugfix.likelihood import fixes_made
 
@@ -98,6 +99,35 @@ int g(int a, int b)
     return sum;
 }
 """
+
+
+# What is left of the quota is more than its type holds.
+QUOTA = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static short rounds;
+static int left(int quota, const char *word)
+{
+    signed char used = strlen(word) * rounds;
+    return quota - used;
+}
+int main(int argc, char **argv)
+{
+    rounds = atoi(argv[1]);
+    printf("%d\\n", left(200, argc > 2 ? argv[2] : ""));
+    return 0;
+}
+"""
+NARROW = QUOTA[: QUOTA.index("signed char")].count("\n") + 1
+
+
+def quota() -> Subject:
+    folder = subject_folder("edits-quota", quota_c=QUOTA)
+    fails = {"50 four": "0\n", "13 overflowing": "57\n", "9 aaaaaaaaaaaaaaaa": "56\n"}
+    cases = [Case(a, tuple(a.split()), expected=Expected(o.encode())) for a, o in fails.items()]
+    cases += [Case(a, tuple(a.split())) for a in ("3 one", "0 zero", "1 overflowing", "30 four")]
+    return subject_from_sources([folder / "quota.c"], [], cases, replace(Subject.limits, time=5.0))
 
 
 def subject(name: str) -> Subject:
@@ -219,6 +249,41 @@ def test_the_missing_statement_is_a_rule_of_the_place_of_the_gap() -> None:
     assert (row["f2p"], row["failing"], row["p2f"], row["score"]) == (3, 3, 0, 1.0) and row["checked"] == 4
     assert all(row["p2f"] == 0 for row in tried.rows) and tried.passing >= 1 and tried.tried > 100
     assert all(sum(r["line"] == line for r in tried.rows) <= 3 for line, _ in best)
+
+
+def test_a_wider_type_is_a_rule_of_the_declaration() -> None:
+    program = quota()
+    runs = run_all(program)
+    ranking = [Entry(Statement("quota.c", line), 1.0, 1, 1) for line in (NARROW + 1, NARROW, NARROW + 5)]
+    tried = tried_edits(program, runs, ranking, runs.failing, time.monotonic() + 200, MADE)
+    first = tried.rows[0]
+    assert (first["line"], first["rule"]) == (NARROW, "`int` instead of `signed char`")
+    assert first["after"] == "int used = strlen(word) * rounds;"
+    assert (first["f2p"], first["failing"], first["p2f"], first["score"], first["checked"]) == (3, 3, 0, 1.0, 4)
+
+
+def test_wider_types_come_before_other_edits_that_need_a_build() -> None:
+    source = CSource(QUOTA.encode())
+    lines = [("q.c", line) for line in range(1, QUOTA.count("\n") + 1)]
+    files = {"q.c": FileCandidates(source, "q.c")}
+    wider = [edited(source, edit) for edit in wider_types(files, lines, {})]
+    assert set(wider) == {QUOTA.replace(old, "int").encode() for old in ("signed char", "short")}
+    every = list(alone_ordered(files, lines, {}))
+    assert [edited(source, edit) for edit in every[:2]] == wider and len(every) > 10
+    assert len({edit.parts for edit in every}) == len(every)
+
+
+def test_edits_by_themselves_that_there_is_no_time_for() -> None:
+    program = quota()
+    runs = run_all(program)
+    file = FileCandidates(CSource(QUOTA.encode()), "quota.c")
+    edits = [edit for _, edit in file.alone(NARROW)]
+    late = EditsAlone(program, runs, {"quota.c": file.source}, time.monotonic())
+    assert not list(late.passing(edits)) and late.is_late and not late.tried
+    alone = EditsAlone(program, runs, {"quota.c": file.source}, time.monotonic() + 100)
+    texts = [edited(file.source, edit) for edit in alone.passing(edits)]
+    assert QUOTA.replace("signed char", "int").encode() in texts and len(texts) < len(edits)
+    assert alone.tried == len(edits) and not alone.is_late
 
 
 def located(name: str, **how: object) -> Findings:

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from whence.diagnosis.edit_trials import EditTrials
+from whence.diagnosis.edits_alone import ALONE, AT_ONCE
 from whence.diagnosis.proposed_edits import proposed
 from whence.diagnosis.recorded_edits import NOT_RECORDED, RECORDED, memory_of
 from whence.findings import Entry, Statement
@@ -38,7 +39,6 @@ Favoured = Mapping[Statement, Sequence[str]]  # descriptions of fixes of stateme
 SIEVING = 0.85  # of the time, for joint builds; the rest is for what passed
 CONFIRMED = 12  # edits that are compiled by themselves, the best ones
 NEAREST = 4  # ... where none passes
-ALONE, AT_ONCE = 48, 8  # edits that no joint build can hold, such as other types, that are tried, and at a time
 FIRST_OF_ALL = -1  # the place of edits that rules stand for
 NOT_HELD = "compiled by itself it mends no failing case"
 

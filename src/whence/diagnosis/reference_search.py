@@ -19,9 +19,9 @@ import numpy as np
 from whence.alter.session import Session
 from whence.dependence.predicate_switching import Failing
 from whence.dependence.slices import symptom_start
-from whence.diagnosis.edit_search import ALONE, AT_ONCE
 from whence.diagnosis.edit_trials import EditTrials
 from whence.diagnosis.edited_program import edited_program
+from whence.diagnosis.edits_alone import ALONE, AT_ONCE, EditsAlone
 from whence.diagnosis.own_verdict import files_of_tests
 from whence.diagnosis.suggested import NOTHING, Suggested
 from whence.diagnosis.tried_edits import STATEMENTS, known_fixes, likeliest_first, words_of
@@ -32,7 +32,6 @@ from whence.probe.instrument import Variant
 from whence.program.c_source import CSource
 from whence.program.source_edits import SourceEdit, edited, edited_line
 from whence.subject.candidate_edits import CandidateRuns
-from whence.subject.edited import Editing
 from whence.subject.runs import counters
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.subject.symptoms import symptom_of
@@ -370,14 +369,17 @@ class _Edits(Finder):
         statements = [(e.statement.file, e.statement.line) for e in ranking if e.statement.file in files]
         deadline = work.deadline if work.deadline is not None else time.monotonic() + investigation.clock.left
         made, sources = known_fixes(subject.folder), {name: file.source for name, file in files.items()}
-        types = list(islice(alone_ordered(files, statements, made), ALONE))
         wider = list(islice(wider_types(files, statements, made), AT_ONCE))
-        found = self._alone(sources, wider, deadline)
+        others = list(islice(alone_ordered(files, statements, made), len(wider), ALONE))
+        alone = EditsAlone(subject, investigation.runs, sources, deadline)
+        found = next(alone.passing(wider), None)
         if found is None:
             now = time.monotonic()
             found = self._joint(files, ordered(files, statements, made), now + JOINT * (deadline - now))
         if found is None:
-            found = self._alone(sources, types[len(wider) :], deadline)
+            found = next(alone.passing(others), None)
+        self._tried += alone.tried
+        self.is_over &= not alone.is_late
         if found is not None:
             self._found(sources[found.file], found)
 
@@ -390,26 +392,9 @@ class _Edits(Finder):
         sources = {name: file.source for name, file in files.items()}
         with CandidateRuns(subject, runs, deadline) as candidates:
             trials.run(candidates, sources, edits, files)
-            self._tried, self.is_over = self._tried + candidates.count.tried, trials.all_made
+            self._tried, self.is_over = candidates.count.tried, trials.all_made
         likely = (one.edit for _, one in likeliest_first(trials, {}, sources) if one.ran and len(one.edit.parts) == 1)
         return next((edit for edit in likely if edited_line(sources[edit.file], edit)), None)
-
-    def _alone(self, sources: Mapping[str, CSource], edits: Sequence[SourceEdit], deadline: float) -> SourceEdit | None:
-        """The first one that passes, of those that need a build each."""
-        runs = self._investigation.runs
-        with Editing(self._investigation.subject, runs, deadline) as editing:
-            for start in range(0, len(edits), AT_ONCE):
-                if time.monotonic() >= deadline:
-                    self.is_over = False
-                    break
-                some = edits[start : start + AT_ONCE]
-                texts = [(edit.file, edited(sources[edit.file], edit)) for edit in some]
-                tried = editing.texts(texts, to_the_end=False)
-                self._tried += len(some)
-                passing = (e for e, one in zip(some, tried, strict=True) if one.passes(len(runs.failing)))
-                if (found := next(passing, None)) is not None:
-                    return found
-        return None
 
     def _found(self, source: CSource, edit: SourceEdit) -> None:
         """Build the program with an edit, to compare with."""

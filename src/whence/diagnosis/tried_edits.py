@@ -21,11 +21,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whence.diagnosis.edit_trials import EditTrials
+from whence.diagnosis.edits_alone import AT_ONCE, EditsAlone
 from whence.findings import Entry, Statement, plural
 from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, SourceEdit, edited_line
 from whence.subject.candidate_edits import CandidateRuns, Sieved
-from whence.techniques.bugfix.candidates import FileCandidates, file_candidates, ordered
+from whence.techniques.bugfix.candidates import FileCandidates, file_candidates, ordered, wider_types
 from whence.techniques.bugfix.knowledge import known
 from whence.techniques.bugfix.likelihood import fixes_made
 from whence.techniques.bugfix.novelty import size
@@ -74,8 +75,9 @@ def tried_edits(
 ) -> TriedEdits:
     """Try edits of the first statements of a ranking on the failing cases ``rows`` and all passing ones.
 
-    First such as give a value that would have been right (the part ``pairs``) to its place, anywhere in the function:
-    they fit the cases, so they do not end the search, and are doubtful but for values that are often assigned.
+    First a few that give a variable a wider type. Then such as give a value that would have been right (the part
+    ``pairs``) to its place, anywhere in the function: they fit the cases, so they do not end the search, and are
+    doubtful but for values that are often assigned.
     ``made``: how often fixes of each kind were made. Until ``deadline`` (of ``time.monotonic``), or until enough of
     them have passed.
     """
@@ -88,11 +90,16 @@ def tried_edits(
     sources = {name: file.source for name, file in files.items()}
     fitted, places = dict(_assignments(files, right)), dict[SourceEdit, int]()
     likely = _placed(ordered(files, statements, made), places)
+    alone = EditsAlone(subject, runs, sources, deadline)
+    wider = [
+        (float(size(sources[edit.file], edit)), Sieved(edit, tuple(rows), ran=len(runs.passing)))
+        for edit in alone.passing(list(islice(wider_types(files, statements, made), AT_ONCE)))
+    ]
     trials = EditTrials(rows, deadline, counts=lambda one: one.ran > 0 and one.edit not in fitted)
     with CandidateRuns(subject, runs, deadline) as candidates:
         trials.run(candidates, sources, chain(fitted, (edit for edit in likely if edit not in fitted)), files)
-        tried = candidates.count.tried
-    found = likeliest_first(trials, dict.fromkeys(fitted, len(trials.places)) | places, sources)
+        tried = alone.tried + candidates.count.tried
+    found = wider + likeliest_first(trials, dict.fromkeys(fitted, len(trials.places)) | places, sources)
     doubtful = {edit for edit, value in fitted.items() if not (value in PLAIN or value.isidentifier())} - places.keys()
     checked = sum(one.ran > 0 for _, one in found)
     listed = list(_rows(runs, sources, all_statements, found, doubtful, rows))

@@ -1,0 +1,48 @@
+"""Edits that no running program can choose, such as other types: each is built by itself, and run.
+
+A build takes a part of a second, so a few dozen are tried where joint builds try thousands.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from whence.program.c_source import CSource
+from whence.program.source_edits import SourceEdit, edited
+from whence.run.outcome import Kind
+from whence.subject.edited import Editing
+
+if TYPE_CHECKING:
+    from whence.subject.runs import Runs
+    from whence.subject.subject import Subject
+
+ALONE, AT_ONCE = 48, 8  # edits that are tried, and at a time
+
+
+class EditsAlone:
+    """Tries edits of ``sources`` by themselves until ``deadline`` (of ``time.monotonic``).
+
+    ``tried`` counts them; ``is_late``: not all that were given have been tried.
+    """
+
+    def __init__(self, subject: Subject, runs: Runs, sources: Mapping[str, CSource], deadline: float) -> None:
+        self._subject, self._runs, self._sources, self._deadline = subject, runs, sources, deadline
+        self.tried = 0
+        self.is_late = False
+
+    def passing(self, edits: Sequence[SourceEdit]) -> Iterator[SourceEdit]:
+        """Those with which all cases pass, in order; each is run only until one fails."""
+        tested = self._runs.tested
+        failing = sum(tested[row].outcome.kind is not Kind.MEMORY for row in self._runs.failing)
+        with Editing(self._subject, self._runs, self._deadline) as editing:
+            for start in range(0, len(edits), AT_ONCE):
+                if time.monotonic() >= self._deadline:
+                    self.is_late = True
+                    return
+                some = edits[start : start + AT_ONCE]
+                texts = [(edit.file, edited(self._sources[edit.file], edit)) for edit in some]
+                tried = editing.texts(texts, to_the_end=False)
+                self.tried += len(some)
+                yield from (edit for edit, one in zip(some, tried, strict=True) if one.passes(failing))
