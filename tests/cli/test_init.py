@@ -68,6 +68,16 @@ def test_makefile_executable_and_pairs(make):
             "make CC=whence-cc all check TESTS=",
         ),
         ({"configure": ""}, "calc", "./configure CC=whence-cc && make"),
+        (
+            {"meson.build": "", "configure": "", "out/meson-private/x": ""},
+            "calc",
+            "CC=whence-cc meson setup out && ninja -C out",
+        ),
+        (
+            {"CMakeLists.txt": "", "configure": "", "made/CMakeCache.txt": ""},
+            "calc",
+            "cmake -B made -DCMAKE_C_COMPILER=whence-cc && cmake --build made",
+        ),
         ({"meson.build": ""}, "build/calc", "CC=whence-cc meson setup build && ninja -C build"),
         ({"CMakeLists.txt": ""}, "build/calc", "cmake -B build -DCMAKE_C_COMPILER=whence-cc && cmake --build build"),
     ],

@@ -12,6 +12,20 @@ def test_texts_stand_between_quotes_and_in_documents():
     assert list(texts_in(script))[-2:] == [b"e\nf\n", b"g\n"]
 
 
+def test_texts_that_name_characters_may_stand_for_these():
+    shown = rb"""want b'a\n\xd7\x90\\z\t' got b'plain' printf "tab\011.\"\n" """
+    assert list(texts_in(shown)) == [
+        *(rb"a\n\xd7\x90\\z\t", b"a\n\xd7\x90\\z\t", b"plain"),
+        *(b'tab\\011."\\n', b'tab\t."\n'),
+    ]
+
+
+def test_what_python_shows_of_a_wanted_text_is_found():
+    one = invocation(1, b"ABC\nDEF 1\n", output="")
+    found = wanted([one], [], rb"Output: b'ABC\nDEF 1\n' reference file: b'ABC\nDEF 2\n'")
+    assert next(text for _, text in found) == b"ABC\nDEF 2\n"
+
+
 def test_a_difference_shows_what_stands_in_the_place_of_a_part_whichever_side_the_output_is():
     one = invocation(1, b"<p>\nx\n</p>\n", output="")
     shown = b"--- expected\n+++ actual\n@@ -1,3 +1,3 @@\n <p>\n-y\n+x\n </p>\n"

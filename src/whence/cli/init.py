@@ -27,6 +27,8 @@ CASE_FOLDERS = ("cases", "tests", "test", "testcases", "t", "inputs")
 CASE_FILES = ("cases.txt", "tests.txt", "suite.txt", "cases", "suite", "universe", "testplan.txt")
 OUTPUT_FOLDERS = ("outputs", "expected", "output", "golden")
 NAMING = "(?:PROGRAMS?|PROG|TARGET|BIN|EXE|bin_PROGRAMS)"  # variables that hold the name of the program
+CMAKE = "cmake -B {0} -DCMAKE_C_COMPILER=whence-cc && cmake --build {0}"
+MESON = "CC=whence-cc meson setup {0} && ninja -C {0}"
 TARGETS = re.compile(rf"^{NAMING}\s*[:?]?=\s*([\w./-]+)", re.M)
 VERSION = re.compile(r"[-_]v?\d[\w.]*$")  # at the end of a folder's name
 PROBES = {"CMakeFiles", "meson-private"}  # folders of programs that test the compiler
@@ -207,14 +209,18 @@ def _is_program(path: Path) -> bool:
 
 
 def _build_command(folder: Path, has_makefile: bool) -> str | None:
+    """The command that builds the program in a folder: as it was built there, else as the folder's files allow."""
     if has_makefile:
         return "make CC=whence-cc"
+    for left, command in (("meson-private", MESON), ("CMakeCache.txt", CMAKE)):
+        for path in sorted(folder.glob(f"*/{left}")):
+            return command.format(path.parent.name)
     if (folder / "configure").is_file():
         return "./configure CC=whence-cc && make"
     if (folder / "CMakeLists.txt").is_file():
-        return "cmake -B build -DCMAKE_C_COMPILER=whence-cc && cmake --build build"
+        return CMAKE.format("build")
     if (folder / "meson.build").is_file():
-        return "CC=whence-cc meson setup build && ninja -C build"
+        return MESON.format("build")
     return None
 
 

@@ -16,6 +16,9 @@ from whence.run.invocations import Invocation
 QUOTED = re.compile(rb"\"((?:[^\"\\]|\\.)*)\"|'([^']*)'", re.S)
 DOCUMENT = re.compile(rb"<<-?\s*[\"'\\]?(\w+)[\"']?[^\n]*\n(.*?)^\s*\1$", re.S | re.M)
 ESCAPED = re.compile(rb"\\([\"\\$`])")
+# Characters as C, Python and `printf` name them.
+NAMED = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|([0-7]{1,3})|([abfnrtv\\\"']))")
+CHARACTERS = dict(zip(b"abfnrtv\\\"'", b"\a\b\f\n\r\t\v\\\"'", strict=True))
 HUNK = re.compile(rb"^@@ .*\n((?:[ +-].*\n?|\n)+)", re.M)
 LONGEST = 4096  # bytes of a text that is compared with an output
 LIKE = 0.5  # part of two texts that is equal where one may have been wanted instead of the other
@@ -23,11 +26,26 @@ MOST_ALIKE = 2  # texts that one invocation may have been wanted to print
 
 
 def texts_in(script: bytes) -> Iterator[bytes]:
-    """The texts between quotes in a script or in what a test printed, and its documents (``<<``)."""
+    """The texts between quotes in a script or in what a test printed, and its documents (``<<``).
+
+    Where a text names characters (``\\n``) it may stand for these, as what Python prints of one does.
+    """
     for found in QUOTED.finditer(script):
-        yield found[2] if found[1] is None else ESCAPED.sub(rb"\1", found[1])
+        written = found[2] if found[1] is None else found[1]
+        plain = written if found[1] is None else ESCAPED.sub(rb"\1", written)
+        yield plain
+        if (named := NAMED.sub(_named, written)) != plain:
+            yield named
     for document in DOCUMENT.finditer(script):
         yield document[2]
+
+
+def _named(found: re.Match[bytes]) -> bytes:
+    """The character that is named."""
+    number, octal, letter = found.groups()
+    if letter is not None:
+        return bytes([CHARACTERS[letter[0]]])
+    return bytes([int(number, 16) if number is not None else int(octal, 8) & 255])
 
 
 def shown_instead(one: Invocation, output: bytes) -> Iterator[tuple[bytes, bool]]:
@@ -56,7 +74,7 @@ def wanted(invocations: Sequence[Invocation], texts: Iterable[bytes], output: by
             found[one.order, text] = 2.0, one, text
         if not got or got in known or len(got) > LONGEST:
             continue
-        shown = got in output  # a test that complains of an output may print it
+        shown = got in output or got in printed  # a test that complains of an output may print it
         for likeness, text in sorted(_alike(got, known | printed), reverse=True)[:MOST_ALIKE]:
             ending = one.stdout[len(one.stdout.rstrip()) :]
             found.setdefault((one.order, text), (likeness + shown, one, text + ending))
