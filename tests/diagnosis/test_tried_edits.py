@@ -278,10 +278,9 @@ def test_edits_by_themselves_that_there_is_no_time_for() -> None:
     runs = run_all(program)
     file = FileCandidates(CSource(QUOTA.encode()), "quota.c")
     edits = [edit for _, edit in file.alone(NARROW)]
-    late = EditsAlone(program, runs, {"quota.c": file.source}, time.monotonic())
-    assert not list(late.passing(edits)) and late.is_late and not late.tried
-    alone = EditsAlone(program, runs, {"quota.c": file.source}, time.monotonic() + 100)
-    texts = [edited(file.source, edit) for edit in alone.passing(edits)]
+    late, alone = (EditsAlone(program, runs, {"quota.c": file.source}) for _ in range(2))
+    assert not list(late.passing(edits, time.monotonic())) and late.is_late and not late.tried
+    texts = [edited(file.source, edit) for edit in alone.passing(edits, time.monotonic() + 100)]
     assert QUOTA.replace("signed char", "int").encode() in texts and len(texts) < len(edits)
     assert alone.tried == len(edits) and not alone.is_late
 

@@ -19,26 +19,33 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 ALONE, AT_ONCE = 48, 8  # edits that are tried, and at a time
+FIRST = 0.2  # of the time for edits, for those that are tried before joint builds: wider types
+
+
+def end_of_first(deadline: float) -> float:
+    """When those that are tried before joint builds have to be done (of ``time.monotonic``); ``deadline``: of all."""
+    now = time.monotonic()
+    return now + FIRST * (deadline - now)
 
 
 class EditsAlone:
-    """Tries edits of ``sources`` by themselves until ``deadline`` (of ``time.monotonic``).
+    """Tries edits of ``sources`` by themselves.
 
     ``tried`` counts them; ``is_late``: not all that were given have been tried.
     """
 
-    def __init__(self, subject: Subject, runs: Runs, sources: Mapping[str, CSource], deadline: float) -> None:
-        self._subject, self._runs, self._sources, self._deadline = subject, runs, sources, deadline
+    def __init__(self, subject: Subject, runs: Runs, sources: Mapping[str, CSource]) -> None:
+        self._subject, self._runs, self._sources = subject, runs, sources
         self.tried = 0
         self.is_late = False
 
-    def passing(self, edits: Sequence[SourceEdit]) -> Iterator[SourceEdit]:
-        """Those with which all cases pass, in order; each is run only until one fails."""
+    def passing(self, edits: Sequence[SourceEdit], deadline: float) -> Iterator[SourceEdit]:
+        """Those with which all cases pass, in order, until ``deadline``; each is run only until one fails."""
         tested = self._runs.tested
         failing = sum(tested[row].outcome.kind is not Kind.MEMORY for row in self._runs.failing)
-        with Editing(self._subject, self._runs, self._deadline) as editing:
+        with Editing(self._subject, self._runs, deadline) as editing:
             for start in range(0, len(edits), AT_ONCE):
-                if time.monotonic() >= self._deadline:
+                if time.monotonic() >= deadline:
                     self.is_late = True
                     return
                 some = edits[start : start + AT_ONCE]

@@ -21,7 +21,7 @@ from whence.dependence.predicate_switching import Failing
 from whence.dependence.slices import symptom_start
 from whence.diagnosis.edit_trials import EditTrials
 from whence.diagnosis.edited_program import edited_program
-from whence.diagnosis.edits_alone import ALONE, AT_ONCE, EditsAlone
+from whence.diagnosis.edits_alone import ALONE, AT_ONCE, EditsAlone, end_of_first
 from whence.diagnosis.own_verdict import files_of_tests
 from whence.diagnosis.suggested import NOTHING, Suggested
 from whence.diagnosis.tried_edits import STATEMENTS, known_fixes, likeliest_first, words_of
@@ -371,13 +371,13 @@ class _Edits(Finder):
         made, sources = known_fixes(subject.folder), {name: file.source for name, file in files.items()}
         wider = list(islice(wider_types(files, statements, made), AT_ONCE))
         others = list(islice(alone_ordered(files, statements, made), len(wider), ALONE))
-        alone = EditsAlone(subject, investigation.runs, sources, deadline)
-        found = next(alone.passing(wider), None)
+        alone = EditsAlone(subject, investigation.runs, sources)
+        found = next(alone.passing(wider, end_of_first(deadline)), None)
         if found is None:
             now = time.monotonic()
             found = self._joint(files, ordered(files, statements, made), now + JOINT * (deadline - now))
         if found is None:
-            found = next(alone.passing(others), None)
+            found = next(alone.passing(others, deadline), None)
         self._tried += alone.tried
         self.is_over &= not alone.is_late
         if found is not None:

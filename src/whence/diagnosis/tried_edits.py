@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whence.diagnosis.edit_trials import EditTrials
-from whence.diagnosis.edits_alone import AT_ONCE, EditsAlone
+from whence.diagnosis.edits_alone import AT_ONCE, EditsAlone, end_of_first
 from whence.findings import Entry, Statement, plural
 from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, SourceEdit, edited_line
@@ -90,10 +90,10 @@ def tried_edits(
     sources = {name: file.source for name, file in files.items()}
     fitted, places = dict(_assignments(files, right)), dict[SourceEdit, int]()
     likely = _placed(ordered(files, statements, made), places)
-    alone = EditsAlone(subject, runs, sources, deadline)
+    alone = EditsAlone(subject, runs, sources)
     wider = [
         (float(size(sources[edit.file], edit)), Sieved(edit, tuple(rows), ran=len(runs.passing)))
-        for edit in alone.passing(list(islice(wider_types(files, statements, made), AT_ONCE)))
+        for edit in alone.passing(list(islice(wider_types(files, statements, made), AT_ONCE)), end_of_first(deadline))
     ]
     trials = EditTrials(rows, deadline, counts=lambda one: one.ran > 0 and one.edit not in fitted)
     with CandidateRuns(subject, runs, deadline) as candidates:
