@@ -51,6 +51,7 @@ COMPARED = 6  # equally good rules or switches, at most, of which the run that t
 MANY = 1 << 20  # events of a failing run from which on it is not recorded with several patches
 REPAIRS = 0.9  # score from which on a rule is taken for a repair
 SEARCHING = 0.6  # of the time, at most, for finding a run to compare with: the rest is for comparing
+SEARCHING_SHORT = 0.75  # ... with a failing run of fewer events than MANY, which takes a second or two
 LATE = 1.0  # seconds that the search may go on when its time is over, before it is ended
 JOINT = 0.75  # of the time for edits, for those that one build holds many of
 ALTERING = 0.8  # of the search's time, for altered runs: the rest is for choosing among what they found
@@ -85,13 +86,16 @@ PATCHES = (Choice.REPAIR, Choice.SWITCH, Choice.PAIR, Choice.RULE)
 TURNS = (
     (Choice.REPAIR, 0.25),
     (Choice.SWITCH, 0.25),
-    (Choice.EDIT, 0.6),
+    (Choice.EDIT, 0.75),
     (Choice.PAIR, 0.35),
     (Choice.REPAIR, 0.6),
     (Choice.SWITCH, 0.6),
     (Choice.PAIR, 0.8),
     (Choice.RULE, 1.0),
 )
+
+
+BETTER = 0.85  # ... at least, where something is found that its kind is preferred to
 
 
 class ReferenceSearch:
@@ -137,7 +141,8 @@ class ReferenceSearch:
         """The preferred one of the kinds behind a choice (-1: of all); None where there is none in time."""
         wanted = [choice for choice in self._finders if choice > behind]
         self._investigation.build(Variant.REPLAY)
-        with self._investigation.clock.part(SEARCHING):
+        searching = SEARCHING if self._recording.trace.events > MANY else SEARCHING_SHORT
+        with self._investigation.clock.part(searching):
             found: Sequence[Reference] = ()
             try:
                 with alarm(self._investigation.clock.left + LATE):
@@ -164,6 +169,8 @@ class ReferenceSearch:
                     continue
                 is_last = choice not in [later for later, _ in turns[number + 1 :]]
                 is_only = all(self._finders[other].is_over for other, _ in turns if other is not choice)
+                if any(self._finders[other].found() for other, _ in turns if other > choice):
+                    share = max(share, BETTER)
                 with work.share(1.0 if is_last and is_only else share):
                     finder.take_turn(work)
 
