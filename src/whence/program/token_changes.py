@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _TOKEN = re.compile(
-    rb'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.])*'
-    rb"|<<=|>>=|\.\.\.|->|\+\+|--|<<|>>|[<>=!+\-*/%&|^]=|&&|\|\||[^\s\w]"
+    r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.])*'
+    r"|<<=|>>=|\.\.\.|->|\+\+|--|<<|>>|[<>=!+\-*/%&|^]=|&&|\|\||[^\s\w]",
+    re.ASCII,
 )
-_COMMENT = re.compile(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 class Change(NamedTuple):
@@ -25,13 +26,19 @@ class Change(NamedTuple):
 
 def c_tokens(text: bytes) -> list[str]:
     """The tokens of a piece of C, without comments."""
-    return [token.decode("latin-1") for token in _TOKEN.findall(_COMMENT.sub(b" ", text))]
+    written = text.decode("latin-1")
+    return _TOKEN.findall(_COMMENT.sub(" ", written) if "/*" in written or "//" in written else written)
+
+
+@lru_cache(maxsize=64)  # a statement has a thousand edits
+def _old_tokens(text: bytes) -> list[str]:
+    return c_tokens(text)
 
 
 @lru_cache(maxsize=4096)  # the edits of a statement are asked for what they are called, and how large they are
 def token_changes(old: bytes, new: bytes) -> tuple[Change, ...]:
     """The changes that lead from one text to the other."""
-    before, after = c_tokens(old), c_tokens(new)
+    before, after = _old_tokens(old), c_tokens(new)
     return tuple(
         Change(tuple(before[a:b]), tuple(after[c:d]), tuple(before[:a]), tuple(before[b:]))
         for tag, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes()

@@ -69,7 +69,8 @@ def _without_braces(change: Change) -> Change:
             words = words[1:]
         return words
 
-    return change._replace(old=stripped(change.old), new=stripped(change.new))
+    ends = {*change.old[:1], *change.old[-1:], *change.new[:1], *change.new[-1:]}
+    return change if _BRACES.isdisjoint(ends) else change._replace(old=stripped(change.old), new=stripped(change.new))
 
 
 def _is_move(changes: Sequence[Change]) -> bool:
