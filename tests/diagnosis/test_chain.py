@@ -14,7 +14,7 @@ from whence.errors import SubjectError
 from whence.findings import Findings, Statement, rank
 from whence.techniques.chains.reference import Kind, Reference
 
-RULE, SWITCH, PAIR, CASE = Kind.RULE, Kind.SWITCH, Kind.PAIR, Kind.CASE
+RULE, EDIT, SWITCH, PAIR, CASE = Kind.RULE, Kind.EDIT, Kind.SWITCH, Kind.PAIR, Kind.CASE
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,15 @@ RULE, SWITCH, PAIR, CASE = Kind.RULE, Kind.SWITCH, Kind.PAIR, Kind.CASE
         ({SWITCH: 1, PAIR: 5}, PAIR),
         ({SWITCH: 1, PAIR: 1, CASE: 5}, SWITCH),  # what differs for another input is no better
         ({SWITCH: 1, PAIR: -1}, SWITCH),  # its run cannot be compared
+        ({EDIT: 0, PAIR: 3}, PAIR),  # what was put in does has no counterpart
+        ({EDIT: 0, SWITCH: 1, PAIR: 1}, SWITCH),
+        ({EDIT: 0, CASE: 5}, EDIT),
+        ({EDIT: 1, SWITCH: 3}, EDIT),
         ({CASE: 0}, CASE),
         ({}, None),
     ],
 )
-def test_a_switch_that_is_all_of_its_chain_is_not_the_last_that_is_tried(monkeypatch, steps, taken) -> None:
+def test_a_switch_or_edit_whose_chain_tells_little_is_not_the_last_that_is_tried(monkeypatch, steps, taken) -> None:
     class Search:
         def __init__(self) -> None:
             self.remarks: list[str] = []

@@ -80,7 +80,8 @@ def telling_chain(
 
     A branch that is switched may be all that its chain holds: where it decides what is printed, and no value that
     differs was needed for it. Another patch may lie farther from the failure, so it is looked for, and its chain taken
-    if it holds more.
+    if it holds more. So it is where a chain against an edit holds nothing: what code that was put in does has no
+    counterpart in the failing run.
     """
     short: Findings | None = None
     behind = -1
@@ -94,10 +95,12 @@ def telling_chain(
             if short is None:
                 raise
             break
-        is_short = len(found.parts["chain"]["steps"]) <= 1
-        if not is_short or (short is None and reference.kind is not Kind.SWITCH):
+        steps = len(found.parts["chain"]["steps"])
+        may_be_all = reference.kind is Kind.SWITCH or (reference.kind is Kind.EDIT and not steps)
+        if steps > 1 or (short is None and not may_be_all):
             return found
-        short = short or found
+        if short is None or steps > len(short.parts["chain"]["steps"]):
+            short = found
         incomplete = found.parts["chain"]["incomplete"]
         search.remarks.append(f"compared with {reference.text}: {incomplete or 'no value that differs was needed'}")
     return short
