@@ -11,7 +11,17 @@ from typing import Any, cast
 import pytest
 
 from whence.diagnosis import reference_search
-from whence.diagnosis.reference_search import ALTERING, SEARCHING, TURNS, Choice, Finder, ReferenceSearch
+from whence.diagnosis.reference_search import (
+    ALTERING,
+    BETTER,
+    MANY,
+    SEARCHING,
+    SEARCHING_SHORT,
+    TURNS,
+    Choice,
+    Finder,
+    ReferenceSearch,
+)
 from whence.errors import SubjectError
 from whence.investigation.clock import Clock
 from whence.techniques.chains.reference import Kind, Reference
@@ -54,9 +64,11 @@ class Turns(Finder):
 
 
 class Searched:
-    """A search with finders that find something in these turns."""
+    """A search with finders that find something in these turns, for a failing run of so many events."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, nths: dict[Choice, int], error: str = "") -> None:
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, nths: dict[Choice, int], error: str = "", events: int = MANY
+    ) -> None:
         self.log: list[tuple[Choice, float]] = []
         clock = Clock()
         clock.start(BUDGET)
@@ -68,7 +80,8 @@ class Searched:
 
         finders = {choice: Turns(choice, nth, self.log, error) for choice, nth in nths.items()}
         investigation = SimpleNamespace(clock=clock, work=work, build=lambda _: None)
-        self.search = ReferenceSearch(cast(Any, investigation), cast(Any, None), finders)
+        recording = SimpleNamespace(trace=SimpleNamespace(events=events))
+        self.search = ReferenceSearch(cast(Any, investigation), cast(Any, recording), finders)
         monkeypatch.setattr(ReferenceSearch, "_nearest", lambda _, found: found[0])
 
     @property
@@ -99,12 +112,13 @@ def test_each_kind_has_its_turns_and_what_is_preferred_is_taken(monkeypatch, nth
     assert (found[0] if found else None) == taken
 
 
-def test_no_turn_takes_the_time_of_the_others_or_of_comparing(monkeypatch) -> None:
-    searched = Searched(monkeypatch, dict.fromkeys(Choice, 0))
+@pytest.mark.parametrize(("events", "searching"), [(MANY, SEARCHING_SHORT), (MANY + 1, SEARCHING)])
+def test_no_turn_takes_the_time_of_the_others_or_of_comparing(monkeypatch, events: int, searching: float) -> None:
+    searched = Searched(monkeypatch, dict.fromkeys(Choice, 0), events=events)
     assert searched.search.best() is None
-    whole = SEARCHING * ALTERING * searched.whole
+    whole = searching * ALTERING * searched.whole
     assert searched.log == [(choice, pytest.approx(share * whole, rel=0.01)) for choice, share in TURNS]
-    only = Searched(monkeypatch, {SWITCH: 0})
+    only = Searched(monkeypatch, {SWITCH: 0}, events=events)
     assert only.search.best() is None and only.log[0] == (
         SWITCH,
         pytest.approx(dict(TURNS[::-1])[SWITCH] * whole, rel=0.01),
@@ -114,12 +128,20 @@ def test_no_turn_takes_the_time_of_the_others_or_of_comparing(monkeypatch) -> No
 def test_the_last_turn_has_all_the_time_where_the_others_are_over(monkeypatch) -> None:
     searched = Searched(monkeypatch, {SWITCH: 0, EDIT: 0, RULE: 0}, "nothing can be altered")
     assert searched.search.best() is None
-    whole = SEARCHING * ALTERING * searched.whole
+    whole = SEARCHING_SHORT * ALTERING * searched.whole
     first = dict(TURNS[::-1])
     turns = [(SWITCH, first[SWITCH] * whole), (EDIT, first[EDIT] * whole), (RULE, whole)]
     assert searched.log == [(choice, pytest.approx(seconds, rel=0.01)) for choice, seconds in turns]
     edits = Searched(monkeypatch, {SWITCH: 0, EDIT: 0}, "nothing can be altered")
     assert edits.search.best() is None and edits.log[1] == (EDIT, pytest.approx(whole, rel=0.01))
+
+
+def test_what_is_preferred_to_what_was_found_has_most_of_the_time(monkeypatch) -> None:
+    searched = Searched(monkeypatch, {REPAIR: 0, SWITCH: 1, EDIT: 0})
+    assert searched.search.best() is not None
+    whole, first = SEARCHING_SHORT * ALTERING * searched.whole, dict(TURNS[::-1])
+    turns = [(REPAIR, first[REPAIR]), (SWITCH, first[SWITCH]), (EDIT, BETTER), (REPAIR, BETTER)]
+    assert searched.log == [(choice, pytest.approx(share * whole, rel=0.01)) for choice, share in turns]
 
 
 def test_behind_a_choice_only_the_others_are_looked_for(monkeypatch) -> None:
@@ -153,7 +175,7 @@ def test_where_time_ended_a_turn_the_remark_says_so(monkeypatch) -> None:
 
 def test_what_does_not_look_at_the_clock_is_ended_and_what_was_found_is_taken(monkeypatch) -> None:
     monkeypatch.setattr(reference_search, "LATE", 0.1)
-    searched = Searched(monkeypatch, {REPAIR: 1, SWITCH: 0})
+    searched = Searched(monkeypatch, {REPAIR: 1, SWITCH: 0}, events=MANY + 1)
     searched.search._investigation.clock.start(1.0)
 
     def endless(_: object, found: object) -> Reference:
