@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from whence.diagnosis import edit_trials
-from whence.diagnosis.edit_trials import DOUBTING, LEAST, EditTrials
+from whence.diagnosis.edit_trials import DOUBTING, LEAST, UNGUARDED, EditTrials
 from whence.program.source_edits import Kind, Part, SourceEdit
 from whence.subject.candidate_edits import CandidateRuns, Sieved
 
@@ -90,3 +90,25 @@ def test_conditions_are_tried_where_all_that_passed_are_doubtful(
     trials = EditTrials([0], 1000.0, doubts=lambda one: one.edit in put_in and put_in.index(one.edit) in doubtful)
     trials.run(cast(CandidateRuns, Trying(clock, [4], [5])), {}, put_in, cast(Any, {"a.c": Conditions()}))
     assert any(edit.parts[0].text == b"if (c) x;" for edit in trials.places) is is_tried
+
+
+def test_when_it_is_late_conditions_are_tried_and_then_the_other_edits(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(edit_trials, "time", clock)
+    trials = EditTrials([0], clock.now + 20)
+    put_in = SourceEdit("a.c", 1, (Part(Kind.BEFORE, 1, 2, b"x;"),))
+    edits = [put_in, *EDITS[:15]]
+    trials.run(cast(CandidateRuns, Trying(clock, [], [0])), {}, edits, cast(Any, {"a.c": Conditions()}))
+    (guarded,) = [place for edit, place in trials.places.items() if edit.parts[0].text == b"if (c) x;"]
+    assert 20 * UNGUARDED < guarded < 15
+    assert [edit for edit in trials.places if edit in edits] == edits
+    assert trials.all_made
+
+
+def test_conditions_are_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(edit_trials, "time", clock)
+    trials = EditTrials([0], clock.now + 20)
+    edits = [SourceEdit("a.c", 1, (Part(Kind.BEFORE, n, n + 1, b"x;"),)) for n in range(15)]
+    trials.run(cast(CandidateRuns, Trying(clock, [], range(15))), {}, edits, cast(Any, {"a.c": Conditions()}))
+    assert len(trials.places) == clock.now - 100

@@ -18,6 +18,7 @@ from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.run.runner import Runner
 from whence.run.sandbox import DEFAULT_LIMITS
+from whence.subject import candidate_edits
 from whence.subject.candidate_edits import CandidateRuns, choosing
 from whence.subject.runs import run_all
 from whence.subject.subject import Subject, subject_from_sources
@@ -255,3 +256,17 @@ def test_edits_that_repair_are_found_with_what_they_break() -> None:
     assert not found[DISCOUNT.replace("> 10", ">= 10").encode()].broken
     assert found[DISCOUNT.replace("count > 10", "1").encode()].broken
     assert DISCOUNT.replace("> 10", "!= 10").encode() not in found
+
+
+def test_edits_are_tried_also_after_others_were_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidate_edits, "BATCH", 10)
+    subject = subject_of("given-up", DISCOUNT, {"10": "50\n"}, ["3", "11", "20"])
+    source, edits = candidates(DISCOUNT)
+    runs = run_all(subject)
+    mending = [edit for edit in edits if edited(source, edit) == DISCOUNT.replace("> 10", ">= 10").encode()]
+    with CandidateRuns(subject, runs, time.monotonic() + 200) as tried:
+        given_up = tried.sieve({"p.c": source}, edits, runs.failing)
+        next(given_up)
+        given_up.close()
+        found = [one.edit for batch in tried.sieve({"p.c": source}, mending, runs.failing) for one in batch]
+    assert found == mending

@@ -22,6 +22,7 @@ from whence.diagnosis.recorded_edits import NOT_RECORDED, RECORDED, memory_of
 from whence.findings import Entry, Statement
 from whence.program.c_source import CSource
 from whence.program.source_edits import SourceEdit, edited, unified_diff
+from whence.run.ahead import made_ahead
 from whence.run.outcome import Kind
 from whence.subject.candidate_edits import CandidateRuns, Count, Sieved
 from whence.subject.edited import Checks, Editing, Tried
@@ -104,7 +105,8 @@ class EditSearch:
         statements = [(entry.statement.file, entry.statement.line) for entry in ranking]
         files = self._files([file for file, _ in statements])
         alone = alone_ordered(files, statements, self._made)
-        self._try(ordered(files, statements, self._made), self.deadline, files, islice(alone, ALONE))
+        with made_ahead(ordered(files, statements, self._made), self.deadline) as candidates:
+            self._try(candidates, self.deadline, files, islice(alone, ALONE))
         return self.found
 
     def with_values(self, right: Mapping[Statement, RightValues], deadline: float) -> None:

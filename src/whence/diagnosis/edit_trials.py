@@ -1,7 +1,7 @@
 """Edits tried one batch after the other: what came of them, how long to go on, and conditions where nothing passes.
 
 A statement that mends failing cases and breaks others may lack the condition under which it is to be done. Where no
-edit passes, conditions are tried, for which a part of the time is kept.
+edit passes, conditions are tried: when all else was, or a part of the time is over, and then what is left of the edits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ENOUGH = 40  # edits with which all cases pass that end a search
 AGAIN, LEAST = 1.5, 6.0  # times that the first of them took, and seconds, that the search goes on for more
 DOUBTING = 3.0  # times as long where each of them has a number that was made to fit
 ALMOST, CONDITIONS = 12, 120  # statements that lack a condition, and conditions that are tried with each
-UNGUARDED = 0.65  # of the time, after which conditions are tried where there is such a statement, and nothing better
+UNGUARDED = 0.55  # of the time, after which conditions are tried where there is such a statement, and nothing better
 _PUT_IN = (Kind.BEFORE, Kind.BEHIND)
 
 
@@ -44,6 +44,7 @@ class EditTrials:
         self._found = 0  # edits that count, and that there is no doubt about
         self._is_checked = found_before  # one without doubt is known with which all cases pass, which come there
         self._lacking: list[Sieved] = []
+        self._are_guarded = False  # statements were tried under conditions
         self.sieved: list[Sieved] = []  # what repairs a failing case
         self.places: dict[SourceEdit, int] = {}  # of all edits that were made, in their order
         self.all_made = False  # all edits that were to be tried, but for those under conditions
@@ -64,16 +65,28 @@ class EditTrials:
 
         ``files`` have the conditions.
         """
-        for batch in runs.sieve(sources, self._noted(edits), self._rows):
+        for batch in runs.sieve(sources, self._noted(self._with_conditions(edits, files)), self._rows):
             self._take(batch)
             if self._is_over:
                 break
         else:
             self.all_made = time.monotonic() < self._deadline
-        if not self._is_checked:
-            lacking = [one for one in self._lacking if one.edit.file in files]
-            for batch in runs.sieve(sources, self._noted(guarded(files, lacking)), self._rows):
+        if not self._is_checked and not self._are_guarded:
+            for batch in runs.sieve(sources, self._noted(self._guarded(files)), self._rows):
                 self._take(batch)
+
+    def _with_conditions(
+        self, edits: Iterable[SourceEdit], files: Mapping[str, FileCandidates]
+    ) -> Iterator[SourceEdit]:
+        """The edits, among them statements under conditions when it is time for those."""
+        for edit in edits:
+            if self._is_time_for_conditions:
+                yield from self._guarded(files)
+            yield edit
+
+    def _guarded(self, files: Mapping[str, FileCandidates]) -> Iterator[SourceEdit]:
+        self._are_guarded = True
+        return guarded(files, [one for one in self._lacking if one.edit.file in files])
 
     def _noted(self, edits: Iterable[SourceEdit]) -> Iterator[SourceEdit]:
         """The edits that are made in time, whose places among all are kept."""
@@ -105,13 +118,18 @@ class EditTrials:
 
     @property
     def _is_over(self) -> bool:
-        """Whether to try no more: enough was found, or conditions are to have the rest of the time."""
-        if self._first is not None:
-            more = max(LEAST, AGAIN * self._first) * (1.0 if self._is_sure else DOUBTING)
-            return self._found >= ENOUGH or self._taken > self._first + more
-        if self._is_checked or self._taken <= UNGUARDED * (self._deadline - self._began):
+        """Whether enough was found to try no more."""
+        if self._first is None:
             return False
-        return any(len(one.repaired) == len(self._rows) for one in self._lacking)
+        more = max(LEAST, AGAIN * self._first) * (1.0 if self._is_sure else DOUBTING)
+        return self._found >= ENOUGH or self._taken > self._first + more
+
+    @property
+    def _is_time_for_conditions(self) -> bool:
+        if self._are_guarded or self._first is not None or self._is_checked:
+            return False
+        is_late = self._taken > UNGUARDED * (self._deadline - self._began)
+        return is_late and any(len(one.repaired) == len(self._rows) for one in self._lacking)
 
 
 def guarded(files: Mapping[str, FileCandidates], lacking: Sequence[Sieved]) -> Iterator[SourceEdit]:

@@ -23,14 +23,17 @@ from whence.diagnosis.edit_trials import EditTrials
 from whence.diagnosis.edited_program import edited_program
 from whence.diagnosis.edits_alone import ALONE, AT_ONCE, EditsAlone, end_of_first
 from whence.diagnosis.own_verdict import files_of_tests
+from whence.diagnosis.spectrum_and_slice import Evidence
+from whence.diagnosis.spectrum_and_slice import locate as spectrum_and_slice
 from whence.diagnosis.suggested import NOTHING, Suggested
 from whence.diagnosis.tried_edits import STATEMENTS, known_fixes, likeliest_first, words_of
 from whence.errors import WhenceError
-from whence.findings import Statement, plural
+from whence.findings import Entry, Statement, plural
 from whence.investigation.clock import OutOfTime, alarm
 from whence.probe.instrument import Variant
 from whence.program.c_source import CSource
 from whence.program.source_edits import SourceEdit, edited, edited_line
+from whence.run.ahead import made_ahead
 from whence.subject.candidate_edits import CandidateRuns
 from whence.subject.runs import counters
 from whence.subject.suspiciousness import rank_by_coverage
@@ -51,10 +54,10 @@ COMPARED = 6  # equally good rules or switches, at most, of which the run that t
 MANY = 1 << 20  # events of a failing run from which on it is not recorded with several patches
 REPAIRS = 0.9  # score from which on a rule is taken for a repair
 SEARCHING = 0.6  # of the time, at most, for finding a run to compare with: the rest is for comparing
-SEARCHING_SHORT = 0.75  # ... with a failing run of fewer events than MANY, which takes a second or two
+SEARCHING_SHORT = 0.8  # ... with a failing run of fewer events than MANY, which takes a second or two
 LATE = 1.0  # seconds that the search may go on when its time is over, before it is ended
 JOINT = 0.75  # of the time for edits, for those that one build holds many of
-ALTERING = 0.8  # of the search's time, for altered runs: the rest is for choosing among what they found
+ALTERING = 0.9  # of the search's time, for altered runs: the rest is for choosing among what they found
 
 
 class Choice(IntEnum):
@@ -127,7 +130,7 @@ class ReferenceSearch:
             Choice.SWITCH: _Switches(investigation, recording, tests),
             Choice.PAIR: _Pairs(investigation, row, recording, tests),
             Choice.RULE: rules,
-            Choice.EDIT: _Edits(investigation, tests),
+            Choice.EDIT: _Edits(investigation, recording, tests),
             Choice.CASE: _Cases(investigation, row),
         }
         return cls(investigation, recording, {choice: finders[choice] for choice in choices})
@@ -360,16 +363,16 @@ class _Edits(Finder):
     does it (tried_edits.py), then what else needs a build each.
     """
 
-    def __init__(self, investigation: Investigation, without: Collection[str]) -> None:
+    def __init__(self, investigation: Investigation, recording: Recording, without: Collection[str]) -> None:
         super().__init__()
-        self._investigation, self._without = investigation, without
+        self._investigation, self._recording, self._without = investigation, recording, without
         self._references: list[Reference] = []
         self._tried = 0
 
     def _look(self, work: Work) -> None:
         investigation = self._investigation
         subject = investigation.subject
-        ranking = rank_by_coverage(investigation.coverage, "op2")[:STATEMENTS]
+        ranking = self._ranking()[:STATEMENTS]
         skipped = {*subject.places.changed_files(), *self._without}
         named = [entry.statement.file for entry in ranking if entry.statement.file not in skipped]
         files = file_candidates(subject, named)
@@ -390,6 +393,13 @@ class _Edits(Finder):
         if found is not None:
             self._found(sources[found.file], found)
 
+    def _ranking(self) -> list[Entry]:
+        """The statements as ``whence locate`` ranks them before it alters runs."""
+        subject, recording = self._investigation.subject, self._recording
+        symptom = symptom_of(recording, subject.folder)
+        evidence = Evidence(self._investigation.coverage, TraceReader(subject, recording.trace), symptom)
+        return spectrum_and_slice(evidence, subject.name).ranking
+
     def _joint(
         self, files: Mapping[str, FileCandidates], edits: Iterable[SourceEdit], deadline: float
     ) -> SourceEdit | None:
@@ -397,8 +407,8 @@ class _Edits(Finder):
         subject, runs = self._investigation.subject, self._investigation.runs
         trials = EditTrials(runs.failing, deadline, counts=lambda one: one.ran > 0)
         sources = {name: file.source for name, file in files.items()}
-        with CandidateRuns(subject, runs, deadline) as candidates:
-            trials.run(candidates, sources, edits, files)
+        with made_ahead(edits, deadline) as ready, CandidateRuns(subject, runs, deadline) as candidates:
+            trials.run(candidates, sources, ready, files)
             self._tried, self.is_over = candidates.count.tried, trials.all_made
         likely = (one.edit for _, one in likeliest_first(trials, {}, sources) if one.ran and len(one.edit.parts) == 1)
         return next((edit for edit in likely if edited_line(sources[edit.file], edit)), None)

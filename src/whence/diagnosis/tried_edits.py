@@ -25,6 +25,7 @@ from whence.diagnosis.edits_alone import AT_ONCE, EditsAlone, end_of_first
 from whence.findings import Entry, Statement, plural
 from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, SourceEdit, edited_line
+from whence.run.ahead import made_ahead
 from whence.subject.candidate_edits import CandidateRuns, Sieved
 from whence.techniques.bugfix.candidates import FileCandidates, file_candidates, ordered, wider_types
 from whence.techniques.bugfix.knowledge import known
@@ -89,15 +90,18 @@ def tried_edits(
     statements = [(e.statement.file, e.statement.line) for e in ranking[:STATEMENTS] if e.statement.file in files]
     sources = {name: file.source for name, file in files.items()}
     fitted, places = dict(_assignments(files, right)), dict[SourceEdit, int]()
-    likely = _placed(ordered(files, statements, made), places)
     alone = EditsAlone(subject, runs, sources)
     wider = [
         (float(size(sources[edit.file], edit)), Sieved(edit, tuple(rows), ran=len(runs.passing)))
         for edit in alone.passing(list(islice(wider_types(files, statements, made), AT_ONCE)), end_of_first(deadline))
     ]
     trials = EditTrials(rows, deadline, counts=lambda one: one.ran > 0 and one.edit not in fitted)
-    with CandidateRuns(subject, runs, deadline) as candidates:
-        trials.run(candidates, sources, chain(fitted, (edit for edit in likely if edit not in fitted)), files)
+    with (
+        made_ahead(ordered(files, statements, made), deadline) as ready,
+        CandidateRuns(subject, runs, deadline) as candidates,
+    ):
+        likely = (edit for edit in _placed(ready, places) if edit not in fitted)
+        trials.run(candidates, sources, chain(fitted, likely), files)
         tried = alone.tried + candidates.count.tried
     found = wider + likeliest_first(trials, dict.fromkeys(fitted, len(trials.places)) | places, sources)
     doubtful = {edit for edit, value in fitted.items() if not (value in PLAIN or value.isidentifier())} - places.keys()

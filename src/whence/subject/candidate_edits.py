@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from math import ceil
 from os import cpu_count
 from pathlib import Path
@@ -41,7 +41,7 @@ from whence.subject.subject import Subject
 CHOSEN = "WHENCE_EDIT"  # as probe/edits/choose.c has it
 BATCH = 500  # edits of a build
 FIRST_WINDOW, WINDOW = BATCH // 2, 4 * BATCH  # edits that are sorted by file at a time, at first and at most
-AHEAD = 2  # batches that wait for a processor
+AHEAD = 1  # batches that wait for a processor
 ROUNDS = 20  # of leaving out what does not compile
 PORTION = 64  # runs at a time; the clock is looked at in between
 FIRST = 8  # passing cases that an edit runs on before all others: those that most edits broke
@@ -139,6 +139,7 @@ class CandidateRuns:
                 if jobs:
                     self._end()
                 pool.shutdown(cancel_futures=True)
+                self._stop.clear()  # other edits may be tried until the deadline
 
     def _end(self) -> None:
         """Let everything that runs end at once: a run with an edit may go on for as long as its limit says."""
@@ -380,21 +381,15 @@ class CandidateRuns:
 def _batches(files: Mapping[str, CSource], edits: Iterable[SourceEdit]) -> Iterator[tuple[str, list[SourceEdit]]]:
     """Edits of one file each, as many as a build has, in the order of their first ones; few are asked for ahead."""
     choices, size = (edit for edit in edits if can_be_chosen(files[edit.file], edit)), FIRST_WINDOW
-    while window := list(islice(choices, size)):
-        yield from _by_file(window)
+    while first := list(islice(choices, 1)):
+        open_: dict[str, list[SourceEdit]] = {}
+        for edit in chain(first, islice(choices, size - 1)):
+            batch = open_.setdefault(edit.file, [])
+            batch.append(edit)
+            if len(batch) == BATCH:
+                yield edit.file, open_.pop(edit.file)
+        yield from open_.items()
         size = min(2 * size, WINDOW)
-
-
-def _by_file(edits: Iterable[SourceEdit]) -> list[tuple[str, list[SourceEdit]]]:
-    found: list[tuple[str, list[SourceEdit]]] = []
-    open_: dict[str, list[SourceEdit]] = {}
-    for edit in edits:
-        batch = open_.get(edit.file)
-        if batch is None or len(batch) == BATCH:
-            batch = open_[edit.file] = []
-            found.append((edit.file, batch))
-        batch.append(edit)
-    return found
 
 
 def choosing(case: Case, number: int, busy: float = 0.0) -> Case:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from whence.program.source_edits import SourceEdit
 from whence.techniques.bugfix.descriptions import describe
@@ -34,5 +35,11 @@ def likeliest_first(edits: Iterable[tuple[int, SourceEdit]], made: Mapping[str, 
 
 def kinds_of(edit: SourceEdit) -> tuple[str, str]:
     """The most general and the most special description of an edit; empty where it changes nothing."""
-    descriptions = [text for old, new in edit.changes for text in describe(old, new)]
-    return (descriptions[0], descriptions[-1]) if descriptions else ("", "")
+    kinds = [both for both in (_kinds(old, new) for old, new in edit.changes) if both]
+    return (kinds[0][0], kinds[-1][1]) if kinds else ("", "")
+
+
+@lru_cache(maxsize=1 << 15)  # the same statement is put in at many places
+def _kinds(old: bytes, new: bytes) -> tuple[str, str] | None:
+    descriptions = describe(old, new)
+    return (descriptions[0], descriptions[-1]) if descriptions else None
