@@ -28,7 +28,7 @@ from whence.diagnosis.spectrum_and_slice import locate as spectrum_and_slice
 from whence.diagnosis.suggested import NOTHING, Suggested
 from whence.diagnosis.tried_edits import STATEMENTS, known_fixes, likeliest_first, words_of
 from whence.errors import WhenceError
-from whence.findings import Entry, Statement, plural
+from whence.findings import Statement, plural
 from whence.investigation.clock import OutOfTime, alarm
 from whence.probe.instrument import Variant
 from whence.program.c_source import CSource
@@ -124,13 +124,13 @@ class ReferenceSearch:
         entry has, or another one of that statement, and none that was refuted.
         """
         tests = files_of_tests(investigation.subject, [investigation.runs.tested[row]])
-        rules = _Rules(investigation, row, tests, suggested)
+        rules, switches = _Rules(investigation, row, tests, suggested), _Switches(investigation, recording, tests)
         finders: dict[Choice, Finder] = {
             Choice.REPAIR: _Repairs(rules),
-            Choice.SWITCH: _Switches(investigation, recording, tests),
+            Choice.SWITCH: switches,
             Choice.PAIR: _Pairs(investigation, row, recording, tests),
             Choice.RULE: rules,
-            Choice.EDIT: _Edits(investigation, recording, tests),
+            Choice.EDIT: _Edits(investigation, recording, tests, (rules, switches)),
             Choice.CASE: _Cases(investigation, row),
         }
         return cls(investigation, recording, {choice: finders[choice] for choice in choices})
@@ -363,9 +363,12 @@ class _Edits(Finder):
     does it (tried_edits.py), then what else needs a build each.
     """
 
-    def __init__(self, investigation: Investigation, recording: Recording, without: Collection[str]) -> None:
+    def __init__(
+        self, investigation: Investigation, recording: Recording, without: Collection[str], others: Sequence[Finder]
+    ) -> None:
         super().__init__()
         self._investigation, self._recording, self._without = investigation, recording, without
+        self._others = others  # what patches this run alone stands where the fault is, or near it
         self._references: list[Reference] = []
         self._tried = 0
 
@@ -374,9 +377,8 @@ class _Edits(Finder):
         subject = investigation.subject
         ranking = self._ranking()[:STATEMENTS]
         skipped = {*subject.places.changed_files(), *self._without}
-        named = [entry.statement.file for entry in ranking if entry.statement.file not in skipped]
-        files = file_candidates(subject, named)
-        statements = [(e.statement.file, e.statement.line) for e in ranking if e.statement.file in files]
+        files = file_candidates(subject, [at.file for at in ranking if at.file not in skipped])
+        statements = [(at.file, at.line) for at in ranking if at.file in files]
         deadline = work.deadline if work.deadline is not None else time.monotonic() + investigation.clock.left
         made, sources = known_fixes(subject.folder), {name: file.source for name, file in files.items()}
         wider = list(islice(wider_types(files, statements, made), AT_ONCE))
@@ -393,12 +395,14 @@ class _Edits(Finder):
         if found is not None:
             self._found(sources[found.file], found)
 
-    def _ranking(self) -> list[Entry]:
-        """The statements as ``whence locate`` ranks them before it alters runs."""
+    def _ranking(self) -> list[Statement]:
+        """Where another patch mends the run, and then as ``whence locate`` ranks statements before it alters runs."""
         subject, recording = self._investigation.subject, self._recording
         symptom = symptom_of(recording, subject.folder)
         evidence = Evidence(self._investigation.coverage, TraceReader(subject, recording.trace), symptom)
-        return spectrum_and_slice(evidence, subject.name).ranking
+        patched = [one.statement for other in self._others for one in other.found() if one.statement is not None]
+        ranked = [entry.statement for entry in spectrum_and_slice(evidence, subject.name).ranking]
+        return list(dict.fromkeys((*patched, *ranked)))
 
     def _joint(
         self, files: Mapping[str, FileCandidates], edits: Iterable[SourceEdit], deadline: float
