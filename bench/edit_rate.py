@@ -1,0 +1,68 @@
+"""How many candidate edits are tried: made by the process whose threads run them, and by one of its own.
+
+    python -m bench.edit_rate [--seconds S] PROGRAM:FAULT ...
+
+Of faults of the corpus, by suspiciousness, as the search for a chain's reference run and `whence fix` try them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+
+import whence
+from bench.common import markdown
+from corpus import corpus
+from whence.diagnosis.edit_trials import EditTrials
+from whence.diagnosis.tried_edits import STATEMENTS, known_fixes
+from whence.investigation.investigation import Investigation
+from whence.run.ahead import made_ahead
+from whence.subject.candidate_edits import CandidateRuns
+from whence.subject.suspiciousness import rank_by_coverage
+from whence.techniques.bugfix.candidates import file_candidates, ordered
+
+HEAD = ("fault", "statements", "made by", "tried", "with which all cases pass")
+
+
+def rates(fault: corpus.Fault, seconds: float) -> Iterator[list[str]]:
+    """The rows of a fault."""
+    with tempfile.TemporaryDirectory() as name:
+        corpus.prepare(fault, Path(name))
+        with whence.open(Path(name)) as project:
+            for is_apart in (False, True):
+                statements, trials, tried = _tried(project.investigation, seconds, is_apart)
+                made = "a process of its own" if is_apart else "the same process"
+                yield [f"{fault.program} {fault.id}", str(statements), made, str(tried), str(len(trials.passing))]
+
+
+def _tried(investigation: Investigation, seconds: float, is_apart: bool) -> tuple[int, EditTrials, int]:
+    subject, runs = investigation.subject, investigation.runs
+    ranked = [entry.statement for entry in rank_by_coverage(investigation.coverage, "op2")[:STATEMENTS]]
+    files = file_candidates(subject, [at.file for at in ranked])
+    sources = {name: file.source for name, file in files.items()}
+    edits = ordered(files, [(at.file, at.line) for at in ranked], known_fixes(subject.folder))
+    deadline = time.monotonic() + seconds
+    trials = EditTrials(runs.failing, deadline, counts=lambda one: False)
+    making = made_ahead(edits, deadline) if is_apart else nullcontext(edits)
+    with making as ready, CandidateRuns(subject, runs, deadline) as candidates:
+        trials.run(candidates, sources, ready, files)
+        return len(ranked), trials, candidates.count.tried
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="How many candidate edits are tried in a given time.")
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("faults", nargs="+", metavar="PROGRAM:FAULT")
+    arguments = parser.parse_args()
+    wanted = [name.partition(":")[::2] for name in arguments.faults]
+    faults = [fault for program, id_ in wanted for fault in corpus.faults(program) if fault.id == id_]
+    print(markdown(HEAD, [row for fault in faults for row in rates(fault, arguments.seconds)]))
+
+
+if __name__ == "__main__":
+    main()
