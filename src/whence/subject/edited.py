@@ -187,11 +187,11 @@ class Editing:
         ``plain`` is what came of each without. Cases that traps end in the unedited program, though they pass, count
         for nothing.
         """
-        for file in dict.fromkeys(file for file, _ in texts):
-            if file not in self._trapping:
-                text = (self._subject.folder / file).read_bytes()
-                (self._trapping[file],) = self.texts([(file, text)], TRAPS)
-        found = self.texts(texts, TRAPS)
+        files = [file for file in dict.fromkeys(file for file, _ in texts) if file not in self._trapping]
+        unedited = [(file, (self._subject.folder / file).read_bytes()) for file in files]
+        tried = self.texts([*unedited, *texts], TRAPS)
+        self._trapping |= zip(files, tried, strict=False)
+        found = tried[len(files) :]
         return [self._trap(*row) for row in zip((self._trapping[file] for file, _ in texts), plain, found, strict=True)]
 
     def _trap(self, unedited: Tried, plain: Tried, tried: Tried) -> Check:
