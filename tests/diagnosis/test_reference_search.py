@@ -23,6 +23,7 @@ from whence.diagnosis.reference_search import (
     ReferenceSearch,
 )
 from whence.errors import SubjectError
+from whence.findings import Statement
 from whence.investigation.clock import Clock
 from whence.techniques.chains.reference import Kind, Reference
 
@@ -186,3 +187,22 @@ def test_what_does_not_look_at_the_clock_is_ended_and_what_was_found_is_taken(mo
     found = searched.search.best()
     assert found is not None and found[1].text == "REPAIR 1"
     assert searched.search._investigation.clock.left > 0.1
+
+
+def test_edits_are_tried_first_where_another_patch_mends_the_run(monkeypatch) -> None:
+    first, second, third = (Statement("a.c", line) for line in (1, 2, 3))
+    ranked = [SimpleNamespace(statement=statement) for statement in (first, second, third)]
+    monkeypatch.setattr(reference_search, "spectrum_and_slice", lambda *_: SimpleNamespace(ranking=ranked))
+    for name in ("symptom_of", "TraceReader", "Evidence"):
+        monkeypatch.setattr(reference_search, name, lambda *_: None)
+
+    class Patching(Turns):
+        def found(self) -> list[Reference]:
+            return [Reference(Kind.SWITCH, "sent to true", statement=at) for at in (third, None)]
+
+    subject = SimpleNamespace(folder=None, name="p")
+    investigation, recording = SimpleNamespace(subject=subject, coverage=None), SimpleNamespace(trace=None)
+    edits = reference_search._Edits(
+        cast(Any, investigation), cast(Any, recording), (), [Patching(SWITCH, 1, []), Turns(RULE, 0, [])]
+    )
+    assert edits._ranking() == [third, first, second]
