@@ -17,14 +17,15 @@ from pathlib import Path
 import whence
 from bench.common import markdown
 from corpus import corpus
-from whence.diagnosis.edit_trials import EditTrials
-from whence.diagnosis.tried_edits import STATEMENTS, known_fixes
 from whence.investigation.investigation import Investigation
 from whence.run.ahead import made_ahead
 from whence.subject.candidate_edits import CandidateRuns
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.techniques.bugfix.candidates import file_candidates, ordered
+from whence.techniques.bugfix.knowledge import known
+from whence.techniques.bugfix.likelihood import fixes_made
 
+STATEMENTS = 120  # of the ranking, the first ones
 HEAD = ("fault", "statements", "made by", "tried", "with which all cases pass")
 
 
@@ -34,23 +35,24 @@ def rates(fault: corpus.Fault, seconds: float) -> Iterator[list[str]]:
         corpus.prepare(fault, Path(name))
         with whence.open(Path(name)) as project:
             for is_apart in (False, True):
-                statements, trials, tried = _tried(project.investigation, seconds, is_apart)
+                statements, tried, passing = _tried(project.investigation, seconds, is_apart)
                 made = "a process of its own" if is_apart else "the same process"
-                yield [f"{fault.program} {fault.id}", str(statements), made, str(tried), str(len(trials.passing))]
+                yield [f"{fault.program} {fault.id}", str(statements), made, str(tried), str(passing)]
 
 
-def _tried(investigation: Investigation, seconds: float, is_apart: bool) -> tuple[int, EditTrials, int]:
+def _tried(investigation: Investigation, seconds: float, is_apart: bool) -> tuple[int, int, int]:
+    """How many statements there are, how many edits were tried, and with how many all cases pass."""
     subject, runs = investigation.subject, investigation.runs
     ranked = [entry.statement for entry in rank_by_coverage(investigation.coverage, "op2")[:STATEMENTS]]
     files = file_candidates(subject, [at.file for at in ranked])
     sources = {name: file.source for name, file in files.items()}
-    edits = ordered(files, [(at.file, at.line) for at in ranked], known_fixes(subject.folder))
+    edits = ordered(files, [(at.file, at.line) for at in ranked], fixes_made(known(subject.folder, None)))
     deadline = time.monotonic() + seconds
-    trials = EditTrials(runs.failing, deadline, counts=lambda one: False)
     making = made_ahead(edits, deadline) if is_apart else nullcontext(edits)
     with making as ready, CandidateRuns(subject, runs, deadline) as candidates:
-        trials.run(candidates, sources, ready, files)
-        return len(ranked), trials, candidates.count.tried
+        sieved = [one for batch in candidates.sieve(sources, ready, runs.failing) for one in batch]
+        passing = sum(one.passes(len(runs.failing)) for one in sieved)
+        return len(ranked), candidates.count.tried, passing
 
 
 def main() -> None:
