@@ -61,9 +61,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("faults", nargs="+", metavar="PROGRAM:FAULT")
     arguments = parser.parse_args()
-    wanted = [name.partition(":")[::2] for name in arguments.faults]
-    faults = [fault for program, id_ in wanted for fault in corpus.faults(program) if fault.id == id_]
-    print(markdown(HEAD, [row for fault in faults for row in rates(fault, arguments.seconds)]))
+    faults = {f"{fault.program}:{fault.id}": fault for name in corpus.programs() for fault in corpus.faults(name)}
+    if unknown := [name for name in arguments.faults if name not in faults]:
+        parser.error(f"no fault of the corpus is called {unknown[0]}")
+    print(markdown(HEAD, [row for name in arguments.faults for row in rates(faults[name], arguments.seconds)]))
 
 
 if __name__ == "__main__":

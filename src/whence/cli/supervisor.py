@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
 import gc
 import os
 import select
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from whence.build.scratch import remove_scratch
 from whence.errors import DEBUG
 from whence.investigation.clock import Clock
+from whence.run.parent import end_with_parent
 from whence.trace.compiling import Waiting
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ LOOK = 0.1  # seconds between two looks at the clock
 SELDOM = (100_000, 20, 50)  # objects made, and rounds of the younger generations, between looking for garbage
 STARTED = 19  # in a process' stat behind its name: when it began
 SIZE = 8  # bytes of a message's length
-PR_SET_PDEATHSIG = 1
 COMPILING = "compiling the analysis at its first use, which goes on in the background"
 INTERRUPTED, INTERNAL = 130, 3
 
@@ -159,7 +158,7 @@ def _become_child(parent: int, mask: Iterable[int]) -> None:
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # in a background job it is ignored
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # progress is shown from a group in the background
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent()
     try:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     except KeyboardInterrupt:  # it came before anything had begun

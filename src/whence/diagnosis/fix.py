@@ -22,7 +22,7 @@ from whence.diagnosis.situations import Situations
 from whence.diagnosis.telling_apart import TellingApart
 from whence.errors import SubjectError, UsageError, WhenceError
 from whence.findings import Entry, Findings, Statement, plural, rank
-from whence.investigation.account import named, summary
+from whence.investigation.account import NAMED, named, summary
 from whence.investigation.investigation import Investigation
 from whence.program.c_source import CSource, entries
 from whence.program.source_edits import edited
@@ -104,7 +104,7 @@ class Fix:
         known = investigation.subject.places.statements
         if wanted not in known and not _has_entries(investigation.subject.folder / wanted.file, wanted.line):
             files = sorted({statement.file for statement in known})
-            raise UsageError(f"there is no statement at {self.at}", "; ".join(named("files: ", files)))
+            raise UsageError(f"there is no statement at {self.at}", f"files: {', '.join(files[:NAMED])}")
         return Entry(wanted, 1.0, 1, 1)
 
 

@@ -5,7 +5,6 @@ Python lets one thread run at a time: who makes thousands of objects keeps all t
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
 import pickle
@@ -18,8 +17,8 @@ from math import isfinite
 from typing import BinaryIO, TypeVar
 
 from whence.errors import WhenceError
+from whence.run.parent import end_with_parent
 
-PR_SET_PDEATHSIG = 1
 FIRST, MOST = 8, 256  # items that are handed over at a time, at first and at most
 LEAST = 0.001  # seconds of a timer, of which 0 would be none
 OUTPUT = 3  # the first descriptor behind the standard ones
@@ -69,7 +68,7 @@ def _handed_over(stream: BinaryIO, deadline: float) -> Iterator[Item]:
 def _make(items: Iterable[Item], writable: int, deadline: float) -> None:
     """Hand over the items, and end."""
     try:
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        end_with_parent()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
             signal.signal(number, signal.SIG_DFL)
         if isfinite(deadline):

@@ -24,9 +24,10 @@ from pathlib import Path
 
 from whence.run import protocol
 from whence.run.confinement import confine
+from whence.run.parent import end_with_parent
 from whence.run.protocol import Job, Reply
 
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+PR_SET_CHILD_SUBREAPER = 36
 WATCH_MS = 20
 MOST_WAITING, SLEEPING, LITTLE = 10, 20, 0.75  # as in server/processes.c
 CPUCLOCK_SCHED = 2  # of the number that the system has for a process' clock of processor time
@@ -72,7 +73,7 @@ def _supervise(control: socket.socket) -> None:
     _prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     child = os.fork()
     if child == 0:
-        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        end_with_parent()
         return
     control.close()
     while os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1]):
@@ -129,7 +130,7 @@ def _run_child(executable: bytes, job: Job, failure: int) -> None:
     stage = protocol.AT_FOLDER
     try:
         os.setsid()
-        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        end_with_parent()
         os.chdir(job.paths.work + b"/" + job.paths.start)
         new_file = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         for stage, path, flags in (

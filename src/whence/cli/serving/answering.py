@@ -7,7 +7,6 @@ command is: its time is kept, and the best findings so far are told where it has
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import signal
@@ -20,17 +19,18 @@ from typing import Any
 
 from whence.cli import guarded
 from whence.cli.serving.question import CASES, Question
-from whence.cli.supervisor import PR_SET_PDEATHSIG, clock, line, supervise
+from whence.cli.supervisor import clock, line, supervise
 from whence.errors import WhenceError
 from whence.findings import Findings
 from whence.investigation.investigation import Setup
 from whence.investigation.watcher import Progress, Watcher
 from whence.project import Project, open_folder
+from whence.run.parent import end_with_parent
 
 
 def main() -> None:
     """Answer the question on standard input; ends with the exit status that a command would have."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    end_with_parent(signal.SIGTERM)
     if os.getppid() == int(sys.argv[1]):  # else it has ended already, and nobody wants the answer
         question = Question.of_text(sys.stdin.readline())
         messages = os.dup(1)
