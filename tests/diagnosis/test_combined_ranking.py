@@ -71,6 +71,21 @@ def test_of_equally_good_changes_of_a_statement_those_come_first_that_can_be_mad
     assert words == ["made", "in words", "made of the second", "made, but worse"]
 
 
+def test_of_equally_good_changes_the_smallest_comes_first_also_beside_edits_that_have_a_cost(base):
+    before = "if (!ready(a, b))"
+    changes = (
+        ("if (!(ready(a, b) - 1))", None),
+        ("if (ready(a, b))", None),
+        ("if (!ready(b, b))", 3.5),
+    )
+    rows = [
+        {"file": "a.c", "line": 1, "score": 1.0, "before": before, "after": after, "cost": cost}
+        for after, cost in changes
+    ]
+    found = [row["after"] for row in in_order(rows, base.ranking)]
+    assert found == ["if (ready(a, b))", "if (!ready(b, b))", "if (!(ready(a, b) - 1))"]
+
+
 def test_later_techniques_break_ties_of_earlier_ones(base):
     rules = findings("rules", {A: {"rule_score": 0.5}, C: {"rule_score": 0.5}, D: {"rule_score": 0.5}})
     found = fuse(base, [rules, findings("switch", {D: {"critical": 1}})])

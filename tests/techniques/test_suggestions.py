@@ -79,6 +79,8 @@ int main(int argc, char **argv)
     report(&q);
     if (score(k, 5, &q, "xyz", 1.5))
         report(&q);
+    if (!pick(argv[2], n < 5))
+        report(&q);
     printf("calls %d, %d\n", calls, TWICE(k));
     return n == 6 ? BLUE : 0;
 }
@@ -103,7 +105,7 @@ EDITS = [
     "if (s[i % 3] == 'a' || (1 && 5 < x))",
     "if (s[i % 3] == 'a' || (x > 4 && 6 < x))",
     "x = t;",
-    "else if (!(!x))",
+    "else if (x)",
     "list[i % 8] += x + a * 3;",
     "while (b-- > 0 && b != 20)",
     "t += b | 1;",
@@ -127,6 +129,9 @@ EDITS = [
     "k = 0 + k;",
     r'printf("%d\n", score(n, 3, &q, argv[2], scale));',
     r'if ((score(k, 5, &q, "xyz", 1.5), 0))',
+    r'if (!score(k, 5, &q, "xyz", 1.5))',
+    "if (pick(argv[2], n < 5))",
+    "if (!(pick(argv[2], n < 5) + 1))",
     "return n == 5 ? BLUE : 0;",
     "for (int i = 0; i < a || t < 1000; i++) {",
     "if (s[i % 3] == 'a' || (x > 4 || 5 < x))",
@@ -143,6 +148,8 @@ WRONG = (
     "double scale = n > 4 ? 2.5 : 0.5",  # without its end
     "if (s[i % 3] == 'a' && (x > 4 && 5 < x))",  # the right operand is not one condition
     "low = high = 3;",  # low would be another, too
+    "if (!(!pick(argv[2], n < 5)))",  # nobody would write it
+    "if (!pick(argv[2], !(n < 5)))",  # the condition is not what the argument is
 )
 
 

@@ -165,6 +165,8 @@ def _instead(target: Target, first: int, last: int, is_primary: bool = True) -> 
         new = f"{operand} == {target.guard} ? {target.new} : {operand}"
     elif rule.op is Op.ADD:
         new = f"{source} {target.new}"
+    elif rule.op is Op.NOT and is_primary and line.token(first - 1).text == "!":
+        return line.replaced(first - 1, last, source)
     elif rule.op in (Op.NEGATE, Op.NOT):
         new = f"{'-' if rule.op is Op.NEGATE else '!'}{operand}"
     elif _acts(line, first, last):
@@ -322,13 +324,18 @@ def _condition(target: Target) -> str | None:
 
 
 def _negated(line: Line, first: int, last: int) -> str:
-    """The line with the opposite of a condition: of a comparison the opposite one."""
-    loosest = (at for at in range(first, last + 1) if line.is_binary(at))
-    operators = [at for at in loosest if PRECEDENCE[line.token(at).text] <= _COMPARING]
-    if len(operators) == 1 and line.token(operators[0]).text in _OPPOSITES:
-        return line.replaced(operators[0], operators[0], _OPPOSITES[line.token(operators[0]).text])
+    """The line with the opposite of a condition: of a comparison the opposite one, of a negation what it negates."""
+    operators = [at for at in line.binary_operators(first - 1, 1) if at <= last]
+    if not operators and line.token(first).text == "!":
+        is_bracketed = line.token(first + 1).text == "(" and line.closing(first + 1) == last
+        inside = (first + 2, last - 1) if is_bracketed and line.is_alone(first, last) else (first + 1, last)
+        return line.replaced(first, last, line.source(*inside))
+    loosest = [at for at in operators if PRECEDENCE[line.token(at).text] <= _COMPARING]
+    if len(loosest) == 1 and line.token(loosest[0]).text in _OPPOSITES:
+        return line.replaced(loosest[0], loosest[0], _OPPOSITES[line.token(loosest[0]).text])
     source = line.source(first, last)
-    return line.replaced(first, last, f"!{source}" if first == last else f"!({source})")
+    is_operand = first == last or line.primary_start(last) == first
+    return line.replaced(first, last, f"!{source}" if is_operand else f"!({source})")
 
 
 def _spelled_once(line: Line, text: str) -> tuple[int, int] | None:
@@ -349,7 +356,8 @@ def _whole_test(line: Line) -> tuple[int, int]:
         return -1, -1
     first, last = tests[0] + 2, line.closing(tests[0] + 1) - 1
     inside = line.tokens[first : last + 1]
-    if last < first or any(token.text in ("&&", "||", "?", ",") for token in inside):
+    is_list = line.expression_end(first) != last  # commas between arguments are no matter
+    if last < first or is_list or any(token.text in (*LOGICAL, "?") for token in inside):
         return -1, -1
     negates_part = line.token(first).text == "!" and line.operators(first - 1, 1)
     return (-1, -1) if negates_part else (first, last)

@@ -157,9 +157,13 @@ class Line:
             yield position
             position += step
 
+    def binary_operators(self, at: int, step: int) -> list[int]:
+        """Where binary operators of the same expression stand to the left (step -1) or right (1), from near to far."""
+        return [position for position in self._scan(at, step) if self.is_binary(position)]
+
     def operators(self, at: int, step: int) -> list[str]:
-        """The binary operators of the same expression to the left (step -1) or right (1), from near to far."""
-        return [self.token(position).text for position in self._scan(at, step) if self.is_binary(position)]
+        """The texts of these operators."""
+        return [self.token(position).text for position in self.binary_operators(at, step)]
 
     def left_operand(self, at: int) -> int:
         """Where the left operand of the binary operator at a position begins."""
