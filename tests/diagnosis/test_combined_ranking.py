@@ -86,6 +86,15 @@ def test_of_equally_good_changes_the_smallest_comes_first_also_beside_edits_that
     assert found == ["if (ready(a, b))", "if (!ready(b, b))", "if (!(ready(a, b) - 1))"]
 
 
+def test_of_equally_small_changes_that_comes_first_which_leaves_the_shortest_line(base):
+    before = "used += b->size;"
+    rows = [
+        {"file": "a.c", "line": 1, "score": 1.0, "before": before, "after": after}
+        for after in ("used += -b->size;", "used -= b->size;")
+    ]
+    assert in_order(rows, base.ranking)[0]["after"] == "used -= b->size;"
+
+
 def test_later_techniques_break_ties_of_earlier_ones(base):
     rules = findings("rules", {A: {"rule_score": 0.5}, C: {"rule_score": 0.5}, D: {"rule_score": 0.5}})
     found = fuse(base, [rules, findings("switch", {D: {"critical": 1}})])

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from whence.findings import Entry, Findings, Statement, rank
-from whence.program.token_changes import changed_tokens
+from whence.program.token_changes import c_tokens, changed_tokens
 
 COUNTS = "executed by "  # how a part begins that the base says as well
 SEPARATES = 0.999  # score of a predicate that tells all failing runs from all passing ones
@@ -223,20 +223,22 @@ def _parts(base: Findings, found: Sequence[Findings], ranking: Sequence[Entry]) 
 def in_order(rules: Sequence[dict[str, Any]], ranking: Sequence[Entry]) -> list[dict[str, Any]]:
     """Rules: those first that nothing speaks against, then by score, equal ones in the order of the ranking.
 
-    Of equally good ones of a statement those come first whose edited line is known: they can be compiled, and made; the
-    smallest changes of these before the others.
+    Of equally good ones of a statement those come first whose edited line is known: they can be compiled, and made; of
+    these the smallest changes, and of equally small ones those that leave the shortest line (`-=`, not `+= -`).
     """
     place = {(e.statement.file, e.statement.line): number for number, e in enumerate(ranking)}
 
-    def key(rule: dict[str, Any]) -> tuple[bool, float, int, bool, float]:
+    def key(rule: dict[str, Any]) -> tuple[bool, float, int, bool, tuple[float, int]]:
         at = place.get((rule["file"], rule["line"]), len(place))
         return bool(rule.get("doubt")), -rule["score"], at, rule.get("after") is None, _cost(rule)
 
     return sorted(rules, key=key)
 
 
-def _cost(rule: dict[str, Any]) -> float:
-    """That of an edit, and of another rule how many tokens of its line it changes."""
-    if rule.get("cost") is not None or rule.get("after") is None:
-        return float(rule.get("cost") or 0.0)
-    return float(changed_tokens(str(rule.get("before", "")).encode(), str(rule["after"]).encode()))
+def _cost(rule: dict[str, Any]) -> tuple[float, int]:
+    """How much a rule changes (as an edit says, or the tokens of its line), and how many tokens its line has then."""
+    if rule.get("after") is None:
+        return 0.0, 0
+    before, after = str(rule.get("before", "")).encode(), str(rule["after"]).encode()
+    changed = rule.get("cost")
+    return changed_tokens(before, after) if changed is None else float(changed), len(c_tokens(after))
