@@ -262,6 +262,25 @@ def test_the_program_is_named_by_what_the_build_is_made_from(make, files, path):
     assert tomllib.loads(text)["program"]["path"] == path and "a guess" not in text
 
 
+@pytest.mark.parametrize(
+    ("rules", "path"),
+    [
+        (".PHONY: all\nCC := cc\ntally: tally.c sum.o\n\t$(CC) -o $@ tally.c\n", "tally"),
+        ("all: tally\n\nsum: sum.c\n", "tally"),
+        ("clean:\n\trm -f tally\nbin/tally : tally.c\n\tcc -o $@ $<\n", "bin/tally"),
+        ("default: build\nsum.o: sum.c\nbuild: tally\ntally: sum.o\n", "tally"),
+    ],
+)
+def test_the_program_is_the_first_that_the_makefile_has_a_rule_for(make, rules, path):
+    text = configuration(survey(make(Makefile=rules, **{"tally.c": ""})))
+    assert tomllib.loads(text)["program"]["path"] == path and "a guess" not in text
+
+
+@pytest.mark.parametrize("rules", ["x:\n\tcc a.c\n", "a.o: a.c\n", "$(NAME): a.c\n", "%.o: %.c\n", "x := a:b\n"])
+def test_what_the_makefile_has_rules_for_may_be_no_program(make, rules):
+    assert "a guess" in configuration(survey(make(Makefile=rules, **{"a.c": ""})))
+
+
 def test_a_program_that_only_a_variable_names_is_guessed(make):
     text = configuration(survey(make(**{"CMakeLists.txt": "add_executable(${PROJECT_NAME} a.c)\n"})))
     assert "a guess" in text

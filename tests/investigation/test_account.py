@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from whence.investigation.account import how_to_fail, summary
+from whence.investigation.account import how_to_fail, pass_against_word, summary
 from whence.run.cases import Case
 from whence.run.oracle import judge
 from whence.run.outcome import PASSED, Expected, Rule
@@ -89,3 +89,10 @@ def test_a_status_that_is_wrong_in_some_cases_is_just_wrong(runs: Runs) -> None:
 
 def test_a_report_is_believed() -> None:
     assert "failing_output" not in how_to_fail(runs_of(b"not ok 1 # TODO\n", rule=Rule.TAP))
+
+
+def test_a_case_that_is_said_to_fail_and_passes_is_told() -> None:
+    assert pass_against_word(runs_of(b"", said_to_fail=True)) == [
+        "`indent` passes, and counts as a passing case: say with --expect what is right, or use --passes"
+    ]
+    assert pass_against_word(runs_of(b"")) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tests.support.cli_tool import subject_folder, write
+from tests.support.cli_tool import subject_folder, whence, write
 from whence.investigation.begin import Beginning, Changes
 from whence.investigation.clock import Clock
 from whence.investigation.investigation import Setup
@@ -81,3 +81,11 @@ def test_the_program_is_built_once() -> None:
     write(folder / "whence.toml", f'{program}[cases]\nfile = "cases.txt"\nreference = "./twice"\n')
     begun = Beginning(Setup(), Clock(), Watcher()).with_folder(Path(folder), GIVEN)
     assert len(begun.subject.cases) == 3 and (folder / "builds").read_text() == "\n"
+
+
+def test_a_case_that_is_given_as_a_failing_one_and_passes_is_told_first() -> None:
+    folder = subject_folder("begin-word", twice_c=TWICE)
+    found = whence(folder, "spectrum", "twice.c", "--fails", "12", "--expect", "24", "--fails", "3", "--json").json
+    assert found["warnings"] == [
+        "`fails 2` passes, and counts as a passing case: say with --expect what is right, or use --passes"
+    ]

@@ -62,6 +62,16 @@ def how_to_fail(runs: Runs) -> str:
     return "give a failing case with --fails and --expect, or add one to whence.toml"
 
 
+def pass_against_word(runs: Runs) -> list[str]:
+    """What is said of cases that were given as failing ones, and pass."""
+    passing = (runs.tested[row].case for row in runs.passing)
+    names = [f"`{case.name}`" for case in passing if case.said_to_fail]
+    if not names:
+        return []
+    what = "passes, and counts as a passing case" if len(names) == 1 else "pass, and count as passing cases"
+    return [f"{', '.join(names)} {what}: say with --expect what is right, or use --passes"]
+
+
 def _ended_early(runs: Runs) -> str:
     """What helps where every run is a failed one that is said to be right: it may lack its files; empty: none is."""
     if not runs.tested or any(one.case.command is not None or one.result.stdout for one in runs.tested):

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from whence.findings import Findings, plural
-from whence.investigation.account import none_fails, summary
+from whence.investigation.account import none_fails, pass_against_word, summary
 from whence.investigation.clock import Clock
 from whence.investigation.watcher import Watcher
 from whence.probe.instrument import Variant
@@ -102,13 +102,13 @@ class Investigation:
     def current(self, findings: Findings) -> Findings:
         """The findings without statements of files that were changed since the program was built.
 
-        What modules declare otherwise than others define it, and verdicts that are other ones in the user's own
-        environment, are told first.
+        What modules declare otherwise than others define it, verdicts that are other ones in the user's own
+        environment, and those that are not what the user said, are told first.
         """
         from whence.investigation.stale import without_changed
 
-        pinned = self._runs.pinned if self._runs is not None else []
-        findings = replace(findings, warnings=[*self._unlike, *pinned, *findings.warnings])
+        of_runs = [*self._runs.pinned, *pass_against_word(self._runs)] if self._runs is not None else []
+        findings = replace(findings, warnings=[*self._unlike, *of_runs, *findings.warnings])
         return without_changed(findings, self.subject.places.changed_files())
 
     @cached_property

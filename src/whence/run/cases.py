@@ -67,7 +67,7 @@ class Case:
     ``command`` runs that with the shell in a copy of its suite's folder. ``expected`` of None is to be
     learned. A command whose output matches ``failing_output`` has failed. With a ``schedule`` its threads take turns
     as that says. With a ``place`` it is an invocation that a test suite made; ``passed``: the same program passed it
-    when it was captured, so that it does not fail by itself now.
+    when it was captured, so that it does not fail by itself now. ``said_to_fail``: the user gave it as a failing one.
     """
 
     name: str
@@ -85,6 +85,7 @@ class Case:
     schedule: Schedule | None = None
     place: Place | None = None
     passed: bool = False
+    said_to_fail: bool = False
 
     @property
     def follows_children(self) -> bool:
@@ -106,7 +107,8 @@ def cases_from_options(fails: Sequence[str], expects: Sequence[str | None], pass
     cases = []
     for number, (line, expect) in enumerate(zip(fails, expects, strict=True), 1):
         expected = Expected(None if expect is None else expect.encode(errors="surrogateescape"))
-        cases.append(_case_from_line(line, f"fails {number}", Path.cwd(), "--fails", expected))
+        case = _case_from_line(line, f"fails {number}", Path.cwd(), "--fails", expected)
+        cases.append(replace(case, said_to_fail=True))
     for number, line in enumerate(passes, 1):
         cases.append(_case_from_line(line, f"passes {number}", Path.cwd(), "--passes", None))
     return cases
