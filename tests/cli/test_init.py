@@ -267,6 +267,8 @@ def test_the_program_is_named_by_what_the_build_is_made_from(make, files, path):
     [
         (".PHONY: all\nCC := cc\ntally: tally.c sum.o\n\t$(CC) -o $@ tally.c\n", "tally"),
         ("all: tally\n\nsum: sum.c\n", "tally"),
+        ("all: libsum.so $(PROGS)\nlibsum.so: $(OBJ)\ninstall-all: tally\ntally: sum.c\n", "tally"),
+        ("tally: $(OBJS)\n\t$(CC) -o $@ $(OBJS)\n", "tally"),
         ("clean:\n\trm -f tally\nbin/tally : tally.c\n\tcc -o $@ $<\n", "bin/tally"),
         ("default: build\nsum.o: sum.c\nbuild: tally\ntally: sum.o\n", "tally"),
     ],

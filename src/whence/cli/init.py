@@ -32,11 +32,11 @@ MESON = "CC=whence-cc meson setup {0} && ninja -C {0}"
 TARGETS = re.compile(rf"^{NAMING}\s*[:?]?=\s*([\w./-]+)", re.M)
 VERSION = re.compile(r"[-_]v?\d[\w.]*$")  # at the end of a folder's name
 PROBES = {"CMakeFiles", "meson-private"}  # folders of programs that test the compiler
-FIRST_OF_ALL = re.compile(r"^all\s*:\s*(?!all-|config\.)([\w./-]+)", re.M)  # none of Automake's own targets
-# A makefile's rule for something that is made of something, but for what is no program by its name.
-RULE = re.compile(
-    r"^(?!\.|(?:all|default|build|check|tests?|clean|install)\b)([\w./-]+(?<!\.[oa]))\s*:(?![=:])[^=\n]*\w", re.M
-)
+NO_PROGRAM = r"[\w./-]+\.(?:l?o|so|l?a)\b"
+FIRST_OF_ALL = re.compile(
+    rf"^all\s*:\s*(?!all-|config\.|{NO_PROGRAM})([\w./-]+)", re.M
+)  # none of Automake's own targets
+OF_CODE = re.compile(rf"^(?!{NO_PROGRAM})([\w./-]+)\s*:(?![=:])[^\n]*(?:\.[co]\b|OBJ)", re.M)  # a rule for a program
 # What a build is made from that has not made its makefile yet, and how each names the first program.
 TEMPLATES = {
     "Makefile.am": re.compile(r"^bin_PROGRAMS\s*=\s*([\w.-]+)", re.M),
@@ -140,7 +140,7 @@ def survey(folder: Path) -> Survey:
     makefile = makefile_of(folder)
     rules = makefile.read_text(errors="replace") if makefile else ""
     own, checked = TARGETS.search(rules), CHECKED.search(rules)
-    target = own or checked or FIRST_OF_ALL.search(rules) or RULE.search(rules)
+    target = own or checked or FIRST_OF_ALL.search(rules) or OF_CODE.search(rules)
     made = target[1] if target else None
     build = _build_command(folder, makefile is not None)
     return Survey(
