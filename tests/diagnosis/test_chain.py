@@ -129,5 +129,6 @@ def test_the_chain_is_told_against_the_edit_that_is_suggested(monkeypatch, tmp_p
     assert built == [b"1\n2\n  b;\n"]
     if fails:
         assert "it cannot be built" in found.summary[0] and "in the time that there was" in found.summary[1]
+        assert "nothing else that was tried" in found.summary[1]  # the edit does make it pass
     else:
         assert found.subject == "`b` instead of `a`"

@@ -133,7 +133,8 @@ def patched_chain(
     chain = telling_chain(investigation, row, recording, search, ALGORITHM)
     if chain is None:
         late = "" if search.is_over else ", in the time that there was for it"
-        text = f"no chain of values: nothing that was tried makes the failing run pass{late}"
+        what = "nothing else" if remarks else "nothing"
+        text = f"no chain of values: {what} that was tried makes the failing run pass{late}"
         return Findings("chain", investigation.subject.name, summary=[*remarks, text])
     chain.summary = [*remarks, *chain.summary]
     return chain
