@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from math import sqrt
 
 import pytest
 from cli_tool import subject_folder
@@ -12,7 +13,7 @@ import whence
 from whence.diagnosis.edit_search import EditSearch
 from whence.diagnosis.edits_alone import EditsAlone
 from whence.diagnosis.locate_steps import alternated
-from whence.diagnosis.tried_edits import tried_edits
+from whence.diagnosis.tried_edits import best_edits, has_clean, tried_edits
 from whence.findings import Entry, Findings, Statement
 from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, Part, SourceEdit, edited, edited_line
@@ -219,6 +220,37 @@ int main(int argc, char **argv)
     row = next(row for row in tried.rows if "step = 42;" in row["rule"])
     assert row["doubt"] == "its value was made to fit these cases" and row["f2p"] == 1 and row["line"] == 7
     assert tried.tried > 60 and all(other["cost"] <= row["cost"] for other in tried.rows if not other["doubt"])
+
+
+def test_an_edit_that_mends_the_first_failing_cases_alone_counts_for_less_and_ends_nothing() -> None:
+    text = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int base = atoi(argv[1]), by = atoi(argv[2]), sum = base;
+    if (by > 0)
+        sum = base - 1;
+    printf("%d\\n", sum);
+    return argc > 3;
+}
+"""
+    folder = subject_folder("edits-further", sum_c=text)
+    ones, others = [f"{base} 1" for base in range(10, 15)], ["40 2", "50 3", "60 4"]
+    right = {args: str(sum(map(int, args.split()))) for args in (*ones, *others)}
+    cases = [Case(a, tuple(a.split()), expected=Expected(f"{o}\n".encode())) for a, o in right.items()]
+    cases += [Case(a, tuple(a.split())) for a in ("7 0", "8 -1")]
+    program = subject_from_sources([folder / "sum.c"], [], cases, replace(Subject.limits, time=5.0))
+    runs = run_all(program)
+    rows = [row for row in runs.failing if runs.tested[row].case.name in ones]
+    ranking = [Entry(Statement("sum.c", 7), 1.0, 1, 1)]
+    tried = tried_edits(program, runs, ranking, rows, time.monotonic() + 200, MADE)
+    row = next(row for row in tried.rows if row["after"] == "sum = base + 1;")
+    assert (row["f2p"], row["failing"], row["p2f"], row["checked"]) == (5, 8, 0, 2)
+    assert row["score"] == pytest.approx(sqrt(5 / 8), abs=1e-6) and row["cases"] == ones
+    assert tried.passing == sum(row["score"] == 1 for row in tried.rows) and tried.tried > 300
+    clean = {"family": "branch", "score": 1.0, "checked": 2, "doubt": ""}
+    assert not has_clean([row]) and best_edits([row]) == [row] and not best_edits([row, clean])
 
 
 def test_a_fix_has_the_condition_too() -> None:

@@ -8,7 +8,7 @@ from cli_tool import subject_folder
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.run.sandbox import DEFAULT_LIMITS
-from whence.subject.alike import failing_alike
+from whence.subject.alike import failing_alike, others_alike
 from whence.subject.recorder import Recorder
 from whence.subject.runs import Runs, run_all
 from whence.subject.subject import Subject, subject_from_sources
@@ -53,3 +53,18 @@ def test_failures_of_one_kind_and_place_are_alike(ran: tuple[Subject, Runs], fir
         found = failing_alike(runs, order, recorder, most=5)
         assert "".join(runs.tested[row].case.name for row in found) == alike
         assert failing_alike(runs, order, recorder, most=1) == [rows[first]]
+
+
+def test_other_failing_cases_fail_as_one_of_those_that_are_known(ran: tuple[Subject, Runs]) -> None:
+    _, runs = ran
+    rows = {tested.case.name: row for row, tested in enumerate(runs.tested) if tested.outcome.failed}
+
+    def others(known: str, most: int) -> str:
+        found = others_alike(runs, [rows[name] for name in known], most)
+        return "".join(runs.tested[row].case.name for row in found)
+
+    assert others("a", 5) == "A"
+    assert others("nw", 5) == "NmW"  # m crashes at another place, for which nothing is recorded
+    assert others("nw", 2) == "Nm"
+    assert others("s", 5) == ""
+    assert others("w", 0) == ""

@@ -113,7 +113,7 @@ def test_chosen_failing_cases():
     (row,) = (n for n in runs.failing if runs.tested[n].case.name == "52")
     with Work(subject, workers=1) as work:
         best = rules(subject, runs, work, among=[row]).parts["rules"][0]
-    assert (best["failing"], best["cases"]) == (1, ["52"])
+    assert best["cases"][0] == "52" and best["failing"] == len(runs.failing)  # what is best is tried on the others, too
 
 
 def test_a_repair_is_enough_where_one_is_wanted(monkeypatch):
@@ -208,7 +208,7 @@ def test_no_failing_case():
 
 
 def test_rules_that_there_was_no_time_for_are_not_said_to_repair_nothing() -> None:
-    suite, rule = SimpleNamespace(failing=[1, 2]), None
+    suite, rule = SimpleNamespace(failing=[1, 2], further=[]), None
 
     def told(*trials: tuple[tuple[int, ...], int], is_all: bool = True) -> str:
         found: Any = [Trial(rule, repaired, (), 2, 0, unknown) for repaired, unknown in trials]

@@ -87,6 +87,29 @@ def test_only_what_repairs_is_tried_on_passing_cases(program):
     assert (found[1].checked, found[1].broken) == (4, ())
 
 
+def test_what_repairs_most_of_the_first_failing_cases_is_tried_on_further_ones(program):
+    def verdict(case, value):
+        is_mended = value == 2 or (value == 1 and case == first)
+        return Verdict.PASS if case in BRANCH.passes or is_mended else Verdict.WRONG_OUTPUT
+
+    subject, runs = program
+    chosen = Suite(subject, runs, Settings(failing=1))
+    first = runs.tested[chosen.failing[0]].case.name
+    found, work, suite = trials(program, verdict, settings=Settings(failing=1))
+    assert sorted((*suite.failing, *suite.further)) == sorted(runs.failing) and len(suite.further) == 2
+    assert [(len(trial.repaired), trial.failing) for trial in found] == [(0, 1), (1, 3), (3, 3)]
+    assert [trial.score for trial in found] == pytest.approx([0, sqrt(1 / 3), 1])
+    assert {value for case, value in work.asked if case in BRANCH.fails and case != first} == {1, 2}
+    alone, _, _ = trials(program, verdict, settings=Settings(failing=1, further=0))
+    assert [trial.score for trial in alone] == [0, 1, 1]
+
+
+def test_further_cases_that_there_is_no_time_for_do_not_count(program):
+    found, work, _ = trials(program, lambda *_: Verdict.PASS, 1, Settings(failing=1), stop_after=6)
+    assert work.stopped == "budget"
+    assert (len(found[0].repaired), found[0].failing, found[0].unknown, found[0].score) == (2, 2, 0, 1)
+
+
 @pytest.mark.parametrize("end", [Verdict.CRASH, Verdict.TIMEOUT, Verdict.WRONG_STATUS, Verdict.LOST, Verdict.REFUSED])
 def test_whatever_is_no_pass_breaks_a_passing_case(program, end):
     found, _, suite = trials(program, lambda case, _: end if case == "4 1 2" else Verdict.PASS, count=1)

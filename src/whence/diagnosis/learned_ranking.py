@@ -22,7 +22,7 @@ import numpy as np
 from whence.diagnosis.combined_ranking import in_order
 from whence.diagnosis.ranking_features import Features, Floats
 from whence.diagnosis.statement_kinds import Kinds
-from whence.diagnosis.tried_edits import is_checked
+from whence.diagnosis.tried_edits import best_edits
 from whence.findings import Entry, Findings, Statement, rank
 
 MODEL = Path(__file__).with_name("ranking_model.json")
@@ -112,7 +112,7 @@ def _edited_first(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mappi
 
     Of the faults that the weights were learned from none is ranked otherwise by that; real ones can be.
     """
-    mended = {Statement(rule["file"], rule["line"]) for rule in rules if is_checked(rule)}
+    mended = {Statement(rule["file"], rule["line"]) for rule in best_edits(rules)}
     is_mended = np.array([entry.statement in mended for entry in ranked])
     return np.where(is_mended, scores + np.ptp(scores) + TINY, scores) if is_mended.any() else scores
 

@@ -152,6 +152,8 @@ class Features:
             if not is_checked(edit):
                 unchecked[row] = 1.0
                 continue
+            if edit["score"] < CLEAN:  # other failing cases still fail
+                continue
             has[row], number[row] = 1.0, number[row] + 1
             costs[row] = min(costs.get(row, edit["cost"]), edit["cost"])
         for place, row in enumerate(sorted(costs, key=lambda row: costs[row])):

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from math import log1p
+from math import log1p, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,12 +26,14 @@ from whence.findings import Entry, Statement, plural
 from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, SourceEdit, edited_line
 from whence.run.ahead import made_ahead
+from whence.subject.alike import others_alike
 from whence.subject.candidate_edits import CandidateRuns, Sieved
 from whence.techniques.bugfix.candidates import FileCandidates, file_candidates, ordered, wider_types
 from whence.techniques.bugfix.knowledge import known
 from whence.techniques.bugfix.likelihood import fixes_made
 from whence.techniques.bugfix.novelty import size
 from whence.techniques.bugfix.right_values import right_assignments
+from whence.techniques.rules.trials import FURTHER
 
 if TYPE_CHECKING:
     from whence.subject.runs import Runs
@@ -79,6 +81,7 @@ def tried_edits(
     First a few that give a variable a wider type. Then such as give a value that would have been right (the part
     ``pairs``) to its place, anywhere in the function: they fit the cases, so they do not end the search, and are
     doubtful but for values that are often assigned.
+    What passes is run on other failing cases, too, and what does not repair these counts for less.
     ``made``: how often fixes of each kind were made. Until ``deadline`` (of ``time.monotonic``), or until enough of
     them have passed.
     """
@@ -95,17 +98,23 @@ def tried_edits(
         (float(size(sources[edit.file], edit)), Sieved(edit, tuple(rows), ran=len(runs.passing)))
         for edit in alone.passing(list(islice(wider_types(files, statements, made), AT_ONCE)), end_of_first(deadline))
     ]
-    trials = EditTrials(rows, deadline, counts=lambda one: one.ran > 0 and one.edit not in fitted)
+    further = others_alike(runs, rows, FURTHER)
+    trials = EditTrials(
+        rows,
+        deadline,
+        counts=lambda one: one.ran > 0 and one.edit not in fitted and not one.unrepaired,
+        doubts=lambda one: one.unrepaired > 0,
+    )
     with (
         made_ahead(ordered(files, statements, made), deadline) as ready,
-        CandidateRuns(subject, runs, deadline) as candidates,
+        CandidateRuns(subject, runs, deadline, further) as candidates,
     ):
         likely = (edit for edit in _placed(ready, places) if edit not in fitted)
         trials.run(candidates, sources, chain(fitted, likely), files)
         tried = alone.tried + candidates.count.tried
     found = wider + likeliest_first(trials, dict.fromkeys(fitted, len(trials.places)) | places, sources)
     doubtful = {edit for edit, value in fitted.items() if not (value in PLAIN or value.isidentifier())} - places.keys()
-    checked = sum(one.ran > 0 for _, one in found)
+    checked = sum(one.ran > 0 and not one.unrepaired for _, one in found)
     listed = list(_rows(runs, sources, all_statements, found, doubtful, rows))
     return TriedEdits(listed, tried, len(statements), checked)
 
@@ -156,6 +165,12 @@ def is_checked(rule: Mapping[str, Any]) -> bool:
     return bool(rule["family"] == FAMILY and rule["checked"] and not rule["doubt"])
 
 
+def best_edits(rules: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The edits among rules that are checked, and that no rule without doubt is better than."""
+    best = max((rule["score"] for rule in rules if not rule["doubt"]), default=0.0)
+    return [rule for rule in rules if is_checked(rule) and rule["score"] >= min(best, CLEAN)]
+
+
 # ---- Rules -----------------------------------------------------------------------------------------------------------
 
 
@@ -183,16 +198,16 @@ def _rows(
             "rule": words_of(one.edit),
             "before": before,
             "after": after,
-            "f2p": len(one.repaired),
+            "f2p": len(one.repaired) + len(one.further),
             "p2f": 0,
-            "failing": len(rows),
+            "failing": len(rows) + len(one.further) + one.unrepaired,
             "checked": one.ran,
             "unknown": 0,
-            "score": 1.0 if one.ran else UNCHECKED,
+            "score": round((1.0 if one.ran else UNCHECKED) * sqrt(one.share_repaired), 6),
             "doubt": "its value was made to fit these cases" if one.edit in doubtful else "",
             "family": FAMILY,
             "cost": round(cost, 3),
-            "cases": [runs.tested[row].case.name for row in one.repaired],
+            "cases": [runs.tested[row].case.name for row in (*one.repaired, *one.further)],
             "broken": [],
         }
 

@@ -37,6 +37,18 @@ def failing_alike(runs: Runs, rows: Sequence[int], recorder: Recorder, most: int
     return found
 
 
+def others_alike(runs: Runs, rows: Sequence[int], most: int) -> list[int]:
+    """Failing cases other than those of ``rows`` that fail as one of these does, at most so many, spread over all.
+
+    Nothing is recorded: of crashes the place is not compared. Commands of a test suite are left out.
+    """
+    ways = {_way(runs.tested[row]) for row in rows}
+    own = [row for row in runs.failing if row not in rows and runs.tested[row].case.command is None]
+    alike = [row for row in own if _way(runs.tested[row]) in ways]
+    step = max(len(alike) / max(most, 1), 1.0)
+    return [alike[int(n * step)] for n in range(min(len(alike), most))]
+
+
 def _way(tested: Tested) -> tuple[object, ...]:
     """What is known of the way in which a case fails without recording it."""
     assertion = tested.outcome.assertion

@@ -64,6 +64,14 @@ class Sieved:
     broken: tuple[int, ...] = ()
     checked: bool = True  # on all passing cases that it reaches; False: there was no time for that
     ran: int = 0  # passing cases that it ran on
+    further: tuple[int, ...] = ()  # of further failing cases on which it was run those that it repairs
+    unrepaired: int = 0  # and how many of them it does not
+
+    @property
+    def share_repaired(self) -> float:
+        """Of all failing cases that it ran on the share that it repairs."""
+        repaired = len(self.repaired) + len(self.further)
+        return repaired / (repaired + self.unrepaired)
 
     def passes(self, failing: int) -> bool:
         """Whether all cases pass with it, of which so many fail without."""
@@ -90,11 +98,12 @@ class Count:
 class CandidateRuns:
     """Tries candidate edits on the cases of ``runs``; use it in a ``with`` statement.
 
-    After ``deadline`` (of ``time.monotonic``) nothing is begun.
+    After ``deadline`` (of ``time.monotonic``) nothing is begun. ``further``: rows of failing cases on which edits are
+    run as well with which all others pass.
     """
 
-    def __init__(self, subject: Subject, runs: Runs, deadline: float) -> None:
-        self._subject, self._runs, self._deadline = subject, runs, deadline
+    def __init__(self, subject: Subject, runs: Runs, deadline: float, further: Sequence[int] = ()) -> None:
+        self._subject, self._runs, self._deadline, self._further = subject, runs, deadline, further
         self._scratch = scratch("candidates")
         self._rebuild = Rebuild(subject.capture, Path(self._scratch.name), subject.places.modules_with)
         self._ground = Ground(subject, runs)
@@ -262,7 +271,8 @@ class CandidateRuns:
                 repaired: dict[int, list[int]] = {number: [] for number in repairing}
             for number in repairing:
                 repaired[number].append(row)
-        return [self._checked(runner, source, edits[n], n, tuple(found)) for n, found in repaired.items()]
+        found = {n: self._checked(runner, source, edits[n], n, tuple(mine)) for n, mine in repaired.items()}
+        return [self._tried_further(runner, n, one, len(rows)) for n, one in found.items()]
 
     def _passing(self, runner: Runner, row: int, numbers: Sequence[int]) -> tuple[list[int], int]:
         """The edits with which a case passes, and how many were run."""
@@ -295,6 +305,17 @@ class CandidateRuns:
                     self._breaking.update(broken)
                 return Sieved(edit, repaired, tuple(sorted(broken)), not self._stop.is_set(), start + len(part))
         return Sieved(edit, repaired, ran=len(rows))
+
+    def _tried_further(self, runner: Runner, number: int, one: Sieved, failing: int) -> Sieved:
+        """What came of an edit, with the further failing cases where all others pass with it."""
+        if not (self._further and one.passes(failing)) or self._is_late:
+            return one
+        runner.limits = self.limits_of(self._further)
+        verdicts = self._verdicts(runner, [(row, number) for row in self._further])
+        if self._stop.is_set():
+            return one
+        repaired = tuple(row for row, ok in zip(self._further, verdicts, strict=True) if ok)
+        return replace(one, further=repaired, unrepaired=len(verdicts) - len(repaired))
 
     def _verdicts(self, runner: Runner, wanted: Sequence[tuple[int, int]]) -> list[bool]:
         """Whether the case of each row passes with each edit; one whose run cannot be made does not."""

@@ -225,14 +225,17 @@ def _summary(suite: Suite, trials: Sequence[Trial], is_all: bool) -> str:
     if not is_all and not tried:
         return "tried no rules: there was no time"
     text = f"tried {_count(len(tried), 'rule')} on {_count(len(suite.failing), 'failing case')}"
+    if suite.further and repairs:
+        text += f", what repairs most of them on {len(suite.further):,} more"
     if not is_all:
         text += " (there was no time for others)"
     found = f"{len(repairs):,} {'repairs' if len(repairs) == 1 else 'repair'}"
     untried = sum(bool(trial.unknown) for trial in repairs or tried)
     rest = f"; {untried:,} of these had no time to be tried on every case" if untried else ""
+    is_one = len(suite.failing) + len(suite.further) == 1
     if not repairs:
-        return f"{text}: none repairs {'it' if len(suite.failing) == 1 else 'any'}{rest}"
-    if len(suite.failing) == 1:
+        return f"{text}: none repairs {'it' if is_one else 'any'}{rest}"
+    if is_one:
         return f"{text}: {found} it, {clean or 'none'} of them without breaking a passing one{rest}"
     return f"{text}: {found} at least one, {clean or 'none'} of them all without breaking a passing one{rest}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from whence.alter.faithful import HELP
 from whence.alter.streams import Request
 from whence.errors import SubjectError
 from whence.run.cases import TAKE_APART
+from whence.subject.alike import others_alike
 from whence.subject.runs import blocks_executed, counters
 from whence.techniques.rules.candidates import Family, Rule, batch_of, change_records
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 FAILING, PASSING = 5, 25  # cases on which rules are tried
+FURTHER = 20  # failing cases on which those that repair most of the first are tried, too
+PROMISING = 0.5  # score from which on they are
 FIRST, PORTION = 500, 4000  # rules tried at a time, at first and at most: the most suspicious ones are through first
 REPAIRING = 0.7  # of the time that is left, at most, for failing cases: what repairs them is tried on passing ones
 UNAFFECTED = (Verdict.PASS, Verdict.NOT_REACHED, Verdict.NOT_RUN)  # of a passing case that is not seen to break
@@ -35,20 +38,24 @@ Integers = NDArray[np.int64]
 
 @dataclass(slots=True, frozen=True)
 class Settings:
-    """What is tried: the kinds of rules, on how many cases, and (``everywhere``) where only some failing cases come."""
+    """What is tried: the kinds of rules, on how many cases, and (``everywhere``) where only some failing cases come.
+
+    ``further``: failing cases on which what repairs most of the first is tried, too.
+    """
 
     families: frozenset[Family] = frozenset(Family)
     failing: int = FAILING
     passing: int = PASSING
     everywhere: bool = False
+    further: int = FURTHER
 
 
 @dataclass(slots=True, frozen=True)
 class Trial:
     """What came of a rule: rows of ``Runs`` of the failing cases that pass with it, and of passing ones that fail.
 
-    It was to be tried on ``failing`` failing cases, and was tried on ``checked`` passing ones; ``unknown`` of all the
-    runs were not made.
+    It was to be tried on ``failing`` failing cases, with the further ones that it was run on, and was tried on
+    ``checked`` passing ones; ``unknown`` of all the runs were not made.
     """
 
     rule: Rule
@@ -74,9 +81,9 @@ class Suite:
     """The cases on which rules are tried: rows of ``runs``, and which blocks of the program each executes.
 
     ``failing`` are the shortest of the failing cases (of ``among``, where it is given), the row ``first`` before all
-    others, ``passing`` all passing ones, those first whose coverage is nearest to that of a failing case. A case that
-    is a command of a test suite is left out, since its program's runs are not ours to repeat; SubjectError where no
-    failing case is left.
+    others, ``further`` others that fail in the same way, ``passing`` all passing ones, those first whose coverage is
+    nearest to that of a failing case. A case that is a command of a test suite is left out, since its program's runs
+    are not ours to repeat; SubjectError where no failing case is left.
     """
 
     def __init__(
@@ -99,6 +106,7 @@ class Suite:
         lengths = blocks_executed(subject, runs)
         shortest = sorted(failing, key=lambda row: (row != first, lengths[row] == 0, lengths[row]))
         self.failing = shortest[: settings.failing]
+        self.further = others_alike(runs, self.failing, settings.further)
         executed = self._executed[self.failing]
         distance = {row: int((executed != self._executed[row]).sum(axis=1).min()) for row in passing}
         self.passing = sorted(passing, key=lambda row: (distance[row], row))
@@ -106,12 +114,13 @@ class Suite:
     def leave_out(self, unusable: Mapping[str, str]) -> None:
         """Try nothing on these cases (by name, with the reason). Raises SubjectError where no failing case is left."""
 
-        names = {row: self.runs.tested[row].case.name for row in (*self.failing, *self.passing)}
+        names = {row: self.runs.tested[row].case.name for row in (*self.failing, *self.further, *self.passing)}
         usable = [row for row in self.failing if names[row] not in unusable]
         if not usable:
             reasons = "; ".join(f"{names[row]}: {unusable[names[row]]}" for row in self.failing)
             raise SubjectError(f"no failing run can be altered: {reasons}", HELP)
         self.failing = usable
+        self.further = [row for row in self.further if names[row] not in unusable]
         self.passing = [row for row in self.passing if names[row] not in unusable]
 
     @property
@@ -165,7 +174,10 @@ class Search:
             size = min(2 * size, PORTION)
 
     def trials(self, rules: Sequence[Rule]) -> list[Trial]:
-        """Run rules on the failing cases, and those that repair one on the passing cases."""
+        """Run rules on the failing cases, those that repair one on the passing cases, the best on further failing ones.
+
+        A few failing cases are much alike where others are not: what repairs those alone is no repair of the fault.
+        """
         records = change_records(rules, self._sites)
         failing, passing = self._suite.failing, self._suite.passing
         with self._work.share(REPAIRING):
@@ -176,7 +188,7 @@ class Search:
         checked[[self._suite.runs.tested[row].case.name in self._work.unusable for row in passing]] = False
         broken = checked & ~np.isin(second, UNAFFECTED)
         unknown = (first == Verdict.NOT_RUN).sum(axis=0) + (checked & (second == Verdict.NOT_RUN)).sum(axis=0)
-        return [
+        found = [
             Trial(
                 rule,
                 tuple(failing[n] for n in np.flatnonzero(repaired[:, at]).tolist()),
@@ -187,6 +199,22 @@ class Search:
             )
             for at, rule in enumerate(rules)
         ]
+        return self._tried_further(found)
+
+    def _tried_further(self, trials: list[Trial]) -> list[Trial]:
+        """The trials, the promising ones with the further failing cases."""
+        further, promising = self._suite.further, [trial for trial in trials if trial.score >= PROMISING]
+        shape = (len(further), len(promising))
+        verdicts = self._verdicts(further, [trial.rule for trial in promising], np.ones(shape, np.bool_))
+        known = {
+            trial.rule: replace(
+                trial,
+                repaired=(*trial.repaired, *(further[n] for n in np.flatnonzero(mine == Verdict.PASS).tolist())),
+                failing=trial.failing + int((mine != Verdict.NOT_RUN).sum()),
+            )
+            for trial, mine in zip(promising, verdicts.T, strict=True)
+        }
+        return [known.get(trial.rule, trial) for trial in trials]
 
     def _verdicts(self, rows: list[int], rules: Sequence[Rule], chosen: Bools) -> NDArray[np.uint8]:
         """The verdicts (cases by rules) of the chosen runs; the others are NOT_RUN."""
