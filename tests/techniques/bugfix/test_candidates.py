@@ -259,3 +259,38 @@ def test_a_term_is_left_out_rather_than_made_nothing() -> None:
     assert any("returnn-m+2*m;" in new for new in found)
     assert not any("-0+" in new or "*1;" in new for new in found)
     assert is_made(text, "2 * m", "1 * m")
+
+
+KEEPING = """\
+struct span { short from, to; };
+static int most(const short *counts, const struct span *at, int n)
+{
+    int best = 0, place = -1, last = 0;
+    for (int i = 0; i < n; i++) {
+        if (counts[i] > best) {
+            place = i;
+        }
+        if (at->to != last)
+            place++;
+        if (last > size(i))
+            place--;
+        else
+            place = 0;
+    }
+    return place;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "new", "can_be"),
+    [
+        ("place = i;", "best = counts[i]; place = i;", True),
+        ("place = i;", "place = i; best = counts[i];", True),
+        ("place++;", "{ last = at->to; place++; }", True),
+        ("place--;", "{ last = size(i); place--; }", False),  # a call may do something
+        ("place = 0;", "{ last = at->to; place = 0; }", False),  # which that condition does not ask
+    ],
+)
+def test_what_a_condition_compared_is_kept(place: str, new: str, can_be: bool) -> None:
+    assert is_made(KEEPING, place, new) == can_be

@@ -26,6 +26,8 @@ MOST_COPIES, MOST_RENAMED, MOST_LIMITS, MOST_LENGTHS = 60, 40, 30, 5
 RENAMINGS, SAME_TYPE = 4, 2  # of a statement, and variables that one can become
 _TURNED = re.compile(r"(?<= = )(?:true|false)(?=;$)|(?<= )[+-](?==)")  # what a statement that undoes another has
 _OPPOSITES = {"true": "false", "false": "true", "+": "-", "-": "+"}
+_UNEQUAL = frozenset(("<", "<=", ">", ">=", "!="))
+_PLACES = frozenset(("identifier", "field_expression", "subscript_expression", "pointer_expression"))
 _CHANGING = frozenset(("+", "-", "*", "/", "%", "&", "|", "^"))
 
 Tiered = tuple[str, int]
@@ -167,6 +169,7 @@ class Ingredients:
 
     def _simple(self, statement: Node) -> Iterator[Tiered]:
         """Terms set, counted, made to what others are, and limited."""
+        yield from ((text, 0) for text in self._remembered(statement))
         terms = self._terms.at(statement)
         places = [term for term in terms if term.is_place and term.near < Near.FILE]
         for term in places:
@@ -177,6 +180,30 @@ class Ingredients:
         yield from islice(self._limits([term for term in terms if term.near <= Near.AROUND]), MOST_LIMITS)
         yield from self._ended([term for term in terms if term.near < Near.FILE], self._function(statement))
         yield from self._reckoned(statement)
+
+    def _remembered(self, statement: Node) -> Iterator[str]:
+        """What the conditions around a statement compared, made equal: the largest so far, the last one that differs.
+
+        Equal types are not asked for: an element is often smaller than the variable that keeps it.
+        """
+        inner = statement
+        while (at := inner.parent) is not None and at.type != "function_definition":
+            condition = at.child_by_field_name("condition") if at.type == "if_statement" else None
+            if condition is not None and at.child_by_field_name("consequence") == inner:
+                yield from self._made_equal(condition)
+            inner = at
+
+    def _made_equal(self, condition: Node) -> Iterator[str]:
+        """Assignments of one side of a comparison to the other; first to a variable, then to an element or member."""
+        for node in walk(condition):
+            operator = node.child_by_field_name("operator")
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            if left is None or right is None or operator is None or operator.type not in _UNEQUAL:
+                continue
+            if {left.type, right.type} <= _PLACES and not self._called(node):
+                swapped = right.type == "identifier" != left.type
+                for to, value in ((right, left), (left, right)) if swapped else ((left, right), (right, left)):
+                    yield f"{self._source.name(to)} = {self._source.name(value)};"
 
     def _set(self, term: Term) -> Iterator[str]:
         text, type_ = term.text, term.type
