@@ -254,6 +254,38 @@ def test_only_characters_that_texts_have_are_written_as_such(line, value, after)
     assert suggestion.after == after
 
 
+CALLS = """\
+struct pair { int first, second; };
+#define CLEAR(pair) set(pair, 0)
+static void set(struct pair *pair, int value) { pair->first = value; }
+int main(int argc, char **argv)
+{
+    struct pair pair = {argc, 2};
+    set(&pair, 2 + sizeof pair);
+    set ( &pair,
+          argc);
+    CLEAR(&pair);
+    return pair.first + (*argv)[0];
+}
+"""
+
+
+def test_a_call_is_told_as_it_is_written_where_its_line_shows_it():
+    subject = subject_of(CALLS)
+    describer = Describer(subject)
+    rules = change_rules(subject, Op.SKIP)
+    words = {describer.statement(rule.site).line: Suggestions(describer).of(rule).words for rule in rules}
+    assert words[7] == "leave out `set(&pair, 2 + sizeof pair);`"
+    assert words[10] == "leave out `set(&pair, 0);`"  # which is in the macro
+    assert words[8] == "leave out `set(&pair, argc);`"  # which goes over two lines
+
+
+def change_rules(subject, op: Op) -> list[Rule]:
+    candidates = Candidates(subject, Profile.of(subject.alter_plan.sites, [np.zeros(0, EVENT)]))
+    known = np.flatnonzero(Describer(subject).statements >= 0).tolist()
+    return [rule for site in known for rule in candidates.of(site) if rule.op is op]
+
+
 # ---- The edited program does what the rule did -----------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from whence.techniques.rules.logic import Logic
 from whence.techniques.rules.members import Members
 from whence.techniques.rules.operands import constant, from_bits
 from whence.techniques.rules.operations import OTHER_SIGN, SYMBOLS
-from whence.techniques.rules.patches import Target, edited
+from whence.techniques.rules.patches import Target, call_text, edited
 from whence.techniques.rules.tokens import Line
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Suggestions:
         if rule.op is Op.KEEP:
             return self._without_store(rule, target)
         if rule.op is Op.SKIP:
-            call = self._call(rule.site)
+            call = self._call(rule.site, target)
             return f"`{target.new}` instead of the call `{call}`" if target.new else f"leave out `{call};`"
         if rule.op is Op.EXCHANGE:
             right, old = self._describer.static(rule.right).words[1], self._logic.operator(rule.site)
@@ -177,7 +177,7 @@ class Suggestions:
         return self._other_value(rule, target)
 
     def _other_value(self, rule: Rule, target: Target) -> str:
-        name = self._call(rule.site) if target.role is Role.RESULT else target.name
+        name = self._call(rule.site, target) if target.role is Role.RESULT else target.name
         if rule.swapped is not None:
             return f"`{name}` and `{self._describer.static(rule.swapped[0]).words[1]}` exchanged as arguments"
         if rule.op is Op.OPERATOR:
@@ -223,9 +223,13 @@ class Suggestions:
         static = self._describer.static(rule.site)
         return f"leave out `{static.explainer.expression(static.function, static.instruction)};`"
 
-    def _call(self, site: int) -> str:
+    def _call(self, site: int, target: Target) -> str:
+        """The call as it is written, or, where the line does not show it (a macro), as the instruction tells it."""
         static = self._describer.static(site)
-        return static.explainer.expression(static.function, static.instruction)
+        told = static.explainer.expression(static.function, static.instruction)
+        written = call_text(target)
+        name = "".join(written.partition("(")[0].split())
+        return written if name and name == told.partition("(")[0] else told
 
 
 def _decoded(line: str) -> str:
