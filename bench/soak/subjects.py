@@ -16,7 +16,8 @@ from pathlib import Path
 from bench.soak.generate import Generated
 from whence.build.quick import build_sources
 from whence.probe.instrument import Variant
-from whence.subject.subject import Subject, quick_folder
+from whence.subject.own_build import quick_folder
+from whence.subject.subject import Subject
 
 PATIENCE = 20.0  # seconds for a run of the right program, which only computes
 CASE_NAMES = ("{}", "case {}", "-{}", "\u00e9{}", "$({})", "%s{}", "a.b{}", "{}*")

@@ -5,15 +5,17 @@ program may be copied, installed or stripped, and its parts may come through sta
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from whence.build.archive import is_archive
 from whence.build.flags import CommandLine
 from whence.build.ir import global_names
-from whence.build.members import wanted_members
+from whence.build.members import member_contents, wanted_members
 from whence.build.mend import kept_bitcode, kept_file
 from whence.build.records import Record, read_records
 from whence.build.store import Store
@@ -60,7 +62,8 @@ class Capture:
     """All that is known of one executable's build.
 
     ``modules`` are the program's own, then those of ``libraries``: shared ones of the build, by their names on the link
-    line. ``uncaptured`` names each source or object without IR, with the reason.
+    line. ``uncaptured`` names each source or object without IR, with the reason; ``foreign`` are the objects among
+    them, and the archives of the build, that another compiler has made, or a part of.
     """
 
     executable: Path
@@ -68,6 +71,7 @@ class Capture:
     link: LinkRecord
     uncaptured: list[str]
     libraries: dict[str, Capture] = field(default_factory=dict)
+    foreign: list[Path] = field(default_factory=list)
 
     @property
     def toolchain(self) -> Toolchain:
@@ -95,8 +99,9 @@ def read_executable(path: Path | str, store: Store | None = None) -> Capture:
     libraries, left_out = _libraries(link, modules, store)
     modules += [module for library in libraries.values() for module in library.modules]
     _make_unique(modules)
-    uncaptured += [*_foreign_objects(link, store), *left_out]
-    return Capture(executable, modules, link, uncaptured, libraries)
+    foreign = {**_foreign_objects(link, store), **_foreign_archives(link, store)}
+    uncaptured += [*(f"{path}: {what}" for path, what in foreign.items()), *left_out]
+    return Capture(executable, modules, link, uncaptured, libraries, list(foreign))
 
 
 def real_executable(path: Path) -> Path:
@@ -203,9 +208,23 @@ def _make_unique(modules: list[CapturedModule]) -> None:
         module.name = name if seen[name] == 1 else f"{name}#{seen[name]}"
 
 
-def _foreign_objects(link: LinkRecord, store: Store) -> list[str]:
-    """Objects named on the link line that say nothing of their origin."""
+def _foreign_objects(link: LinkRecord, store: Store) -> dict[Path, str]:
+    """Objects named on the link line that say nothing of their origin, with what is to be said of them."""
     inputs = [i.path for i in CommandLine(link.arguments).inputs if i.kind == "object"]
     objects = [(p, link.files.get(p)) for p in inputs if re.search(r"\.l?o$", p)]
     paths = [(Path(link.directory, name), Path(store.file(digest))) for name, digest in objects if digest]
-    return [f"{path}: not compiled by whence-cc" for path, kept in paths if kept.is_file() and not _records(kept)]
+    return {path: "not compiled by whence-cc" for path, kept in paths if kept.is_file() and not _records(kept)}
+
+
+def _foreign_archives(link: LinkRecord, store: Store) -> dict[Path, str]:
+    """Archives of the build with members that say nothing of their origin; those of the system are no part of it."""
+    found = dict[Path, str]()
+    for name, digest in link.files.items():
+        path = Path(link.directory, name)
+        is_own = not Path(name).is_absolute() or path.is_relative_to(link.directory)
+        if name.endswith(".a") and digest and is_own and is_archive(kept := kept_file(store, digest, path)):
+            contents = member_contents(name, kept, link.files, store)
+            silent = [member for member, content in contents if not read_records(io.BytesIO(content))]
+            if silent:
+                found[path] = f"{len(silent)} of its objects not compiled by whence-cc ({silent[0]})"
+    return found

@@ -67,11 +67,16 @@ def _sorted(folder: str, files: Mapping[str, str], store: Store) -> tuple[dict[s
     return archives, others
 
 
+def member_contents(name: str, path: Path, files: Mapping[str, str], store: Store) -> Iterator[tuple[str, bytes]]:
+    """The members of an archive of a link, kept at ``path``, by name; those of a thin one are files of the link."""
+    for member in members(path):
+        digest = files.get(os.path.join(os.path.dirname(name), member.name))  # noqa: PTH118, PTH120
+        yield member.name, Path(store.file(digest)).read_bytes() if digest and member.path != path else member.read()
+
+
 def _offers(archives: Mapping[str, Path], files: Mapping[str, str], store: Store) -> Iterator[tuple[Record, set[str]]]:
     """Each captured member with the names that it defines."""
     for name, path in archives.items():
-        for member in members(path):
-            digest = files.get(os.path.join(os.path.dirname(name), member.name))  # noqa: PTH118, PTH120
-            content = Path(store.file(digest)).read_bytes() if digest and member.path != path else member.read()
+        for _, content in member_contents(name, path, files, store):
             if names_whole_module(io.BytesIO(content)):  # with further parts it stays as it is
                 yield read_records(io.BytesIO(content))[0], defined_globals(content)

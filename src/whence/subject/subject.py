@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
@@ -16,12 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from whence.build.capture import Capture, read_executable, real_executable
 from whence.build.memory import Memory, read_memory
-from whence.build.programs import captured_modules, programs
 from whence.build.quick import build_sources
 from whence.build.store import is_sealed
 from whence.build.toolchain import whence_home
 from whence.build.variant import build_variant, compile_texts, link, runtime_objects
-from whence.errors import BuildError, SubjectError
+from whence.errors import SubjectError
 from whence.probe.allocators import Allocator
 from whence.probe.instrument import (
     Variant,
@@ -45,6 +42,7 @@ from whence.run.config import SubjectConfig
 from whence.run.runner import RunLost, Runner, learn_expected
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
 from whence.run.schedule import DEFAULT, read_schedule
+from whence.subject.own_build import executable_of, quick_folder
 from whence.subject.places import Places
 from whence.subject.program_text import ProgramText, keep, program_text
 
@@ -55,8 +53,6 @@ T = TypeVar("T")
 BY_DEFAULT = "by the default schedule"
 ALTERED = (Variant.REPLAY, Variant.SUPPRESS, Variant.REORDER)
 SOON = 1.0  # seconds in which a run has to tell whether the output ends with a line
-BUILD_LINES = 40  # of what a failed build printed, the last ones
-SHOWN_PROGRAMS = 5
 _BUILDING = threading.Lock()  # searches have threads, and the first that needs a variant builds it
 Progress = Callable[[int, int], None]
 
@@ -290,7 +286,7 @@ def built_from_config(config: SubjectConfig) -> Subject:
     """
     if config.toolchain:
         os.environ["WHENCE_CLANG"] = config.toolchain
-    named = _executable_of(config)
+    named, built_anew = executable_of(config)
     executable = real_executable(named)
     cases = load_cases(config)
     if config.program.sources:
@@ -300,6 +296,7 @@ def built_from_config(config: SubjectConfig) -> Subject:
     subject = Subject(config.folder, executable, cases, config.limits, config.program.name or f"./{named.name}")
     subject.cases = with_libraries(subject, config, cases)
     subject.reference, subject.allocators = config.cases.reference, config.allocators
+    subject.remarks += [built_anew] if built_anew else []
     return subject
 
 
@@ -338,67 +335,6 @@ def check_reference(reference: Path) -> None:
     """Raise SubjectError where there is no program that is to tell what is right."""
     if not reference.exists():
         raise SubjectError(f"no reference program {reference}", "build it, or give expected outputs instead")
-
-
-def _executable_of(config: SubjectConfig) -> Path:
-    """Build what the configuration says, and return the executable."""
-    program = config.program
-    if program.sources:
-        sources = sorted(p for pattern in program.sources for p in config.folder.glob(pattern))
-        if not sources:
-            raise BuildError(f"no source file matches {', '.join(program.sources)} in {config.folder}")
-        return build_sources(sources, program.flags, quick_folder(sources))
-    if program.path is None:
-        raise BuildError(f"{config.folder}: whence.toml names neither a program nor its sources")
-    if program.build:
-        _run_build(program.build, config.folder)
-    if not program.path.exists():
-        raise BuildError(f"no program {program.path}", _what_was_made(config.folder, bool(program.build)))
-    return program.path
-
-
-def _what_was_made(folder: Path, was_built: bool) -> str:
-    """What helps where the program is not there: the names of those that are, and can be analysed."""
-    made = [path.relative_to(folder) for path, _ in programs(folder) if captured_modules(path)]
-    if made:
-        names = ", ".join(str(path) for path in sorted(made, key=lambda path: (len(path.parts), path))[:SHOWN_PROGRAMS])
-        return f"set `path` in whence.toml to one of the programs that were made: {names}"
-    if was_built:
-        return "`build` in whence.toml made no program with whence-cc: it has to be the C compiler (CC=whence-cc)"
-    return "build it with CC=whence-cc, or set `build` in whence.toml"
-
-
-def _run_build(command: str, folder: Path) -> None:
-    """Run the subject's own build; raises BuildError with the compiler's message, all of them in the hint."""
-    done = subprocess.run(
-        command,
-        shell=True,
-        cwd=folder,
-        env=_build_environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if done.returncode:
-        said = done.stdout.strip().splitlines()[-BUILD_LINES:]
-        message = f"`{command}` ended with status {done.returncode}"
-        errors = [line for line in said if "error:" in line or "undefined" in line]
-        raise BuildError(errors[0].strip() if errors else message, "\n".join([*said, message]))
-
-
-def _build_environment() -> dict[str, str]:
-    """Ours, with ``whence-cc`` in the path: whence may have been called by its place, in an inactive environment."""
-    ours = str(Path(sys.executable).parent)
-    return os.environ | {"PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), ours])}
-
-
-def quick_folder(sources: Sequence[Path]) -> Path:
-    """Where the executable of loose sources is built: a folder of Whence's own for each set of sources."""
-    names = "\0".join(str(s.resolve()) for s in sources)
-    return Path(whence_home()) / "quick" / hashlib.sha256(names.encode()).hexdigest()[:16]
 
 
 def subject_from_sources(sources: Sequence[Path], flags: Sequence[str], cases: list[Case], limits: Limits) -> Subject:
