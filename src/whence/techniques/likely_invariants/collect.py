@@ -11,6 +11,7 @@ import numpy as np
 
 from whence.errors import SubjectError, TraceError
 from whence.techniques.likely_invariants.runs import Failing, Observer, Run
+from whence.techniques.likely_invariants.unsteady import leave_out, unsteady_sites
 
 if TYPE_CHECKING:
     from whence.inputs.close import CloseInputs
@@ -48,8 +49,9 @@ def collect(
 ) -> Collection:
     """Record at most ``number`` failing cases, those in ``rows`` (of ``runs``), the passing ones, and close inputs.
 
-    Where inputs were made, the reduced failing one comes first. After ``deadline`` (of ``time.monotonic``) nothing more
-    is recorded but one failing and one good run. Raises SubjectError where there is none of either.
+    Where inputs were made, the reduced failing one comes first. Values that are other ones when it is run again do not
+    count. After ``deadline`` (of ``time.monotonic``) nothing more is recorded but one failing and one good run. Raises
+    SubjectError where there is none of either.
     """
     failing = [_tested(runs, row) for row in rows[:number]]
     chosen = np.unique(np.linspace(0, len(runs.passing) - 1, min(MOST_PASSING, len(runs.passing))).astype(np.int64))
@@ -67,13 +69,32 @@ def collect(
         if events >= MOST_HELD and len(found.failing) < len(failing):
             found.left_out.append(f"the failing runs are long: {len(found.failing)} of {len(failing)} were looked at")
             break
-    found.good = list(watch.recorded(good, observer.passing))
+    found.good = list(watch.recorded(good, observer.passing, reserve=watch.first))
     if not found.failing:
         raise SubjectError("no failing run could be recorded", "\n".join(found.left_out[:5]))
     if not found.good:
         hint = "give passing cases with --passes, or let close inputs be made (--generate)"
         raise SubjectError("no good run to compare the failing one with", "\n".join([hint, *found.left_out[:5]]))
+    outcome = next(outcome for case, outcome, _ in failing if case is found.failing[0].case)
+    found.left_out += _without_unsteady(observer, found, outcome, deadline)
     return found
+
+
+def _without_unsteady(
+    observer: Observer, found: Collection, outcome: Outcome | None, deadline: float | None
+) -> Iterator[str]:
+    """Leave out the values that differ when the failing case is recorded again; what is to be said."""
+    if deadline is not None and time.monotonic() > deadline:
+        yield "not looked at, since the time was over: whether values differ from run to run"
+        return
+    try:
+        again = observer.failing(found.failing[0].case, outcome)
+    except (SubjectError, TraceError) as error:
+        yield f"not recorded again: {error}"
+        return
+    if len(sites := unsteady_sites(found.failing[0].profile, again.profile)):
+        leave_out(sites, observer, found.failing, found.good)
+        yield f"not compared, since they differ when the failing case is run again: the values at {len(sites):,} places"
 
 
 def _tested(runs: Runs, row: int) -> Wanted:
@@ -89,18 +110,29 @@ class _Watch:
     progress: Progress | None
     total: int
     done: int = 0
+    first: float = 0.0  # seconds that the first run took
 
-    def recorded(self, wanted: Iterable[Wanted], record: Callable[[Case, Outcome | None, int], T]) -> Iterator[T]:
-        """The runs of these cases; the first of them is recorded in any case."""
+    def recorded(
+        self,
+        wanted: Iterable[Wanted],
+        record: Callable[[Case, Outcome | None, int], T],
+        reserve: float = 0.0,
+    ) -> Iterator[T]:
+        """The runs of these cases; the first of them is recorded in any case, the others until ``reserve`` seconds
+        before the time is over.
+        """
         late = count = 0
         for case, outcome, distance in wanted:
             self.done += 1
-            if count and self.deadline is not None and time.monotonic() >= self.deadline:
+            began = time.monotonic()
+            if count and self.deadline is not None and began + reserve >= self.deadline:
                 late += 1
                 continue
             try:
-                yield record(case, outcome, distance)
+                run = record(case, outcome, distance)
+                self.first = self.first or time.monotonic() - began
                 count += 1
+                yield run
             except (SubjectError, TraceError) as error:
                 self.found.left_out.append(f"not recorded: {error}")
             if self.progress is not None:

@@ -100,4 +100,5 @@ def compared_values(
         f"compared the values of {len(found.failing)} failing and {len(found.good)} passing runs",
         *findings.summary,
     ]
+    findings.remarks += found.left_out
     return findings
