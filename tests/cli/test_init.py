@@ -173,6 +173,17 @@ def test_scripts_that_do_not_say_what_runs_them_come_behind_a_makefiles_target(m
     assert find_suite(folder).command == "/bin/sh {name}"
 
 
+def test_scripts_that_help_the_tests_of_a_makefile_are_not_the_suite(make):
+    judged = "{0}:\n\t$(CALC) -f {0}.in > _$@\n\t$(CMP) {0}.ok _$@ && rm -f _$@\n"
+    rules = "check: a b\n" + "".join(map(judged.format, "ab"))
+    helper = {"test/exit.sh": "#!/bin/sh\nexec ./calc exit\n", "calc.c": ""}
+    folder = make(**helper, **{"Makefile": "check:\n\t$(MAKE) -C test check\n", "test/Makefile": rules})
+    assert find_suite(folder).command == "make check"
+    loop = "check:\n\tfor t in *.sh; do sh $$t | diff $$t.ok -; done\n"
+    folder = make(**{"test/Makefile": loop, "test/add.sh": "#!/bin/sh\n"})
+    assert find_suite(folder).command == "/bin/sh {name}"
+
+
 def test_a_makefiles_rule_may_have_several_targets(make):
     makefile = ".PHONY: all check test\nall: calc\ncheck test: $(all)\n\t./run tests\n"
     folder = make(**{"Makefile": makefile, "calc.c": ""})

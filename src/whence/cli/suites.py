@@ -28,6 +28,7 @@ RECIPE = re.compile(rf"{CHECK_RULE}.*\n(?P<recipe>(?:\t.*\n|\s*\n)*)", re.M)  # 
 WORD = re.compile(r"[\w.+-]+")
 MOST_SCRIPTS = 200  # that are read for the programs which they name
 INCLUDED = re.compile(r"^-?include\s+([\w.-]+)\s*$", re.M)
+COMPARING = re.compile(r"^\t.*(?:\b(?:cmp|diff)\b|\$[({](?:CMP|DIFF)[)}])", re.M)  # lines of recipes that judge a test
 ABOVE = re.compile(r"(?<![\w./])\.\./[\w.-]+")
 CHANGES_FOLDER = re.compile(r"^\s*(?:cd|pushd)\s", re.M)
 AUTOMAKE_TESTS = re.compile(r"^TESTS\s*=\s*\S", re.M)
@@ -147,12 +148,17 @@ def _unmarked(folder: Path) -> Iterator[FoundSuite]:
 
 
 def _named_scripts(folder: Path) -> Iterator[tuple[FoundSuite, bool]]:
-    """Where others can be executed and these cannot, they are what those read."""
+    """Where others can be executed and these cannot, they are what those read.
+
+    Where the folder's makefile judges more tests than there are scripts, those are helpers of some of them.
+    """
     for place in TEST_FOLDERS:
+        makefile = makefile_of(folder / place)
+        judged = len(COMPARING.findall(makefile.read_text(errors="replace"))) if makefile else 0
         executed = _executable_scripts(folder / place)
         for pattern in SCRIPTS:
             found = set((folder / place).glob(pattern))
-            if found and (found & executed or not executed):
+            if len(found) > judged and (found & executed or not executed):
                 script = min(found & executed or found)
                 yield _of_scripts(folder, pattern, script), script in executed or _interpreter(script) is not None
 
