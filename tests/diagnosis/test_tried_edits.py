@@ -341,3 +341,11 @@ def test_edits_can_be_left_out(without: tuple[str, ...]) -> None:
 def test_rankings_take_turns() -> None:
     one, other, third = (Entry(Statement("a.c", line), 1.0, 1, 1) for line in (1, 2, 3))
     assert alternated([one, other], [third, one, other]) == [one, third, other]
+
+
+def test_that_there_was_no_time_for_an_edit_is_told() -> None:
+    program = subject("late")
+    runs = run_all(program)
+    ranking = [Entry(Statement("runs.c", GAP), 1.0, 1, 1)]
+    tried = tried_edits(program, runs, ranking, runs.failing, time.monotonic(), MADE)
+    assert tried.told == "no edit of the source at the first 1 statement was tried in its time" and not tried.rows

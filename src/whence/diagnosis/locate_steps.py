@@ -416,7 +416,7 @@ class Diagnosis:
             return tried_edits(subject, self.runs, order, mended[:FAILING], end, made, pairs)
 
         tried = self.attempts.take("edits", "trying edits", edit, seconds + LATE)
-        if tried is not None and tried.tried:
+        if tried is not None:
             self.attempts.lines.append(tried.told)
             self.found = with_other_values(self.found, tried.rows, len(self.runs.passing)) if tried.rows else self.found
             self.publish()

@@ -62,6 +62,8 @@ class TriedEdits:
     @property
     def told(self) -> str:
         """What was done, in a sentence."""
+        if not self.tried:
+            return f"no edit of the source at the first {plural(self.statements, 'statement')} was tried in its time"
         what = f"{plural(self.tried, 'edit')} of the source at the first {plural(self.statements, 'statement')}"
         repairs = f"{self.passing or 'none'} {'repairs' if self.passing < 2 else 'repair'} all failing cases tried"
         return f"tried {what}: {repairs} without breaking a passing one"
