@@ -111,7 +111,8 @@ def test_what_cannot_be_mended_is_said() -> None:
     ("words", "message"),
     [
         (("--at", "price.c"), "'price.c' is no place"),
-        (("--at", "price.c:1"), "there is no statement at price.c:1"),
+        (("--at", "price.c:1"), "there is no statement at price.c:1\n  help: the nearest lines with one: "),
+        (("--at", "cost.c:1"), "there is no statement at cost.c:1\n  help: files: price.c"),
         (("--knowledge", "nothing.jsonl"), "cannot read nothing.jsonl"),
         (("--html", "page.html"), "writes no page"),
         (("--apply", "99"), "there is no edit 99 to apply"),

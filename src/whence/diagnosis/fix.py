@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -103,8 +103,7 @@ class Fix:
         wanted = Statement(place[1], int(place[2]))
         known = investigation.subject.places.statements
         if wanted not in known and not _has_entries(investigation.subject.folder / wanted.file, wanted.line):
-            files = sorted({statement.file for statement in known})
-            raise UsageError(f"there is no statement at {self.at}", f"files: {', '.join(files[:NAMED])}")
+            raise UsageError(f"there is no statement at {self.at}", _near(wanted, known))
         return Entry(wanted, 1.0, 1, 1)
 
 
@@ -117,6 +116,17 @@ def _sources_of(folder: Path, ranking: Sequence[Entry]) -> dict[str, CSource]:
     """The files of some statements, as statements name them, that are there."""
     paths = {entry.statement.file: folder / entry.statement.file for entry in ranking}
     return {name: CSource(path.read_bytes()) for name, path in paths.items() if path.is_file()}
+
+
+def _near(wanted: Statement, known: Iterable[Statement]) -> str:
+    """The lines next to one that has no statement; of a file that has none the files that have some."""
+    lines: dict[str, list[int]] = {}
+    for statement in known:
+        lines.setdefault(statement.file, []).append(statement.line)
+    if wanted.file not in lines:
+        return f"files: {', '.join(sorted(lines)[:NAMED])}"
+    nearest = sorted(set(lines[wanted.file]), key=lambda line: abs(line - wanted.line))[:2]
+    return f"the nearest lines with one: {', '.join(map(str, sorted(nearest)))}"
 
 
 def _has_entries(path: Path, line: int) -> bool:
