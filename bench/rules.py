@@ -63,7 +63,7 @@ def techniques() -> dict[str, whence.Rules]:
     values = replace(every, families=tuple(name for name in FAMILIES if name != "operator"))
     alone = {name: replace(every, families=(name,)) for name in FAMILIES}
     fewer = {"passing-0": replace(every, passing=0), "passing-5": replace(every, passing=5)}
-    return {"rules": every, "values": values, **alone, **fewer, "failing-1": replace(every, failing=1)}
+    return {"rules": every, "values": values, **alone, **fewer, "failing-1": replace(every, failing=1, further=0)}
 
 
 def measure(program: str, number: int, seed: int) -> Measured:

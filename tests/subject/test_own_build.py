@@ -95,7 +95,7 @@ def test_where_the_store_was_lost_all_is_captured_again(monkeypatch: pytest.Monk
     folder = project("lost")
     built(folder)
     monkeypatch.setenv("WHENCE_HOME", str(tmp_path))
-    assert built(folder).remarks and not made_before(folder / "twice", folder)
+    assert built(folder).remarks and not made_before(folder / "twice", folder)[1]
 
 
 def test_a_build_that_calls_another_compiler_is_made_anew_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -118,3 +118,21 @@ def test_what_the_build_does_not_make_again_is_still_there() -> None:
     with pytest.raises(BuildError):
         built(folder)
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == there
+
+
+def test_an_object_that_no_rule_makes_does_not_end_what_is_captured_without_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("WHENCE_HOME", str(tmp_path))
+    folder = project("rule", compiler=OTHER)
+    by_hand(folder)
+    text = (folder / "makefile").read_text()
+    start = text.index("parts/x-twice.o: ")
+    rule = text[start : text.index("parts/libtwice.a: parts")]
+    (folder / "makefile").write_text("MAKEFLAGS += -r\n" + text.replace(rule, ""))
+    (folder / "main.o").unlink()
+    subject = built(folder)
+    assert [module.name for module in subject.capture.modules] == ["main.c"]
+    assert len(subject.remarks) == 1 and "could not be made anew: " in subject.remarks[0]
+    assert "libtwice.a: 1 of its objects not compiled by whence-cc (x-twice.o)" in subject.capture.uncaptured[0]
+    assert (folder / "parts" / "x-twice.o").exists() and (folder / "twice").exists() and not built(folder).remarks

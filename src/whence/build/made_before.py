@@ -7,14 +7,13 @@ runs again; what it has not made anew by then is put back.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from whence.build.capture import read_executable, real_executable
-from whence.build.programs import SKIPPED, captured_modules
+from whence.build.capture import Capture, read_executable, real_executable
+from whence.build.programs import files_below
 from whence.build.records import read_records
 from whence.build.store import Store, sha256
 from whence.errors import BuildError
@@ -23,14 +22,23 @@ KIND = "foreign"  # in the store
 OBJECT, LISTED, SOURCE = ".o", ".lo", ".c"  # LISTED: what libtool says of an object, or of two
 
 
-def made_before(program: Path, folder: Path) -> list[Path]:
-    """What whence-cc has to make anew for a program of a folder: the program, and objects of C sources of the folder.
+def made_before(program: Path, folder: Path) -> tuple[Capture | None, list[Path]]:
+    """What a program holds (None: nothing that can be analysed), and what whence-cc has to make anew for more of it.
 
-    Empty where all of the program is captured, or what is not is what came of making it anew (``keep_in_mind``).
+    That is the program, and objects that a C source of the folder has the name of. None, where all is captured, or what
+    is not is what came of making it anew (``keep_in_mind``).
     """
     store = Store()
-    found = _found(program, folder, store)
-    return [] if found and Path(store.path(KIND, _key(found), ".json")).is_file() else found
+    try:
+        capture = read_executable(program, store)
+    except BuildError:
+        capture = None
+    objects = [] if capture and not capture.foreign else list(_not_captured(folder, store))
+    if capture and not objects:
+        return capture, []
+    found = [*objects, *dict.fromkeys((program, real_executable(program)))]
+    is_known = Path(store.path(KIND, _key(found), ".json")).is_file()
+    return capture, [] if is_known else found
 
 
 def keep_in_mind(files: Sequence[Path]) -> None:
@@ -42,24 +50,11 @@ def _key(files: Sequence[Path]) -> str:
     return sha256("".join(sha256(path.read_bytes()) for path in files if path.is_file()).encode())
 
 
-def _found(program: Path, folder: Path, store: Store) -> list[Path]:
-    try:
-        foreign = read_executable(program, store).foreign
-    except BuildError:
-        foreign = None
-    if foreign is not None and not foreign:
-        return []
-    objects = list(_not_captured(folder, store))
-    if not objects and captured_modules(real_executable(program)):
-        return []
-    return [*objects, *dict.fromkeys((program, real_executable(program)))]
-
-
 def _not_captured(folder: Path, store: Store) -> Iterator[Path]:
     """The objects that a C source of the folder has the name of, and that say nothing of their IR, or of one that is
     gone.
     """
-    files = [Path(place, name) for place, names in _walk(folder) for name in names]
+    files = list(files_below(folder))
     sources = {path.stem for path in files if path.suffix == SOURCE}
     objects = {path for path in files if path.suffix == OBJECT and _names(path.stem) & sources}
     foreign = {path for path in objects if not _is_captured(path, store)}
@@ -68,12 +63,6 @@ def _not_captured(folder: Path, store: Store) -> Iterator[Path]:
         own = path.with_suffix(OBJECT)
         if path.suffix == LISTED and foreign & {own, own.parent / ".libs" / own.name}:
             yield path
-
-
-def _walk(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    for place, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if name not in SKIPPED]
-        yield place, files
 
 
 def _names(stem: str) -> set[str]:

@@ -13,11 +13,16 @@ SKIPPED = {".git", ".hg", ".svn", "CMakeFiles"}
 
 def programs(folder: Path) -> Iterator[tuple[Path, int]]:
     """The executables below a folder, with the times of their last change in ns."""
+    for path in files_below(folder):
+        if os.access(path, os.X_OK) and path.is_file() and not path.is_symlink():
+            yield path, path.stat().st_mtime_ns
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """All that lies below a folder and is no folder, but for what tools keep for themselves."""
     for place, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if name not in SKIPPED]
-        for path in (Path(place, name) for name in files):
-            if os.access(path, os.X_OK) and path.is_file() and not path.is_symlink():
-                yield path, path.stat().st_mtime_ns
+        yield from (Path(place, name) for name in files)
 
 
 def captured_modules(path: Path) -> int:

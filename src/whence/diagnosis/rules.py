@@ -12,7 +12,7 @@ from whence.investigation.account import search_summary, summary
 from whence.investigation.investigation import Investigation
 from whence.techniques.rules.candidates import Family, Pair
 from whence.techniques.rules.rules import rules
-from whence.techniques.rules.trials import Settings
+from whence.techniques.rules.trials import FURTHER, Settings
 from whence.techniques.value_replacement.technique import searched_pairs
 
 FAMILIES = tuple(family.name.lower() for family in Family)
@@ -24,14 +24,15 @@ class Rules:
     """Finds changes of the source that repair failing cases, and ranks statements by them.
 
     ``families``: names of kinds of rules. ``failing``: failing cases, the shortest; ``passing``: passing cases to check
-    a rule on. ``pairs``: values that mend failing runs are searched first, and guarded rules made of them.
-    ``everywhere``: also where only some of the failing cases come. ``confirm``: the first are compiled in the source,
-    and what does not hold there is dropped.
+    a rule on, ``further``: other failing ones for what repairs most of the first. ``pairs``: values that mend failing
+    runs are searched first, and guarded rules made of them. ``everywhere``: also where only some of the failing cases
+    come. ``confirm``: the first are compiled in the source, and what does not hold there is dropped.
     """
 
     families: tuple[str, ...] = FAMILIES
     failing: int = 5
     passing: int = 25
+    further: int = FURTHER
     pairs: bool = False
     everywhere: bool = False
     confirm: bool = True
@@ -41,7 +42,7 @@ class Rules:
         subject, runs = investigation.subject, investigation.runs
         rows = investigation.rows_alike(self.failing)
         families = frozenset(Family[name.upper()] for name in self.families)
-        settings = Settings(families, self.failing, self.passing, self.everywhere)
+        settings = Settings(families, self.failing, self.passing, self.everywhere, self.further)
         with investigation.work("trying rules", SEARCHING) as work:
             found = _pairs(investigation, rows, work) if self.pairs else ()
             findings = rules(subject, runs, work, settings, among=rows, pairs=found)

@@ -7,8 +7,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from whence.build.capture import Capture
 from whence.build.made_before import OBJECT, aside, keep_in_mind, made_before
 from whence.build.programs import captured_modules, programs
 from whence.build.quick import build_sources
@@ -21,41 +23,55 @@ BUILD_LINES = 40  # of what a failed build printed, the last ones
 SHOWN_PROGRAMS = 5
 
 
-def executable_of(config: SubjectConfig) -> tuple[Path, str]:
-    """Build what the configuration says; returns the executable, and what is to be said of its build.
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A program that was built, what is to be said of that, and what the program holds, where it was looked at."""
 
-    Raises BuildError with the compiler's message first.
-    """
+    program: Path
+    told: str = ""
+    capture: Capture | None = None
+
+
+def built_program(config: SubjectConfig) -> Built:
+    """Build what the configuration says. Raises BuildError with the compiler's message first."""
     program = config.program
     if program.sources:
         sources = sorted(p for pattern in program.sources for p in config.folder.glob(pattern))
         if not sources:
             raise BuildError(f"no source file matches {', '.join(program.sources)} in {config.folder}")
-        return build_sources(sources, program.flags, quick_folder(sources)), ""
+        return Built(build_sources(sources, program.flags, quick_folder(sources)))
     if program.path is None:
         raise BuildError(f"{config.folder}: whence.toml names neither a program nor its sources")
     if program.build:
         _run_build(program.build, config.folder)
     if not program.path.exists():
         raise BuildError(f"no program {program.path}", _what_was_made(config.folder, bool(program.build)))
-    return program.path, _made_anew(program.path, program.build, config.folder) if program.build else ""
+    return _captured(program.path, program.build, config.folder) if program.build else Built(program.path)
 
 
-def _made_anew(program: Path, build: str, folder: Path) -> str:
-    """Have the build make again what another compiler has made before; what is to be said of it."""
-    if not (before := made_before(program, folder)):
-        return ""
+def _captured(program: Path, build: str, folder: Path) -> Built:
+    """The program, after the build had to make again what another compiler has made before.
+
+    Raises BuildError where it cannot, and nothing of the program is captured.
+    """
+    capture, before = made_before(program, folder)
+    if not before:
+        return Built(program, capture=capture)
     try:
         with aside(before, folder):
             _run_build(build, folder)
-        if left := made_before(program, folder):
-            keep_in_mind(left)
-            return ""
-    except OSError as error:
-        return f"what another compiler made before could not be made anew: {error.strerror}"
+    except (OSError, BuildError) as error:
+        if capture is None and isinstance(error, BuildError):
+            raise
+        keep_in_mind(before)
+        return Built(program, f"what another compiler made before could not be made anew: {error}")
+    capture, left = made_before(program, folder)
+    if left:
+        keep_in_mind(left)
+        return Built(program, capture=capture)
     objects = sum(path.suffix == OBJECT for path in before)
     made = f"the program and {plural(objects, 'object')}" if objects else "the program"
-    return f"built anew what was up to date, but not captured: {made}"
+    return Built(program, f"built anew what was up to date, but not captured: {made}", capture)
 
 
 def _what_was_made(folder: Path, was_built: bool) -> str:

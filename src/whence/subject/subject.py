@@ -42,7 +42,7 @@ from whence.run.config import SubjectConfig
 from whence.run.runner import RunLost, Runner, learn_expected
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
 from whence.run.schedule import DEFAULT, read_schedule
-from whence.subject.own_build import executable_of, quick_folder
+from whence.subject.own_build import built_program, quick_folder
 from whence.subject.places import Places
 from whence.subject.program_text import ProgramText, keep, program_text
 
@@ -286,7 +286,8 @@ def built_from_config(config: SubjectConfig) -> Subject:
     """
     if config.toolchain:
         os.environ["WHENCE_CLANG"] = config.toolchain
-    named, built_anew = executable_of(config)
+    built = built_program(config)
+    named = built.program
     executable = real_executable(named)
     cases = load_cases(config)
     if config.program.sources:
@@ -294,9 +295,11 @@ def built_from_config(config: SubjectConfig) -> Subject:
     elif executable != named and named.is_relative_to(config.folder):
         cases = [_with_program(case, str(executable.relative_to(config.folder))) for case in cases]
     subject = Subject(config.folder, executable, cases, config.limits, config.program.name or f"./{named.name}")
+    if built.capture is not None:
+        subject.capture = built.capture
     subject.cases = with_libraries(subject, config, cases)
     subject.reference, subject.allocators = config.cases.reference, config.allocators
-    subject.remarks += [built_anew] if built_anew else []
+    subject.remarks += [built.told] if built.told else []
     return subject
 
 

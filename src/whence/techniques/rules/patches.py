@@ -62,13 +62,13 @@ def edited(target: Target) -> str | None:
     return None if after == target.line.text else after
 
 
-# ---- Operators and their operands ------------------------------------------------------------------------------------
-
-
 def call_text(target: Target) -> str:
     """The call at the place of a rule as its line has it; empty where there is none, or it goes on behind the line."""
     _, last = target.line.call_end(target.at)
     return "" if last < 0 else target.line.source(target.at, last)
+
+
+# ---- Operators and their operands ------------------------------------------------------------------------------------
 
 
 def _computed(target: Target) -> str | None:
