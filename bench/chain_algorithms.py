@@ -64,7 +64,9 @@ def measure(program: str, number: int, choice: Choice) -> Row:
         with whence.open(folder, whence.Setup(case=case, workers=1)) as project:
 
             def chain(algorithm: str, budget: float) -> Chain:
-                return chain_of(project, fault, whence.FailureInducingChain(algorithm, good), budget)
+                return chain_of(
+                    project, fault, whence.FailureInducingChain(algorithm=algorithm, reference=good), budget
+                )
 
             found = chain(MEASURED, choice.budget)  # and what is computed once for a program is known from here on
             if not found.steps or found.incomplete or found.points < choice.least:

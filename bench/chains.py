@@ -116,7 +116,9 @@ def _measured(fault: corpus.Fault, folder: Path, good: Path, case: str, referenc
         for name in references:
             algorithm = HIERARCHICAL if name == HIERARCHICAL else "dependence"
             reference = None if name in (DEFAULT, HIERARCHICAL) else name
-            row.chains[name] = chain_of(project, fault, whence.FailureInducingChain(algorithm, reference))
+            row.chains[name] = chain_of(
+                project, fault, whence.FailureInducingChain(algorithm=algorithm, reference=reference)
+            )
     return row
 
 

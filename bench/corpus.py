@@ -78,7 +78,7 @@ def _locate(fault: corpus.Fault, folder: Path, row: Row) -> None:
     """Fill the row from the folder made for the fault."""
     corpus.prepare(fault, folder)
     with whence.open(folder) as project:
-        rankings = {formula: project.find(whence.Spectrum(formula)).ranking for formula in FORMULAS}
+        rankings = {formula: project.find(whence.Spectrum(formula=formula)).ranking for formula in FORMULAS}
         located = rankings["locate"] = project.find(ALONE, float("inf")).ranking
     for method, ranking in rankings.items():
         faulty = [e for e in ranking if e.statement.line in fault.lines]

@@ -59,7 +59,7 @@ def timed() -> dict[str, Technique]:
     return {
         "values-1": whence.ValueReplacement(failing=1, neighbours=False),
         "values-2": whence.ValueReplacement(failing=2, neighbours=False),
-        "rules-values": whence.Rules(families, confirm=False),
+        "rules-values": whence.Rules(families=families, confirm=False),
         "locate": _locate(),
     }
 

@@ -72,7 +72,7 @@ def teach(program: str, number: int) -> Taught:
             corpus.prepare(fault, Path(name))
             with whence.open(Path(name)) as project:
                 fixed = ((f"{program}.c", corpus.source_path(program).read_bytes()),)
-                found = project.find(whence.LearnFix(fixed, f"{program} {fault.id}"), BUDGET)
+                found = project.find(whence.LearnFix(fixed=fixed, origin=f"{program} {fault.id}"), BUDGET)
             taught.scenarios = [
                 Scenario(tuple(one["fixes"]), frozenset(one["situation"]), one["from"])
                 for one in found.parts["scenarios"]

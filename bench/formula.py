@@ -58,7 +58,7 @@ def measure(program: str, number: int, seed: int, budget: float, method: str) ->
 
 def _measure(row: Row, fault: corpus.Fault, suite: Suite, way: str) -> None:
     for method in ("ochiai", "op2"):
-        ranking = suite.project.find(whence.Spectrum(method)).ranking
+        ranking = suite.project.find(whence.Spectrum(formula=method)).ranking
         row.total = len(ranking)
         row.ranks[method] = _rank(ranking, fault, row.total)
     suite.prepare()

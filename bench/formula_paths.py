@@ -85,7 +85,7 @@ def _measure(row: Row, fault: corpus.Fault, suite: Suite, size: int, budget: flo
     from whence.subject.recorder import Recorder
     from whence.techniques.formula_based import bugassist_ranking
 
-    suspects = suite.project.find(whence.Spectrum("op2")).ranking
+    suspects = suite.project.find(whence.Spectrum(formula="op2")).ranking
     highest, lowest = (pick(entry.score for entry in suspects) for pick in (max, min))
     weights = {e.statement: (highest - e.score) / ((highest - lowest) or 1.0) for e in suspects}
     _build(suite)

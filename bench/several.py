@@ -156,7 +156,9 @@ class World:
     def find(self, technique: str, state: str, threshold: float | None = None) -> Findings:
         """The next list of a search whose state is kept under a name beside the program's folder."""
         path = self.folder.parent / f"{state}.json"
-        return self.project.find(whence.SeveralFaults(technique, state=path, threshold=threshold), float("inf"))
+        return self.project.find(
+            whence.SeveralFaults(technique=technique, state=path, threshold=threshold), float("inf")
+        )
 
     @cached_property
     def total(self) -> int:

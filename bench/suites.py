@@ -81,7 +81,7 @@ class Suite:
     def spectrum(self, formulas: Sequence[str]) -> None:
         """Note the ranks by formulas of suspiciousness, and how many statements there are."""
         for formula in formulas:
-            ranking = self.project.find(whence.Spectrum(formula)).ranking
+            ranking = self.project.find(whence.Spectrum(formula=formula)).ranking
             self.row.total = len(ranking)
             self.note(formula, ranking)
 

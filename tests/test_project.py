@@ -154,7 +154,7 @@ def test_a_folder_is_opened_with_its_own_cases(tmp_path) -> None:
         (tmp_path / f"{name}.out").write_text(right)
     (tmp_path / "whence.toml").write_text('[program]\nsources = "triangle.c"\n[cases]\nfolder = "."\n')
     with whence.open(tmp_path) as project:
-        found = project.find(whence.Spectrum("op2"))
+        found = project.find(whence.Spectrum(formula="op2"))
     assert found.ranking[0].statement.file == "triangle.c"
     assert found.parts["cases"]["failed"] == 1
 

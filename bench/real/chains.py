@@ -37,7 +37,9 @@ def measure(fault: Fault, work: Path, budget: float) -> list[str]:
                 clock = project.investigation.clock
                 began = time.monotonic() - clock.stood
                 try:
-                    parts[algorithm] = project.find(whence.FailureInducingChain(algorithm), budget).parts["chain"]
+                    parts[algorithm] = project.find(whence.FailureInducingChain(algorithm=algorithm), budget).parts[
+                        "chain"
+                    ]
                 except WhenceError as error:
                     return [fault.name, fault.kind, f"none: {str(error).splitlines()[0]}", *[""] * (len(HEAD) - 3)]
                 parts[algorithm]["whole"] = time.monotonic() - clock.stood - began

@@ -33,7 +33,9 @@ def search(program: Program, names: tuple[str, ...], runs: int, seconds: float, 
         shown = ["-pthread", "-w", *flags]
         with whence.open_sources([source], fails=[("", None)], flags=shown, timeout=HANGING) as project:
             began = time.monotonic()
-            found = project.find(Schedules(names, runs, output=Path(folder) / "schedule.json"), budget=seconds)
+            found = project.find(
+                Schedules(names=names, most=runs, output=Path(folder) / "schedule.json"), budget=seconds
+            )
             took = time.monotonic() - began
     failing = found.parts["schedules"][0]["found"]
     if failing is None:

@@ -63,7 +63,7 @@ def test_a_situation_has_structure_with_types_of_debug_information_values_and_pa
 def test_what_passing_cases_and_invariants_say_is_part_of_the_situation() -> None:
     source = subject_folder("situation-said", fare_c=FARE) / "fare.c"
     fixed = FARE.replace("zones * 100", "zones * 100 + 50 * (zones == 3)")
-    learning = whence.LearnFix((("fare.c", fixed.encode()),), "fare")
+    learning = whence.LearnFix(fixed=(("fare.c", fixed.encode()),), origin="fare")
     with whence.open_sources([source], fails=[("3", "350\n")], passes=["1", "2"]) as project:
         project.find(whence.Slicing())  # compiles the analysis
         (compared,) = project.find(learning, float("inf")).parts["scenarios"]

@@ -70,7 +70,7 @@ def found(name: str, then: str, now: str, rate: str = "#define RATE 2\n") -> dic
         write(folder / f"cases/{words}/expected", f"{right}\n")
     before = [("price.c", then.encode())] + ([("rate.h", b"#define RATE 2\n")] if "2" not in rate else [])
     with whence.open(folder) as project:
-        findings = project.find(FailureInducingChanges(tuple(before), "yesterday"))
+        findings = project.find(FailureInducingChanges(before=tuple(before), since="yesterday"))
     assert {entry.statement.file for entry in findings.ranking} <= {"price.c"}
     return {**findings.parts["changes"], "lines": sorted(entry.statement.line for entry in findings.ranking)}
 

@@ -32,7 +32,7 @@ def causes(options: Options, depth: int, fine: tuple[str, ...], correct: tuple[s
     from whence.techniques.cause_tree.technique import CauseTree
 
     with investigate(options) as investigation:
-        findings = investigation.find(CauseTree(max(depth, OPENED), fine, correct))
+        findings = investigation.find(CauseTree(depth=max(depth, OPENED), fine=fine, correct=correct))
         status = show(investigation, findings, options)
         if not options.json:
             _print_tree(investigation.subject.folder, findings, depth)

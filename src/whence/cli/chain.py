@@ -37,4 +37,6 @@ def chain(options: Options, search: Search, algorithm: str, reference: str | Non
     from whence.diagnosis.chain import FailureInducingChain
 
     with investigate(options, search) as investigation:
-        return show(investigation, investigation.find(FailureInducingChain(algorithm, reference)), options)
+        return show(
+            investigation, investigation.find(FailureInducingChain(algorithm=algorithm, reference=reference)), options
+        )

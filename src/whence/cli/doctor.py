@@ -235,7 +235,7 @@ def check_analysis() -> str:
     with open_sources([folder / "faulty.c"], fails=[WRONG], passes=FINE) as project:
         found = project.locate(budget=float("inf"))
         project.find(FailureInducingChain(), float("inf"))
-        project.find(Slicing("faulty.c:7", forward=True), float("inf"))
+        project.find(Slicing(at="faulty.c:7", forward=True), float("inf"))
     with open_sources([folder / "threaded.c"], fails=[("", None)], flags=["-pthread"]) as project:
         project.find(MemoryErrors(), float("inf"))
         project.find(DataRaces(orders=1), float("inf"))

@@ -54,7 +54,9 @@ def faults(
     from whence.diagnosis.multiple_faults.technique import SeveralFaults
 
     with investigate(options, search) as investigation:
-        found = SeveralFaults(technique, start, fixed, state, threshold).next_list(investigation)
+        found = SeveralFaults(
+            technique=technique, start=start, fixed=fixed, state=state, threshold=threshold
+        ).next_list(investigation)
         findings = investigation.current(found.findings)
         if "iteration" in findings.parts:
             findings.parts["next"] = _next(findings, options, state, threshold)

@@ -87,7 +87,7 @@ def edits(
 
     refuse_reports(options, "whence fix")
     with investigate(options, search) as investigation:
-        found = investigation.find(Fix(at, statements, knowledge or None))
+        found = investigation.find(Fix(at=at, statements=statements, knowledge=knowledge or None))
         status = _print_diff(found) if diff else show(investigation, found, options)
         if wanted is not None:
             _apply(investigation.subject.folder, found, wanted)

@@ -28,4 +28,8 @@ def formula(options: Options, search: Search, failing: int, size: int, method: s
     from whence.diagnosis.formula import CorrectionSets
 
     with investigate(options, search) as investigation:
-        return show(investigation, investigation.find(CorrectionSets(failing, size, method, weights)), options)
+        return show(
+            investigation,
+            investigation.find(CorrectionSets(failing=failing, size=size, method=method, weights=weights)),
+            options,
+        )

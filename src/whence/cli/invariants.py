@@ -63,6 +63,16 @@ def invariants(
     """
     from whence.techniques.likely_invariants.technique import LikelyInvariants
 
-    technique = LikelyInvariants(paper, kinds, promote, training, number, generate, channel, reference, still)
+    technique = LikelyInvariants(
+        paper=paper,
+        kinds=kinds,
+        promote=promote,
+        training=training,
+        number=number,
+        generate=generate,
+        channel=channel,
+        reference=reference,
+        still=still,
+    )
     with investigate(options) as investigation:
         return show(investigation, investigation.find(technique), options)

@@ -46,7 +46,9 @@ def learned_scenarios(
         options = replace(options, sources=sources, folder=options.folder if sources else copy)
         with investigate(options, search, ranks=False) as investigation:
             fixed = tuple((name, (folder / name).read_bytes()) for name in changed)
-            found = investigation.find(LearnFix(fixed, f"{folder.resolve().name} {short_revision(folder, since)}"))
+            found = investigation.find(
+                LearnFix(fixed=fixed, origin=f"{folder.resolve().name} {short_revision(folder, since)}")
+            )
     scenarios: list[dict[str, Any]] = found.parts["scenarios"]
     if only:
         scenarios = [one for one in scenarios if f"{one['file']}:{one['line']}" in only]

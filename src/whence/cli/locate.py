@@ -48,7 +48,7 @@ def locate(
     before = changed_since(_folder(options), since, "*.c", "*.h") if since else {}
     with investigate(options, search, finish, before=before) as investigation:
         found = _needed_changes(investigation, since, before) if since else None
-        findings = investigation.find(Locate(formula, alter, generate, steps))
+        findings = investigation.find(Locate(formula=formula, alter=alter, generate=generate, without=steps))
         return show(investigation, finish(_joined(findings, found)), options)
 
 
@@ -65,7 +65,7 @@ def _needed_changes(investigation: Investigation, since: str, before: dict[str, 
         return f"no C file was changed since {since}"
     with investigation.clock.part(CHANGES):
         try:
-            return investigation.find(FailureInducingChanges(tuple(before.items()), since))
+            return investigation.find(FailureInducingChanges(before=tuple(before.items()), since=since))
         except WhenceError as error:
             return f"changes since {since}: {error}"
 

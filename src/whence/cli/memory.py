@@ -22,6 +22,6 @@ def memory(options: Options, every: bool, leaks: bool, members: bool) -> int:
     from whence.techniques.memory.technique import MemoryErrors
 
     with investigate(options, ranks=False) as investigation:
-        findings = investigation.find(MemoryErrors(every, leaks, members))
+        findings = investigation.find(MemoryErrors(every=every, leaks=leaks, members=members))
         status = show(investigation, findings, options)
     return int(bool(findings.ranking)) if every else status

@@ -21,6 +21,6 @@ def races(options: Options, every: bool, orders: int) -> int:
     from whence.techniques.races.technique import DataRaces
 
     with investigate(options, ranks=False) as investigation:
-        findings = investigation.find(DataRaces(every, orders))
+        findings = investigation.find(DataRaces(every=every, orders=orders))
         status = show(investigation, findings, options)
     return int(bool(findings.ranking)) if every else status

@@ -60,4 +60,10 @@ def rules(
     from whence.diagnosis.rules import Rules
 
     with investigate(options, search) as investigation:
-        return show(investigation, investigation.find(Rules(families, failing, passing, pairs, everywhere)), options)
+        return show(
+            investigation,
+            investigation.find(
+                Rules(families=families, failing=failing, passing=passing, pairs=pairs, everywhere=everywhere)
+            ),
+            options,
+        )

@@ -36,7 +36,7 @@ def schedules(options: Options, names: tuple[str, ...], runs: int, every: bool, 
     if options.schedule is not None:
         raise UsageError("--schedule names the schedule of one run; whence schedules searches for another one")
     with investigate(options, finish=lambda findings: _with_next(findings, options)) as investigation:
-        findings = investigation.find(Schedules(names or STRATEGIES, runs, every, output))
+        findings = investigation.find(Schedules(names=names or STRATEGIES, most=runs, every=every, output=output))
         return show(investigation, _with_next(findings, options), options)
 
 

@@ -45,4 +45,8 @@ def _technique(at: str | None, forward: bool, data_only: bool, passing: str | No
     from whence.diagnosis.relevant_slicing import RelevantSlicing
     from whence.techniques.slicing import Slicing
 
-    return RelevantSlicing(at, passing) if implicit else Slicing(at, forward, data_only, passing)
+    return (
+        RelevantSlicing(at=at, passing=passing)
+        if implicit
+        else Slicing(at=at, forward=forward, data_only=data_only, passing=passing)
+    )

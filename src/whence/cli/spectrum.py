@@ -21,4 +21,6 @@ def spectrum(options: Options, formula: str, level: Literal["statement", "branch
     from whence.techniques.spectrum import Spectrum
 
     with investigate(options) as investigation:
-        return show(investigation, investigation.find(Spectrum(formula, level, exponent)), options)
+        return show(
+            investigation, investigation.find(Spectrum(formula=formula, level=level, exponent=exponent)), options
+        )

@@ -22,4 +22,4 @@ def suppress(options: Options, reorder: bool) -> int:
     from whence.diagnosis.suppression import ExecutionSuppression
 
     with investigate(options) as investigation:
-        return show(investigation, investigation.find(ExecutionSuppression(reorder)), options)
+        return show(investigation, investigation.find(ExecutionSuppression(reorder=reorder)), options)

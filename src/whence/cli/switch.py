@@ -28,6 +28,6 @@ def switch(options: Options, search: Search, failing: int, order: str, first: bo
     from whence.techniques.predicate_switching.technique import PredicateSwitching
 
     with investigate(options, search) as investigation:
-        findings = investigation.find(PredicateSwitching(failing, order, first))
+        findings = investigation.find(PredicateSwitching(failing=failing, order=order, first=first))
         status = show(investigation, findings, options)
     return status if findings.parts["predicates"] else 1

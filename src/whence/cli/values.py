@@ -37,6 +37,8 @@ def values(
     """
     from whence.techniques.value_replacement.technique import ValueReplacement
 
-    technique = ValueReplacement(full, neighbours, sets, prune, failing, plain, ties)
+    technique = ValueReplacement(
+        full=full, neighbours=neighbours, sets=sets, prune=prune, failing=failing, plain=plain, ties=ties
+    )
     with investigate(options, search) as investigation:
         return show(investigation, investigation.find(technique), options)

@@ -29,7 +29,7 @@ ALGORITHM = "dependence"
 BUILDING = 0.5  # of the time that is left, for building the program with an edit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FailureInducingChain:
     """How a failure came about: the faulty values from the first one to the symptom, each needed for the next.
 

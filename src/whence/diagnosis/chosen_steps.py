@@ -12,7 +12,7 @@ ALTERING_STEPS = ("causes", "rules", "operators", "switch", "values", "formula",
 STEPS = (*COMPARING_STEPS, *ALTERING_STEPS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenSteps:
     """How ``locate`` is done.
 

@@ -52,7 +52,7 @@ COMPARED = 3  # edits that the first one is told apart from
 CHECKING = 0.6  # of what is left, for further checks of the first edits
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
     """Finds edits of the source with which all cases pass, the smallest first, and what mended similar statements.
 

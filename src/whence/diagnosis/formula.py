@@ -18,7 +18,7 @@ METHODS = ("path", "ofc", "bugassist")  # one path; several, on demand; all of t
 SOLVING = 0.35  # of the time that is left; the rest is for altered runs where they are needed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectionSets:
     """Finds the statements whose change can make failing runs right, and the values that they had to have.
 

@@ -56,7 +56,7 @@ class FurtherEdits:
         self._follow((), self._asked(CorrectionSets(size=1, alter=False), "diagnoses"))
         self._change_entries([one for one in self.entries if everywhere or one.statement in self.statements])
         if everywhere and pairs:  # they fit the values of these cases, so they come last
-            self._rules(Rules(("guarded",), pairs=True, confirm=False))
+            self._rules(Rules(families=("guarded",), pairs=True, confirm=False))
 
     @property
     def _is_over(self) -> bool:

@@ -24,7 +24,7 @@ COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing valu
 NEAR = 2  # lines around a change in which its statement is looked for
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LearnFix:
     """Describes the fix that was made to a faulty program, which is the one investigated.
 

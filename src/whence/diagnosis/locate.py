@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Locate(ChosenSteps):
     """Ranks the statements most likely at fault, and explains them."""
 

@@ -16,7 +16,7 @@ from whence.techniques.predicate_switching.implicit_dependences import Growth, a
 from whence.techniques.slicing import Sliced, Slicing, slice_findings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RelevantSlicing:
     """Slicing backward from the symptom, or from ``at``, with the implicit dependences that switching verifies.
 

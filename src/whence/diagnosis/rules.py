@@ -19,7 +19,7 @@ FAMILIES = tuple(family.name.lower() for family in Family)
 SEARCHING = 0.8  # of the time, for altered runs; the rest is for compiling changes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """Finds changes of the source that repair failing cases, and ranks statements by them.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionSuppression:
     """Suppresses what a failure came of until none is left, or a data race is found at it.
 

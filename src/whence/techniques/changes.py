@@ -53,7 +53,7 @@ class Change:
         return [name for name, _ in _macros(b"".join([*self.before, b"\n", *self.after]).decode(errors="replace"))]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FailureInducingChanges:
     """Finds the changes since a version that a failure needs.
 

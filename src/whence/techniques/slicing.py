@@ -362,7 +362,7 @@ def _steps(depth: int) -> str:
 # ---- The technique ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Slicing:
     """What a failure, or a value, came from; or with ``forward`` what came of it.
 

@@ -123,7 +123,7 @@ def _summary(findings: Findings, level: Level) -> str:
 # ---- The technique ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Spectrum:
     """Ranks statements, or sides of branches, by which cases executed them; the fields are those of ``spectrum``."""
 

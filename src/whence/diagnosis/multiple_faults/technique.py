@@ -41,7 +41,7 @@ FIRST = next(iter(TECHNIQUES))
 NAMED = 5  # cases that are named in a sentence
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SeveralFaults:
     """Locates several faults, one at a time (Jeffrey 2009, chapter 3).
 

@@ -16,7 +16,7 @@ from whence.subject.trace_reader import TraceReader
 from whence.techniques.cause_tree.findings import Options, causes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CauseTree:
     """Tells why a run had to fail, as a tree: each cause with the conditions that led to it.
 

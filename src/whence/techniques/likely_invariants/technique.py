@@ -26,7 +26,7 @@ MAKING, RECORDING = 0.5, 0.6  # of the time that is left, for making inputs, and
 FAILING = 5  # failing runs whose values are compared with those of passing ones, within a diagnosis
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LikelyInvariants:
     """Ranks statements by values and ways that failing runs have and good ones have not.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from whence.trace.trace import Trace
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryErrors:
     """Errors of the run of one case, or with ``every`` of all; ``leaks``: blocks never given back count, too.
 

@@ -20,7 +20,7 @@ from whence.subject.trace_reader import TraceReader
 from whence.techniques.predicate_switching.findings import switch_findings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PredicateSwitching:
     """Finds the branches that make failing runs pass when they go the other way.
 

@@ -32,7 +32,7 @@ MOST_CHANGES = 3  # priorities that fall in an order
 MOST_TRIED = 200  # races of a case whose other order is run
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DataRaces:
     """Races of the runs of one case, or with ``every`` of all; a case is run in so many ``orders`` of turns.
 

@@ -42,7 +42,7 @@ DRAWN = 20  # schedules that each of two strategies draws, at the places and any
 CLOSE = 3  # steps to either side of a point at which a passing schedule is looked for
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Schedules:
     """Schedules under which cases fail: of the case that the setup names, else of the first that has one, or of all.
 

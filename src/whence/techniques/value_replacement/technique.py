@@ -13,7 +13,7 @@ from whence.techniques.value_replacement.mapping_pairs import Searched, Settings
 from whence.techniques.value_replacement.ranking import search, values
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ValueReplacement:
     """Ranks statements by whether another value there makes failing runs pass.
 
