@@ -216,6 +216,19 @@ def test_an_edit_that_cannot_be_linked_does_not_cost_the_others() -> None:
     assert (tried.count.tried, tried.count.refused, tried.count.troubles) == (1, 2, {})
 
 
+@pytest.mark.parametrize(("own", "refused"), [("0", 1), ("(char *)1", 0)])
+def test_a_number_where_a_pointer_belongs_is_refused_unless_the_file_has_such_itself(own: str, refused: int) -> None:
+    program = DISCOUNT.replace("int main(", f"static long odd(void) {{ long n = {own}; return n; }}\nint main(", 1)
+    subject = subject_of(f"pointers{refused}", program, {"10": "50\n"}, ["3", "11"])
+    source, edits = candidates(program)
+    right = next(edit for edit in edits if edit.parts[0].text == b"count >= 10")
+    unit = replace(right.parts[0], text=b'count >= 10 && (count = "x") != 0')
+    odd = SourceEdit("p.c", right.line, (unit,), ((b"count > 10", unit.text),))
+    with CandidateRuns(subject, run_all(subject), time.monotonic() + 200) as tried:
+        _, left = tried.build(source, [odd, right])
+    assert (tried.count.refused, right in left.values()) == (refused, True)
+
+
 def test_an_edit_that_never_ends_is_ended_by_its_processor_time(places: Subject) -> None:
     source, edits = candidates(PLACES)
     endless = next(

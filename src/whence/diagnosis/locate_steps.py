@@ -68,7 +68,10 @@ CHECKING_INSIDE = 0.1  # of it, for those that stay inside of a structure
 CHECKING_LAST = 0.6  # of it, where the check is still to be compiled: that of memory comes behind all but confirming
 SEARCHING = 0.65  # of it, for altered runs and formulas
 ALTERING = 0.8  # of that, for altered runs
-CHANGING = 0.35  # of what is left then, for other initial values, where failing runs read some
+CHANGING, CHANGING_MOST = (
+    0.35,
+    6.0,
+)  # of what is left then, and seconds, for other initial values, where failing runs read some
 FEW_VALUES = 0.3  # of it, for pairs of values, and then for formulas, where no rule is clean and edits come next
 EDITING, EDITING_MOST = 0.6, 25.0  # of what is left then, and seconds, for edits of the source
 CONFIRMING = 0.6  # of what is left then, for compiling changes
@@ -382,7 +385,7 @@ class Diagnosis:
         entries = suspected(compared, self.initial.entries) if compared and self.options.has("rules") else []
         if not entries:
             return
-        subject, seconds = self.investigation.subject, CHANGING * self.left
+        subject, seconds = self.investigation.subject, min(CHANGING * self.left, CHANGING_MOST)
         change = partial(other_initial_values, subject, self.runs, self.rows, entries, time.monotonic() + seconds)
         other = self.attempts.take("initial values", "changing initial values", change, seconds + LATE)
         if other is not None and other.tried:

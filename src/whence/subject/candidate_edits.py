@@ -52,6 +52,10 @@ LEAST_BUSY = 0.02  # seconds of processor time that it may take at least
 _ERROR = re.compile(r"^.*?:(\d+):(\d+): (?:fatal )?error:", re.MULTILINE)
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _UNDEFINED = re.compile(r"undefined (?:reference to [`']|symbol: )(\w+)")
+# Nothing that a programmer would write: a pointer as a number, one of another type, a function that is not declared.
+STRICT = tuple(
+    f"-Werror={name}" for name in ("int-conversion", "incompatible-pointer-types", "implicit-function-declaration")
+)
 _ALL_ERRORS = ("-ferror-limit=0", "-fno-caret-diagnostics", "-fno-color-diagnostics", "-fbracket-depth=4096")
 
 
@@ -164,16 +168,20 @@ class CandidateRuns:
 
         Raises BuildError where none can be built with this file, TimeoutError where there is no time.
         """
-        path, left = self._subject.folder / edits[0].file, dict(enumerate(edits, 1))
-        last = self._flags(source, edits[0].file)
+        file, left = edits[0].file, dict(enumerate(edits, 1))
+        path = self._subject.folder / file
         for _ in range(ROUNDS):
+            last = self._flags(source, file)
             text = schemata(source, list(left.items()))
             name = self._name()
             failure: BuildError
             try:
                 return self._rebuild.build(path, text.text, name, self._deadline, _ALL_ERRORS, True, last), left
             except DoesNotCompile as error:
-                refused, failure = _refused(error.hint, text) & left.keys(), error
+                owners, failure = _owners(error.hint, text), error
+                if not owners <= left.keys() and self._is_loosened(file):
+                    continue
+                refused = owners & left.keys()
             except BuildError as error:
                 refused, failure = _unlinked(error.hint, left), error
             if not refused:
@@ -192,11 +200,20 @@ class CandidateRuns:
         """The flags that come last where edits of a file are built.
 
         They are QUICKLY where the file compiles so, and the cases do then what they do by themselves, about as soon.
+        And STRICT, until the file's own text is found not to compile with that.
         """
         with self._flagging:
             if file not in self._last:
-                self._last[file] = QUICKLY if self._serves_quickly(source, self._subject.folder / file) else ()
+                quickly = QUICKLY if self._serves_quickly(source, self._subject.folder / file) else ()
+                self._last[file] = (*quickly, *STRICT)
             return self._last[file]
+
+    def _is_loosened(self, file: str) -> bool:
+        """Compile a file without STRICT from now on; False where it was compiled so already."""
+        with self._flagging:
+            before = self._last[file]
+            self._last[file] = tuple(flag for flag in before if flag not in STRICT)
+            return before != self._last[file]
 
     def _serves_quickly(self, source: CSource, path: Path) -> bool:
         if not any(is_optimised(one.arguments) for one in self._subject.capture.modules if one.source == str(path)):
@@ -418,10 +435,10 @@ def choosing(case: Case, number: int, busy: float = 0.0) -> Case:
     return replace(case, environment={**case.environment, CHOSEN: f"{number}:{ceil(busy * 1000)}"})
 
 
-def _refused(diagnostics: str, text: Schemata) -> set[int]:
-    """The numbers of the edits in whose text the compiler found an error."""
+def _owners(diagnostics: str, text: Schemata) -> set[int]:
+    """The numbers of the edits in whose text the compiler found an error; 0 where it is in none of them."""
     places = ((int(found[1]), int(found[2])) for found in _ERROR.finditer(diagnostics))
-    return {owner for line, column in places if (owner := text.owner(line, column))}
+    return {text.owner(line, column) for line, column in places}
 
 
 def _unlinked(diagnostics: str, edits: Mapping[int, SourceEdit]) -> set[int]:

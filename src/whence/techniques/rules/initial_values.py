@@ -39,7 +39,7 @@ COLUMN = 8  # values of the same part of other rows that are tried, the nearest 
 SMALL = (0, 1)
 PORTION, MOST_BYTES = 64, 1 << 26  # copies that are there at a time, and their bytes
 SLOWER = 10.0  # times the longest run of the program that a run with another value may take,
-LEAST = 0.5  # and seconds that it may take in any case
+LEAST = 0.2  # and seconds that it may take in any case
 NUMBERS = ("int", "char", "bool", "enum")
 
 
