@@ -294,3 +294,30 @@ static int most(const short *counts, const struct span *at, int n)
 )
 def test_what_a_condition_compared_is_kept(place: str, new: str, can_be: bool) -> None:
     assert is_made(KEEPING, place, new) == can_be
+
+
+ADDING = """\
+struct item { int weight; char name[8]; };
+int total(const struct item *items, int count, double *mean, char last)
+{
+    int sum = 0, i;
+    for (i = 0; i < count; i++) {
+        int weight = items[i].weight;
+        *mean = weight;
+    }
+    return sum;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("new", "can_be"),
+    [
+        ("*mean = weight; sum += weight;", True),
+        ("sum += weight; *mean = weight;", True),
+        ("*mean = weight; sum += *mean;", False),  # of another type
+        ("*mean = weight; last += last;", False),
+    ],
+)
+def test_a_term_is_added_to_another(new: str, can_be: bool) -> None:
+    assert is_made(ADDING, "*mean = weight;", new) == can_be

@@ -178,7 +178,7 @@ class Ingredients:
             for other in (o for o in terms if o.type == term.type and o.text != term.text and o.near < Near.FILE):
                 yield f"{term.text} = {other.text};", 1 + max(term.near, other.near)
                 if is_integer(term.type) and term.type not in CHARACTERS:
-                    yield f"{term.text} += {other.text};", 1 + max(term.near, other.near)
+                    yield f"{term.text} += {other.text};", 2 + max(term.near, other.near)
         yield from islice(self._limits([term for term in terms if term.near <= Near.AROUND]), MOST_LIMITS)
         yield from self._ended([term for term in terms if term.near < Near.FILE], self._function(statement))
         yield from self._reckoned(statement)
