@@ -11,6 +11,7 @@ import pytest
 from cli_programs import kinds
 from cli_tool import subject_folder, whence, write
 
+from corpus.corpus import COMPILER
 from whence.cli.options import quoted
 
 BROKEN = '#include <stdio.h>\nint main(void)\n{\n    printf("x")\n    return 0;\n}\n'
@@ -96,7 +97,7 @@ CONFIGURED = {
     '[program\nsources = ["p.c"]\n': "whence.toml",
     '[program]\nsources = ["x*.c"]\n[cases]\nfolder = "c"\n': "no source file matches x*.c",
     '[program]\npath = "none"\n[cases]\nfolder = "c"\n': "build it with CC=whence-cc",
-    '[program]\npath = "/bin/true"\n[cases]\nfolder = "c"\n': "build it with whence-cc: make CC=whence-cc",
+    '[program]\npath = "/bin/true"\n[cases]\nfolder = "c"\n': "build it anew with whence-cc: whence build -- make",
     '[program]\npath = "p"\nbuild = "echo o; exit 3"\n[cases]\nfolder = "c"\n': "`echo o; exit 3` ended with status 3",
     '[program]\npath = "p"\nbuild = "echo p.c:9: error: no >&2; exit 3"\n[cases]\nfolder = "c"\n': "p.c:9: error: no",
     '[program]\nsources = ["p.c"]\n[cases]\nfolder = "empty"\n': "no cases were found in",
@@ -294,7 +295,7 @@ def test_a_home_that_cannot_be_used(tmp_path, monkeypatch):
     ("rule", "help_"),
     [
         ("$(CC) -o tally p.c", "set `path` in whence.toml to one of the programs that were made: tally"),
-        ("gcc -o tally p.c", "`build` in whence.toml made no program with whence-cc"),
+        (f"{' '.join(COMPILER)} -o tally p.c", "`build` in whence.toml made no program with whence-cc"),
     ],
 )
 def test_a_build_that_makes_another_program_is_told_by_what_it_made(rule: str, help_: str) -> None:

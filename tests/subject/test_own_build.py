@@ -78,6 +78,12 @@ def test_what_was_built_before_is_captured_all_the_same() -> None:
     assert (folder / "parts" / "blob.o").exists() and not built(folder).remarks
 
 
+@pytest.mark.parametrize("name", ["gcc", "cc"])
+def test_a_makefile_that_calls_a_compiler_by_its_name_is_captured(name: str) -> None:
+    subject = built(project(f"named-{name}", build="make", compiler=name))
+    assert len(subject.capture.modules) == 2 and not subject.capture.foreign
+
+
 def test_so_is_a_file_that_was_compiled_by_hand_since() -> None:
     folder = project("since")
     assert not built(folder).remarks

@@ -22,7 +22,9 @@ from whence.build.store import Store
 from whence.build.toolchain import Toolchain, find_toolchain
 from whence.errors import BuildError
 
-_HOW_TO = "build it with whence-cc: make CC=whence-cc, ./configure CC=whence-cc, or cmake -DCMAKE_C_COMPILER=whence-cc"
+_HOW_TO = (
+    "build it anew with whence-cc: whence build -- make, ./configure CC=whence-cc, or -DCMAKE_C_COMPILER=whence-cc"
+)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whence.build.capture import Capture
+from whence.build.environment import BuildEnvironment
 from whence.build.made_before import OBJECT, aside, keep_in_mind, made_before
 from whence.build.programs import captured_modules, programs
 from whence.build.quick import build_sources
@@ -81,7 +82,7 @@ def _what_was_made(folder: Path, was_built: bool) -> str:
         names = ", ".join(str(path) for path in sorted(made, key=lambda path: (len(path.parts), path))[:SHOWN_PROGRAMS])
         return f"set `path` in whence.toml to one of the programs that were made: {names}"
     if was_built:
-        return "`build` in whence.toml made no program with whence-cc: it has to be the C compiler (CC=whence-cc)"
+        return "`build` in whence.toml made no program with whence-cc: it must not call a compiler by its path"
     return "build it with CC=whence-cc, or set `build` in whence.toml"
 
 
@@ -107,9 +108,12 @@ def _run_build(command: str, folder: Path) -> None:
 
 
 def _build_environment() -> dict[str, str]:
-    """Ours, with ``whence-cc`` in the path: whence may have been called by its place, in an inactive environment."""
-    ours = str(Path(sys.executable).parent)
-    return os.environ | {"PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), ours])}
+    """Ours, in which every name of a C compiler is ``whence-cc``: makefiles call ``gcc`` whatever CC says.
+
+    That one is in the path, too: whence may have been called by its place, in an inactive environment.
+    """
+    ours, variables = str(Path(sys.executable).parent), BuildEnvironment().variables(os.environ)
+    return variables | {"PATH": os.pathsep.join([variables["PATH"], ours])}
 
 
 def quick_folder(sources: Sequence[Path]) -> Path:
