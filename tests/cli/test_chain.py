@@ -494,3 +494,32 @@ def test_a_large_block_lies_in_altered_runs_where_it_was_recorded():
     found = whence(folder, "chain", "prog.c", *words, "--json").json["chain"]
     assert found["incomplete"] == ""
     assert [step["text"] for step in found["steps"]][-1].startswith("gave `large[0]`")
+
+
+# A FILE lies behind the program's static data, which the good version has more of.
+OPENED = """\
+#include <stdio.h>
+#include <stdlib.h>
+static char room[64];
+static int fee = 4, tax;
+int main(int argc, char **argv)
+{
+    int weight = atoi(argv[1]);
+    FILE *file = fopen("/dev/null", "r");
+    if (weight > 19) /* FAULT */
+        fee = 9; /* HEAVY */
+    room[0] = (char)fgetc(file);
+    tax = fee + 1; /* TAX */
+    fclose(file);
+    printf("tax %d\\n", tax);
+    return 0;
+}
+"""
+
+
+def test_a_file_that_lies_elsewhere_in_a_good_version_is_no_step():
+    good = OPENED.replace("> 19", "> 20").replace("room[64]", "room[1 << 20]")
+    folder = subject_folder("chain-opened", opened_c=OPENED, good_c=good)
+    words = ("chain", "opened.c", *FAILS, "--reference", "good.c", "--json")
+    chain = whence(folder, *words).json["chain"]
+    assert [step["line"] for step in chain["steps"]] == [line_of(OPENED, mark) for mark in ("FAULT", "HEAVY", "TAX")]

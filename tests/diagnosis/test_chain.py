@@ -12,7 +12,7 @@ from whence.diagnosis.reference_search import PATCHES, Choice
 from whence.diagnosis.suggested import Suggested
 from whence.errors import SubjectError
 from whence.findings import Findings, Statement, rank
-from whence.techniques.chains.reference import Kind, Reference
+from whence.techniques.chains.reference import Kind, Reference, ReferenceFails
 
 RULE, EDIT, SWITCH, PAIR, CASE = Kind.RULE, Kind.EDIT, Kind.SWITCH, Kind.PAIR, Kind.CASE
 
@@ -30,6 +30,8 @@ RULE, EDIT, SWITCH, PAIR, CASE = Kind.RULE, Kind.EDIT, Kind.SWITCH, Kind.PAIR, K
         ({EDIT: 0, CASE: 5}, EDIT),
         ({EDIT: 1, SWITCH: 3}, EDIT),
         ({CASE: 0}, CASE),
+        ({EDIT: -2, SWITCH: 3}, SWITCH),  # the case fails with it, too
+        ({EDIT: -2, SWITCH: 1}, SWITCH),
         ({}, None),
     ],
 )
@@ -44,6 +46,8 @@ def test_a_switch_or_edit_whose_chain_tells_little_is_not_the_last_that_is_tried
             return None if choice is None else (choice, Reference(choice.kind, choice.kind))
 
     def chain(investigation: object, row: int, recording: object, reference: Reference, algorithm: str) -> Findings:
+        if steps[reference.kind] == -2:
+            raise ReferenceFails("it fails, too")
         if steps[reference.kind] < 0:
             raise SubjectError("its run is too long")
         part = {"steps": [{}] * steps[reference.kind], "incomplete": ""}
@@ -53,6 +57,19 @@ def test_a_switch_or_edit_whose_chain_tells_little_is_not_the_last_that_is_tried
     nothing = cast(Any, None)
     found = telling_chain(nothing, 0, nothing, cast(Any, Search()), "dependence")
     assert (found.subject if found else None) == taken
+
+
+def test_that_a_case_fails_with_all_that_it_is_compared_with_is_an_error(monkeypatch) -> None:
+    def chain(*_: object) -> Findings:
+        raise ReferenceFails("it fails, too")
+
+    choices = iter([(Choice.EDIT, Reference(EDIT, "an edit")), (Choice.SWITCH, Reference(SWITCH, "a switch")), None])
+    search = SimpleNamespace(best=lambda behind: next(choices), remarks=[])
+    monkeypatch.setattr("whence.diagnosis.chain.chain_findings", chain)
+    nothing = cast(Any, None)
+    with pytest.raises(ReferenceFails):
+        telling_chain(nothing, 0, nothing, cast(Any, search), "dependence")
+    assert len(search.remarks) == 2
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from whence.investigation.clock import OutOfTime, alarm
 from whence.probe.instrument import Variant
 from whence.subject.edited import Edit
 from whence.subject.good_version import good_version
-from whence.techniques.chains.reference import Kind, Reference
+from whence.techniques.chains.reference import Kind, Reference, ReferenceFails
 from whence.techniques.chains.technique import chain_findings, refuse_early
 
 if TYPE_CHECKING:
@@ -81,9 +81,10 @@ def telling_chain(
     A branch that is switched may be all that its chain holds: where it decides what is printed, and no value that
     differs was needed for it. Another patch may lie farther from the failure, so it is looked for, and its chain taken
     if it holds more. So it is where a chain against an edit holds nothing: what code that was put in does has no
-    counterpart in the failing run.
+    counterpart in the failing run. Raises ReferenceFails where the case fails with all that was found.
     """
     short: Findings | None = None
+    refused: ReferenceFails | None = None
     behind = -1
     while (best := search.best(behind)) is not None:
         behind, reference = best
@@ -91,6 +92,10 @@ def telling_chain(
             break
         try:
             found = chain_findings(investigation, row, recording, reference, algorithm)
+        except ReferenceFails as error:  # what it does hangs on what the compiler makes of undefined code
+            refused = refused or error
+            search.remarks.append(f"not compared with {reference.text}: {error}")
+            continue
         except SubjectError:
             if short is None:
                 raise
@@ -103,6 +108,8 @@ def telling_chain(
             short = found
         incomplete = found.parts["chain"]["incomplete"]
         search.remarks.append(f"compared with {reference.text}: {incomplete or 'no value that differs was needed'}")
+    if short is None and refused is not None:
+        raise refused
     return short
 
 

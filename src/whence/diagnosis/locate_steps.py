@@ -68,10 +68,7 @@ CHECKING_INSIDE = 0.1  # of it, for those that stay inside of a structure
 CHECKING_LAST = 0.6  # of it, where the check is still to be compiled: that of memory comes behind all but confirming
 SEARCHING = 0.65  # of it, for altered runs and formulas
 ALTERING = 0.8  # of that, for altered runs
-CHANGING, CHANGING_MOST = (
-    0.35,
-    6.0,
-)  # of what is left then, and seconds, for other initial values, where failing runs read some
+CHANGING, CHANGING_MOST = 0.35, 4.0  # of what is left then, and seconds, for other initial values that were read
 FEW_VALUES = 0.3  # of it, for pairs of values, and then for formulas, where no rule is clean and edits come next
 EDITING, EDITING_MOST = 0.6, 25.0  # of what is left then, and seconds, for edits of the source
 CONFIRMING = 0.6  # of what is left then, for compiling changes

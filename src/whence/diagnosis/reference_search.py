@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.subject.recorder import Recording
 
-COMPARED = 6  # equally good rules or switches, at most, of which the run that they patch is looked at
+COMPARED = 6  # equally good rules, switches or edits, at most, of which the run that they patch is looked at
 MANY = 1 << 20  # events of a failing run from which on it is not recorded with several patches
 REPAIRS = 0.9  # score from which on a rule is taken for a repair
 SEARCHING = 0.6  # of the time, at most, for finding a run to compare with: the rest is for comparing
@@ -387,7 +387,8 @@ class _Edits(Finder):
         found = next(alone.passing(wider, end_of_first(deadline)), None)
         if found is None:
             now = time.monotonic()
-            found = self._joint(files, ordered(files, statements, made), now + JOINT * (deadline - now))
+            likely = self._joint(files, ordered(files, statements, made), now + JOINT * (deadline - now))
+            found = next((edit for edit in likely if any(alone.passing([edit], deadline))), None)
         if found is None:
             found = next(alone.passing(others, deadline), None)
         self._tried += alone.tried
@@ -406,8 +407,8 @@ class _Edits(Finder):
 
     def _joint(
         self, files: Mapping[str, FileCandidates], edits: Iterable[SourceEdit], deadline: float
-    ) -> SourceEdit | None:
-        """The likeliest edit that passes, of those that one build holds many of."""
+    ) -> list[SourceEdit]:
+        """The likeliest edits that pass, of those that one build holds many of."""
         subject, runs = self._investigation.subject, self._investigation.runs
         trials = EditTrials(runs.failing, deadline, counts=lambda one: one.ran > 0)
         sources = {name: file.source for name, file in files.items()}
@@ -415,7 +416,7 @@ class _Edits(Finder):
             trials.run(candidates, sources, ready, files)
             self._tried, self.is_over = candidates.count.tried, trials.all_made
         likely = (one.edit for _, one in likeliest_first(trials, {}, sources) if one.ran and len(one.edit.parts) == 1)
-        return next((edit for edit in likely if edited_line(sources[edit.file], edit)), None)
+        return list(islice((edit for edit in likely if edited_line(sources[edit.file], edit)), COMPARED))
 
     def _found(self, source: CSource, edit: SourceEdit) -> None:
         """Build the program with an edit, to compare with."""

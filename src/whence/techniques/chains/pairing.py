@@ -13,6 +13,7 @@ from whence.alter.path import Path
 from whence.probe.layout import Kind
 from whence.probe.matched_variables import matched_locals, matched_statics
 from whence.probe.pieces import Pieces
+from whence.probe.sites import Form
 from whence.program.correspondence import Correspondence
 from whence.techniques.chains.compared_run import ComparedRun
 from whence.techniques.chains.registers import last_events, shared_registers
@@ -203,6 +204,20 @@ class Pairing:
         numbers, partners = numbers[both], partners[both]
         alone = np.setdiff1d(np.flatnonzero(theirs >= 0), partners)
         return (theirs[partners], mine[numbers]), theirs[alone]
+
+    @cached_property
+    def opaque(self) -> tuple[Integers, Integers, Integers]:
+        """What calls of the library gave that is no object of the program, such as a FILE, at another address there.
+
+        Three columns: the event of the failing run, in order, its address in the reference run and its own.
+        """
+        run = self.failing
+        form = run.session.subject.alter_plan.sites["form"]
+        events = np.flatnonzero((run.kinds == Kind.RESULT) & (run.sites >= 0) & (self.events >= 0))
+        events = events[form[run.sites[events]] == Form.POINTER]
+        (mine, known), (theirs, is_known) = run.trace.values(events), self.reference.trace.values(self.events[events])
+        kept = known & is_known & (mine != theirs) & (mine != 0) & (theirs != 0)
+        return events[kept], theirs[kept].astype(np.int64), mine[kept].astype(np.int64)
 
     def _declared(self) -> tuple[Integers, Integers]:
         """For each object what the reference run's declarations call its static variable, and its local; or NONE."""

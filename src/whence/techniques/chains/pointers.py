@@ -14,8 +14,8 @@ WORD = 8  # bytes
 class Pointers:
     """The reference run's pointers, after its event ``other``, told as those of the failing run after ``point``.
 
-    A word that is the address of a place in an object, or of its end, is taken for a pointer. One to what the failing
-    run does not have stays as it is, and is *foreign*.
+    A word that is the address of a place in an object, or of its end, is taken for a pointer; so is one that a call of
+    the library gave, such as a FILE's. One to what the failing run does not have stays as it is, and is *foreign*.
     """
 
     def __init__(self, pairing: Pairing, point: int, other: int) -> None:
@@ -38,6 +38,16 @@ class Pointers:
         order = np.argsort(starts, kind="stable")
         self._starts, self._ends, self._shifts = starts[order], ends[order], shifts[order]
         self._foreign = is_foreign[order]
+        self._add(*_last(pairing.opaque, point))
+
+    def _add(self, theirs: Integers, mine: Integers) -> None:
+        """Addresses outside of all objects, each with what it is in the failing run."""
+        outside = ~self._inside(theirs)[1]
+        theirs, shifts = theirs[outside], (mine - theirs)[outside]
+        places = np.searchsorted(self._starts, theirs)
+        self._starts, self._ends = (np.insert(column, places, theirs) for column in (self._starts, self._ends))
+        self._shifts = np.insert(self._shifts, places, shifts)
+        self._foreign = np.insert(self._foreign, places, False)
 
     def in_memory(self, there: NDArray[np.uint8], words: Integers) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
         """Bytes of the reference run, in which words begin at some places, and which of them are foreign pointers'."""
@@ -59,6 +69,20 @@ class Pointers:
     def _told(self, words: Integers) -> tuple[Integers, NDArray[np.bool_]]:
         if not len(self._starts):
             return words, np.zeros(len(words), np.bool_)
-        place = np.searchsorted(self._starts, words, side="right") - 1
-        inside = (place >= 0) & (words <= self._ends[place])  # the end is one that a pointer may have, too
+        place, inside = self._inside(words)
         return np.where(inside, words + self._shifts[place], words), inside & self._foreign[place]
+
+    def _inside(self, words: Integers) -> tuple[Integers, NDArray[np.bool_]]:
+        """For each word the last object that begins there or before, and whether it is an address in it."""
+        place = np.searchsorted(self._starts, words, side="right") - 1
+        if not len(self._starts):
+            return place, np.zeros(len(words), np.bool_)
+        return place, (place >= 0) & (words <= self._ends[place])  # the end is one that a pointer may have, too
+
+
+def _last(opaque: tuple[Integers, Integers, Integers], point: int) -> tuple[Integers, Integers]:
+    """The addresses that calls gave until a point, each once, by the last call; ascending, with the failing run's."""
+    events, theirs, mine = opaque
+    upto = int(np.searchsorted(events, point, side="right"))
+    found, firsts = np.unique(theirs[:upto][::-1], return_index=True)
+    return found, mine[:upto][::-1][firsts]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import CHANGE, Op
 from whence.dependence.predicate_switching import Failing, switch
+from whence.errors import SubjectError
 from whence.findings import Statement
 from whence.probe.sites import Role
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 NEVER = 1 << 62  # a clock that no run comes to
+
+
+class ReferenceFails(SubjectError):
+    """The run that a failing one was to be compared with fails, too."""
 
 
 class Kind(StrEnum):

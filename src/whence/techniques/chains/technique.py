@@ -31,7 +31,7 @@ from whence.techniques.chains.explanation import Explanation, Step
 from whence.techniques.chains.hierarchical import hierarchical
 from whence.techniques.chains.index_tree import IndexTree
 from whence.techniques.chains.pairing import Pairing
-from whence.techniques.chains.reference import Kind, Reference, unchanged
+from whence.techniques.chains.reference import Kind, Reference, ReferenceFails, unchanged
 from whence.techniques.chains.state import Elsewhere, States, Unreached
 from whence.techniques.chains.walk import Walk, beginning, linear
 from whence.trace.writers import NOTHING
@@ -195,7 +195,7 @@ def compare(session: Session, reference: Reference) -> Iterator[Comparison]:
     with Session(version, case, variant=Variant.REPLAY) as good:
         observed = _check(good)
         if observed.result["verdict"] != Verdict.PASS:
-            raise SubjectError(f"case {case.name} fails with {reference.text}, too", "name one that passes it")
+            raise ReferenceFails(f"case {case.name} fails with {reference.text}, too", "name one that passes it")
         (failing,), (other,) = (_recorded(opened, [np.zeros(0, CHANGE)]) for opened in (session, good))
         yield Comparison(Pairing(failing, other, correspondence), session.signature)
 
