@@ -69,6 +69,7 @@ CHECKING_LAST = 0.6  # of it, where the check is still to be compiled: that of m
 SEARCHING = 0.65  # of it, for altered runs and formulas
 ALTERING = 0.8  # of that, for altered runs
 CHANGING, CHANGING_MOST = 0.35, 4.0  # of what is left then, and seconds, for other initial values that were read
+SOLVING_MOST, SOLVING_LITTLE = 15.0, 5.0  # seconds for formulas, and where a rule is clean: the chain tells more
 FEW_VALUES = 0.3  # of it, for pairs of values, and then for formulas, where no rule is clean and edits come next
 EDITING, EDITING_MOST = 0.6, 25.0  # of what is left then, and seconds, for edits of the source
 CONFIRMING = 0.6  # of what is left then, for compiling changes
@@ -363,9 +364,10 @@ class Diagnosis:
                             if not work.stopped:
                                 self.take(name, doing, step, _left(work) + LATE)
                 if options.has("formula") and self.reader is not None and not work.stopped:
-                    sets = partial(correction_sets, self.investigation, self.rows, work)
+                    seconds = SOLVING_LITTLE if self.is_mended else SOLVING_MOST
+                    sets = partial(correction_sets, self.investigation, self.rows, work, seconds)
                     with work.share(self.for_values):
-                        self.take("formulas", "solving formulas", sets, _left(work) + LATE)
+                        self.take("formulas", "solving formulas", sets, min(_left(work), seconds) + LATE)
             self.attempts.stopped |= work.stopped == INTERRUPT
             return Findings("alter", self.investigation.subject.name, summary=search_summary(work))
 
@@ -399,7 +401,12 @@ class Diagnosis:
         is_known = not self.is_open or bool(checks)
         if not (self.options.has("edits") and is_checked and is_one_program and is_known):
             return []
-        return [] if any(has_clean(one.parts.get("rules", ())) for one in self.found) else mended
+        return [] if self.is_mended else mended
+
+    @property
+    def is_mended(self) -> bool:
+        """Whether a rule was found that is clean."""
+        return any(has_clean(one.parts.get("rules", ())) for one in self.found)
 
     def try_edits(self) -> None:
         """Try edits of the source, where it is known what is right, and no rule repairs all and breaks nothing."""

@@ -15,18 +15,18 @@ from whence.techniques.formula_based.ranking import findings
 from whence.techniques.formula_based.technique import prepare, solve
 
 FAILING = 5  # failing runs of which formulas are made, the shortest
-SECONDS = 15.0  # that formulas may take
 TREE = 5.0  # seconds that a cause tree may take
 LEVELS = 4  # of a tree
 
 
-def correction_sets(investigation: Investigation, rows: Sequence[int], work: Work) -> Findings:
+def correction_sets(investigation: Investigation, rows: Sequence[int], work: Work, seconds: float) -> Findings:
     """The statements whose change can make failing runs right, with the values that they had to have.
 
-    ``work`` tries repairs, and its deadline holds. Of which runs no formula can be made is said in ``runs.left_out``.
+    ``work`` tries repairs, and its deadline holds, after so many ``seconds`` at the latest.
+    Of which runs no formula can be made is said in ``runs.left_out``.
     """
     name = investigation.subject.name
-    left = SECONDS if work.deadline is None else max(0.0, min(SECONDS, work.deadline - time.monotonic()))
+    left = seconds if work.deadline is None else max(0.0, min(seconds, work.deadline - time.monotonic()))
     if not left:
         return Findings("formula", name, summary=["no time was left for formulas: --budget 5m"])
     with work.share(1.0 if work.deadline is None else left / max(work.deadline - time.monotonic(), left)):
