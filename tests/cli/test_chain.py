@@ -523,3 +523,26 @@ def test_a_file_that_lies_elsewhere_in_a_good_version_is_no_step():
     words = ("chain", "opened.c", *FAILS, "--reference", "good.c", "--json")
     chain = whence(folder, *words).json["chain"]
     assert [step["line"] for step in chain["steps"]] == [line_of(OPENED, mark) for mark in ("FAULT", "HEAVY", "TAX")]
+
+
+# The string is none of the program's: what is found in it differs by some bytes, not by pages.
+FOUND = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    const char *kept = strerror(2);
+    char wanted = atoi(argv[1]) > 4 ? 'h' : 'o'; /* FAULT */
+    char *end = strchr(kept, wanted); /* FOUND */
+    printf("%d\\n", (int)(end - kept));
+    return 0;
+}
+"""
+
+
+def test_another_place_in_a_string_of_the_library_is_a_step():
+    folder = subject_folder("chain-found", found_c=FOUND, good_c=FOUND.replace("> 4", "> 5"))
+    words = ("chain", "found.c", "--fails", "5", "--expect", "1\n", "--reference", "good.c", "--json")
+    lines = [step["line"] for step in whence(folder, *words).json["chain"]["steps"]]
+    assert line_of(FOUND, "FAULT") in lines and line_of(FOUND, "FOUND") in lines

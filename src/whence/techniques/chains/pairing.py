@@ -25,6 +25,7 @@ from whence.trace.trace import HEADER_UNITS
 
 Integers = NDArray[np.int64]
 NONE = -1
+PAGE = 4096  # bytes
 WRITES = (Kind.STORE, Kind.RMW, Kind.COPY, Kind.SET, Kind.BYVAL)
 
 
@@ -209,15 +210,18 @@ class Pairing:
     def opaque(self) -> tuple[Integers, Integers, Integers]:
         """What calls of the library gave that is no object of the program, such as a FILE, at another address there.
 
-        Three columns: the event of the failing run, in order, its address in the reference run and its own.
+        Three columns: the event of the failing run, in order, its address in the reference run and its own. What
+        follows the data of a program lies pages away in another version. What is some bytes away differs, such as
+        another character of a string that ``strchr`` found.
         """
         run = self.failing
         form = run.session.subject.alter_plan.sites["form"]
         events = np.flatnonzero((run.kinds == Kind.RESULT) & (run.sites >= 0) & (self.events >= 0))
         events = events[form[run.sites[events]] == Form.POINTER]
         (mine, known), (theirs, is_known) = run.trace.values(events), self.reference.trace.values(self.events[events])
-        kept = known & is_known & (mine != theirs) & (mine != 0) & (theirs != 0)
-        return events[kept], theirs[kept].astype(np.int64), mine[kept].astype(np.int64)
+        mine, theirs = mine.astype(np.int64), theirs.astype(np.int64)
+        kept = known & is_known & (mine != theirs) & (mine != 0) & (theirs != 0) & ((mine - theirs) % PAGE == 0)
+        return events[kept], theirs[kept], mine[kept]
 
     def _declared(self) -> tuple[Integers, Integers]:
         """For each object what the reference run's declarations call its static variable, and its local; or NONE."""
