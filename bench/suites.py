@@ -1,7 +1,7 @@
 """A fault of the corpus with a suite of its own, opened as a project: what techniques find there, by their interface.
 
-A suite has at most five failing and 25 passing cases, chosen at random (the seed and the fault decide). Its failing
-cases have one cause, whatever they look like: that is known of a planted fault.
+A suite has at most five failing and 25 passing cases, or as many as are asked for, chosen at random (the seed and the
+fault decide). Its failing cases have one cause, whatever they look like: that is known of a planted fault.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import whence
 from bench.generated.faults import Generated
@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Technique
     from whence.subject.runs import Runs
 
-FAILING, PASSING = 5, 25
+
+class Size(NamedTuple):
+    """How many cases a suite has at most."""
+
+    failing: int = 5
+    passing: int = 25
+
+
+USUAL = Size()
 
 
 @dataclass(slots=True)
@@ -53,14 +61,16 @@ class Row:
 class Suite:
     """One fault's project. Altered runs that earlier methods made are made again, until ``keep`` is called."""
 
-    def __init__(self, fault: corpus.Fault | Generated, folder: Path, seed: int, budget: float) -> None:
+    def __init__(
+        self, fault: corpus.Fault | Generated, folder: Path, seed: int, budget: float, size: Size = USUAL
+    ) -> None:
         corpus.prepare(fault, folder)
         self.budget = budget
         self.row = Row(fault.program, fault.id, fault.kind)
         self.lines = frozenset(fault.lines)
         self.project = whence.open(folder, whence.Setup(workers=1, fresh=True, one_cause=True))
         self.investigation = self.project.investigation
-        names = _names(self.investigation.runs, random.Random(f"{fault.program} {fault.id} {seed}"))
+        names = _names(self.investigation.runs, random.Random(f"{fault.program} {fault.id} {seed}"), size)
         self.investigation.with_cases([case for case in self.investigation.subject.cases if case.name in names])
 
     def __enter__(self) -> Suite:
@@ -106,16 +116,19 @@ class Suite:
 
 
 @contextmanager
-def opened(fault: corpus.Fault | Generated, seed: int, budget: float) -> Iterator[Suite]:
+def opened(fault: corpus.Fault | Generated, seed: int, budget: float, size: Size = USUAL) -> Iterator[Suite]:
     """A fault's suite in a folder of its own, which is removed at the end."""
-    with tempfile.TemporaryDirectory(prefix="whence-bench-") as name, Suite(fault, Path(name), seed, budget) as suite:
+    with (
+        tempfile.TemporaryDirectory(prefix="whence-bench-") as name,
+        Suite(fault, Path(name), seed, budget, size) as suite,
+    ):
         yield suite
 
 
-def _names(runs: Runs, chance: random.Random) -> set[str]:
+def _names(runs: Runs, chance: random.Random, size: Size) -> set[str]:
     """Names of the cases of a fault's suite."""
-    rows = chance.sample(runs.failing, min(FAILING, len(runs.failing)))
-    rows += chance.sample(runs.passing, min(PASSING, len(runs.passing)))
+    rows = chance.sample(runs.failing, min(size.failing, len(runs.failing)))
+    rows += chance.sample(runs.passing, min(size.passing, len(runs.passing)))
     return {runs.tested[row].case.name for row in rows}
 
 

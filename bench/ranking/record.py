@@ -1,6 +1,7 @@
 """Record what every technique says of each statement, of the corpus' faults and of generated ones.
 
-    python -m bench.ranking.record --to FILE [--generated FILE] [--budget 3] [--jobs 1] [--seed S] [PROGRAM ...]
+    python -m bench.ranking.record --to FILE [--generated FILE] [--budget 3] [--jobs 1] [--seed S]
+        [--failing N] [--passing N] [--every N] [--offset K] [PROGRAM ...]
 
 Suites are those of ``bench.suites``; each fault is located in the budget, before changes are compiled. A line of JSON
 a fault is added to the file as soon as it is there, so a run that was stopped goes on where it was. Without
@@ -25,7 +26,7 @@ import whence  # noqa: E402
 from bench.fixes import others_fixes  # noqa: E402
 from bench.generated.faults import Generated, read_faults  # noqa: E402
 from bench.ranking.evidence import Recorded, read  # noqa: E402
-from bench.suites import opened  # noqa: E402
+from bench.suites import USUAL, Size, opened  # noqa: E402
 from corpus import corpus  # noqa: E402
 from whence.diagnosis.statement_kinds import statement_kinds  # noqa: E402
 from whence.errors import WhenceError  # noqa: E402
@@ -34,11 +35,11 @@ WITHOUT = ("confirmation", "chain", "weights")
 Fault = corpus.Fault | Generated
 
 
-def record(fault: Fault, seed: int, budget: float) -> Recorded | str:
+def record(fault: Fault, seed: int, budget: float, size: Size) -> Recorded | str:
     """What all techniques say of a fault in the budget, or why they cannot say anything."""
     began = time.perf_counter()
     try:
-        with opened(fault, seed, float("inf")) as suite, others_fixes(fault.program) as knowledge:
+        with opened(fault, seed, float("inf"), size) as suite, others_fixes(fault.program) as knowledge:
             suite.prepare()
             suite.investigation.clock.start(budget)
             locate = whence.Locate(generate=False, without=WITHOUT, knowledge=(knowledge,))
@@ -57,7 +58,7 @@ def wanted(options: argparse.Namespace) -> Iterator[Fault]:
     known = {one.key for one in read(options.to)}
     programs = options.programs or corpus.programs()
     faults = read_faults(options.generated) if options.generated else [f for p in programs for f in corpus.faults(p)]
-    for fault in faults:
+    for fault in faults[options.offset :: options.every]:
         origin = "generated" if options.generated else "corpus"
         if fault.program in programs and (origin, fault.program, fault.id) not in known:
             yield fault
@@ -72,9 +73,14 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=3.0, help="seconds for each fault, without builds")
     parser.add_argument("--jobs", type=int, default=1, help="faults at a time")
     parser.add_argument("--seed", type=int, default=1, help="which cases make up the suites")
+    parser.add_argument("--failing", type=int, default=USUAL.failing, help="failing cases of a suite, at most")
+    parser.add_argument("--passing", type=int, default=USUAL.passing, help="passing cases of a suite, at most")
+    parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
+    parser.add_argument("--offset", type=int, default=0, help="... from this one on")
     options = parser.parse_args()
+    size = Size(options.failing, options.passing)
     with ProcessPoolExecutor(options.jobs) as pool, options.to.open("a") as file:
-        jobs = {pool.submit(record, fault, options.seed, options.budget): fault for fault in wanted(options)}
+        jobs = {pool.submit(record, fault, options.seed, options.budget, size): fault for fault in wanted(options)}
         for number, job in enumerate(as_completed(jobs), 1):
             fault, found = jobs[job], job.result()
             name = f"{number} of {len(jobs)}: {fault.program} {fault.id}"

@@ -65,10 +65,38 @@ def test_a_value_that_was_to_be_replaced_is_told_as_one_that_was_kept():
     text = text.replace("int weight", "fee = 5 - argc / 2; /* KEPT */\n    int weight")
     words = ("chain", "kept.c", "--fails", "20", "--expect", "tax 10\n", "--reference", "switch", "--json")
     first, second, last = whence(subject_folder("chain-kept", kept_c=text), *words).json["chain"]["steps"]
-    lines = [line_of(text, mark) for mark in ("KEPT", "FAULT", "TAX")]
+    lines = [line_of(text, mark) for mark in ("FAULT", "KEPT", "TAX")]
     assert [step["line"] for step in (first, second, last)] == lines
-    assert (first["text"], first["reference"]) == ("gave `fee` the value 4, which it kept", "9")
-    assert (second["leads_to"], first["leads_to"]) == ([0], [2]) and "kept" not in last["text"]
+    replaced = f"in the reference run line {line_of(text, 'HEAVY')} replaced it"
+    assert (second["text"], second["reference"]) == (f"gave `fee` the value 4, which it kept: {replaced}", "9")
+    assert (first["leads_to"], second["leads_to"]) == ([1], [2]) and "kept" not in last["text"]
+
+
+ZEROED = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct parcel { int weight, fragile, fee; };
+int main(int argc, char **argv)
+{
+    struct parcel *parcel = calloc(1, sizeof *parcel); /* ZERO */
+    parcel->weight = atoi(argv[1]);
+    if (parcel->weight > 20) /* FAULT */
+        parcel->fragile = 3; /* SET */
+    int twice = parcel->weight * 2;
+    parcel->fee = parcel->fragile + 0 * twice; /* FEE */
+    printf("fee %d\\n", parcel->fee);
+    return argc != 2;
+}
+"""
+
+
+def test_a_member_that_stays_as_the_library_set_it_is_told_by_its_name():
+    words = ("chain", "zeroed.c", "--fails", "20", "--expect", "fee 3\n", "--reference", "switch", "--json")
+    steps = whence(subject_folder("chain-zeroed", zeroed_c=ZEROED), *words).json["chain"]["steps"]
+    assert [step["line"] for step in steps] == [line_of(ZEROED, mark) for mark in ("FAULT", "ZERO", "FEE")]
+    kept = f"which it kept: in the reference run line {line_of(ZEROED, 'SET')} replaced it"
+    assert steps[1]["text"] == f"`calloc` wrote `parcel->fragile`, which became 0, {kept}"
+    assert steps[1]["reference"] == "3"
 
 
 IN_A_BLOCK = """\

@@ -28,7 +28,7 @@ class Step:
     """One step: the event of the failing run that gave a variable its faulty value, and the steps it led to.
 
     ``event`` is NOTHING where the failing run never gave it one: then ``statement`` is where the reference run did.
-    ``time``: the event then, or the point at which it was first needed.
+    ``time``: the event, or the point at which it was first needed of what was not replaced or never given.
     """
 
     event: int
@@ -70,19 +70,20 @@ class Explanation:
         run = self._causality.states.failing
         keys: dict[Variable, tuple[int, int]] = {}  # steps by their variables: what cannot be told apart is one step
         found: dict[tuple[int, int], Faulty] = {}
-        times: dict[tuple[int, int], int] = {}  # of what the failing run left out: where it was first needed
+        needed: dict[tuple[int, int], int] = {}  # where each was first needed
         for point, variables in sets:
             faulty = self._causality.states.difference(point)
             for variable in sorted(variables):
                 event = run.definition(variable.event)
                 keys[variable] = key = (event, 0 if event != NOTHING else variable.address)
-                times[key] = event if event != NOTHING else point
+                needed[key] = point
                 if variable in faulty:
                     found.setdefault(key, faulty[variable])
+        times = {key: needed[key] if self._is_left_out(key[0], found[key]) else key[0] for key in found}
         order = {key: number for number, key in enumerate(sorted(found, key=lambda key: (times[key], key)))}
         for key in order:
             if self._is_told_by_memory(key[0], found[key]):
-                self._named(times[key])  # all are read at once
+                self._named(self._seen_at(key[0], found[key], times[key]))  # all are read at once
         steps = [self._step(key[0], found[key], times[key]) for key in order]
         for (_, later), (_, earlier) in pairwise(sets):
             self._join(order, steps, keys, earlier, later)
@@ -109,11 +110,11 @@ class Explanation:
         text, reference = reader.action(event), self._in_reference(event, faulty)
         if self._is_told_by_memory(event, faulty):
             is_pointer = self._target(event) is not None and faulty.variable.length == WORD
-            told, other = self._pointed(event, faulty) if is_pointer else self._written(event, faulty)
+            told, other = self._pointed(event, faulty) if is_pointer else self._written(event, faulty, time)
             if told or not is_pointer:
                 text, reference = told, other
         text = text or f"executed `{reader.static(event).text}`"
-        text += ", which it kept" if self._is_kept(event, faulty) else ""
+        text += self._not_replaced(faulty) if self._is_kept(event, faulty) else ""
         text += self._never_given(event)
         if faulty.is_foreign:
             reference = "a pointer to memory that this run does not have"
@@ -128,21 +129,48 @@ class Explanation:
         where = f" on {place.file}:{place.line}" if place is not None and place != self._reader.statement(event) else ""
         return f", made from {self._reader.called(origin)}{where}, which was never given a value"
 
+    def _is_left_out(self, event: int, faulty: Faulty) -> bool:
+        """Whether it is what the failing run did not do that made a value faulty: from then on, not from its event."""
+        return event == NOTHING or self._is_kept(event, faulty)
+
+    def _not_replaced(self, faulty: Faulty) -> str:
+        """That a value was kept, and where the reference run replaced it, as far as that has a line."""
+        at = place_of(self._other, faulty.definition)
+        where = f": in the reference run line {at.line} replaced it" if at is not None and at.line else ""
+        return f", which it kept{where}"
+
     def _is_kept(self, event: int, faulty: Faulty) -> bool:
-        """Whether the reference run did the same at this event, and gave the variable another value later."""
+        """Whether the reference run did the same at this event, and gave the variable another value later.
+
+        What is written by the C library, or as a whole, has no value of its own that could have been another one.
+        """
         other = int(self._pairing.events[event])
         if other < 0 or faulty.definition <= other:
             return False
+        if self._is_in_bulk(event, faulty):
+            return True
         value = self._reader.trace.value(event)
         return value is not None and value == self._other.trace.value(other)
+
+    def _is_in_bulk(self, event: int, faulty: Faulty) -> bool:
+        """Whether an event wrote a variable as a part of more than one value."""
+        reader = self._reader
+        is_value = reader.observation(event) is not None and reader.trace.kind(event) is not Kind.CALL
+        return bool(faulty.variable.length) and not is_value
+
+    def _seen_at(self, event: int, faulty: Faulty, time: int) -> int:
+        """The event at which memory is looked at for the name of a variable.
+
+        Of a block that has just been made no variable tells, so what was written to it in bulk and kept has the name
+        by which it was needed.
+        """
+        return time if event == NOTHING or self._is_in_bulk(event, faulty) else event
 
     def _is_told_by_memory(self, event: int, faulty: Faulty) -> bool:
         """Whether memory is looked at for the name or the value of what a step is about."""
         if event == NOTHING or not faulty.variable.length:
             return event == NOTHING
-        reader = self._reader
-        is_scalar = reader.observation(event) is not None and reader.trace.kind(event) is not Kind.CALL
-        return not is_scalar or self._target(event) is not None
+        return self._is_in_bulk(event, faulty) or self._target(event) is not None
 
     def _target(self, event: int) -> CType | None:
         """What the pointer that an event stores points to; None: it stores no pointer."""
@@ -158,13 +186,14 @@ class Explanation:
         value, reference = memory.pointed(faulty.value, target), memory.pointed(faulty.reference, target)
         return (f"gave `{seen.name}` the value {value}", reference) if value != reference else ("", "")
 
-    def _written(self, event: int, faulty: Faulty) -> tuple[str, str]:
+    def _written(self, event: int, faulty: Faulty, time: int) -> tuple[str, str]:
         """What the C library or the copy of a structure wrote to, and what is there in the reference run.
 
         Empty: it has no name.
         """
-        memory, variable = self._named(event), faulty.variable
-        place = memory.place(variable) if memory is not None else None
+        memory = self._named(self._seen_at(event, faulty, time))
+        part = differing(faulty) if self._is_kept(event, faulty) else faulty.variable
+        place = memory.place(part) if memory is not None else None
         if memory is None or place is None:
             return "", ""
         value = memory.value(place)
@@ -173,7 +202,7 @@ class Explanation:
             text = f"`{called}` wrote `{place.text}`" + (f", which became {value}" if value else "")
         else:
             text = f"gave `{place.text}` " + (f"the value {value}" if value else "another value")
-        return text, memory.value_with(place, variable.address, faulty.reference)
+        return text, memory.value_with(place, faulty.variable.address, faulty.reference)
 
     def _omitted(self, faulty: Faulty, time: int) -> Step:
         """What the failing run never gave a value, as it should have."""
@@ -234,3 +263,12 @@ class Explanation:
                 function = int(trace.columns.frames["function"][frame])
                 found = self._reader.subject.program.functions[function].name
         return found
+
+
+def differing(faulty: Faulty) -> Variable:
+    """The part of a variable from the first to the last byte that the reference run has another value of; else all."""
+    event, address, _ = faulty.variable
+    others = [
+        place for place, pair in enumerate(zip(faulty.value, faulty.reference, strict=False)) if pair[0] != pair[1]
+    ]
+    return Variable(event, address + others[0], others[-1] - others[0] + 1) if others else faulty.variable
