@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.build.flags import CommandLine, expand, split_words
+from whence.build.flags import CommandLine, expand, included_from, split_words
 
 
 def ir(arguments: str) -> list[str]:
@@ -96,6 +96,11 @@ def test_ir_drops_what_would_change_it_or_write_a_second_file(dropped: str) -> N
 def test_ir_of_prefix_maps_and_preprocessor_options() -> None:
     assert "-fmacro-prefix-map=/a=/b" in ir("-c -ffile-prefix-map=/a=/b a.c")
     assert "-Wp,-DX=1" in ir("-c -Wp,-MD,x.d,-DX=1 a.c")
+
+
+def test_folders_of_headers_in_the_order_in_which_they_are_looked_in() -> None:
+    words = shlex.split("-isystem deep -I. -DX -I ../include -iquote own -c a.c -idirafter last")
+    assert included_from(words, "/b/src") == ["/b/src/own", "/b/src", "/b/include", "/b/src/deep", "/b/src/last"]
 
 
 def test_response_files_nest_and_keep_quotes(tmp_path: Path) -> None:

@@ -163,6 +163,21 @@ def without_werror(arguments: list[str]) -> list[str]:
     return [*arguments[:position], *back, *arguments[position:]]
 
 
+_INCLUDING = ("-iquote", "-isystem", "-idirafter", "-I")
+
+
+def included_from(arguments: list[str], directory: str) -> list[str]:
+    """The folders that a compiler call in ``directory`` looks for headers in, beside those that it knows by itself."""
+    found: dict[str, list[str]] = {name: [] for name in _INCLUDING}
+    words = iter(arguments)
+    for word in words:
+        name = next((name for name in _INCLUDING if word.startswith(name)), None)
+        if name is not None:
+            found[name].append(word[len(name) :] or next(words, "."))
+    ordered = (folder for name in ("-iquote", "-I", "-isystem", "-idirafter") for folder in found[name])
+    return [os.path.normpath(os.path.join(directory, folder)) for folder in ordered]
+
+
 def is_optimised(arguments: list[str]) -> bool:
     """Whether a compiler call asks for optimisation; the last option counts."""
     levels = [word for word in arguments if word.startswith("-O")]

@@ -6,7 +6,7 @@ and nothing there is offered for a change; so are bodies of macros, which are no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
@@ -127,18 +127,23 @@ class CSource:
         return not self.text[start : node.start_byte].strip()
 
 
-def own_headers(source: CSource, path: Path) -> list[CSource]:
-    """The headers that a file includes in quotes, where they lie beside it; and those that they include."""
+def own_headers(source: CSource, path: Path, folders: Sequence[Path] = ()) -> list[CSource]:
+    """The headers that a file includes, and those that they include: beside what includes them, or in ``folders``.
+
+    What is included in angle brackets is looked for in the folders alone.
+    """
     found: dict[Path, CSource] = {}
     waiting = [(source, path)]
     while waiting:
         text, at = waiting.pop()
         for node in walk(text.root):
             name = node.child_by_field_name("path") if node.type == "preproc_include" else None
-            if name is None or name.type != "string_literal":
+            if name is None or name.type not in ("string_literal", "system_lib_string"):
                 continue
-            header = at.parent / text.name(name).strip('"')
-            if header.is_file() and header.resolve() not in found:
+            places = [at.parent, *folders] if name.type == "string_literal" else folders
+            headers = (folder / text.name(name).strip('"<>') for folder in places)
+            header = next((header for header in headers if header.is_file()), None)
+            if header is not None and header.resolve() not in found:
                 found[header.resolve()] = CSource(header.read_bytes())
                 waiting.append((found[header.resolve()], header))
     return list(found.values())

@@ -12,8 +12,10 @@ from dataclasses import replace
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from whence.build.flags import included_from
 from whence.program.c_source import CSource, Unit, entries, is_listed, lines_of, own_headers
 from whence.program.source_edits import Kind, Part, SourceEdit
 from whence.techniques.bugfix.conditions import Conditions
@@ -23,6 +25,7 @@ from whence.techniques.bugfix.expressions import ExpressionChanges, Splice
 from whence.techniques.bugfix.likelihood import likeliest_first
 from whence.techniques.bugfix.right_values import RightValues, splices
 from whence.techniques.bugfix.scope import Scope
+from whence.techniques.bugfix.shared_variables import shared_variables
 from whence.techniques.bugfix.statements import StatementChanges, is_last
 from whence.techniques.bugfix.term_changes import TermChanges
 from whence.techniques.bugfix.terms import Terms
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
     from whence.subject.subject import Subject
 
+SYSTEM = "/usr/include"  # whose headers are not read
 ALIKE = 20  # edits of a statement whose turns come nearly together
 LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by hand
 LONGEST_TABLE = 8_000  # ... of an initialiser, which each change of it repeats
@@ -41,27 +45,34 @@ _VARIABLE = re.compile(r"(?<![\w.>])[A-Za-z_]\w*")  # no member
 
 def file_candidates(subject: Subject, names: Iterable[str]) -> dict[str, FileCandidates]:
     """The candidates of those files, each by what statements call it, that are compiled by themselves."""
-    compiled = {module.source for module in subject.capture.modules}
+    compiled = {module.source: number for number, module in enumerate(subject.capture.modules)}
     found: dict[str, FileCandidates] = {}
     for name in dict.fromkeys(names):
         path = subject.folder / name
-        if str(path) in compiled and path.is_file():
-            source = CSource(path.read_bytes())
-            found[name] = FileCandidates(source, name, own_headers(source, path))
+        if (number := compiled.get(str(path))) is not None and path.is_file():
+            source, module = CSource(path.read_bytes()), subject.capture.modules[number]
+            folders = [Path(folder) for folder in included_from(module.arguments, module.directory)]
+            headers = own_headers(source, path, [folder for folder in folders if not folder.is_relative_to(SYSTEM)])
+            found[name] = FileCandidates(source, name, headers, shared_variables(subject.program.modules, number))
     return found
 
 
 class FileCandidates:
-    """The candidate edits of one file, ``name`` being what statements call it; ``headers`` are those it includes."""
+    """The candidate edits of one file, ``name`` being what statements call it; ``headers`` are those it includes.
 
-    def __init__(self, source: CSource, name: str, headers: Sequence[CSource] = ()) -> None:
+    ``shared`` are the variables of other files that it uses, each with its type.
+    """
+
+    def __init__(
+        self, source: CSource, name: str, headers: Sequence[CSource] = (), shared: Mapping[str, str] | None = None
+    ) -> None:
         self.source, self._name = source, name
-        self._scope = scope = Scope(source, headers)
+        self._scope = scope = Scope(source, headers, shared)
         self._shared_terms = terms = Terms(scope)
         self._conditions = Conditions(scope, terms)
-        shared = scope, terms, self._conditions
-        self._expressions, self._terms = ExpressionChanges(*shared), TermChanges(*shared)
-        self._statements = StatementChanges(*shared)
+        common = scope, terms, self._conditions
+        self._expressions, self._terms = ExpressionChanges(*common), TermChanges(*common)
+        self._statements = StatementChanges(*common)
         self._entries = EntryChanges(scope)
         self._declarations = DeclarationChanges(scope, terms.types)
 

@@ -1,5 +1,7 @@
 """What a place of a C file can name: variables with their types, functions, members, constants; by its syntax alone.
 
+Of variables that other files define, which macros of headers may hide from it, debug information tells.
+
 A name that is offered where it means nothing costs an edit that the compiler refuses, which is left out and counted.
 """
 
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -52,11 +54,17 @@ def kind_of(type_: str) -> str:
 
 
 class Scope:
-    """The names of one file; members and constants are also those of ``headers``."""
+    """The names of one file; members and constants are also those of ``headers``.
 
-    def __init__(self, source: CSource, headers: Sequence[CSource] = ()) -> None:
+    ``shared`` are the variables of other files that it uses, each with its type.
+    """
+
+    def __init__(
+        self, source: CSource, headers: Sequence[CSource] = (), shared: Mapping[str, str] | None = None
+    ) -> None:
         self.source = source
         self.texts = (source, *headers)
+        self._shared = shared or {}
         self._declared: dict[int, list[tuple[str, str, int]]] = {}  # by where a declaration begins
         self._pointers: dict[int, set[str]] = {}  # to functions, by where a function begins
 
@@ -71,7 +79,7 @@ class Scope:
             for name, type_ in self._declared_in(at, start):
                 found.setdefault(name, type_)
             at = at.parent
-        return found
+        return {**self._shared, **found}
 
     def _declared_in(self, node: Node, before: int) -> Iterator[tuple[str, str]]:
         if node.type in ("compound_statement", "case_statement", "translation_unit"):
@@ -113,9 +121,9 @@ class Scope:
 
     @cached_property
     def globals(self) -> set[str]:
-        """The variables that the file declares outside of functions."""
+        """The variables that the file declares outside of functions, and those of other files that it uses."""
         outside = (node for node in self.source.root.children if node.type == "declaration")
-        return {name for node in outside for name, _ in declared(self.source, node)}
+        return {*self._shared, *(name for node in outside for name, _ in declared(self.source, node))}
 
     @cached_property
     def functions(self) -> dict[str, int]:
