@@ -12,11 +12,13 @@ import pytest
 ROOT = Path(__file__).parents[2]
 BENCHES = ("corpus", "effect", "rules", "values", "invariants", "candidates", "causes", "formula", "formula_paths")
 WORDS = ("gatekeeper", "--every", "100", "--details", "--workers")
+SEARCHING = ("effect", "values", "causes", "formula", "formula_paths")  # for as long as they are told
 
 
 @pytest.mark.parametrize("name", BENCHES)
 def test_one_fault(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", [name, *WORDS, "1"])
+    budget = ("--budget", "5") if name in SEARCHING else ()
+    monkeypatch.setattr(sys, "argv", [name, *WORDS, "1", *budget])
     import_module(f"bench.{name}").main()
     assert holds_the_fault(capsys.readouterr().out)
 

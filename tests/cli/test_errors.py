@@ -167,7 +167,7 @@ def test_a_verdict_that_the_optimiser_changes_is_not_said_to_come_of_memory_alon
     folder = subject_folder("removed", removed_c=REMOVED)
     write(folder / "cases" / "a.args", "300")
     write(folder / "cases" / "a.expected", "44 7\n")
-    config = '[program]\nsources = ["removed.c"]\nflags = ["-O2"]\n[cases]\nfolder = "cases"\n[limits]\ntime = 1\n'
+    config = '[program]\nsources = ["removed.c"]\nflags = ["-O2"]\n[cases]\nfolder = "cases"\n[limits]\ntime = 0.3\n'
     write(folder / "whence.toml", config)
     told = whence(folder, "locate", "--no-alter").out
     assert "wrong output in the program, but timeout in its" in told and "what the optimiser makes of undefined" in told

@@ -92,7 +92,7 @@ def test_without_any_time_that_is_told():
 @pytest.mark.parametrize("share", ["RECORDING", "COMPARING", "REASONING", "SEARCHING"])
 def test_without_time_for_a_step_the_rest_is_told(monkeypatch, share):
     monkeypatch.setattr(f"whence.diagnosis.locate_steps.{share}", 0.0)
-    done = whence(prices(), "locate", "prices.c", *PRICES_CASES, "--fresh", "--json")
+    done = whence(prices(), "locate", "prices.c", *PRICES_CASES, "--budget", "15", "--fresh", "--json")
     assert done.status == 0 and done.err == ""
     assert rank_of(done, "prices.c", fault_line(PRICES)) > 0
 
@@ -163,7 +163,7 @@ FAILURES = {
 }
 
 
-LITTLE = ("--trace-limit", "2M")  # enough of an endless run
+LITTLE = ("--trace-limit", "2M", "--budget", "15")  # enough of an endless run
 
 
 @pytest.mark.parametrize("name", FAILURES)
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 def test_of_a_run_that_is_too_long_to_record_the_end_is_looked_at():
     words = ["--fails", "30", "--expect", "30 0", "--passes", "7", "--passes", "20", "--without", "chain"]
     folder = subject_folder("long-way", long_c=LONG_WAY)
-    done = whence(folder, "locate", "long.c", *words, "--trace-limit", "1M", "--json")
+    done = whence(folder, "locate", "long.c", *words, "--trace-limit", "1M", "--budget", "15", "--json")
     assert done.json["symptom"]["line"] == line_of(LONG_WAY, "printf")
     assert any("are kept: what came before is not known" in line for line in done.json["summary"])
     assert rank_of(done, "long.c", line_of(LONG_WAY, "wanted > 20")) <= 2

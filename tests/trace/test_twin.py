@@ -182,7 +182,7 @@ def assert_twins_agree(made: Snippet, arguments: tuple[str, ...]) -> None:
     assert found == twin.definitions
 
 
-@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(c_programs())
 def test_the_decoder_and_its_twin_read_the_same(text: str):
     made = snippet(text, "-w")

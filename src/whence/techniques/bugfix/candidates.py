@@ -53,14 +53,15 @@ def file_candidates(subject: Subject, names: Iterable[str]) -> dict[str, FileCan
             source, module = CSource(path.read_bytes()), subject.capture.modules[number]
             folders = [Path(folder) for folder in included_from(module.arguments, module.directory)]
             headers = own_headers(source, path, [folder for folder in folders if not folder.is_relative_to(SYSTEM)])
-            found[name] = FileCandidates(source, name, headers, shared_variables(subject.program.modules, number))
+            shared = shared_variables(subject.program.modules, number, headers)
+            found[name] = FileCandidates(source, name, headers, shared)
     return found
 
 
 class FileCandidates:
     """The candidate edits of one file, ``name`` being what statements call it; ``headers`` are those it includes.
 
-    ``shared`` are the variables of other files that it uses, each with its type.
+    ``shared`` are the variables of other files that it can use, each with its type.
     """
 
     def __init__(

@@ -56,7 +56,7 @@ def kind_of(type_: str) -> str:
 class Scope:
     """The names of one file; members and constants are also those of ``headers``.
 
-    ``shared`` are the variables of other files that it uses, each with its type.
+    ``shared`` are the variables of other files that it can use, each with its type.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Scope:
 
     @cached_property
     def globals(self) -> set[str]:
-        """The variables that the file declares outside of functions, and those of other files that it uses."""
+        """The variables that the file declares outside of functions, and those of other files that it can use."""
         outside = (node for node in self.source.root.children if node.type == "declaration")
         return {*self._shared, *(name for node in outside for name, _ in declared(self.source, node))}
 

@@ -5,26 +5,33 @@ Headers declare them, often by a macro (``EXTERN int scale;``) that a file's syn
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from whence.program.c_source import CSource
 from whence.program.debug import describe
 
 if TYPE_CHECKING:
     from whence.program.debug import CType
     from whence.program.model import Module
 
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 _QUALIFIERS = frozenset(("const", "volatile", "restrict", "atomic"))
 
 
-def shared_variables(modules: Sequence[Module], number: int) -> dict[str, str]:
-    """The variables that a module uses and another one defines, each with its type as the syntax tells types.
+def shared_variables(modules: Sequence[Module], number: int, headers: Sequence[CSource] = ()) -> dict[str, str]:
+    """The variables of other modules that a module uses or its headers name, each with its type.
 
-    That is the name of what is declared, with a star for each level of pointer or array: ``struct item *``.
+    The type is written as the syntax tells types: the name of what is declared, with a star for each level of pointer
+    or array (``struct item *``).
     """
     info, found = describe(modules)[number], dict[str, str]()
-    for name, text in modules[number].globals.items():
-        variable = info.global_variable(name) if text.startswith("external ") else None
+    used = {name for name, text in modules[number].globals.items() if text.startswith("external ")}
+    named = {word.decode("latin-1") for header in headers for word in _WORD.findall(header.text)}
+    defined = {name for module in modules for name in module.globals} - modules[number].globals.keys()
+    for name in sorted(used | (named & defined)):
+        variable = info.global_variable(name)
         if variable is not None and variable.type is not None and (written := _written(variable.type)):
             found[name] = written
     return found
