@@ -392,6 +392,19 @@ int main(void) { struct s s = {5, "other", 2}; return of(s.b) != 7; }
 struct s { int n; char text[1]; };
 int main(void) { struct s *s = malloc(sizeof *s + 8); s->text[7] = 1; int r = s->text[7]; free(s); return r != 1; }
 """,
+    "an array at the end that fills up what the alignment leaves": """\
+#include <stdlib.h>
+#include <string.h>
+struct s { size_t n; unsigned users; char text[2]; };
+int main(void)
+{
+    struct s *s = malloc(sizeof *s + 20);
+    memcpy(s->text, "long enough", 12);
+    int wrong = strcmp(s->text, "long enough");
+    free(s);
+    return wrong;
+}
+""",
     "a structure that is cleared from its first member on": """\
 #include <string.h>
 struct s { char a[4]; int b; } s;

@@ -16,6 +16,9 @@ from whence.program.syntax import Unreadable, member_type, struct_members
 from whence.program.types import alloc_size_of, offset_of
 
 
+FLEXIBLE = 4  # elements: ``char text[4]`` at the end often fills up what the alignment leaves, in a block of any size
+
+
 @dataclass(frozen=True, slots=True)
 class MemberArray:
     """A member array: LLVM's name of its structure, the member's number and the array's bytes.
@@ -71,7 +74,7 @@ class MemberArrays:
     def _chosen(self, step: Instruction) -> tuple[str, int, int] | None:
         """The innermost structure of which a computation chooses an array, the member, and how many indices do it.
 
-        A last member of one element at most may stand for as many as there is room for.
+        A last member of FLEXIBLE elements at most may stand for as many as there is room for.
         """
         kind, found = step.element_type, None
         for place, index in enumerate(_indices(step)[1:], 2):
@@ -79,7 +82,7 @@ class MemberArrays:
             member = int(index) if members is not None else 0
             inner = member_type(kind, member, self._module.types)
             if members is not None and inner.startswith("["):
-                is_flexible = member == len(members) - 1 and inner.startswith(("[0 x", "[1 x"))
+                is_flexible = member == len(members) - 1 and int(inner[1:].partition(" ")[0]) <= FLEXIBLE
                 found = None if is_flexible else (kind, member, place)
             kind = inner
         return found
