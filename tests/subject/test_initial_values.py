@@ -7,7 +7,8 @@ import pytest
 from trace_readers import record, subject_of
 
 from whence.probe.layout import Kind
-from whence.subject.initial_values import InitialReads, InitialValues
+from whence.program.c_source import CSource
+from whence.subject.initial_values import InitialReads, InitialValues, is_generated
 from whence.subject.subject import Subject
 from whence.trace.effect_records import static_addresses
 from whence.trace.trace import Trace
@@ -119,3 +120,21 @@ def test_addresses_are_those_of_the_accesses(subject):
     addresses = static_addresses(trace)
     loaded = trace.address(int(reads(InitialValues(subject), trace).event[0]))
     assert loaded is not None and loaded - 8 in addresses.tolist()
+
+
+@pytest.mark.parametrize(
+    ("line", "is_made"),
+    [
+        ('#line 3 "grammar.y"', True),
+        ('  #  12 "scan.l" 3', True),
+        ('#line 7 "table.c"', False),  # of the file itself
+        ('#define LINE "grammar.y"', False),
+        ("#line 7", False),
+    ],
+)
+def test_tables_of_a_file_that_another_program_made_are_left_out(line: str, is_made: bool) -> None:
+    assert is_generated(CSource(f"int a[] = {{1, 2}};\n{line}\n".encode()), "/src/table.c") is is_made
+
+
+def test_what_a_run_reads_of_a_generated_table_is_no_entry() -> None:
+    assert texts(subject_of(PROGRAM + '#line 1 "other.y"\nstatic int unused;\n'), "1") == set()

@@ -15,7 +15,6 @@ from whence.program.model import Instruction, Module, Operand
 from whence.program.syntax import Unreadable, member_type, struct_members
 from whence.program.types import alloc_size_of, offset_of
 
-
 FLEXIBLE = 4  # elements: ``char text[4]`` at the end often fills up what the alignment leaves, in a block of any size
 
 

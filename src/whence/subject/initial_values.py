@@ -2,10 +2,12 @@
 
 An entry of a table is executed by nobody, so coverage says nothing of it. But a run reads it or does not, and that says
 as much: an entry that is wrong makes those runs fail that read it. An entry belongs to the line on which it stands.
+Tables that another program made, such as those of a parser, are left out.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 MOST_ENTRIES = 1 << 16  # of a variable; one with more is one entry
+_FROM = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?\d+[ \t]+"([^"\n]+)"', re.MULTILINE)
 FAR = 1 << 40  # more bytes than a variable has, more edges than a slice has
 
 
@@ -161,7 +164,7 @@ class InitialValues:
         return [" constant " in module.globals[name] for module in modules for name in variables(module)]
 
     def _static(self, number: int) -> _Static | None:
-        """A variable's entries; None where the source has no initialiser for it."""
+        """A variable's entries; None where the source has no initialiser for it, or was generated."""
         variable = self._variables[number]
         source = self._source(variable.file) if variable is not None else None
         if variable is None or source is None:
@@ -194,10 +197,18 @@ class InitialValues:
         if file not in self._sources:
             try:
                 source = CSource(Path(file).read_bytes())
-                self._sources[file] = source, initialised(source)
+                self._sources[file] = None if is_generated(source, file) else (source, initialised(source))
             except OSError:
                 self._sources[file] = None
         return self._sources[file]
+
+
+def is_generated(source: CSource, file: str) -> bool:
+    """Whether a file was made from another one, as a parser is by yacc: then it says which of its lines come of that.
+
+    What has no such line is a program's own doing, such as a parser's tables, and no fault of its author.
+    """
+    return any(Path(name.decode("latin-1")).name != Path(file).name for name in _FROM.findall(source.text))
 
 
 def _is_at(declarator: Node, line: int) -> bool:

@@ -114,7 +114,7 @@ class Explanation:
             if told or not is_pointer:
                 text, reference = told, other
         text = text or f"executed `{reader.static(event).text}`"
-        text += self._not_replaced(faulty) if self._is_kept(event, faulty) else ""
+        text += self._not_replaced(event, faulty) if self._is_kept(event, faulty) else ""
         text += self._never_given(event)
         if faulty.is_foreign:
             reference = "a pointer to memory that this run does not have"
@@ -133,11 +133,13 @@ class Explanation:
         """Whether it is what the failing run did not do that made a value faulty: from then on, not from its event."""
         return event == NOTHING or self._is_kept(event, faulty)
 
-    def _not_replaced(self, faulty: Faulty) -> str:
+    def _not_replaced(self, event: int, faulty: Faulty) -> str:
         """That a value was kept, and where the reference run replaced it, as far as that has a line."""
         at = place_of(self._other, faulty.definition)
-        where = f": in the reference run line {at.line} replaced it" if at is not None and at.line else ""
-        return f", which it kept{where}"
+        if at is None or not at.line:
+            return ", which it kept"
+        what = "it was replaced here, later" if at == self._place(event) else f"line {at.line} replaced it"
+        return f", which it kept: in the reference run {what}"
 
     def _is_kept(self, event: int, faulty: Faulty) -> bool:
         """Whether the reference run did the same at this event, and gave the variable another value later.
