@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cli_programs import line_of
 from cli_tool import subject_folder, whence
 from trace_readers import record, subject_of
 
@@ -369,3 +370,43 @@ def test_where_the_failing_case_does_not_fail_when_it_is_recorded_its_first_erro
     first = found["ranking"][0]
     assert (first["line"], first["rank_worst"]) == (6, 1)
     assert "its recorded run shows the use of" in found["symptom"]["text"]
+
+
+# The list is dropped by drop() on line 9; what it kept is given back once more at the end.
+TWICE = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char *kept[4];
+static int count;
+static void drop(int at)
+{
+    printf("drop %d\\n", at);
+    free(kept[at]); /* GIVEN */
+    if (at != 2) /* FAULT */
+        kept[at] = NULL;
+}
+int main(int argc, char **argv)
+{
+    for (int i = 0; i < 4; i++)
+        kept[i] = strdup("text");
+    for (int i = 1; i < argc; i++, count++)
+        drop(atoi(argv[i])); /* CALL */
+    for (int i = 0; i < 4; i++)
+        free(kept[i]); /* AGAIN */
+    printf("%d\\n", count);
+    return 0;
+}
+"""
+
+
+def test_where_a_block_was_given_back_first_is_blamed_before_where_that_is_done_again() -> None:
+    words = ("--fails", "2", "--passes", "1", "--passes", "0 3", "--no-alter", "--json")
+    found = whence(subject_folder("given-twice", twice_c=TWICE), "locate", "twice.c", *words).json
+    assert found["symptom"]["kind"] == "crash"
+    lines = [entry["line"] for entry in found["ranking"]]
+    given, call, again = (line_of(TWICE, mark) for mark in ("GIVEN", "CALL", "AGAIN"))
+    assert lines[:2] == [given, call] and again in lines
+    evidence = {entry["line"]: entry["evidence"]["text"] for entry in found["ranking"]}
+    assert f"before twice.c:{again} came to it" in evidence[given]
+    assert "called `drop`, which gave back" in evidence[call]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MEMORY_ERROR = "memory-error"  # the symptom of a run that does nothing else wrong
 BEHIND = 0.5  # how much what lies behind the first error is to blame, where its own place is 1
+GIVING = 2  # calls, the innermost ones, of what gave a block back
 COMPARED = 3  # passing runs that execute an error's line, and are checked
 Place = tuple[Statement | None, str]  # of an error: the statement, and its kind
 
@@ -93,7 +94,7 @@ def first_corruption(
     errors = [one for one in errors if not (one.is_inside and one.passing)]
     first = min((one for one in errors if one.counts), key=lambda one: one.link is not Link.CAUSE, default=None)
     found = _findings(subject, recording, checked, errors, first)
-    shown = first or next((one for one in errors if one.link is Link.ITSELF), None)
+    shown = _shown(errors, first)
     known = shown is None or symptom.kind == MEMORY_ERROR  # which tells of it already
     is_cause = first is not None and first.link is Link.CAUSE
     return FirstCorruption(found, "" if known or shown is None else _clause(shown, words), is_cause)
@@ -131,11 +132,17 @@ def _findings(
     found = Findings("memory", subject.name)
     found.parts["memory"] = [run_part(recording, checked, [one.row for one in errors])]
     scores, evidence = _ranked(errors, first)
-    if first is not None:
-        _add(scores, evidence, first.error.kind, _behind(subject, checked, first))
+    shown = _shown(errors, first)
+    if shown is not None and not (shown is not first and shown.passing):
+        _add(scores, evidence, shown.error.kind, _behind(subject, checked, shown))
     found.ranking = rank(scores, evidence)
     found.remarks += [f"memory errors: {remark}" for remark in checked.remarks]
     return found
+
+
+def _shown(errors: Sequence[_LinkedError], first: _LinkedError | None) -> _LinkedError | None:
+    """The error that is told: the first corruption, or else what failed."""
+    return first or next((one for one in errors if one.link is Link.ITSELF), None)
 
 
 def _linked(checked: Checked, words: FoundErrors, consequences: Consequences) -> Iterator[_LinkedError]:
@@ -168,10 +175,11 @@ def _ranked(
 
 
 def _behind(subject: Subject, checked: Checked, one: _LinkedError) -> list[tuple[Statement, str]]:
-    """What lies behind an error, and why: what a block's size comes from; where an undefined value was used, and what
-    made the block that holds it.
+    """What lies behind an error, and why: what a block's size comes from; where it was given back, and who called
+    that; where an undefined value was used, and what made the block that holds it.
     """
     found = [(sizing.statement, sizing.text) for sizing in sizings(subject, checked, one.error)]
+    found += _given_back(one)
     if (origin := one.row["origin"]) is not None:
         found.append((one.statement, one.row["text"][0]))
         held = origin["object"]
@@ -180,6 +188,17 @@ def _behind(subject: Subject, checked: Checked, one: _LinkedError) -> list[tuple
             text = f"{origin['name']} lies in the block that was made here; nothing gave it a value before {read}"
             found.append((Statement(held["file"], held["line"]), text))
     return found
+
+
+def _given_back(one: _LinkedError) -> Iterator[tuple[Statement, str]]:
+    """Where the block of an error was given back, which is the fault as often as what came to it later."""
+    block = one.row["object"] or {}
+    calls = block["gone"]["stack"]["first"] if block.get("gone") else []
+    for number, call in enumerate(calls[:GIVING]):
+        if call["file"]:
+            what = f"called `{calls[0]['function']}`, which gave back" if number else "gave back"
+            text = f"{what} {block['text']} before {one.statement.file}:{one.statement.line} came to it"
+            yield Statement(call["file"], call["line"]), text
 
 
 def _add(
