@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from whence.subject.recorder import Recording
 
 ALGORITHM = "dependence"
-BUILDING = 0.5  # of the time that is left, for building the program with an edit
+BUILDING = 0.7  # of the time that is left, for building the program with an edit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,7 @@ def _is_repair(rule: Mapping[str, Any]) -> bool:
 def _against_edit(investigation: Investigation, row: int, recording: Recording, edit: Mapping[str, Any]) -> Findings:
     """The chain of a failing case against the program with an edit, an entry of the part ``rules``.
 
-    Half of the time that is left is there for building it. Raises OutOfTime where that does not do.
+    A share of the time that is left is there for building it. Raises OutOfTime where that does not do.
     """
     subject, at = investigation.subject, Statement(edit["file"], edit["line"])
     text = Edit(at.file, at.line, edit["before"], edit["after"]).applied(subject.folder)

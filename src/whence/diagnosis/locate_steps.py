@@ -74,9 +74,9 @@ BRIEFLY = "formulas were asked briefly, since a rule repairs all failing cases a
 SOLVING_LITTLE = 0.02  # of what is left then, where a rule is clean: they change little of its rank, and take long
 FEW_VALUES = 0.3  # of it, for pairs of values, and then for formulas, where no rule is clean and edits come next
 EDITING, EDITING_MOST = 0.6, 25.0  # of what is left then, and seconds, for edits of the source
-CONFIRMING = 0.6  # of what is left then, for compiling changes
+CONFIRMING = 0.5  # of what is left then, for compiling changes
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
-TELLING, TELLING_MOST = 0.75, 10.0  # of it, and seconds, for the chain
+TELLING, TELLING_MOST = 0.85, 12.0  # of it, and seconds, for the chain
 READING = 0.5  # of what is left at the end, for values of the slice; the rest is for those of passing runs
 VALUES_OF = 50  # ranked statements whose values are gathered
 
