@@ -290,7 +290,7 @@ CASES = [
     Case(
         "vprintf_reads_its_list",
         'pass_on("%d-%d", 1, 23);',
-        "vprintf: READ ? 6, READ ? 24, OUT 1 0 4, PIECE 1 0 1, PIECE 1 2 2",
+        "vprintf: READ ? 6, READ ? 24, OUT 1 0 4, READ ? 4, PIECE 1 0 1, READ ? 4, PIECE 1 2 2",
         output="1-23",
     ),
     Case(

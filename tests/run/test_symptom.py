@@ -41,7 +41,23 @@ static void say(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    vprintf(format, list); /* list */
+    vprintf(format, list);
+    va_end(list);
+}
+
+static void pass_on(const char *format, va_list list)
+{
+    va_list again;
+    va_copy(again, list);
+    vprintf(format, again); /* passed on */
+    va_end(again);
+}
+
+static void tell(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    pass_on(format, list);
     va_end(list);
 }
 
@@ -99,7 +115,14 @@ int main(int argc, char **argv)
         }
     }
     if (!strcmp(mode, "list"))
-        say("n is %d\n", n);
+        say("n is %d\n", n); /* list */
+    if (!strcmp(mode, "listed")) {
+        int one = n + 1, two = n + 2, six = n * 3;
+        double half = n / 2.0;
+        long double third = n / 3.0L;
+        strcpy(name, n > 3 ? "more" : "less"); /* named */
+        tell("%d %d %*d %-5s|%d %d %.1f %.2Lf %d %c\n", one, two, 4, n, name, n, n, half, third, six, '!'); /* told */
+    }
     if (!strcmp(mode, "short"))
         printf("%d\n", n / 10); /* short */
     if (!strcmp(mode, "row")) {
@@ -228,6 +251,33 @@ def test_output(bench: Bench, arguments: str, expected: str, kind: str, mark: st
     symptom = bench.symptom(arguments, expected)
     assert places(symptom) == (kind, "subject.c", line_of(mark))
     assert symptom.event >= 0 and symptom.clock >= 0 and symptom.details["criteria"]
+
+
+# Of "4 5    3 less |3 3 1.5 1.00 9 !": what is expected instead, the argument that is wrong then, and what it gave.
+LISTED = [
+    ("4 6    3 less |3 3 1.5 1.00 9 !", "two", "5"),
+    ("4 5    3 lost |3 3 1.5 1.00 9 !", "name", "less "),
+    ("4 5    3 less |3 3 2.5 1.00 9 !", "half", "1.5"),
+    ("4 5    3 less |3 3 1.5 2.00 9 !", "third", "1.00"),
+    ("4 5    3 less |3 3 1.5 1.00 8 !", "six", "9"),  # on the stack
+]
+
+
+@pytest.mark.parametrize(("expected", "argument", "gave"), LISTED, ids=[row[1] for row in LISTED])
+def test_what_a_list_of_arguments_holds_is_what_the_variadic_function_was_given(
+    bench: Bench, expected: str, argument: str, gave: str
+) -> None:
+    recording = bench.record("listed 3", Expected(f"{expected}\n".encode()))
+    symptom = find_symptom(recording.trace, recording.result, recording.outcome, bench.subject.folder)
+    assert places(symptom) == ("wrong-output", "subject.c", line_of("told"))
+    assert symptom.details["label"] == f'`{argument}` gave "{gave}"'
+    written = {line_of("named")} if argument == "name" else set()
+    assert lines_of_criteria(bench, recording, symptom) == {line_of("told")} | written
+
+
+def test_text_of_a_list_that_is_constant_is_written_by_the_call_that_has_the_list(bench: Bench) -> None:
+    symptom = bench.symptom("listed 3", "4 5    3 less |3 3 1.5 1.00 9 ?\n")
+    assert places(symptom) == ("wrong-output", "subject.c", line_of("passed on"))
 
 
 ENDS = [

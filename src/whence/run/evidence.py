@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +33,8 @@ MADE = (Site.LOAD, Site.RMW, Site.RESULT, Site.PHI)  # what gives a value that o
 class Source:
     """What made a byte of an output stream.
 
-    ``event`` is the argument's event, the call's where the text is literal (``argument`` -1). ``start`` and
+    ``event`` is the argument's event, the call's where the text is literal (``argument`` -1). It is one of ``call``,
+    or of another call where that found it in a list (va_list): what the variadic function was given. ``start`` and
     ``length`` are the piece's range in the stream; ``previous`` is the call that wrote to the stream before, -1.
     ``criteria`` are the references to slice from.
     """
@@ -137,7 +139,7 @@ class Evidence:
 
     def argument_text(self, source: Source) -> str:
         """The C text of the argument that made a byte."""
-        return self.operand_text(source.call, self.trace.instruction(source.call).operands[source.argument])
+        return self.operand_text(source.event, self.trace.instruction(source.event).operands[source.argument])
 
     def operand_text(self, event: int, operand: Operand) -> str:
         """An operand of an event's function, as C text."""
@@ -208,21 +210,45 @@ class Evidence:
         if argument >= len(events):
             return None
         event, first, length = events[argument], int(begins[hits[0]]), int(piece["length"])
+        if self._is_list(event):
+            number = int(np.count_nonzero(pieces["out"][: hits[0]] == row))
+            given = self._given(int(self._outs[row]["cell"]), int(np.count_nonzero(pieces["out"] == row)))
+            event = given[number] if given else event
         reads = self._read_by(int(self._outs[row]["cell"]), event, offset - first, length)
-        if not reads and not self.trace.instruction(call).operands[argument].is_register:
+        argument = event - self.arguments(self._call_of(event)).start
+        if not reads and not self.trace.instruction(event).operands[argument].is_register:
             return None
         return Source(call, event, argument, first, length, previous, start, [event + 1, *reads])
+
+    def _given(self, cell: int, pieces: int) -> list[int]:
+        """The arguments, by their events, that a call found in a list, one for each of its pieces; empty: not known.
+
+        Each was read where the variadic function's call had put it.
+        """
+        reads = [self.columns.cells[read] for read in self._reads(cell)]
+        writers = [w for row in reads if row["kind"] == CellKind.READ for w in self._listed(int(row["definition"]))]
+        cells = [self.columns.cells[-w - 1] for w in writers if w < 0]
+        given = [int(row["definition"]) - 1 for row in cells if row["kind"] == CellKind.VARIADIC]
+        return given if len(given) == pieces else []
+
+    def _call_of(self, argument: int) -> int:
+        """The call that an argument was given to."""
+        self.trace.bring(argument)
+        return next(event for event in count(argument + 1) if self.trace.kind(event) is not Site.ARG)
+
+    def _reads(self, cell: int) -> list[int]:
+        """The cells of what a call read, in order."""
+        return [-r - 1 for r in self._listed(int(self.columns.cells[-cell - 1]["definition"])) if r < 0]
 
     def _read_by(self, cell: int, argument: int, index: int, length: int) -> list[int]:
         """References to what wrote byte ``index`` of the string that an argument points to, or the string as a whole.
 
-        Nothing where the argument is a number, or a string that nothing wrote. What an argument list (va_list) leads to
-        is not known one by one: all that the call read stands for it.
+        Nothing where the argument is a number, or a string that nothing wrote. For an argument list (va_list) of which
+        it is not known what it leads to all that the call read stands.
         """
-        reads = [-r - 1 for r in self._listed(int(self.columns.cells[-cell - 1]["definition"])) if r < 0]
         address = self.trace.value(argument)
         found: list[int] = []
-        for read in reads:
+        for read in self._reads(cell):
             row = self.columns.cells[read]
             if int(row["kind"]) != CellKind.READ or int(row["address"]) != address:
                 continue
@@ -230,9 +256,7 @@ class Evidence:
             exact = int(row["length"]) - length in (0, 1)
             covering = [w for w in writers if self._covers(w, address + index)] if exact and address else []
             found += [max(covering, key=self.time)] if covering else writers
-        if not found and self._is_list(argument):
-            return [cell]
-        return found
+        return [cell] if self._is_list(argument) else found
 
     def _is_list(self, argument: int) -> bool:
         """Whether an argument is the va_list of a function such as vprintf."""

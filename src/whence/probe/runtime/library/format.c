@@ -135,8 +135,39 @@ static void fetch(enum kind kind, union value *value, va_list *arguments)
     }
 }
 
-/* Fetches the values of all arguments that the conversions use; stops at a gap, whose type nobody knows. */
-static void fetch_all(const struct conversion *all, int count, va_list arguments, union value *values)
+/* Where the next argument of a kind lies that a list holds (System V ABI for x86-64, section 3.5.7); NULL: not known. */
+static const void *next_place(enum kind kind, const void *list)
+{
+#ifdef __x86_64__
+    const struct {
+        unsigned general, vector;
+        const char *stacked, *saved;
+    } *at = list;
+    if (kind == DOUBLE && at->vector < 176)
+        return at->saved + at->vector;
+    if (kind != DOUBLE && kind != LONG_DOUBLE && at->general < 48)
+        return at->saved + at->general;
+    return at->stacked + (kind == LONG_DOUBLE ? -(uintptr_t)at->stacked & 15 : 0);
+#else
+    (void)kind, (void)list;
+    return NULL;
+#endif
+}
+
+static size_t size_of(enum kind kind)
+{
+    switch (kind) {
+    case NO_VALUE: return 0;
+    case INT: return sizeof(int);
+    case LONG_DOUBLE: return sizeof(long double);
+    default: return 8;
+    }
+}
+
+/* Fetches the values of all arguments that the conversions use, and where they lie; stops at a gap, whose type nobody
+   knows. */
+static void fetch_all(const struct conversion *all, int count, va_list arguments, union value *values,
+                      const void **places)
 {
     enum kind kinds[MOST_ARGUMENTS] = {NO_VALUE};
     for (int i = 0; i < count; i++) {
@@ -146,8 +177,10 @@ static void fetch_all(const struct conversion *all, int count, va_list arguments
     }
     va_list rest;
     va_copy(rest, arguments);
-    for (int i = 0; i < MOST_ARGUMENTS && kinds[i] != NO_VALUE; i++)
+    for (int i = 0; i < MOST_ARGUMENTS && kinds[i] != NO_VALUE; i++) {
+        places[i] = next_place(kinds[i], rest);
         fetch(kinds[i], &values[i], &rest);
+    }
     va_end(rest);
 }
 
@@ -260,9 +293,10 @@ void whence_format_pieces(const char *format, va_list arguments, unsigned first,
 {
     struct conversion all[MOST_CONVERSIONS];
     union value values[MOST_ARGUMENTS];
+    const void *places[MOST_ARGUMENTS] = {NULL};
     memset(values, 0, sizeof values);
     int count = parse_all(format, all);
-    fetch_all(all, count, arguments, values);
+    fetch_all(all, count, arguments, values, places);
     size_t offset = 0;
     const char *literal = format;
     for (int i = 0; i < count; i++) {
@@ -271,6 +305,8 @@ void whence_format_pieces(const char *format, va_list arguments, unsigned first,
         literal = all[i].end;
         resolve(&all[i], values);
         unsigned shown = listed || argument < 0 ? first : first + (unsigned)argument;
+        if (listed && argument >= 0 && places[argument])
+            read_bytes(places[argument], size_of(all[i].kind)); /* the variadic function's argument, before its piece */
         offset += convert(&all[i], &values[argument < 0 ? 0 : argument], shown, offset, text);
     }
 }
