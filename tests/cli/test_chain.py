@@ -574,3 +574,44 @@ def test_another_place_in_a_string_of_the_library_is_a_step():
     words = ("chain", "found.c", "--fails", "5", "--expect", "1\n", "--reference", "good.c", "--json")
     lines = [step["line"] for step in whence(folder, *words).json["chain"]["steps"]]
     assert line_of(FOUND, "FAULT") in lines and line_of(FOUND, "FOUND") in lines
+
+
+# What is printed is passed on as a list, by a function that stores no parameter of it.
+LISTED = """\
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void say(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vprintf(format, list);
+    va_end(list);
+}
+static int fee(int weight)
+{
+    int paid = weight * 3;
+    if (weight > 19) /* FAULT */
+        paid = paid - 2;
+    return paid;
+}
+int main(int argc, char **argv)
+{
+    int total = fee(atoi(argv[1])); /* TOTAL */
+    say("%d %s %d %d %d %d %.1f %d\\n", 1, "of", 3, 4, 5, 6, total / 4.0, total); /* SAID */
+    return argc != 2;
+}
+"""
+
+
+@pytest.mark.parametrize("algorithm", ["dependence", "linear"])
+def test_what_a_variadic_function_is_given_is_a_part_of_its_state(algorithm: str):
+    expected = "1 of 3 4 5 6 15.0 60\n"
+    words = ("chain", "listed.c", "--fails", "20", "--expect", expected, "--reference", "switch", "--json")
+    found = whence(subject_folder("chain-listed", listed_c=LISTED), *words, "--algorithm", algorithm)
+    chain, said = found.json["chain"], line_of(LISTED, "SAID")
+    lines = [step["line"] for step in chain["steps"]]
+    assert list(dict.fromkeys(lines)) == [line_of(LISTED, mark) for mark in ("FAULT", "TOTAL", "SAID")]
+    assert not chain["incomplete"]
+    (passed,) = [step for step in chain["steps"] if step["line"] == said]
+    assert (passed["text"], passed["reference"]) == ("passed `total / 4.0`, which was 14.5", "15.0")

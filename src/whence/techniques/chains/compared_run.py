@@ -23,6 +23,7 @@ from whence.subject.live_objects import RunObjects
 from whence.subject.memory_check import Checked
 from whence.techniques.chains.continuations import Continuations
 from whence.techniques.chains.registers import parameters
+from whence.techniques.chains.variadic import VariadicArguments
 from whence.trace.columns import N_FRAME
 from whence.trace.touched import first_addresses, touched
 from whence.trace.trace import Trace
@@ -59,7 +60,8 @@ class ComparedRun:
     """A recorded run of a session's case with ``changes`` (CHANGE; empty: as it is), recorded in the REPLAY variant.
 
     ``continuations`` are those of the session, be they of this run or of another one that was recorded with it.
-    ``writes`` are its stores and what library calls wrote, ``reads`` what they and loads read, in order of time.
+    ``writes`` are its stores, what library calls wrote and what variadic functions were given, ``reads`` what loads and
+    library calls read, in order of time.
     """
 
     def __init__(self, continuations: Continuations, trace: Trace, checked: Checked, changes: NDArray[np.void]) -> None:
@@ -71,7 +73,9 @@ class ComparedRun:
         self.variables = RunObjects(session.subject, trace, Variant.REPLAY, checked)
         self.declarations = checked.declarations
         accesses = touched(trace)
-        self.writes, self.reads = accesses.where(accesses.writes), accesses.where(~accesses.writes)
+        self._variadic = VariadicArguments(trace)
+        self.writes = self._variadic.among(accesses.where(accesses.writes))
+        self.reads = accesses.where(~accesses.writes)
         self.writers = Writers(self.writes)
         self.path = Path(trace)
         self._plan = session.subject.alter_plan
@@ -248,11 +252,15 @@ class ComparedRun:
         return found
 
     def scalars(self, frame: int) -> dict[str, tuple[int, int]]:
-        """The locals of a frame to which no pointer goes, by name: address and size. They are not among the objects."""
+        """The locals of a frame to which no pointer goes, by name, and its variadic arguments: address and size.
+
+        They are not among the objects.
+        """
         starts, addresses, sizes = self._scalars
         layout = self.session.subject.numbering.layouts[int(self.trace.columns.frames["function"][frame])]
         rows = ((name, int(starts[frame]) + slot) for name, slot in layout.slots.items())
-        return {name: (int(addresses[row]), int(sizes[row])) for name, row in rows if addresses[row]}
+        found = {name: (int(addresses[row]), int(sizes[row])) for name, row in rows if addresses[row]}
+        return found | self._variadic.of(frame)
 
     @cached_property
     def _scalars(self) -> tuple[Integers, Integers, NDArray[np.int32]]:

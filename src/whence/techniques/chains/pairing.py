@@ -88,7 +88,7 @@ class Pairing:
         """For each event whether the state after it may be another one: a branch counts, too."""
         run = self.failing
         found = np.isin(run.kinds, WRITES) | run.own
-        found[run.writes.event] = True  # calls of the library, too
+        found[run.writes.event[run.kinds[run.writes.event] != Kind.ARG]] = True  # calls of the library, too
         return np.asarray(found)
 
     def is_definition(self, event: int) -> bool:
