@@ -615,3 +615,42 @@ def test_what_a_variadic_function_is_given_is_a_part_of_its_state(algorithm: str
     assert not chain["incomplete"]
     passed = [(step["text"], step["reference"]) for step in chain["steps"] if step["line"] == said]
     assert passed == [("passed `total / 4.0`, which was 14.5", "15.0"), ("passed `total`, which was 58", "60")]
+
+
+# A text that grows in a block, made by formats.
+GROWING = """\
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+static char *text;
+static int length;
+static void add(const char *format, ...)
+{
+    va_list list;
+    text = realloc(text, length + 40);
+    va_start(list, format);
+    length += vsnprintf(text + length, 40, format, list); /* WRITTEN */
+    va_end(list);
+}
+int main(int argc, char **argv)
+{
+    int weight = atoi(argv[1]), fee = 4;
+    if (weight > 19) /* FAULT */
+        fee = 9; /* FEE */
+    add("<bill>");
+    add("<fee of=%d>%d</fee>", weight, fee);
+    add("</bill>\\n");
+    fwrite(text, 1, length, stdout);
+    return argc != 2;
+}
+"""
+
+
+def test_what_a_format_wrote_into_a_block_is_told_as_text():
+    words = ("--fails", "20", "--expect", "<bill><fee of=20>4</fee></bill>\n", "--reference", "switch", "--json")
+    steps = whence(subject_folder("chain-growing", growing_c=GROWING), "chain", "growing.c", *words).json["chain"][
+        "steps"
+    ]
+    assert steps[0]["line"] == line_of(GROWING, "FAULT") and steps[-1]["line"] == line_of(GROWING, "WRITTEN")
+    assert steps[-1]["text"] == '`vsnprintf` wrote "<fee of=20>9</fee>" to `text[6..23]`'
+    assert steps[-1]["reference"] == '"<fee of=20>4</fee>"'

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from whence.dependence.slices import place_of
 from whence.findings import Statement
 from whence.probe.layout import Kind
+from whence.program.values import format_string
 from whence.subject.trace_reader import MEMORY, TraceReader, callee_of
 from whence.techniques.chains.causality import Causality, Set
 from whence.techniques.chains.named import Named
@@ -197,7 +198,7 @@ class Explanation:
         part = differing(faulty) if self._is_kept(event, faulty) else faulty.variable
         place = memory.place(part) if memory is not None else None
         if memory is None or place is None:
-            return "", ""
+            return self._characters(event, faulty, memory) if memory is not None else ("", "")
         value = memory.value(place)
         if self._reader.trace.kind(event) is Kind.CALL:
             called = callee_of(self._reader.static(event))
@@ -205,6 +206,16 @@ class Explanation:
         else:
             text = f"gave `{place.text}` " + (f"the value {value}" if value else "another value")
         return text, memory.value_with(place, faulty.variable.address, faulty.reference)
+
+    def _characters(self, event: int, faulty: Faulty, memory: Named) -> tuple[str, str]:
+        """The text that was written to elements of a block, and the reference run's; empty: it is none."""
+        elements, data = memory.elements(faulty.variable), (faulty.value, faulty.reference)
+        if not elements or not all(byte in b"\t\n\0" or 32 <= byte < 127 for part in data for byte in part):
+            return "", ""
+        value, reference = (format_string(part.rstrip(b"\0")) for part in data)
+        if self._reader.trace.kind(event) is Kind.CALL:
+            return f"`{callee_of(self._reader.static(event))}` wrote {value} to `{elements}`", reference
+        return f"gave `{elements}` the text {value}", reference
 
     def _omitted(self, faulty: Faulty, time: int) -> Step:
         """What the failing run never gave a value, as it should have."""

@@ -56,6 +56,11 @@ class Named:
         found = self._memory.path(variable.address, variable.length)
         return found if found is not None and found.path is not None and not found.is_padding else None
 
+    def elements(self, variable: Variable) -> str:
+        """Several elements of a block that hold the bytes of a variable, by a pointer to it; empty: none is known."""
+        found = self._memory.path(variable.address, variable.length) if self._ranges else None
+        return found.text if found is not None and found.path is None and "[" in found.text else ""
+
     def value(self, place: Place) -> str:
         """What it holds; empty where that cannot be told."""
         return Values(self._memory).of(place) or ""
