@@ -406,18 +406,22 @@ static void mode_exits(void)
     printf("%ld\n", shared);
 }
 
+static pthread_mutex_t leaving = PTHREAD_MUTEX_INITIALIZER;
 static void *after_main(void *unused)
 {
-    for (volatile int i = 0; i < 10000; i++) { }
+    pthread_mutex_lock(&leaving);
     puts("still here");
+    pthread_mutex_unlock(&leaving);
     return unused;
 }
 static void mode_main_exits(void)
 {
     pthread_t thread;
+    pthread_mutex_lock(&leaving);
     pthread_create(&thread, NULL, after_main, NULL);
     puts("main leaves");
     fflush(stdout);
+    pthread_mutex_unlock(&leaving);
     pthread_exit(NULL);
 }
 
