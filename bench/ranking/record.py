@@ -35,7 +35,7 @@ WITHOUT = ("confirmation", "chain", "weights")
 Fault = corpus.Fault | Generated
 
 
-def record(fault: Fault, seed: int, budget: float, size: Size) -> Recorded | str:
+def record(fault: Fault, seed: int, budget: float, size: Size = USUAL) -> Recorded | str:
     """What all techniques say of a fault in the budget, or why they cannot say anything."""
     began = time.perf_counter()
     try:
