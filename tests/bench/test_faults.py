@@ -17,7 +17,7 @@ SEARCHING = ("effect", "values", "causes", "formula", "formula_paths")  # for as
 
 @pytest.mark.parametrize("name", BENCHES)
 def test_one_fault(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    budget = ("--budget", "5") if name in SEARCHING else ()
+    budget = ("--budget", "3") if name in SEARCHING else ()
     monkeypatch.setattr(sys, "argv", [name, *WORDS, "1", *budget])
     import_module(f"bench.{name}").main()
     assert holds_the_fault(capsys.readouterr().out)

@@ -140,7 +140,7 @@ def test_the_type_of_what_a_statement_names_is_mended_where_no_choice_mends_it()
     subject = subject_from_sources([folder / "count.c"], [], cases, replace(Subject.limits, time=10.0))
     runs = run_all(subject)
     assert len(runs.failing) == 2
-    search = EditSearch(subject, runs, time.monotonic() + 30, {})
+    search = EditSearch(subject, runs, time.monotonic() + 15, {})
     search.run([Entry(Statement("count.c", 7), 1.0, 1, 1)])
     texts = [edited(search.found.files["count.c"], mending.edit) for mending in search.passing]
     assert COUNTED.replace("char c;", "int c;").encode() in texts

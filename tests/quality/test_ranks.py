@@ -38,7 +38,7 @@ def test_seeded_fault(bound):
     fault = fault_of(bound)
     folder = subject_folder(f"corpus-{bound.program}-{bound.fault}")
     corpus.prepare(fault, folder)
-    found = json.loads(whence(folder, "locate", "--budget", "25", "--json").out)
+    found = json.loads(whence(folder, "locate", "--budget", "15", "--json").out)
     assert found["cases"]["failed"] == fault.failing
     faulty = [e for e in found["ranking"] if e["line"] in fault.lines]
     assert any(e["evidence"]["in_slice"] for e in faulty)
