@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,6 +73,13 @@ class CSource:
         self.root: Node = self._tree.root_node
         self.newline = b"\r\n" if b"\r\n" in text[: text.find(b"\n") + 1] else b"\n"
 
+    @cached_property
+    def included(self) -> list[tuple[str, bool]]:
+        """The names of the files that it includes, and whether each stands in quotes."""
+        paths = (n.child_by_field_name("path") for n in walk(self.root) if n.type == "preproc_include")
+        known = ("string_literal", "system_lib_string")
+        return [(self.name(n).strip('"<>'), n.type == known[0]) for n in paths if n is not None and n.type in known]
+
     def of(self, node: Node) -> bytes:
         """The text of a node."""
         return self.text[node.start_byte : node.end_byte]
@@ -130,23 +137,25 @@ class CSource:
 def own_headers(source: CSource, path: Path, folders: Sequence[Path] = ()) -> list[CSource]:
     """The headers that a file includes, and those that they include: beside what includes them, or in ``folders``.
 
-    What is included in angle brackets is looked for in the folders alone.
+    What is included in angle brackets is looked for in the folders alone. A header that several files include is read
+    once.
     """
     found: dict[Path, CSource] = {}
     waiting = [(source, path)]
     while waiting:
         text, at = waiting.pop()
-        for node in walk(text.root):
-            name = node.child_by_field_name("path") if node.type == "preproc_include" else None
-            if name is None or name.type not in ("string_literal", "system_lib_string"):
-                continue
-            places = [at.parent, *folders] if name.type == "string_literal" else folders
-            headers = (folder / text.name(name).strip('"<>') for folder in places)
+        for name, is_quoted in text.included:
+            headers = (folder / name for folder in ([at.parent, *folders] if is_quoted else folders))
             header = next((header for header in headers if header.is_file()), None)
-            if header is not None and header.resolve() not in found:
-                found[header.resolve()] = CSource(header.read_bytes())
-                waiting.append((found[header.resolve()], header))
+            if header is not None and (real := header.resolve()) not in found:
+                found[real] = _header(real, real.stat().st_mtime_ns)
+                waiting.append((found[real], header))
     return list(found.values())
+
+
+@lru_cache(maxsize=1024)
+def _header(path: Path, _changed: int) -> CSource:
+    return CSource(path.read_bytes())
 
 
 def walk(node: Node) -> Iterator[Node]:

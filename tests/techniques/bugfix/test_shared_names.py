@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from whence.program.c_source import CSource, own_headers
+from whence.program.debug import describe
 from whence.program.source_edits import edited
 from whence.run.sandbox import DEFAULT_LIMITS
 from whence.subject.subject import Subject, subject_from_sources
@@ -53,11 +54,12 @@ def tanks(tmp_path_factory: pytest.TempPathFactory) -> Subject:
 
 
 def test_variables_of_other_files_have_the_types_that_debug_information_tells(tanks: Subject) -> None:
-    found = shared_variables(tanks.program.modules, 0)
+    infos = describe(tanks.program.modules)
+    found = shared_variables(infos, 0)
     assert found == {"limit": "int", "names": "char **", "tanks": "struct tank *"}
-    assert shared_variables(tanks.program.modules, 1) == {}
+    assert shared_variables(infos, 1) == {}
     headers = [CSource(FILES["include/shared.h"].encode())]
-    assert shared_variables(tanks.program.modules, 0, headers) == found | {"unused": "int"}
+    assert shared_variables(infos, 0, headers) == found | {"unused": "int"}
 
 
 def test_headers_are_looked_for_where_the_compiler_does(tanks: Subject) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from whence.build.flags import included_from
 from whence.program.c_source import CSource, Unit, entries, is_listed, lines_of, own_headers
+from whence.program.debug import describe
 from whence.program.source_edits import Kind, Part, SourceEdit
 from whence.techniques.bugfix.conditions import Conditions
 from whence.techniques.bugfix.declarations import LIKELY, POSSIBLE, WIDER, DeclarationChanges
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from whence.subject.subject import Subject
 
-SYSTEM = "/usr/include"  # whose headers are not read
+SYSTEM = "/usr"  # whose headers are not read
 ALIKE = 20  # edits of a statement whose turns come nearly together
 LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by hand
 LONGEST_TABLE = 8_000  # ... of an initialiser, which each change of it repeats
@@ -46,15 +47,14 @@ _VARIABLE = re.compile(r"(?<![\w.>])[A-Za-z_]\w*")  # no member
 def file_candidates(subject: Subject, names: Iterable[str]) -> dict[str, FileCandidates]:
     """The candidates of those files, each by what statements call it, that are compiled by themselves."""
     compiled = {module.source: number for number, module in enumerate(subject.capture.modules)}
-    found: dict[str, FileCandidates] = {}
+    infos, found = describe(subject.program.modules), dict[str, FileCandidates]()
     for name in dict.fromkeys(names):
         path = subject.folder / name
         if (number := compiled.get(str(path))) is not None and path.is_file():
             source, module = CSource(path.read_bytes()), subject.capture.modules[number]
             folders = [Path(folder) for folder in included_from(module.arguments, module.directory)]
             headers = own_headers(source, path, [folder for folder in folders if not folder.is_relative_to(SYSTEM)])
-            shared = shared_variables(subject.program.modules, number, headers)
-            found[name] = FileCandidates(source, name, headers, shared)
+            found[name] = FileCandidates(source, name, headers, shared_variables(infos, number, headers))
     return found
 
 

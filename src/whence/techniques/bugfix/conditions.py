@@ -91,7 +91,7 @@ class Conditions:
         function, later = self._source.function_at(statement.start_byte), self._scope.later(statement.start_byte)
         own = function.start_byte if function is not None else -1
         names = {self._source.name(n) for n in walk(statement) if n.type == "identifier"}
-        known = visible.keys() | self._scope.functions.keys() | set(self._scope.constants) | _LIBRARY
+        known = visible.keys() | self._scope.functions.keys() | self._scope.constant_names | _LIBRARY
         for place, conditions in self._elsewhere.items():
             for texts, used in conditions:
                 if used <= known and not used & later:
@@ -161,7 +161,7 @@ class Conditions:
         enumerators = self._terms.types.enumerators(type_)
         costs = NAMED if enumerators or type_ in CHARACTERS else CONSTANT
         constants = dict.fromkeys([*(constant for _, constant in known), *enumerators])
-        constants |= {other: None for constant in list(constants) for other in self._scope.siblings.get(constant, ())}
+        constants |= {other: None for constant in list(constants) for other in self._scope.siblings(constant)}
         if type_ in CHARACTERS:
             constants["'\\0'"] = None
         for constant in list(constants)[:MOST_CONSTANTS]:

@@ -66,7 +66,7 @@ class EntryChanges:
             known = self._scope.functions.items() if arity is not None else ()
             functions = [name for name, number in known if number == arity and name != "main"]
             later = self._scope.later(entry.start_byte)
-            names = [*self._scope.siblings.get(old, []), *(name for name in functions if name not in later)]
+            names = [*self._scope.siblings(old), *(name for name in functions if name not in later)]
             yield from ((name, 1) for name in names[:MOST_NAMES])
         if old in _TRUTHS:
             yield _TRUTHS[old], 0

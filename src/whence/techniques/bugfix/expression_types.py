@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import CSource, declared_name, walk
@@ -211,9 +211,8 @@ class ExpressionTypes:
     def _by_kind(self) -> dict[str, list[tuple[CSource, Node]]]:
         found: dict[str, list[tuple[CSource, Node]]] = defaultdict(list)
         for source in self._texts:
-            for node in walk(source.root):
-                if node.type in _DECLARING:
-                    found[node.type].append((source, node))
+            for node in _declaring_in(source):
+                found[node.type].append((source, node))
         return found
 
     def _nodes(self, kinds: tuple[str, ...]) -> Iterator[tuple[CSource, Node]]:
@@ -228,6 +227,12 @@ _DECLARING = frozenset(
         *("function_definition", "declaration"),
     ]
 )
+
+
+@lru_cache(maxsize=1024)  # of a header, for all files that include it
+def _declaring_in(source: CSource) -> list[Node]:
+    """The nodes that declare something."""
+    return [node for node in walk(source.root) if node.type in _DECLARING]
 
 
 def _literal(kind: str, text: str) -> str:

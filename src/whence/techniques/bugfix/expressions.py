@@ -187,7 +187,7 @@ class ExpressionChanges:
             yield from ((node, name, 1) for name in same[:MOST_NAMES])
             return
         if self._scope.is_constant(old):
-            others = self._scope.siblings.get(old) or self._scope.constants
+            others = self._scope.siblings(old) or self._scope.constants
             yield from ((node, name, 0) for name in others[:MOST_NAMES] if name != old)
             return
         visible = self._scope.variables(node)
@@ -208,7 +208,7 @@ class ExpressionChanges:
         return order[:MOST_VARIABLES]
 
     def _member(self, node: Node) -> Iterator[tuple[Node, str, int]]:
-        for name in self._scope.siblings.get(self._text(node), [])[:MOST_NAMES]:
+        for name in self._scope.siblings(self._text(node))[:MOST_NAMES]:
             yield node, name, 0
 
     def _call(self, node: Node) -> Iterator[tuple[Node, str, int]]:
@@ -244,7 +244,7 @@ class ExpressionChanges:
         if first.type != second.type or (first.parent == second.parent and first.type == "identifier"):
             return False
         if first.type == "field_identifier":
-            return new in self._scope.siblings.get(old, ())
+            return new in self._scope.siblings(old)
         visible = self._scope.variables(first)
         return old in visible and new in visible and kind_of(visible[old]) == kind_of(visible[new])
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import CSource, declared_name, walk
@@ -67,6 +67,7 @@ class Scope:
         self._shared = shared or {}
         self._declared: dict[int, list[tuple[str, str, int]]] = {}  # by where a declaration begins
         self._pointers: dict[int, set[str]] = {}  # to functions, by where a function begins
+        self._siblings: dict[str, list[str]] = {}
 
     def variables(self, node: Node, before: int | None = None) -> dict[str, str]:
         """The variables that a node can name, the innermost first, each with its type.
@@ -165,30 +166,27 @@ class Scope:
     def sizes(self) -> dict[str, list[str]]:
         """For each array, variable or member, the sizes that it is declared with, one for each of its dimensions."""
         found: dict[str, list[str]] = defaultdict(list)
-        for text in self.texts:
-            for node in walk(text.root):
-                size = node.child_by_field_name("size") if node.type == "array_declarator" else None
-                if size is not None and size.type in ("identifier", "number_literal"):
-                    found[declared_name(text, node)].append(text.name(size))
+        for name, size in (one for text in self.texts for one in _sizes_in(text)):
+            found[name].append(size)
         return found
 
-    @cached_property
-    def siblings(self) -> dict[str, list[str]]:
-        """For each member the others of structures that have it; for each enumerator those of its list."""
-        found: dict[str, list[str]] = defaultdict(list)
-        lists = ("field_declaration_list", "enumerator_list")
-        nodes = ((text, node) for text in self.texts for node in walk(text.root))
-        for source, node in ((source, node) for source, node in nodes if node.type in lists):
-            names = list(_names_in(source, node))
-            for name in names:
-                found[name] += [other for other in names if other != name and other not in found[name]]
-        return found
+    def siblings(self, name: str) -> list[str]:
+        """Of a member the others of structures that have it; of an enumerator those of its list."""
+        if name not in self._siblings:
+            lists = (names for text in self.texts for names in _lists_in(text).get(name, ()))
+            self._siblings[name] = list(dict.fromkeys(other for names in lists for other in names if other != name))
+        return self._siblings[name]
 
     @cached_property
     def constants(self) -> list[str]:
         """Names of constants: enumerators, and macros of one value."""
         found = [name for text in self.texts for name in _constants_in(text)]
         return list(dict.fromkeys(found))
+
+    @cached_property
+    def constant_names(self) -> frozenset[str]:
+        """The same, in no order."""
+        return frozenset(self.constants)
 
     def literals(self, node: Node) -> list[str]:
         """The texts of the file's literals of a node's type: its function's, nearest first, then the most frequent."""
@@ -217,7 +215,7 @@ class Scope:
 
     def is_constant(self, name: str) -> bool:
         """Whether a name is that of a constant, as far as can be seen."""
-        return name in self.constants or bool(_CONSTANT_NAME.fullmatch(name))
+        return name in self.constant_names or bool(_CONSTANT_NAME.fullmatch(name))
 
 
 def _names_in(source: CSource, members: Node) -> Iterator[str]:
@@ -230,13 +228,38 @@ def _names_in(source: CSource, members: Node) -> Iterator[str]:
             yield from (name for name, _ in declared(source, child))
 
 
-def _constants_in(source: CSource) -> Iterator[str]:
+@lru_cache(maxsize=1024)  # of a header, for all files that include it
+def _constants_in(source: CSource) -> tuple[str, ...]:
     """The names of macros of one value, then those of enumerators."""
-    for kind in ("preproc_def", "enumerator"):
-        for node in walk(source.root):
-            name = node.child_by_field_name("name") if node.type == kind else None
-            if name is not None and (kind == "enumerator" or node.child_by_field_name("value") is not None):
-                yield source.name(name)
+    found: dict[str, list[str]] = {"preproc_def": [], "enumerator": []}
+    for node in walk(source.root):
+        name = node.child_by_field_name("name") if node.type in found else None
+        if name is not None and (node.type == "enumerator" or node.child_by_field_name("value") is not None):
+            found[node.type].append(source.name(name))
+    return (*found["preproc_def"], *found["enumerator"])
+
+
+@lru_cache(maxsize=1024)
+def _lists_in(source: CSource) -> dict[str, list[list[str]]]:
+    """By the name of a member or enumerator the lists that it stands in."""
+    found: dict[str, list[list[str]]] = defaultdict(list)
+    for node in walk(source.root):
+        if node.type in ("field_declaration_list", "enumerator_list"):
+            names = list(_names_in(source, node))
+            for name in dict.fromkeys(names):
+                found[name].append(names)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _sizes_in(source: CSource) -> list[tuple[str, str]]:
+    """The names of arrays, each with a size that it is declared with."""
+    declarators = (node for node in walk(source.root) if node.type == "array_declarator")
+    sizes = ((node, node.child_by_field_name("size")) for node in declarators)
+    known = ("identifier", "number_literal")
+    return [
+        (declared_name(source, n), source.name(size)) for n, size in sizes if size is not None and size.type in known
+    ]
 
 
 def _parameters(function: Node) -> list[Node]:

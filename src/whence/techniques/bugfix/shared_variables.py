@@ -7,34 +7,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import CSource
-from whence.program.debug import describe
 
 if TYPE_CHECKING:
-    from whence.program.debug import CType
-    from whence.program.model import Module
+    from whence.program.debug import CType, DebugInfo
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _QUALIFIERS = frozenset(("const", "volatile", "restrict", "atomic"))
 
 
-def shared_variables(modules: Sequence[Module], number: int, headers: Sequence[CSource] = ()) -> dict[str, str]:
+def shared_variables(infos: Sequence[DebugInfo], number: int, headers: Sequence[CSource] = ()) -> dict[str, str]:
     """The variables of other modules that a module uses or its headers name, each with its type.
+
+    ``infos`` describe the program's modules.
 
     The type is written as the syntax tells types: the name of what is declared, with a star for each level of pointer
     or array (``struct item *``).
     """
-    info, found = describe(modules)[number], dict[str, str]()
-    used = {name for name, text in modules[number].globals.items() if text.startswith("external ")}
-    named = {word.decode("latin-1") for header in headers for word in _WORD.findall(header.text)}
-    defined = {name for module in modules for name in module.globals} - modules[number].globals.keys()
+    own, found = infos[number], dict[str, str]()
+    used = {name for name, text in own.module.globals.items() if text.startswith("external ")}
+    named = {word for header in headers for word in _words(header)}
+    defined = {name for info in infos for name in info.module.globals} - own.module.globals.keys()
     for name in sorted(used | (named & defined)):
-        variable = info.global_variable(name)
+        variable = own.global_variable(name)
         if variable is not None and variable.type is not None and (written := _written(variable.type)):
             found[name] = written
     return found
+
+
+@lru_cache(maxsize=1024)  # of a header, for all files that include it
+def _words(header: CSource) -> frozenset[str]:
+    return frozenset(word.decode("latin-1") for word in _WORD.findall(header.text))
 
 
 def _written(type_: CType) -> str:

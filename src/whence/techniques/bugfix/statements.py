@@ -109,7 +109,7 @@ class StatementChanges:
             for operator, value in self._terms.conditions_on(name):
                 if operator in ("==", "!=", "<"):  # a number below 0 is mostly this one
                     yield "return -1;" if operator == "<" else f"return {value};"
-        visible = self._scope.variables(node).keys() | set(self._scope.constants) | self._scope.functions.keys()
+        visible = self._scope.variables(node).keys() | self._scope.constant_names | self._scope.functions.keys()
         texts = (self._source.name(n) for n in own if self._ingredients.names(n) <= visible | {"NULL"})
         yield from (text for text in texts if "\n" not in text)
         declared = function.child_by_field_name("type")

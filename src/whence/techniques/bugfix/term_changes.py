@@ -127,7 +127,7 @@ class TermChanges:
         outer = text if node.type != "conditional_expression" else whole
         for term in terms[:MOST_ADDED]:
             yield from ((f"{outer} + {term.text}", 2), (f"{outer} - {term.text}", 2))
-        known = self._scope.variables(node).keys() | set(self._scope.constants)
+        known = self._scope.variables(node).keys() | self._scope.constant_names
         fitting = [tail for tail, names in self._tails.items() if names <= known]
         yield from ((f"{whole} {tail}", 2) for tail in fitting[:MOST_TAILS])
 
@@ -153,7 +153,7 @@ class TermChanges:
         """The arguments of other calls of the same function, those of this function first."""
         parent = node.parent
         called = parent.child_by_field_name("function") if parent is not None else None
-        known = self._scope.variables(node).keys() | set(self._scope.constants) | self._scope.functions.keys()
+        known = self._scope.variables(node).keys() | self._scope.constant_names | self._scope.functions.keys()
         lists = self._calls[self._source.name(called)] if called is not None else {}
         fitting = [(abs(at - node.start_byte), text) for text, (names, at) in lists.items() if names <= known]
         yield from ((text, 1) for _, text in sorted(fitting)[:MOST_CALLS])

@@ -80,7 +80,7 @@ class Terms:
 
     def _at(self, statement: Node) -> Iterator[Term]:
         visible = self._scope.variables(statement)
-        usable = visible.keys() | self._scope.functions.keys() | set(self._scope.constants)
+        usable = visible.keys() | self._scope.functions.keys() | self._scope.constant_names
         usable -= self._scope.later(statement.start_byte)
         function = self._source.function_at(statement.start_byte)
         own, lines = function.start_byte if function is not None else -1, lines_of(statement)[:OWN]
