@@ -272,12 +272,15 @@ static size_t stored_size(const char *modifier)
     return *modifier == 'h' ? 2 : *modifier ? sizeof(long) : sizeof(int);
 }
 
-/* Records one conversion, whose text stands at `offset`; returns its length. */
-static size_t convert(const struct conversion *one, const union value *value, unsigned argument, size_t offset,
-                      struct formatted to)
+/* Records one conversion, whose text stands at `offset`; returns its length. What it fetched from a list lies at `place`
+   (NULL: not known, or no list): that is read right before its piece, and not where it has none. */
+static size_t convert(const struct conversion *one, const union value *value, const void *place, unsigned argument,
+                      size_t offset, struct formatted to)
 {
     size_t length = length_of(one, value);
     size_t visible = offset >= to.length ? 0 : length < to.length - offset ? length : to.length - offset;
+    if (place && (to.buffer || visible))
+        read_bytes(place, size_of(one->kind));
     if (one->kind != NO_VALUE && !to.buffer)
         piece(argument, offset, visible);
     if (is_plain_string(one, value))
@@ -305,9 +308,8 @@ void whence_format_pieces(const char *format, va_list arguments, unsigned first,
         literal = all[i].end;
         resolve(&all[i], values);
         unsigned shown = listed || argument < 0 ? first : first + (unsigned)argument;
-        if (listed && argument >= 0 && places[argument])
-            read_bytes(places[argument], size_of(all[i].kind)); /* the variadic function's argument, before its piece */
-        offset += convert(&all[i], &values[argument < 0 ? 0 : argument], shown, offset, text);
+        const void *place = listed && argument >= 0 ? places[argument] : NULL;
+        offset += convert(&all[i], &values[argument < 0 ? 0 : argument], place, shown, offset, text);
     }
 }
 
