@@ -273,13 +273,13 @@ static size_t stored_size(const char *modifier)
 }
 
 /* Records one conversion, whose text stands at `offset`; returns its length. What it fetched from a list lies at `place`
-   (NULL: not known, or no list): that is read right before its piece, and not where it has none. */
+   (NULL: not known, or no list): that is read right before its piece, and not where it has none beside others. */
 static size_t convert(const struct conversion *one, const union value *value, const void *place, unsigned argument,
                       size_t offset, struct formatted to)
 {
     size_t length = length_of(one, value);
     size_t visible = offset >= to.length ? 0 : length < to.length - offset ? length : to.length - offset;
-    if (place && (to.buffer || visible))
+    if (place && (to.buffer || !to.length || visible))
         read_bytes(place, size_of(one->kind));
     if (one->kind != NO_VALUE && !to.buffer)
         piece(argument, offset, visible);
