@@ -121,7 +121,8 @@ int main(int argc, char **argv)
         double half = n / 2.0;
         long double third = n / 3.0L;
         strcpy(name, n > 3 ? "more" : "less"); /* named */
-        tell("%d %s%d %*d %-5s|%d %d %.1f %.2Lf %d %c\n", one, "", two, 4, n, name, n, n, half, third, six, '!'); /* told */
+        const char *none = "", *form = "%d %s%d %*d %-5s|%d %d %.1f %.2Lf %d %c\n";
+        tell(form, one, none, two, 4, n, name, n, n, half, third, six, '!'); /* told */
     }
     if (!strcmp(mode, "short"))
         printf("%d\n", n / 10); /* short */
