@@ -410,3 +410,30 @@ def test_where_a_block_was_given_back_first_is_blamed_before_where_that_is_done_
     evidence = {entry["line"]: entry["evidence"]["text"] for entry in found["ranking"]}
     assert f"before twice.c:{again} came to it" in evidence[given]
     assert "called `drop`, which gave back" in evidence[call]
+
+
+RETURNED = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int **place(int at)
+{
+    int *rooms[2] = {NULL, NULL}, **chosen = rooms;
+    return at == 2 ? chosen : malloc(sizeof *chosen); /* LEFT */
+}
+int main(int argc, char **argv)
+{
+    static int zero;
+    int at = atoi(argv[1]), **chosen = place(at);
+    if (at != 2)
+        *chosen = &zero;
+    printf("%d\\n", **chosen);
+    return 0;
+}
+"""
+
+
+def test_a_local_whose_function_returned_was_not_given_back() -> None:
+    words = ("--fails", "2", "--passes", "1", "--no-alter", "--json")
+    found = whence(subject_folder("returned-local", local_c=RETURNED), "locate", "local.c", *words).json
+    assert found["memory"][0]["errors"][0]["kind"] == "use-after-return"
+    assert not any("gave back" in entry["evidence"]["text"] for entry in found["ranking"])

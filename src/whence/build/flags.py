@@ -163,7 +163,7 @@ def without_werror(arguments: list[str]) -> list[str]:
     return [*arguments[:position], *back, *arguments[position:]]
 
 
-_INCLUDING = ("-iquote", "-isystem", "-idirafter", "-I")
+_INCLUDING = ("-iquote", "-I", "-isystem", "-idirafter")  # in the order in which they are looked in
 
 
 def included_from(arguments: list[str], directory: str) -> list[str]:
@@ -174,8 +174,7 @@ def included_from(arguments: list[str], directory: str) -> list[str]:
         name = next((name for name in _INCLUDING if word.startswith(name)), None)
         if name is not None:
             found[name].append(word[len(name) :] or next(words, "."))
-    ordered = (folder for name in ("-iquote", "-I", "-isystem", "-idirafter") for folder in found[name])
-    return [os.path.normpath(os.path.join(directory, folder)) for folder in ordered]
+    return [os.path.normpath(os.path.join(directory, folder)) for folders in found.values() for folder in folders]
 
 
 def is_optimised(arguments: list[str]) -> bool:

@@ -80,7 +80,9 @@ class Scope:
             for name, type_ in self._declared_in(at, start):
                 found.setdefault(name, type_)
             at = at.parent
-        return {**self._shared, **found}
+        for name, type_ in self._shared.items():
+            found.setdefault(name, type_)
+        return found
 
     def _declared_in(self, node: Node, before: int) -> Iterator[tuple[str, str]]:
         if node.type in ("compound_statement", "case_statement", "translation_unit"):

@@ -59,7 +59,8 @@ class Named:
     def elements(self, variable: Variable) -> str:
         """Several elements of a block that hold the bytes of a variable, by a pointer to it; empty: none is known."""
         found = self._memory.path(variable.address, variable.length) if self._ranges else None
-        return found.text if found is not None and found.path is None and "[" in found.text else ""
+        is_element = found is not None and found.path is None and found.text.endswith("]")  # others are words
+        return found.text if found is not None and is_element and "`" not in found.text else ""
 
     def value(self, place: Place) -> str:
         """What it holds; empty where that cannot be told."""

@@ -133,8 +133,10 @@ def _findings(
     found.parts["memory"] = [run_part(recording, checked, [one.row for one in errors])]
     scores, evidence = _ranked(errors, first)
     shown = _shown(errors, first)
-    if shown is not None and not (shown is not first and shown.passing):
-        _add(scores, evidence, shown.error.kind, _behind(subject, checked, shown))
+    if first is not None:
+        _add(scores, evidence, first.error.kind, _behind(subject, checked, first))
+    elif shown is not None and not shown.passing:
+        _add(scores, evidence, shown.error.kind, list(_given_back(shown)))
     found.ranking = rank(scores, evidence)
     found.remarks += [f"memory errors: {remark}" for remark in checked.remarks]
     return found
@@ -193,7 +195,7 @@ def _behind(subject: Subject, checked: Checked, one: _LinkedError) -> list[tuple
 def _given_back(one: _LinkedError) -> Iterator[tuple[Statement, str]]:
     """Where the block of an error was given back, which is the fault as often as what came to it later."""
     block = one.row["object"] or {}
-    calls = block["gone"]["stack"]["first"] if block.get("gone") else []
+    calls = block["gone"]["stack"]["first"] if block.get("kind") == "heap" and block.get("gone") else []
     for number, call in enumerate(calls[:GIVING]):
         if call["file"]:
             what = f"called `{calls[0]['function']}`, which gave back" if number else "gave back"
