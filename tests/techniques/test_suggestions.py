@@ -254,6 +254,33 @@ def test_only_characters_that_texts_have_are_written_as_such(line, value, after)
     assert suggestion.after == after
 
 
+CHOOSING = """\
+struct cell { int value; };
+static int chosen(struct cell **top, int yes, int no)
+{
+    yes = (--*top)->value ? yes : no;
+    yes += no && (*top)->value ? 1 : 2;
+    return (*top)->value ? yes : no ? 3 : 4;
+}
+int main(int argc, char **argv)
+{
+    struct cell cells[2] = {{argc}}, *top = cells + 1;
+    return chosen(&top, 1, argv != 0);
+}
+"""
+
+
+def test_the_condition_before_a_question_mark_is_negated_where_it_is_one_and_the_only_one():
+    subject = subject_of(CHOOSING)
+    describer = Describer(subject)
+    branches = np.flatnonzero((subject.alter_plan.sites["role"] == Role.BRANCH) & (describer.statements >= 0)).tolist()
+    told = [Suggestions(describer).of(Rule(site, Family.BRANCH, Op.NOT)) for site in branches]
+    lines = {line: {one.after for one in told if one.statement.line == line} for line in (4, 5, 6)}
+    assert lines[4] == {"yes = !(--*top)->value ? yes : no;"}
+    assert "yes += !(no && (*top)->value) ? 1 : 2;" not in lines[5]
+    assert not any("!(no" in (after or "") for after in lines[6])
+
+
 CALLS = """\
 struct pair { int first, second; };
 #define CLEAR(pair) set(pair, 0)

@@ -319,6 +319,8 @@ def _condition(target: Target) -> str | None:
     line = target.line
     spelled = _spelled_once(line, target.name)
     first, last = spelled or _whole_test(line)
+    if first < 0:
+        first, last = _chosen_by(target)
     if first < 0 or target.rule.guard is not None:
         return None
     source = line.source(first, last)
@@ -367,6 +369,17 @@ def _whole_test(line: Line) -> tuple[int, int]:
         return -1, -1
     negates_part = line.token(first).text == "!" and line.operators(first - 1, 1)
     return (-1, -1) if negates_part else (first, last)
+
+
+def _chosen_by(target: Target) -> tuple[int, int]:
+    """The tokens of the condition before the line's only ``?``, if it is one condition and the place is in it."""
+    line = target.line
+    choices = [at for at, token in enumerate(line.tokens) if token.text == "?"]
+    if len(choices) != 1:
+        return -1, -1
+    first, last = line.logical_operand(choices[0], -1), choices[0] - 1
+    is_part = line.token(first - 1).text in LOGICAL
+    return (first, last) if first <= target.at <= last and not is_part else (-1, -1)
 
 
 _EDITS: dict[Role, Callable[[Target], str | None]] = {
