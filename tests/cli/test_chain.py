@@ -348,6 +348,32 @@ int main(int argc, char **argv)
     assert "starts threads" in refusal(done)
 
 
+def test_a_run_without_threads_of_a_program_that_has_them_has_a_chain():
+    text = """\
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *work(void *given) { return given; }
+int main(int argc, char **argv)
+{
+    int price = atoi(argv[1]), tax = price / 5;
+    pthread_t one;
+    if (argc > 2) {
+        pthread_create(&one, NULL, work, NULL);
+        pthread_join(one, NULL);
+    }
+    printf("%d\\n", price + tax);
+    return 0;
+}
+"""
+    folder = subject_folder("chain-threads", turns_c=text)
+    good = subject_folder("chain-threads-good", turns_c=text.replace("price / 5", "price / 4"))
+    options = ["--cflags", "-pthread", "--fails", "20", "--expect", "25\n", "--reference", str(good / "turns.c")]
+    done = whence(folder, "chain", "turns.c", *options, "--json")
+    steps = done.json["chain"]["steps"]
+    assert steps[0]["line"] == 7 and "gave `tax` the value 4" in steps[0]["text"]
+
+
 def test_a_case_that_runs_a_command_is_refused():
     folder = subject_folder("chain-command", parcel_c=PARCEL)
     (folder / "whence.toml").write_text(

@@ -409,3 +409,41 @@ def test_what_is_written_by_both_names_is_what_the_program_leaves(before: str, a
     words = ("--fails", "/dev/stdout 7", "--expect", right.replace("8", "7"), "--passes", "/dev/stdout 3", "--json")
     done = whence(folder, "rules", "p.c", *words).json
     assert line_of(text, "FAULT") in {entry["line"] for entry in done["ranking"]}, right
+
+
+TURNED = """\
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+struct box { int left, width, is_turned; };
+static void *work(void *box) { return box; }
+static void turn(struct box *box, int screen)
+{
+    box->is_turned = 1;
+    box->left = screen - box->left; /* FAULT */
+}
+int main(int argc, char **argv)
+{
+    struct box box = {atoi(argv[1]), atoi(argv[2]), 0};
+    pthread_t other;
+    if (argc > 4) {
+        pthread_create(&other, NULL, work, &box);
+        pthread_join(other, NULL);
+    }
+    if (argc > 3)
+        turn(&box, atoi(argv[3]));
+    printf("%d %d %d\\n", box.left, box.width, box.is_turned);
+    return 0;
+}
+"""
+
+
+def test_edits_and_a_chain_where_the_failing_runs_start_no_threads():
+    failing = ("--fails", "3 10 60", "--expect", "47 10 1", "--fails", "8 5 40", "--expect", "27 5 1")
+    passing = ("--passes", "1 2", "--passes", "7 3", "--passes", "0 0")
+    options = ("--cflags=-pthread", "--budget", "20", "--json")
+    done = whence(subject_folder("turned", turned_c=TURNED), "locate", "turned.c", *failing, *passing, *options)
+    assert rank_of(done, "turned.c", line_of(TURNED, "FAULT")) == 1
+    mends = [rule for rule in done.json["rules"] if rule.get("confirmed") and rule["f2p"] == 2]
+    assert "box->left = screen - box->left - box->width; /* FAULT */" in [rule["after"] for rule in mends]
+    assert done.json["chain"]["steps"]

@@ -19,7 +19,7 @@ from whence.probe.instrument import Variant
 from whence.subject.edited import Edit
 from whence.subject.good_version import good_version
 from whence.techniques.chains.reference import Kind, Reference, ReferenceFails
-from whence.techniques.chains.technique import chain_findings, refuse_early
+from whence.techniques.chains.technique import chain_findings, refuse_early, refuse_threads
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
@@ -50,6 +50,7 @@ class FailureInducingChain:
         """
         refuse_early(investigation)
         row, recording = investigation.record_failing(investigation.failing_rows())
+        refuse_threads(recording.case, recording.trace)
         if recording.case.command is not None:
             raise SubjectError(
                 f"{recording.case.name} runs a command: states are looked at in runs of the program itself",
@@ -127,6 +128,7 @@ def patched_chain(
     compared.
     """
     refuse_early(investigation)
+    refuse_threads(recording.case, recording.trace)
     remarks: list[str] = []
     if suggested.edit is not None:
         try:

@@ -343,7 +343,7 @@ class Diagnosis:
     def check_races(self) -> None:
         """Look for data races in the failing run, and for those whose other order lets the case pass."""
         recording = self.recording
-        if recording is None or not self.options.has("races") or not self.investigation.subject.has_threads:
+        if recording is None or not self.options.has("races") or not recording.has_threads:
             return
         check = partial(deciding_races, self.investigation, recording)
         is_compiled = Checker.is_compiled() and RaceChecker.is_compiled()
@@ -406,12 +406,17 @@ class Diagnosis:
         """The failing cases that edits are to mend; none where a rule is clean, or edits would prove nothing."""
         tested = self.runs.tested
         mended = [r for r in self.rows if tested[r].case.command is None and tested[r].outcome.kind is not Kind.MEMORY]
-        checks, is_one_program = self.investigation.checks, not self.investigation.subject.has_threads
+        checks, is_one_program = self.investigation.checks, not self.has_threads
         is_checked = bool(self.runs.passing) or len(checks) >= FEW
         is_known = not self.is_open or bool(checks)
         if not (self.options.has("edits") and is_checked and is_one_program and is_known):
             return []
         return [] if self.is_mended else mended
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether the failing run may have started threads: it did, or there is no recording that tells."""
+        return self.recording.has_threads if self.recording else self.investigation.subject.has_threads
 
     @property
     def is_mended(self) -> bool:
@@ -450,7 +455,7 @@ class Diagnosis:
         recording = self.recording
         if recording is None or recording.is_cut or recording.case.command is not None:
             return
-        if self.investigation.setup.window or self.investigation.subject.has_threads:
+        if self.investigation.setup.window or recording.has_threads:
             return
         seconds = min(TELLING * self.left, TELLING_MOST)
 

@@ -82,6 +82,11 @@ class Recording:
     process: str = ""
     plain: RunResult | None = None
 
+    @property
+    def has_threads(self) -> bool:
+        """Whether the run started threads, as far as it was recorded."""
+        return self.trace.header.threads > 1
+
 
 class Recorder:
     """Records cases of one subject; use it in a ``with`` statement.

@@ -38,7 +38,9 @@ from whence.trace.writers import NOTHING
 
 if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
+    from whence.run.cases import Case
     from whence.subject.recorder import Recording
+    from whence.trace.trace import Trace
 
 
 class Algorithm(NamedTuple):
@@ -65,13 +67,17 @@ WHAT_IS_UNLIKE = "`whence memory` tells whether the run reads what was never giv
 
 
 def refuse_early(investigation: Investigation) -> None:
-    """Raises UsageError or SubjectError for what has no chain, before anything is run."""
+    """Raises UsageError for what has no chain, before anything is run."""
     if investigation.setup.window:
         raise UsageError("--window: a chain needs the whole run", "leave it out")
-    if investigation.subject.has_threads:
+
+
+def refuse_threads(case: Case, trace: Trace) -> None:
+    """Raises SubjectError for a run that has no chain, since it starts threads."""
+    if trace.header.threads > 1:
         raise SubjectError(
-            "the program starts threads: states correspond only where they take the same turns in both runs",
-            "`whence races` and `whence suppress` look at programs with threads",
+            f"case {case.name} starts threads: states correspond only where they take the same turns in both runs",
+            "`whence races` and `whence suppress` look at runs of several threads",
         )
 
 
@@ -251,6 +257,7 @@ def _recorded(session: Session, runs: Sequence[NDArray[np.void]]) -> list[Compar
     for recording, changes in zip(recordings, runs, strict=True):
         if recording is None or recording.is_cut:
             raise SubjectError(f"case {session.case.name}: its run is too long to be compared", WHAT_HELPS)
+        refuse_threads(session.case, recording.trace)
         found.append(ComparedRun(continuations, recording.trace, checker.check(recording.trace), changes))
     return found
 
