@@ -128,7 +128,6 @@ def patched_chain(
     compared.
     """
     refuse_early(investigation)
-    refuse_threads(recording.case, recording.trace)
     remarks: list[str] = []
     if suggested.edit is not None:
         try:
