@@ -86,8 +86,8 @@ def combined(*rules: dict[str, Any]) -> Findings:
     return fuse(base, [Findings("rules", "p", rank(scores, best), parts={"rules": list(rules)})])
 
 
-def confirmed(pay: tuple[Subject, Runs], findings: Findings, seconds: float = 60.0) -> Findings:
-    return confirm(*pay, findings, time.monotonic() + seconds)
+def confirmed(pay: tuple[Subject, Runs], findings: Findings, seconds: float = 60.0, **options: bool) -> Findings:
+    return confirm(*pay, findings, time.monotonic() + seconds, **options)
 
 
 def test_what_holds_is_said_and_what_does_not_is_dropped_with_its_effect_on_the_ranking(
@@ -150,6 +150,17 @@ def test_a_change_that_misuses_memory_is_doubtful_though_all_cases_pass(pay: tup
     assert f"all pass; but {doubtful['doubt']}; nothing wrong with arithmetic" in doubtful["confirmation"]
     assert suggested_changes(found) == found.parts["rules"][:1]
     assert "with 2 all pass, 1 not suggested, since they misuse memory or arithmetic" in found.summary[-1]
+
+
+def test_what_was_not_compiled_is_doubtful_where_the_failure_came_of_a_memory_error(
+    pay: tuple[Subject, Runs],
+) -> None:
+    unknown, right = rule(TRUE, "* 9", None), rule(CALL, "extra(hours)", "extra(hours) + hours - 40")
+    assert confirmed(pay, combined(unknown, right)).ranking[0].statement.line == TRUE
+    found = confirmed(pay, combined(unknown, right), is_misuse=True)
+    assert found.ranking[0].statement.line == CALL
+    assert [(r["line"], bool(r["doubt"])) for r in found.parts["rules"]] == [(CALL, False), (TRUE, True)]
+    assert found.parts["rules"][1]["confirmation"].endswith("hide the memory error that the failure came of")
 
 
 def test_without_time_nothing_is_compiled(pay: tuple[Subject, Runs]) -> None:

@@ -5,7 +5,8 @@ first statements of a ranking is compiled, and run on every case. One that does 
 runs is dropped, with its effect on the ranking; so other statements come up, whose changes are compiled next, until
 those of all first statements are settled or the time is over. A change that no line of source is known for, or that
 had no time, stays and says so. What holds is run with traps on arithmetic and bounds as well, and the first changes in
-recorded runs whose memory is checked; one that misuses memory is doubtful, and comes behind the others.
+recorded runs whose memory is checked; one that misuses memory is doubtful, and comes behind the others. Where the
+failure came of a memory error, so is all that was not compiled: what lies elsewhere in memory, or is longer, hides it.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ FIRST = 10  # statements of the ranking whose changes are confirmed
 SUGGESTED = 5  # statements whose changes reports suggest, by their rules alone
 ROUNDS = 10  # of compiling what has come up
 RECORDING = 0.75  # of the time, for recorded runs
+MISUSED = "it may do no more than hide the memory error that the failure came of"
 NOT_TRAPPED = Check(trouble="not run with traps")
 UNKNOWN_LINE = "no edited line of source is known for it, so it was not compiled"
 Rule = dict[str, Any]  # an entry of the part ``rules``
@@ -45,16 +47,18 @@ def confirm(
     deadline: float,
     first: int = FIRST,
     again: Callable[[Findings], Findings] = lambda combined: combined,
+    is_misuse: bool = False,
 ) -> Findings:
     """Findings with rules, a combined ranking or that of ``rules``, confirmed by compiling until ``deadline``.
 
     The part ``rules`` has ``confirmed`` (None: not known) and ``confirmation`` (why, in words) for each rule that was
     looked at; the part ``refuted`` has the rules that were dropped. ``again`` is what is made of a combined ranking
-    each time that it was put in its fixed order. A command of a test suite is no case to run.
+    each time that it was put in its fixed order. ``is_misuse``: the failure came of a memory error. A command of a test
+    suite is no case to run.
     """
     if not findings.parts.get("rules") or any(tested.case.command is not None for tested in runs.tested):
         return findings
-    confirmation = _Confirmation(runs, findings, again)
+    confirmation = _Confirmation(runs, findings, again, is_misuse)
     recording = time.monotonic() + RECORDING * (deadline - time.monotonic())
     with Editing(subject, runs, deadline) as editing, EditedMemory(subject, runs, recording) as memory:
         for _ in range(ROUNDS):
@@ -83,11 +87,14 @@ class _Held:
 class _Confirmation:
     """Findings whose rules are settled one by one."""
 
-    def __init__(self, runs: Runs, findings: Findings, again: Callable[[Findings], Findings]) -> None:
-        self._again = again
+    def __init__(
+        self, runs: Runs, findings: Findings, again: Callable[[Findings], Findings], is_misuse: bool
+    ) -> None:
+        self._again, self._is_misuse = again, is_misuse
         self._names = [tested.case.name for tested in runs.tested]
         self._failing, self._passing = len(runs.failing), len(runs.passing)
-        self._rules: list[Rule] = [dict(rule) for rule in findings.parts["rules"]]
+        hidden = MISUSED if is_misuse else ""
+        self._rules: list[Rule] = [{**rule, "doubt": rule["doubt"] or hidden} for rule in findings.parts["rules"]]
         self._settled: list[Rule] = []
         self._held: list[_Held] = []
         self._changeable = {_statement(rule) for rule in self._rules}
@@ -139,14 +146,20 @@ class _Confirmation:
         rule, checks = held.rule, held.checks
         outcome = self._words(held.tried, [])
         rule |= checks.json() | {"confirmation": f"{outcome}; {checks.words}"}
-        if checks.is_clean is False:
+        if self._is_misuse and checks.memory.before:
+            rule |= {"clean": False, "doubt": f"with it, too, there is {checks.memory.before}"}
+        elif checks.is_clean is False:
             rule["doubt"] = checks.traps.found or checks.memory.found
+        elif rule["doubt"] == MISUSED:
+            rule["doubt"] = ""
 
     def settle(self, rule: Rule, tried: Tried | None) -> None:
         """Enter what came of a rule, and drop it if it does not hold; None: it has no edited line."""
         self._settled.append(rule)
         if tried is None or tried.trouble:
-            rule |= {"confirmed": None, "confirmation": tried.trouble if tried else UNKNOWN_LINE}
+            trouble = tried.trouble if tried else UNKNOWN_LINE
+            trouble += f"; {MISUSED}" if self._is_misuse else ""
+            rule |= {"confirmed": None, "confirmation": trouble}
             if tried and not tried.compiles:  # no edit that anyone should make: it stays in words
                 rule["after"] = None
             return

@@ -100,6 +100,7 @@ class Diagnosis:
     kinds: dict[Statement, Kinds] | None = None  # what statements do, once it was looked up
     tests: set[str] | None = None  # source files of test code, once it was looked up
     confirmed: Findings | None = None  # all of it joined, the changes compiled in the source
+    is_misuse: bool = False  # the failure came of a memory error
 
     def __post_init__(self) -> None:
         self.attempts = Attempts(self.investigation.clock, self.investigation.watcher)
@@ -333,6 +334,7 @@ class Diagnosis:
     def _tell_memory(self, found: FirstCorruption, symptom: Symptom) -> None:
         """Let memory errors count, and the symptom tell of the first that the failure can come of."""
         self.found.append(found.findings)
+        self.is_misuse = found.is_cause
         if found.words:
             stands_alone = found.words.startswith(("before", "its"))
             failure = "" if stands_alone else SYMPTOMS.get(symptom.kind, "the failure") + " "
@@ -446,7 +448,8 @@ class Diagnosis:
     def confirm(self) -> None:
         """Compile the changes that the first statements have, and drop what does not hold in the source."""
         end = self.investigation.clock.within(CONFIRMING)
-        confirmed = partial(confirm, self.investigation.subject, self.runs, self.joined(), end, again=self.ordered)
+        subject, findings = self.investigation.subject, self.joined()
+        confirmed = partial(confirm, subject, self.runs, findings, end, again=self.ordered, is_misuse=self.is_misuse)
         self.confirmed = self.attempts.take("changes not compiled", "compiling changes", confirmed)
         self.publish()
 
