@@ -235,6 +235,25 @@ def in_order(rules: Sequence[dict[str, Any]], ranking: Sequence[Entry]) -> list[
     return sorted(rules, key=key)
 
 
+def put_last(findings: Findings, is_last: Callable[[Entry], bool]) -> Findings:
+    """The findings with some entries behind all others; the same ones where that would change nothing."""
+    behind = [entry for entry in findings.ranking if is_last(entry)]
+    if not behind or len(behind) == len(findings.ranking):
+        return findings
+    first = [entry for entry in findings.ranking if not is_last(entry)]
+    ranking = [*_placed(first, 0), *_placed(behind, len(first))]
+    parts = {name: part for name, part in findings.parts.items() if name != "chance"}  # which is of another order
+    return replace(findings, ranking=ranking, parts=parts)
+
+
+def _placed(entries: Sequence[Entry], before: int) -> list[Entry]:
+    """The entries with their places behind ``before`` others; ties stay ties."""
+    ranks = [entry.rank for entry in entries]
+    best = {rank: before + place for place, rank in reversed(list(enumerate(ranks, 1)))}
+    worst = {rank: before + place for place, rank in enumerate(ranks, 1)}
+    return [replace(entry, rank=best[entry.rank], rank_worst=worst[entry.rank]) for entry in entries]
+
+
 def _cost(rule: dict[str, Any]) -> tuple[float, int]:
     """How much a rule changes (as an edit says, or the tokens of its line), and how many tokens its line has then."""
     if rule.get("after") is None:

@@ -87,9 +87,7 @@ class _Held:
 class _Confirmation:
     """Findings whose rules are settled one by one."""
 
-    def __init__(
-        self, runs: Runs, findings: Findings, again: Callable[[Findings], Findings], is_misuse: bool
-    ) -> None:
+    def __init__(self, runs: Runs, findings: Findings, again: Callable[[Findings], Findings], is_misuse: bool) -> None:
         self._again, self._is_misuse = again, is_misuse
         self._names = [tested.case.name for tested in runs.tested]
         self._failing, self._passing = len(runs.failing), len(runs.passing)

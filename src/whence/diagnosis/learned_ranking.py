@@ -32,6 +32,7 @@ NEEDED = "rules"  # the technique whose findings are there wherever runs were al
 FIRST = {"first": 1, "three": 3, "five": 5}  # how many statements a chance is of
 FIRST_ERROR = 1.0  # the strength of a memory error that the failure came of (or may have)
 TINY = 1e-9  # differences of scores below this are none
+LIFT = 1e-3  # of the score of the first memory error above what lies behind it, and of that above the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +119,21 @@ def _edited_first(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mappi
 
 
 def _corruption_first(ranked: Sequence[Entry], scores: Floats) -> Floats:
-    """The scores, with the first memory error above every statement that no rule mends without breaking a case.
+    """The scores, with the first memory error above every statement that no rule mends without breaking a case, and
+    right below it what lies behind the error: what a block's size comes from, what let the access reach beyond it, ...
 
-    Few of the faults that the weights were learned from corrupt memory, so they say little of it.
+    Few of the faults that the weights were learned from corrupt memory, so they say little of it. But they order what
+    lies behind the error.
     """
-    is_first = np.array([entry.evidence.get("memory") == FIRST_ERROR for entry in ranked])
-    others = scores[~is_first & np.array(["rules" not in entry.evidence for entry in ranked])]
-    above = others.max() + TINY if len(others) else -np.inf
-    return np.where(is_first, np.maximum(scores, above), scores)
+    strengths = np.array([entry.evidence.get("memory", 0.0) for entry in ranked])
+    is_first, is_behind = strengths == FIRST_ERROR, (strengths > 0) & (strengths < FIRST_ERROR)
+    others = scores[~is_first & ~is_behind & np.array(["rules" not in entry.evidence for entry in ranked])]
+    if not is_first.any() or not len(others):
+        return scores
+    above = others.max()
+    behind = above + LIFT * (1 + scores - scores.min()) / (1 + np.ptp(scores))  # in their order, up to one LIFT
+    lifted = np.where(is_first, above + 2 * LIFT, np.where(is_behind, behind, scores))
+    return np.maximum(scores, lifted)
 
 
 def _ranked(ranked: Sequence[Entry], scores: Floats, rest: Sequence[Entry]) -> list[Entry]:

@@ -16,7 +16,7 @@ import numpy as np
 from whence.alter.work import INTERRUPT, Work
 from whence.diagnosis.chain import patched_chain
 from whence.diagnosis.chosen_steps import ChosenSteps
-from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
+from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse, put_last
 from whence.diagnosis.confirmation import confirm
 from whence.diagnosis.initial_values import suspected, with_initial_values, with_other_values
 from whence.diagnosis.learned_ranking import chance_told, is_weighed, reranked, shipped
@@ -101,6 +101,7 @@ class Diagnosis:
     tests: set[str] | None = None  # source files of test code, once it was looked up
     confirmed: Findings | None = None  # all of it joined, the changes compiled in the source
     is_misuse: bool = False  # the failure came of a memory error
+    later: frozenset[Statement] = frozenset()  # what was executed behind the first memory error alone
 
     def __post_init__(self) -> None:
         self.attempts = Attempts(self.investigation.clock, self.investigation.watcher)
@@ -143,7 +144,12 @@ class Diagnosis:
         """Findings in the fixed order ranked by learned weights; the statements of test code behind all others."""
         if self.tests is None:
             self.tests = files_of_tests(self.investigation.subject, [self.runs.tested[row] for row in self.rows])
-        return others_first(self._weighed(combined), self.tests)
+        weighed = put_last(self._weighed(combined), self._is_later)
+        return others_first(weighed, self.tests)
+
+    def _is_later(self, entry: Entry) -> bool:
+        """Whether the run came to a statement behind the memory error alone, and no change there mends it either."""
+        return entry.statement in self.later and "rules" not in entry.evidence
 
     def _weighed(self, combined: Findings) -> Findings:
         """Findings in the fixed order ranked by learned weights, where these were learned from the like."""
@@ -334,7 +340,7 @@ class Diagnosis:
     def _tell_memory(self, found: FirstCorruption, symptom: Symptom) -> None:
         """Let memory errors count, and the symptom tell of the first that the failure can come of."""
         self.found.append(found.findings)
-        self.is_misuse = found.is_cause
+        self.is_misuse, self.later = found.is_cause, found.later
         if found.words:
             stands_alone = found.words.startswith(("before", "its"))
             failure = "" if stands_alone else SYMPTOMS.get(symptom.kind, "the failure") + " "

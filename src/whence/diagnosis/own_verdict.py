@@ -7,10 +7,10 @@ that they test.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 
-from whence.findings import Entry, Findings
+from whence.diagnosis.combined_ranking import put_last
+from whence.findings import Findings
 from whence.subject.code_of_tests import is_test_code, modules_of_tests
 from whence.subject.runs import Tested
 from whence.subject.subject import Subject
@@ -34,15 +34,10 @@ def files_of_tests(subject: Subject, failing: Iterable[Tested]) -> set[str]:
 
 def others_first(findings: Findings, last: set[str]) -> Findings:
     """The findings with the statements of some files behind all others, and without rules that change these files."""
-    behind = [entry for entry in findings.ranking if entry.statement.file in last]
-    if not behind or len(behind) == len(findings.ranking):
-        return findings
-    first = [entry for entry in findings.ranking if entry.statement.file not in last]
-    ranking = [*_placed(first, 0), *_placed(behind, len(first))]
-    parts = {name: part for name, part in findings.parts.items() if name != "chance"}  # which is of another order
-    if "rules" in parts:
-        parts["rules"] = [rule for rule in parts["rules"] if rule["file"] not in last]
-    return replace(findings, ranking=ranking, parts=parts)
+    found = put_last(findings, lambda entry: entry.statement.file in last)
+    if found is not findings and "rules" in found.parts:
+        found.parts["rules"] = [rule for rule in found.parts["rules"] if rule["file"] not in last]
+    return found
 
 
 def told_of(findings: Findings, last: set[str]) -> list[str]:
@@ -61,11 +56,3 @@ def _told(what: str, findings: Findings, files: set[str]) -> list[str]:
         return []
     more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
     return [f"{what}: {', '.join(named[:NAMED])}{more}"]
-
-
-def _placed(entries: Sequence[Entry], before: int) -> list[Entry]:
-    """The entries with their places behind ``before`` others; ties stay ties."""
-    ranks = [entry.rank for entry in entries]
-    best = {rank: before + place for place, rank in reversed(list(enumerate(ranks, 1)))}
-    worst = {rank: before + place for place, rank in enumerate(ranks, 1)}
-    return [replace(entry, rank=best[entry.rank], rank_worst=worst[entry.rank]) for entry in entries]

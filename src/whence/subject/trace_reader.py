@@ -124,6 +124,22 @@ class TraceReader:
         reached = np.diff(starts)[self.trace.plan.sites["segment"][:-1]]
         return np.flatnonzero(reached)
 
+    def begun_behind(self, event: int) -> frozenset[Statement]:
+        """The statements of which the run executed nothing before the block of an event, or in it, but something later.
+
+        Of a run whose beginning was not recorded that is not known of any.
+        """
+        if self.trace.first_segment:
+            return frozenset()
+        row = int(self.trace.columns.events["segment"][event])
+        is_before = np.zeros(len(self.trace.plan.segments), np.bool_)
+        is_before[self.trace.columns.segments["id"][: row + 1]] = True
+        sites = self.executed_sites
+        is_early = is_before[self.trace.plan.sites["segment"][sites]]
+        numbers = self.statement_numbers[sites]
+        later = set(numbers[~is_early].tolist()) - set(numbers[is_early].tolist()) - {-1}
+        return frozenset(self.statements[number] for number in later)
+
     def sites(self, events: NDArray[np.int64]) -> NDArray[np.int32]:
         """The sites of many events."""
         return self.trace.sites(events)

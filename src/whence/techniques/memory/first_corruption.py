@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from whence.errors import WhenceError
@@ -11,8 +12,10 @@ from whence.findings import Findings, Statement, plural, rank
 from whence.investigation.first_use import compile_in_time
 from whence.subject.memory_check import Checked, Checker, Error, Kind
 from whence.subject.memory_words import FoundErrors
+from whence.subject.trace_reader import TraceReader
 from whence.techniques.memory.block_size import sizings
 from whence.techniques.memory.consequences import Consequences, Link
+from whence.techniques.memory.overreach import reaching
 from whence.techniques.memory.technique import reasons, run_part
 
 if TYPE_CHECKING:
@@ -33,12 +36,14 @@ Place = tuple[Statement | None, str]  # of an error: the statement, and its kind
 class FirstCorruption:
     """What a failing run's memory says: the ``findings``, and the words that its symptom gets (empty: none).
 
-    ``is_cause``: the failure came of an error, and not of the failing access alone.
+    ``is_cause``: the failure came of an error, and not of the failing access alone. ``later``: statements that the run
+    came to behind the error that counts alone, so they have no part in it.
     """
 
     findings: Findings
     words: str = ""
     is_cause: bool = False
+    later: frozenset[Statement] = frozenset()
 
 
 @dataclass(slots=True)
@@ -97,7 +102,8 @@ def first_corruption(
     shown = _shown(errors, first)
     known = shown is None or symptom.kind == MEMORY_ERROR  # which tells of it already
     is_cause = first is not None and first.link is Link.CAUSE
-    return FirstCorruption(found, "" if known or shown is None else _clause(shown, words), is_cause)
+    later = frozenset() if first is None else TraceReader(subject, recording.trace).begun_behind(first.error.event)
+    return FirstCorruption(found, "" if known or shown is None else _clause(shown, words), is_cause, later)
 
 
 def open_verdict(investigation: Investigation, case: Case, passing: Sequence[int]) -> FirstCorruption:
@@ -177,10 +183,13 @@ def _ranked(
 
 
 def _behind(subject: Subject, checked: Checked, one: _LinkedError) -> list[tuple[Statement, str]]:
-    """What lies behind an error, and why: what a block's size comes from; where it was given back, and who called
-    that; where an undefined value was used, and what made the block that holds it.
+    """What lies behind an error, and why: what a block's size comes from, in turn with what let the access reach beyond
+    it; where it was given back, and who called that; where an undefined value was used, and what made the block that
+    holds it.
     """
-    found = [(sizing.statement, sizing.text) for sizing in sizings(subject, checked, one.error)]
+    sized = [(sizing.statement, sizing.text) for sizing in sizings(subject, checked, one.error)]
+    reached = reaching(subject, checked, one.error)
+    found = [behind for pair in zip_longest(sized, reached) for behind in pair if behind is not None]
     found += _given_back(one)
     if (origin := one.row["origin"]) is not None:
         found.append((one.statement, one.row["text"][0]))

@@ -1,0 +1,46 @@
+"""What let an access go beyond its object: where its address comes from, and the condition that it hung on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from whence.dependence.slices import by_line, compute
+from whence.findings import Statement
+from whence.subject.memory_check import Checked, Error, Kind
+from whence.subject.trace_reader import TraceReader
+from whence.trace.dependence import Edge
+from whence.trace.slicing import dependences
+
+if TYPE_CHECKING:
+    from whence.subject.subject import Subject
+    from whence.trace.trace import Trace
+
+MOST = 6  # statements, the nearest ones
+LET_IT = (Edge.ADDRESS, Edge.LIBRARY, Edge.CONTROL)  # what an access went where it did by
+
+
+def reaching(subject: Subject, checked: Checked, error: Error) -> list[tuple[Statement, str]]:
+    """The statements that the address of an access beyond its object comes from, and what its condition compared.
+
+    The nearest first, each with a sentence that says so; values only, not what else was decided before. Empty for
+    every other error.
+    """
+    if error.kind is not Kind.BOUNDS:
+        return []
+    reader = TraceReader(subject, checked.trace)
+    where = reader.statement(error.event)
+    criteria = list(_targets(checked.trace, error.event))
+    if where is None or not criteria:
+        return []
+    statements = by_line(reader, compute(checked.trace, criteria, control=False)).statements
+    access = f"the {'write' if error.writes else 'read'} on {where.file}:{where.line}"
+    others = [statement for statement in statements if statement != where][:MOST]
+    return [(at, f"how far {access} went comes from here") for at in others]
+
+
+def _targets(trace: Trace, event: int) -> Iterator[int]:
+    """The references of the events that an access depends on, but for what it wrote or read."""
+    for target, edge in dependences(trace.plan, trace.columns, event + 1):
+        if edge in LET_IT and 0 < target <= trace.events:
+            yield target
