@@ -15,6 +15,7 @@ from whence.subject.memory_words import FoundErrors
 from whence.subject.trace_reader import TraceReader
 from whence.techniques.memory.block_size import sizings
 from whence.techniques.memory.consequences import Consequences, Link
+from whence.techniques.memory.given_later import given_later
 from whence.techniques.memory.overreach import reaching
 from whence.techniques.memory.technique import reasons, run_part
 
@@ -173,19 +174,23 @@ def _ranked(
     scores = {statement: 1 / (1 + number) for number, statement in enumerate(by_statement)}
     evidence = {}
     for statement, ones in by_statement.items():
-        said = reasons([one.row for one in ones])
-        notes = [note for one in ones for note in _notes(one)]
+        told = next((one for one in ones if one is first), ones[0])
+        notes = list(_notes(told))
         if all(one.link is Link.AFTER for one in ones):
             notes.insert(0, "this memory error happened behind the failure")
-        said["text"] = "; ".join([*notes, said["text"]])
-        evidence[statement] = said | {"corrupts": float(any(one is first for one in ones))}
+        if others := len(ones) - 1:
+            notes.append(f"{plural(others, 'more error')} {'come' if others > 1 else 'comes'} from here")
+        said = reasons([told.row])
+        lead, *more = said["text"].split("; ")
+        said["text"] = "; ".join([lead, *notes, *more])
+        evidence[statement] = said | {"corrupts": float(told is first)}
     return scores, evidence
 
 
 def _behind(subject: Subject, checked: Checked, one: _LinkedError) -> list[tuple[Statement, str]]:
     """What lies behind an error, and why: what a block's size comes from, in turn with what let the access reach beyond
-    it; where it was given back, and who called that; where an undefined value was used, and what made the block that
-    holds it.
+    it; where it was given back, and who called that; where an undefined value was used, what gave it one later, and
+    what made the block that holds it.
     """
     sized = [(sizing.statement, sizing.text) for sizing in sizings(subject, checked, one.error)]
     reached = reaching(subject, checked, one.error)
@@ -193,6 +198,8 @@ def _behind(subject: Subject, checked: Checked, one: _LinkedError) -> list[tuple
     found += _given_back(one)
     if (origin := one.row["origin"]) is not None:
         found.append((one.statement, one.row["text"][0]))
+        later = given_later(subject, checked, origin)
+        found += [later] if later else []
         held = origin["object"]
         if held is not None and held["kind"] == "heap" and held["file"]:
             read = f"{origin['file']}:{origin['line']}"
