@@ -216,7 +216,11 @@ def test_rules_that_there_was_no_time_for_are_not_said_to_repair_nothing() -> No
 
     assert told(((), 2), ((), 2)) == "tried no rules: there was no time"
     assert told(((), 0), ((), 1), ((), 2)) == (
-        "tried 2 rules on 2 failing cases (there was no time for others): none repairs any; "
+        "tried 2 rules on 2 failing cases (there was no time for others), "
+        "1 of them on the shortest run alone, which they do not repair: none repairs any"
+    )
+    assert told(((1,), 1)) == (
+        "tried 1 rule on 2 failing cases: 1 repairs at least one, none of them all without breaking a passing one; "
         "1 of these had no time to be tried on every case"
     )
     assert told(((), 0)) == "tried 1 rule on 2 failing cases: none repairs any"

@@ -134,11 +134,29 @@ def test_runs_that_were_not_made_are_unknown(program):
     assert found[0].score == pytest.approx(3 / sqrt(3 * 5))
 
 
+def test_what_does_not_repair_the_shortest_failing_run_is_tried_on_the_others_when_all_were_tried_on_that(program):
+    subject, runs = program
+    suite = Suite(subject, runs, Settings())
+    first, second, _ = (runs.tested[row].case.name for row in suite.failing)
+
+    def verdict(case, value):
+        repairs = value == 2 or (value == 0 and case == second)
+        return Verdict.PASS if case in BRANCH.passes or repairs else Verdict.WRONG_OUTPUT
+
+    work = MadeUp(verdict)
+    latest = {trial.rule.value: trial for part in Search(subject, suite, work).portions(rules_of(4)) for trial in part}
+    assert {value: len(trial.repaired) for value, trial in latest.items()} == {0: 1, 1: 0, 2: 3, 3: 0}
+    assert not any(trial.unknown for trial in latest.values())
+    on_first = [at for at, (case, _) in enumerate(work.asked) if case == first]
+    on_second = {value: at for at, (case, value) in enumerate(work.asked) if case == second}
+    assert on_second[2] < on_second[0] and max(on_first[:4]) < on_second[0]
+
+
 def test_portions_end_when_the_search_is_stopped(program, monkeypatch):
     monkeypatch.setattr("whence.techniques.rules.trials.PORTION", 2)
     monkeypatch.setattr("whence.techniques.rules.trials.REPAIRING", 1.0)
     subject, runs = program
-    work = MadeUp(lambda *_: Verdict.WRONG_OUTPUT, stop_after=9)
+    work = MadeUp(lambda *_: Verdict.WRONG_OUTPUT, stop_after=3)
     search = Search(subject, Suite(subject, runs, Settings()), work)
     assert [len(portion) for portion in search.portions(rules_of(8))] == [2, 2]
 

@@ -77,7 +77,7 @@ class RepairSearch:
         while self._waiting and not work.stopped and not (least and self._serving(least)):
             portion, self._waiting = self._waiting[: self._size], self._waiting[self._size :]
             tried = Search(self.subject, self._suite, work).trials(portion)
-            again = [trial.rule for trial in tried if trial.unknown]
+            again = [trial.rule for trial in tried if trial.unknown and not trial.is_unlike]
             self._trials |= {trial.rule: trial for trial in tried if not trial.is_untried}
             if work.stopped or len(again) < len(tried):  # else there is no use in trying them again
                 self._waiting = again + self._waiting

@@ -59,7 +59,8 @@ def rules(
     covered = coverage(subject, runs)
     suspects = rank_by_coverage(covered, "op2")
     wanted = rules_to_try(suite, work, pairs, describer, suspects if order is None else order)
-    trials = [trial for portion in Search(subject, suite, work).portions(wanted) for trial in portion]
+    latest = {trial.rule: trial for portion in Search(subject, suite, work).portions(wanted) for trial in portion}
+    trials = list(latest.values())
     is_all = next(wanted, None) is None
     findings = Findings("rules", subject.name, parts={"cases": covered.case_totals()})
     _fill(findings, suite, describer, suspects, trials)
@@ -230,7 +231,9 @@ def _summary(suite: Suite, trials: Sequence[Trial], is_all: bool) -> str:
     if not is_all:
         text += " (there was no time for others)"
     found = f"{len(repairs):,} {'repairs' if len(repairs) == 1 else 'repair'}"
-    untried = sum(bool(trial.unknown) for trial in repairs or tried)
+    unlike = sum(trial.is_unlike for trial in tried)
+    text += f", {unlike:,} of them on the shortest run alone, which they do not repair" if unlike else ""
+    untried = sum(bool(trial.unknown) and not trial.is_unlike for trial in repairs or tried)
     rest = f"; {untried:,} of these had no time to be tried on every case" if untried else ""
     is_one = len(suite.failing) + len(suite.further) == 1
     if not repairs:

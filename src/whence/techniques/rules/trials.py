@@ -71,6 +71,11 @@ class Trial:
         return not self.repaired and self.unknown >= self.failing
 
     @property
+    def is_unlike(self) -> bool:
+        """Whether it did not repair the first failing case, and was run on no other one."""
+        return not self.repaired and 0 < self.unknown == self.failing - 1
+
+    @property
     def score(self) -> float:
         """``f2p / sqrt(F (f2p + p2f))``, 0 to 1; runs that were not made count as if the rule had failed them."""
         f2p, p2f = len(self.repaired), len(self.broken) + self.unknown
@@ -162,26 +167,40 @@ class Search:
     def portions(self, rules: Iterable[Rule]) -> Iterator[list[Trial]]:
         """The trials of rules in their order, portion by portion, until the search is stopped.
 
-        What there was no time to try on a failing case, so that passing ones had theirs, comes again.
+        What does not repair the first failing case, the shortest run, is tried on the others when all have been tried
+        on that one. What there was no time to try on it, so that passing cases had theirs, comes again.
         """
         upcoming, again, size = iter(rules), list[Rule](), min(FIRST, PORTION)
+        unlike: list[Rule] = []
         while not self._work.stopped and (portion := [*again, *islice(upcoming, size - len(again))]):
             trials, again = self.trials(portion), []
             left = [trial.rule for trial in trials if trial.is_untried]
             if not self._work.stopped and len(left) < len(trials):
                 again, trials = left, [trial for trial in trials if not trial.is_untried]
             yield trials
+            unlike += [trial.rule for trial in trials if trial.is_unlike]
             size = min(2 * size, PORTION)
+        for start in range(0, len(unlike), PORTION):
+            if self._work.stopped:
+                break
+            yield [
+                trial for trial in self.trials(unlike[start : start + PORTION], is_last=True) if not trial.is_untried
+            ]
 
-    def trials(self, rules: Sequence[Rule]) -> list[Trial]:
+    def trials(self, rules: Sequence[Rule], is_last: bool = False) -> list[Trial]:
         """Run rules on the failing cases, those that repair one on the passing cases, the best on further failing ones.
 
-        A few failing cases are much alike where others are not: what repairs those alone is no repair of the fault.
+        All are run on the first failing case, and on the others those that repair it; or all, where it ``is_last``. A
+        few failing cases are much alike where others are not: what repairs those alone is no repair of the fault.
         """
         records = change_records(rules, self._sites)
         failing, passing = self._suite.failing, self._suite.passing
         with self._work.share(REPAIRING):
-            first = self._verdicts(failing, rules, np.ones((len(failing), len(rules)), np.bool_))
+            chosen = np.zeros((len(failing), len(rules)), np.bool_)
+            chosen[0] = True
+            first = self._verdicts(failing, rules, chosen)
+            chosen = np.logical_or(first[0] == Verdict.PASS, is_last) & ~chosen
+            first = np.where(chosen, self._verdicts(failing, rules, chosen), first)
         repaired = first == Verdict.PASS
         checked = self._suite.checks(records["block"].astype(np.int64)) & repaired.any(axis=0)
         second = self._verdicts(passing, rules, checked)
