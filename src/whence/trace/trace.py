@@ -287,11 +287,12 @@ class Trace:
     def block_clock(self) -> NDArray[np.int64]:
         """For each segment instance the clock of its own block; ``segment_clock`` counts callees before it, too."""
         rows = np.arange(self.segments)
-        while len(behind := np.flatnonzero(~self._starts_block(rows))):
+        behind = np.flatnonzero(~self._starts_block(rows))
+        while len(behind):
             before = self.columns.segments["previous"][rows[behind]]
-            if (before < 0).all():
-                break
-            rows[behind] = np.where(before >= 0, before, rows[behind])
+            behind, before = behind[before >= 0], before[before >= 0]
+            rows[behind] = before
+            behind = behind[~self._starts_block(before)]
         return self.segment_clock[rows]
 
     def _starts_block(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ from whence.subject.suspiciousness import rank_by_coverage
 from whence.subject.symptoms import symptom_of
 from whence.subject.trace_reader import TraceReader
 from whence.techniques.predicate_switching.findings import switch_findings
+
+PREPARING = 0.4  # of the time of a search that has a share only, for recording further failing runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +71,18 @@ class PredicateSwitching:
 
 
 def switched(investigation: Investigation, rows: Sequence[int], work: Work) -> Findings:
-    """What switching finds in the failing cases of these rows; ``runs.left_out`` says which cannot be recorded."""
-    failing = []
+    """What switching finds in the failing cases of these rows; ``runs.left_out`` says which cannot be recorded.
+
+    Recording them has a part of the work's time: those that there is none for are left out, too.
+    """
+    failing: list[Failing] = []
+    left = float("inf") if work.deadline is None else PREPARING * (work.deadline - time.monotonic())
+    end = time.monotonic() + left
     for row in rows:
+        if failing and time.monotonic() > end:
+            name = investigation.runs.tested[row].case.name
+            investigation.runs.left_out.append(f"not switched: no time to record {name}: --budget 5m")
+            continue
         try:
             failing.append(_failing(investigation, row))
         except SubjectError as error:
