@@ -187,7 +187,8 @@ OPTIMISED = "-D__OPTIMIZE__=1"  # what compilers define that optimise, and IR ha
 
 # DESIGN.md, decision 1. Warnings are silent here, since the plain compile shows them.
 IR_FLAGS = (
-    *("-g", "-O0", "-Xclang", "-disable-O0-optnone", "-fno-discard-value-names", "-ffp-contract=off"),
+    *("-g", "-O0", "-Xclang", "-disable-O0-optnone", "-Xclang", "-disable-llvm-passes"),  # ``ir.py`` inlines
+    *("-fno-discard-value-names", "-ffp-contract=off"),
     *("-fno-sanitize=all", "-w", "-Qunused-arguments", "-emit-llvm", "-c"),
 )
 
