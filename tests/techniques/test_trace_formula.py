@@ -387,6 +387,28 @@ def test_what_is_no_plain_number_tells_no_right_value(text):
     assert "had to be" in aim.text and "another" in aim.text
 
 
+# Three times no number is 10, but for one that overflows.
+TRIPLE = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int weight = atoi(argv[1]) + 1; /* WEIGHT */
+    printf("%d\\n", weight * 3); /* PRICE */
+    return 0;
+}
+"""
+
+
+def test_a_value_that_only_an_overflow_makes_right_is_not_told():
+    small = Small(TRIPLE, "2", "10\n")
+    assert small.texts(small.formula)[small.line("WEIGHT")] == (
+        "`weight` had to be another value here, `atoi(argv[1]) + 1` gave 3"
+    )
+    right = Small(TRIPLE, "2", "12\n")
+    assert right.texts(right.formula)[right.line("WEIGHT")].startswith("`weight` had to be 4 here, ")
+
+
 # A list that ends one element too early.
 CHAIN = """\
 #include <stdio.h>

@@ -12,6 +12,8 @@ from whence.techniques.formula_based.trace_formula import EventReader
 
 POINTERS = ("0x", "NULL")  # how pointers are shown
 SHOWN = 3  # changes that one sentence tells
+SMALL, LARGE = 1 << 20, 1 << 28  # a value below the one is not meant to be one above the other,
+LIMITS = {(1 << bits) - 1 for bits in (31, 32, 63, 64)} | {-(1 << bits) for bits in (31, 63)}  # but for one of these
 
 
 def explain(events: EventReader, changes: Sequence[Change]) -> str:
@@ -34,9 +36,23 @@ def explain_change(events: EventReader, change: Change) -> str:
     must, have_been = ("had to", "be") if change.only else ("could", "have been")
     if not change.only and right.startswith(POINTERS):  # any other that is not of use either would do
         right, must, have_been = "another pointer", "had to", "be"
+    elif _overflows(right, was):
+        right, must, have_been = "another value", "had to", "be"
     if static.kind is Kind.RET or name == RETURN_VALUE:
         return f"the function {must} return {right}, {gave}"
     return f"`{name}` {must} {have_been} {right} here, {gave}" if name else ""
+
+
+def _overflows(right: str, was: str) -> bool:
+    """Whether a number would be right only since arithmetic wraps, as it looks: no program means such a one.
+
+    That is how a formula makes 10 of three times a number.
+    """
+    try:
+        wanted, had = int(right), int(was)
+    except ValueError:
+        return False
+    return abs(had) < SMALL and abs(wanted) > LARGE and wanted not in LIMITS
 
 
 def values_of(events: EventReader, change: Change) -> dict[str, object]:

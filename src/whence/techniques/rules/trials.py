@@ -190,8 +190,9 @@ class Search:
     def trials(self, rules: Sequence[Rule], is_last: bool = False) -> list[Trial]:
         """Run rules on the failing cases, those that repair one on the passing cases, the best on further failing ones.
 
-        All are run on the first failing case, and on the others those that repair it; or all, where it ``is_last``. A
-        few failing cases are much alike where others are not: what repairs those alone is no repair of the fault.
+        All are run on the first failing case, and on the others those that repair it; or all, where it ``is_last``, or
+        several faults are looked for. A few failing cases are much alike where others are not: what repairs those alone
+        is no repair of the fault.
         """
         records = change_records(rules, self._sites)
         failing, passing = self._suite.failing, self._suite.passing
@@ -199,7 +200,8 @@ class Search:
             chosen = np.zeros((len(failing), len(rules)), np.bool_)
             chosen[0] = True
             first = self._verdicts(failing, rules, chosen)
-            chosen = np.logical_or(first[0] == Verdict.PASS, is_last) & ~chosen
+            on_all = is_last or self._suite.settings.everywhere
+            chosen = np.logical_or(first[0] == Verdict.PASS, on_all) & ~chosen
             first = np.where(chosen, self._verdicts(failing, rules, chosen), first)
         repaired = first == Verdict.PASS
         checked = self._suite.checks(records["block"].astype(np.int64)) & repaired.any(axis=0)
