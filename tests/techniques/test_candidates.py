@@ -106,6 +106,22 @@ def test_constants_become_neighbours_and_constants_of_the_function():
     assert 5 not in found
 
 
+def test_what_is_compared_is_also_compared_with_the_ends_of_ranges_next_to_it():
+    subject = subject_of(
+        "int main(int argc, char **argv)\n{\n    int c = **argv;\n    if (c == 240)\n        return c < 144;\n"
+        "    return c > 159 ? c * 80 : 2;\n}\n"
+    )
+    sites, describer = subject.alter_plan.sites, Describer(subject)
+    candidates = Candidates(subject, Profile.of(sites, [NOTHING]))
+
+    def tried(what: str) -> set[int | float]:
+        (site,) = (n for n in range(len(sites)) if describer.what(n) == what)
+        return numbers(candidates.of(site), Op.RIGHT_SET)
+
+    assert {143, 145, 144} <= tried("c > 159") and {158, 160, 159} <= tried("c < 144")
+    assert 144 in tried("c * 80") and 143 not in tried("c * 80")
+
+
 def test_values_are_changed_where_they_are_made():
     assert {rule.op for rule in rules_at(Role.STORE, "total")} == {Op.KEEP, Op.SET, Op.VARIABLE}  # total = 7
     assert [rule.op for rule in rules_at(Role.STORE, "inner")] == [Op.KEEP]  # i * 3 has a site

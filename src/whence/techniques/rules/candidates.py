@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 CONSTANTS = 12  # of the same function that are tried in a constant's place, the nearest ones
+BOUNDS = 4  # of these that are tried less one, and plus one, where a value is compared
 CASES = 12  # of a switch that are tried
 GUARDS = 8  # values of a switch each of which is led to another case
 VARIABLES = 16  # that are tried in another one's place
@@ -346,11 +347,17 @@ class _Site:
                     yield self._value(op, bits)
 
     def _instead(self, number: Number) -> list[Number]:
-        """What may stand in a constant's place: neighbours, doubled, halved, negated, and other constants around."""
+        """What may stand in a constant's place: neighbours, doubled, halved, negated, and other constants around.
+
+        In a comparison also the neighbours of the nearest of these: the end of one range is right before the next one.
+        """
         steps = [number + step for step in FRACTIONS] if isinstance(number, float) else []
         half = number / 2 if isinstance(number, float) else number // 2
         around = sorted((c for c in self.operands.constants if type(c) is type(number)), key=lambda c: abs(c - number))
-        return [number + 1, number - 1, *SMALL, 2 * number, half, -number, *steps, *around[: CONSTANTS + 1]]
+        others = around[: CONSTANTS + 1]
+        bounds = [c for c in others if c != number][:BOUNDS] if self.role is Role.COMPARE else []
+        ends = [bound + step for bound in bounds for step in (-1, 1)]
+        return [number + 1, number - 1, *SMALL, 2 * number, half, -number, *steps, *others, *ends]
 
     def _extremes(self) -> list[Number]:
         """The least and the greatest value that the site had."""
