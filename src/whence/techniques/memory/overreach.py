@@ -1,4 +1,4 @@
-"""What let an access go beyond its object: where its address comes from, and the condition that it hung on."""
+"""What let an access go beyond its object: where its address comes from, and what kept the loop going that it is in."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from whence.trace.slicing import dependences
 
 if TYPE_CHECKING:
     from whence.subject.subject import Subject
-    from whence.trace.trace import Trace
 
 MOST = 6  # statements, the nearest ones
-LET_IT = (Edge.ADDRESS, Edge.LIBRARY, Edge.CONTROL)  # what an access went where it did by
+OF_THE_ADDRESS = (Edge.ADDRESS, Edge.LIBRARY)
 
 
 def reaching(subject: Subject, checked: Checked, error: Error) -> list[tuple[Statement, str]]:
-    """The statements that the address of an access beyond its object comes from, and what its condition compared.
+    """The statements that the address of an access beyond its object comes from, and what its condition compared, where
+    that was decided more than once.
 
     The nearest first, each with a sentence that says so; values only, not what else was decided before. Empty for
     every other error.
@@ -30,7 +30,7 @@ def reaching(subject: Subject, checked: Checked, error: Error) -> list[tuple[Sta
         return []
     reader = TraceReader(subject, checked.trace)
     where = reader.statement(error.event)
-    criteria = list(_targets(checked.trace, error.event))
+    criteria = list(_targets(reader, error.event))
     if where is None or not criteria:
         return []
     statements = by_line(reader, compute(checked.trace, criteria, control=False)).statements
@@ -39,8 +39,17 @@ def reaching(subject: Subject, checked: Checked, error: Error) -> list[tuple[Sta
     return [(at, f"how far {access} went comes from here") for at in others]
 
 
-def _targets(trace: Trace, event: int) -> Iterator[int]:
-    """The references of the events that an access depends on, but for what it wrote or read."""
+def _targets(reader: TraceReader, event: int) -> Iterator[int]:
+    """The references of the events that an access went where it did by."""
+    trace = reader.trace
     for target, edge in dependences(trace.plan, trace.columns, event + 1):
-        if edge in LET_IT and 0 < target <= trace.events:
+        if 0 < target <= trace.events and (
+            edge in OF_THE_ADDRESS or (edge is Edge.CONTROL and _is_repeated(reader, target - 1))
+        ):
             yield target
+
+
+def _is_repeated(reader: TraceReader, event: int) -> bool:
+    """Whether the run came to an event's code more than once, as to the test of a loop."""
+    site = reader.trace.plan.sites[reader.trace.site(event)]
+    return len(reader.instances(int(site["segment"]))) > 1
