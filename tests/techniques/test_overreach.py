@@ -64,7 +64,8 @@ def test_what_was_written_does_not_count():
 def test_a_guard_that_was_asked_once_says_nothing_of_how_far():
     text = (
         "#include <stdlib.h>\n#include <string.h>\nint main(int argc, char **argv)\n{\n"
-        "    char *name = malloc(1);\n    if (argc < 9)\n        strcpy(name, argv[0]); /* 7 */\n    return *name == 7;\n}\n"
+        "    char *name = malloc(1);\n    if (argc < 9)\n        strcpy(name, argv[0]); /* 7 */\n"
+        "    return *name == 7;\n}\n"
     )
     subject, found = checked(text)
     assert 6 not in {statement.line for statement, _ in reaching(subject, found, found.errors[0])}
