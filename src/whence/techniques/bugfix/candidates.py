@@ -150,10 +150,17 @@ class FileCandidates:
             text = f"if ({condition}) ".encode("latin-1") + part.text
             yield self._edit(edit.line, (replace(part, text=text),))
 
-    def _units_on(self, line: int) -> Iterator[Unit]:
+    def _units_on(self, line: int) -> list[Unit]:
+        return self._units_by_line.get(line, [])
+
+    @cached_property
+    def _units_by_line(self) -> dict[int, list[Unit]]:
+        found: dict[int, list[Unit]] = {}
         for unit in self.source.units:
-            if line in lines_of(unit.node) and unit.end - unit.start <= LONGEST_UNIT:
-                yield unit
+            if unit.end - unit.start <= LONGEST_UNIT:
+                for line in lines_of(unit.node):
+                    found.setdefault(line, []).append(unit)
+        return found
 
     @cached_property
     def _entries_on(self) -> dict[int, list[tuple[Unit, Node]]]:

@@ -8,6 +8,7 @@ A name that is offered where it means nothing costs an edit that the compiler re
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 POINTER, NUMBER, OTHER = "pointer", "number", "other"
 _IGNORED = frozenset(("storage_class_specifier", "type_qualifier", "attribute_specifier"))
+_BLOCKS = ("compound_statement", "case_statement", "translation_unit")
+_DECLARING = frozenset((*_BLOCKS, "for_statement", "function_definition"))
 _AGGREGATE = re.compile(r"\b(?:struct|union)\b")
 _CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]+")
 
@@ -53,6 +56,13 @@ def kind_of(type_: str) -> str:
     return OTHER if _AGGREGATE.search(type_) else NUMBER
 
 
+def _declaring(node: Node | None) -> Node | None:
+    """The innermost node from one upward that declares variables for what is in it."""
+    while node is not None and node.type not in _DECLARING:
+        node = node.parent
+    return node
+
+
 class Scope:
     """The names of one file; members and constants are also those of ``headers``.
 
@@ -66,26 +76,40 @@ class Scope:
         self.texts = (source, *headers)
         self._shared = shared or {}
         self._declared: dict[int, list[tuple[str, str, int]]] = {}  # by where a declaration begins
+        self._visible: dict[tuple[int, int], dict[str, str]] = {}  # by block, and declarators in front of a place
         self._pointers: dict[int, set[str]] = {}  # to functions, by where a function begins
         self._siblings: dict[str, list[str]] = {}
 
     def variables(self, node: Node, before: int | None = None) -> dict[str, str]:
-        """The variables that a node can name, the innermost first, each with its type.
+        """The variables that a node can name, the innermost first, each with its type; not to be changed.
 
         Those are declared in front of it, or of the offset ``before``.
         """
+        block, start = _declaring(node.parent), node.start_byte if before is None else before
+        # Nothing is declared between two places of a block with the same number of declarators in front of them.
+        key = (block.id if block is not None else 0, bisect_right(self._declared_before, start))
+        if key not in self._visible:
+            self._visible[key] = self._variables(block, start)
+        return self._visible[key]
+
+    def _variables(self, block: Node | None, before: int) -> dict[str, str]:
         found: dict[str, str] = {}
-        at, start = node.parent, node.start_byte if before is None else before
-        while at is not None:
-            for name, type_ in self._declared_in(at, start):
+        while block is not None:
+            for name, type_ in self._declared_in(block, before):
                 found.setdefault(name, type_)
-            at = at.parent
+            block = _declaring(block.parent)
         for name, type_ in self._shared.items():
             found.setdefault(name, type_)
         return found
 
+    @cached_property
+    def _declared_before(self) -> list[int]:
+        """Where the declarators of the file end, in order."""
+        declarations = (node for node in walk(self.source.root) if node.type in ("declaration", "parameter_declaration"))
+        return sorted(end for node in declarations for _, _, end in _declarators(self.source, node))
+
     def _declared_in(self, node: Node, before: int) -> Iterator[tuple[str, str]]:
-        if node.type in ("compound_statement", "case_statement", "translation_unit"):
+        if node.type in _BLOCKS:
             for child in reversed(node.children):
                 if child.type == "declaration" and child.start_byte < before:
                     yield from self._names_of(child, before)
