@@ -522,6 +522,25 @@ def test_rounds_hold_every_searched_event_once(world: Any) -> None:
             assert defining == sorted(defining, reverse=True)
 
 
+@given(worlds(), st.integers(0, 12))
+def test_what_is_before_a_departure_comes_rounds_later(world: Any, departure: int) -> None:
+    sites, runs, _ = world
+    for number, run in enumerate(runs):
+        plain = target_of(plan_of(sites), number, run)
+        target = Target(plain.plan, plain.case, plain.observed, departure=departure)
+        rounds = list(target.rounds())
+        assert sorted(np.concatenate(rounds).tolist()) == target.searched.tolist()
+        for turn, events in enumerate(rounds):
+            leaders = target.leader[events]
+            clocks = target.events["clock"]
+            for leader in leaders.tolist():
+                is_early = bool(clocks[leader] < departure)
+                alike = np.flatnonzero((target.sites == target.sites[leader]) & ((clocks < departure) == is_early))
+                place = int(np.searchsorted(alike, leader))
+                expected = min(2 * (len(alike) - 1 - place), 2 * place + 1).bit_length() + 4 * is_early
+                assert turn == expected
+
+
 def test_a_stopped_search_keeps_what_it_has() -> None:
     plan = plan_of([(0, Role.STORE, 0), (1, Role.STORE, 0)])
     target = target_of(plan, 0, [(0, 1), (1, 1), (0, 2), (1, 2)])

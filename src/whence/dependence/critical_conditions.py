@@ -20,6 +20,7 @@ from whence.dependence.potential import Candidates
 from whence.dependence.predicates import Predicates
 from whence.findings import Symptom
 from whence.probe.layout import Kind
+from whence.subject.departure import Departure
 from whence.subject.recorder import Recording
 from whence.subject.trace_reader import TraceReader
 from whence.trace.columns import N_OUT
@@ -82,13 +83,14 @@ def _reached(found: Slice) -> Reached:
 class Influence:
     """Dependence in one run. Branches in functions of ``correct`` are passed over, to the call that led there.
 
-    ``earliest`` is an event before which data is not followed, since the run is so long.
+    ``earliest`` is an event before which data is not followed, since the run is so long. Branches before its
+    ``departure`` from a passing run have no other side: they went as they go there.
     """
 
     earliest = 0
 
-    def __init__(self, reader: TraceReader, correct: Iterable[str] = ()) -> None:
-        self.reader, self.trace = reader, reader.trace
+    def __init__(self, reader: TraceReader, correct: Iterable[str] = (), departure: Departure | None = None) -> None:
+        self.reader, self.trace, self._departure = reader, reader.trace, departure
         names = frozenset(correct)
         functions = reader.subject.program.functions
         self._correct = np.array([ref.name in names for ref in functions], bool)
@@ -96,7 +98,10 @@ class Influence:
     @cached_property
     def predicates(self) -> Predicates:
         """The run's branches, with the sides that they did not take."""
-        return Predicates(self.reader)
+        found = Predicates(self.reader)
+        if self._departure is not None:
+            found.rows = found.rows[found.rows["event"] >= self._departure.event]
+        return found
 
     @cached_property
     def _candidates(self) -> Candidates:

@@ -9,8 +9,9 @@ with the first critical predicate as the run to compare with.)
 The first paper has two orders: the last executed is switched first; or those that the failure depends on come first, by
 the number of dependence edges, and then the others, the last executed first. The second is the order by default.
 
-Beyond the papers, a switch that corrects more of the output, but not all of it, is kept as weaker evidence, since a
-fault often spoils several places.
+Beyond the papers, what a long run does as a passing one does it, up to where it departs from that, is switched last;
+and a switch that corrects more of the output, but not all of it, is kept as weaker evidence, since a fault often spoils
+several places.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from whence.dependence.predicates import Predicates
 from whence.dependence.slices import compute
 from whence.findings import Statement
 from whence.run.cases import Case
+from whence.subject.departure import Departure
 from whence.subject.trace_reader import TraceReader
 
 if TYPE_CHECKING:
@@ -47,14 +49,20 @@ class Failing:
 
     case: Case
     predicates: Predicates
+    departure: Departure | None = None
 
     @classmethod
-    def of(cls, reader: TraceReader, case: Case, references: Sequence[int]) -> Failing:
-        """From the recorded run; ``references`` are where its failure shows (a ``Start``'s), which may be nowhere."""
+    def of(
+        cls, reader: TraceReader, case: Case, references: Sequence[int], departure: Departure | None = None
+    ) -> Failing:
+        """From the recorded run; ``references`` are where its failure shows (a ``Start``'s), which may be nowhere.
+
+        What is in common with a passing run before the ``departure`` from it is switched last.
+        """
         predicates = Predicates(reader)
         if references:
             predicates.measure(compute(reader.trace, references))
-        return cls(case, predicates)
+        return cls(case, predicates, departure)
 
     def ordered(self, order: str = "dependence") -> Array:
         """The alternatives (ALTERNATIVE) in the order in which they are switched, at most ``MOST``."""
@@ -62,6 +70,8 @@ class Failing:
         keys = [rows["side"], -rows["event"]]
         if order == "dependence":
             keys.append(rows["depth"])
+            if self.departure is not None:
+                keys.append(rows["event"] < self.departure.event)
         return np.asarray(rows[np.lexsort(keys)][:MOST])
 
 

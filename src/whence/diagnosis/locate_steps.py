@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 
-import numpy as np
-
 from whence.alter.work import INTERRUPT, Work
 from whence.diagnosis.chain import patched_chain
 from whence.diagnosis.chosen_steps import ChosenSteps
@@ -39,7 +37,7 @@ from whence.run.outcome import Kind
 from whence.subject.initial_values import InitialValues
 from whence.subject.memory_check import Checker
 from whence.subject.recorder import Recording
-from whence.subject.runs import Runs, blocks_executed
+from whence.subject.runs import Runs, blocks_executed, nearest_passing
 from whence.subject.symptoms import symptom_of, unrecorded_symptom
 from whence.subject.trace_reader import TraceReader
 from whence.techniques.likely_invariants.technique import compared_values
@@ -517,10 +515,3 @@ def alternated(*rankings: Sequence[Entry]) -> list[Entry]:
             if entry is not None:
                 found.setdefault(entry.statement, entry)
     return list(found.values())
-
-
-def nearest_passing(runs: Runs, row: int) -> list[int]:
-    """Rows of the passing cases, those first whose coverage is nearest to the failing run's."""
-    executed = runs.counts != 0
-    distance = np.count_nonzero(executed != executed[row], axis=1)
-    return sorted(runs.passing, key=lambda other: (int(distance[other]), other))

@@ -143,7 +143,6 @@ class ReferenceSearch:
     def best(self, behind: int = -1) -> tuple[Choice, Reference] | None:
         """The preferred one of the kinds behind a choice (-1: of all); None where there is none in time."""
         wanted = [choice for choice in self._finders if choice > behind]
-        self._investigation.build(Variant.REPLAY)
         searching = SEARCHING if self._recording.trace.events > MANY else SEARCHING_SHORT
         with self._investigation.clock.part(searching):
             found: Sequence[Reference] = ()
@@ -192,6 +191,7 @@ class ReferenceSearch:
         """Of patched runs the one that changes least; of a long run the first."""
         if len(found) == 1 or self._recording.trace.events > MANY:
             return found[0]
+        self._investigation.build(Variant.REPLAY)
         clock = self._investigation.clock
         ends = clock.within(1.0)
         with Session(self._investigation.subject, self._recording.case, variant=Variant.REPLAY) as session:

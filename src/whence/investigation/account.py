@@ -135,6 +135,7 @@ def summary(subject: Subject, runs: Runs, recording: Recording | None = None, ch
     if recording is not None:
         kind = "failing" if recording.outcome.failed else "passing"
         lines.append(f"recorded the {kind} case `{recording.case.name}`" + _cut(recording))
+        lines += _departing(recording)
     return [*lines, *checks]
 
 
@@ -148,6 +149,14 @@ def _right_but_for_the_status(runs: Runs) -> Iterator[str]:
             f"{len(only)} of {count(len(outputs), 'case')} give the expected output, and exit status {statuses.pop()}: "
             "if that is right, say so (`status` of a case, docs/configuration.md), since else they fail"
         )
+
+
+def _departing(recording: Recording) -> list[str]:
+    """A line that tells how much of a long run is no other than in a passing one."""
+    if (departure := recording.departure) is None:
+        return []
+    where = f"block {departure.clock + 1:,} of {recording.trace.blocks:,}"
+    return [f"it departs from the passing case `{departure.case}` at {where}: what both did before is looked at last"]
 
 
 def _cut(recording: Recording) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from whence.run.cases import Case
     from whence.run.result import RunResult
     from whence.subject.coverage import Coverage, OtherRun
+    from whence.subject.departure import Departure
     from whence.subject.recorder import Recorder, Recording, Worth
     from whence.subject.runs import Runs, Tested
     from whence.subject.subject import Subject
@@ -31,6 +32,7 @@ RUNNING = 0.5  # of the time, at most, for running the cases
 WINDOW = 64 << 20  # bytes that are kept of a recording, at most, where it is too long as a whole
 NAMED = 5  # failing cases of which the first that can be recorded is taken
 FEW = 3  # passing cases from which on the checks that passed within a failing one do not count
+COMPARED, LONGEST_COMPARED = 2, 1_000_000  # passing runs that a failing one may depart from, and their blocks at most
 MOST_ALIKE = 5  # failing cases that are looked at together
 
 
@@ -82,6 +84,7 @@ class Investigation:
         self._runs: Runs | None = None
         self.recorded: Recording | None = None  # the first failing run that was recorded
         self.checks: Sequence[OtherRun] = ()  # of it that passed
+        self._departures: dict[str, Departure | None] = {}  # by the names of failing cases
 
     def __enter__(self) -> Self:
         return self
@@ -316,6 +319,7 @@ class Investigation:
                     worth = self._suspicion() if tested.case.command is not None and self.runs.failing else None
                     recording = self.recorder.record(tested.case, tested.outcome, worth=worth, watch=watch)
                 recording.plain = self._own_run(recording)
+                recording.departure = self._departure(row, recording)
                 self.recorded = self.recorded or recording
                 return row, recording
             except SubjectError as error:
@@ -323,6 +327,32 @@ class Investigation:
                     raise
                 self.runs.left_out.append(f"not recorded: {error}")
         raise AssertionError("there is a row")
+
+    @property
+    def departures(self) -> dict[str, Departure]:
+        """Where recorded failing runs, by the names of their cases, depart from passing ones; of short ones nothing."""
+        return {name: one for name, one in self._departures.items() if one is not None}
+
+    def _departure(self, row: int, recording: Recording) -> Departure | None:
+        """Where a long failing run departs from the passing one that it has most in common with, of the nearest few."""
+        from whence.errors import WhenceError
+        from whence.subject.departure import Departure, departure, is_comparable, latest
+        from whence.subject.runs import blocks_executed, nearest_passing
+
+        name, found = recording.case.name, list[Departure]()
+        if recording.case.command is not None or not is_comparable(recording.trace):
+            return None
+        if name not in self._departures:
+            lengths = blocks_executed(self.subject, self.runs)
+            near = [other for other in nearest_passing(self.runs, row) if 0 < lengths[other] <= LONGEST_COMPARED]
+            for other in near[:COMPARED]:
+                tested = self.runs.tested[other]
+                with suppress(WhenceError):  # nothing depends on any one of them
+                    passing = self.record(tested)
+                    if passing.case.command is None and is_comparable(passing.trace):
+                        found.append(departure(recording.trace, passing.trace, tested.case.name))
+            self._departures[name] = latest(found)
+        return self._departures[name]
 
     def _own_run(self, recording: Recording) -> RunResult | None:
         """The program's own run of a case whose recorded one crashed: different signals may have ended the two."""

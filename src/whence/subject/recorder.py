@@ -22,6 +22,7 @@ from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
 from whence.run.runner import Runner, TraceRequest
 from whence.run.sandbox import LAYOUTS
+from whence.subject.departure import Departure
 from whence.subject.file_streams import name_files
 from whence.subject.memory_check import Checker
 from whence.subject.memory_words import memory_outcome
@@ -70,7 +71,8 @@ class Recording:
 
     ``is_cut``: the trace holds only the beginning of a run that did not end; ``is_early``: and not more of it than runs
     that end are long, so that what goes round in it need not be what does not end. ``process`` tells which of a
-    command's processes was recorded. ``plain`` is the run of the program itself, where it was looked at.
+    command's processes was recorded. ``plain`` is the run of the program itself, where it was looked at. ``departure``
+    tells from where on a long failing run is not what a passing one is, where that was looked at.
     """
 
     case: Case
@@ -81,6 +83,7 @@ class Recording:
     is_early: bool = False
     process: str = ""
     plain: RunResult | None = None
+    departure: Departure | None = None
 
     @property
     def has_threads(self) -> bool:

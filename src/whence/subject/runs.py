@@ -452,6 +452,15 @@ def coverage(subject: Subject, runs: Runs) -> Any:
     return Coverage(runs.counts[:, used], failed, named, [tested.case.name for tested in runs.tested])
 
 
+def nearest_passing(runs: Runs, row: int) -> list[int]:
+    """Rows of the passing cases, those first whose coverage is nearest to that of the case in ``row``."""
+    import numpy as np
+
+    executed = runs.counts != 0
+    distance = np.count_nonzero(executed != executed[row], axis=1)
+    return sorted(runs.passing, key=lambda other: (int(distance[other]), other))
+
+
 def blocks_executed(subject: Subject, runs: Runs) -> NDArray[np.int64]:
     """For each row, how many blocks its run executed: the run's length."""
     import numpy as np

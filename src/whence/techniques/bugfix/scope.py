@@ -105,7 +105,9 @@ class Scope:
     @cached_property
     def _declared_before(self) -> list[int]:
         """Where the declarators of the file end, in order."""
-        declarations = (node for node in walk(self.source.root) if node.type in ("declaration", "parameter_declaration"))
+        declarations = (
+            node for node in walk(self.source.root) if node.type in ("declaration", "parameter_declaration")
+        )
         return sorted(end for node in declarations for _, _, end in _declarators(self.source, node))
 
     def _declared_in(self, node: Node, before: int) -> Iterator[tuple[str, str]]:

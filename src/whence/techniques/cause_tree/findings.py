@@ -25,6 +25,7 @@ from whence.techniques.cause_tree.explanation import Explanation, Line
 from whence.techniques.cause_tree.tree import INTERRUPT, Node, Settings, Tree
 from whence.techniques.cause_tree.weakest_precondition import Preconditions
 
+FEW_EARLY = 100  # events before the departure from a passing run that have other values: they are as recorded then
 MOST_FOLLOWED = 1_000_000  # events that led to the failure through which data is followed, the last ones
 MOST_EVENTS = 200_000  # that are encoded, the last ones; what they take from earlier ones is as recorded
 FIRST_EVENTS = 20_000  # that are encoded where time may be short: how long they take tells how many more there can be
@@ -67,11 +68,16 @@ class Seconds:
 
 @dataclass(slots=True)
 class Built:
-    """A tree with what it was made from; ``events`` counts those that matter, of which the last are ``encoded``."""
+    """A tree with what it was made from.
+
+    ``led`` counts the events that led to the failure, ``events`` those of them that no passing run has in common with
+    it, of which the last are ``encoded``.
+    """
 
     tree: Tree
     path: Path
     decider: Decider
+    led: int
     events: int
     encoded: int
     seconds: Seconds
@@ -86,14 +92,21 @@ def build(reader: TraceReader, symptom: Symptom, recording: Recording, options: 
     references = list(symptom.details.get("criteria", []))
     if not references:
         raise SubjectError(f"the symptom has no place in the trace: {symptom.text}", "try `whence locate` instead")
-    influence = Influence(reader, options.correct)
+    departure = recording.departure
+    influence = Influence(reader, options.correct, departure)
     silent = influence.silent(symptom, recording)
     overrun = influence.neighbours.overrun if symptom.kind == "crash" else None
     references += [overrun.event + 1] if overrun else []
     events = np.arange(influence.trace.events)
     if options.slices:
-        events = influence.relevant_slice(references, silent, MOST_EVENTS).events
+        last = MOST_EVENTS if departure is None else max(influence.trace.events - departure.event, 1)
+        events = influence.relevant_slice(references, silent, last).events
     influence.earliest = int(events[-MOST_FOLLOWED]) if len(events) > MOST_FOLLOWED else 0
+    led = len(events)
+    if led > FIRST_EVENTS and departure is not None:
+        events = events[departure.matters(events)]
+        few = np.count_nonzero(events < departure.event) <= FEW_EARLY
+        influence.earliest = max(influence.earliest, departure.event if few else 0)
     sliced = time.monotonic()
     path, encoded, interrupted = _encoded(recording, influence, events, began + ENCODING * options.budget)
     ready = time.monotonic()
@@ -110,7 +123,7 @@ def build(reader: TraceReader, symptom: Symptom, recording: Recording, options: 
     tree.stopped = INTERRUPT if interrupted else tree.stopped
     walking = preconditions.seconds - decider.seconds
     seconds = Seconds(sliced - began, ready - sliced, walking, decider.seconds, time.monotonic() - began)
-    return Built(tree, path, decider, len(events), encoded, seconds)
+    return Built(tree, path, decider, led, len(events), encoded, seconds)
 
 
 def _encoded(recording: Recording, influence: Influence, events: Events, latest: float) -> tuple[Path, int, bool]:
@@ -217,7 +230,12 @@ def _summary(built: Built, explanation: Explanation, options: Options) -> Iterab
             else ", for more there was no time: --budget 5m"
         )
         yield f"{built.events:,} events led to the failure; causes are looked for among the last {built.encoded:,}{why}"
-    if built.events > MOST_FOLLOWED:
+    if built.led > built.events:
+        yield (
+            f"{built.led:,} events led to the failure; causes are looked for among the {built.events:,} of them that "
+            "no passing run has in common with it"
+        )
+    if built.led > MOST_FOLLOWED:
         yield f"values are followed back through the last {MOST_FOLLOWED:,} of these events"
     if tree.stopped == INTERRUPT:
         yield "interrupted: causes are missing"

@@ -15,6 +15,7 @@ from pathlib import Path as FilePath
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whence.dependence.critical_conditions import Influence
 from whence.errors import SubjectError
@@ -90,7 +91,8 @@ class EventReader(Protocol):
 class Run:
     """A recorded run encoded; ``references`` are where its outcome shows (see ``trace/columns.py``).
 
-    ``events`` tells of the encoding's events. Raises SubjectError where too much led to the outcome.
+    ``events`` tells of the encoding's events. What a long run has in common with a passing one, before it departs from
+    that, is as it was recorded. Raises SubjectError where too much led to the outcome.
     """
 
     events: EventReader
@@ -99,12 +101,13 @@ class Run:
         self.reader, self.recording, self.references = reader, recording, list(references)
         self.events = reader
         trace, inputs = reader.trace, inputs_of(recording.case)
-        self.influence = Influence(reader)
+        self.influence = Influence(reader, departure=recording.departure)
         self._slices: dict[tuple[int, ...], frozenset[int]] = {}
         if trace.events <= WHOLE:
             self.encoding = encoder.encode(trace, inputs, cut=CUT, cells=CELLS)
         else:
-            _check_length(len(self.influence.sliced(references).events))  # which is quick, and most are too long by far
+            # which is quick, and most are too long by far
+            _check_length(self._mattering(self.influence.sliced(references).events).size)
             relevant = self.relevant(self.references)
             _check_length(len(relevant))
             self.encoding = encoder.encode(trace, inputs, relevant, CUT)
@@ -115,8 +118,20 @@ class Run:
         """The events of the relevant slice from some references."""
         key = tuple(references)
         if key not in self._slices:
-            self._slices[key] = frozenset(self.influence.relevant_slice(references).events.tolist())
+            sliced = self.influence.relevant_slice(references, last=self._last).events
+            self._slices[key] = frozenset(self._mattering(sliced).tolist())
         return self._slices[key]
+
+    @property
+    def _last(self) -> int | None:
+        """How many of the last events of a slice may read what other branches could have written; None: all."""
+        departure = self.recording.departure
+        return None if departure is None else max(self.reader.trace.events - departure.event, 1)
+
+    def _mattering(self, events: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of the events of a slice those that a passing run does not have in common with this one."""
+        departure = self.recording.departure
+        return events if departure is None else events[departure.matters(events)]
 
     @cached_property
     def has_loops(self) -> bool:

@@ -95,4 +95,5 @@ def _failing(investigation: Investigation, row: int) -> Failing:
     """A failing case with its recording. Raises SubjectError where recording changes its verdict."""
     recording = investigation.record_failing([row])[1]
     start = symptom_start(symptom_of(recording, investigation.subject.folder))
-    return Failing.of(TraceReader(investigation.subject, recording.trace), recording.case, start.references)
+    reader = TraceReader(investigation.subject, recording.trace)
+    return Failing.of(reader, recording.case, start.references, recording.departure)

@@ -11,7 +11,7 @@ outcome of a branch mends the most, and coverage is judged by Op2 rather than Ta
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -28,6 +28,7 @@ from whence.errors import SubjectError, WhenceError
 from whence.findings import Entry, Findings, Statement, rank
 from whence.probe.sites import Role
 from whence.subject.coverage import Coverage
+from whence.subject.departure import Departure
 from whence.subject.recorder import Recorder
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.subject.symptoms import symptom_of
@@ -53,9 +54,16 @@ LISTED = 5  # pairs of one statement in one run that are listed
 
 
 def search(
-    subject: Subject, failing: Sequence[Case], others: Sequence[Case], work: Work, settings: Settings | None = None
+    subject: Subject,
+    failing: Sequence[Case],
+    others: Sequence[Case],
+    work: Work,
+    settings: Settings | None = None,
+    departures: Mapping[str, Departure] | None = None,
 ) -> Searched:
     """Search failing cases for pairs, with the values that they and other cases have had.
+
+    ``departures`` tell, by the names of failing cases, where these depart from passing ones, where that is known.
 
     Raises SubjectError where no failing run can be altered: each of them passes when it is observed.
     """
@@ -69,8 +77,11 @@ def search(
     chosen = sorted(zip(observed, failing, strict=True), key=lambda pair: pair[0].length)
     left_out = [f"{case.name}: {_why_not(run)}" for run, case in chosen if _why_not(run)]
     with Recorder(subject) as recorder:
+        since = {name: one.clock for name, one in (departures or {}).items()}
         targets = [
-            Target(plan, case, run, wrong_output(recorder, case, run)) for run, case in chosen if not _why_not(run)
+            Target(plan, case, run, wrong_output(recorder, case, run), since.get(case.name, 0))
+            for run, case in chosen
+            if not _why_not(run)
         ]
     if not targets:
         raise SubjectError(f"no failing run can be altered: {'; '.join(left_out)}", HELP)

@@ -23,6 +23,7 @@ Words = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
 
 DEFINING = (Role.STORE, Role.RESULT, Role.RETURN, Role.BRANCH)
+EARLY = 4  # rounds by which comes later what a passing run has in common with the failing one
 USING = (Role.LOAD, Role.SWITCH, Role.ARGUMENT)
 
 
@@ -82,10 +83,13 @@ class Target:
     ``sites`` and ``statements`` number each event's; ``occurrence`` counts the executions of its site from 1 to
     ``instances``; ``leader`` is the first event whose change has the same effect. ``searched`` are the indices of the
     events to alter; ``late`` those behind ``wrong``, the call that wrote the first wrong byte, which can change nothing
-    about that. ``pointers`` more hold addresses, which are left alone.
+    about that. ``pointers`` more hold addresses, which are left alone. What has a clock before the ``departure`` from a
+    passing run comes in later rounds.
     """
 
-    def __init__(self, plan: Plan, case: Case, observed: Observed, wrong: Point | None = None) -> None:
+    def __init__(
+        self, plan: Plan, case: Case, observed: Observed, wrong: Point | None = None, departure: int = 0
+    ) -> None:
         self.plan, self.case, self.observed, self.events = plan, case, observed, observed.events
         self.sites = self.events["site"].astype(np.int64)
         self.statements = plan.statements[self.sites]
@@ -97,6 +101,7 @@ class Target:
         end = np.searchsorted(searched, self._last(wrong), side="right")
         self.searched, self.late = searched[:end], searched[end:]
         self._line_end = _line_end(case, observed)
+        self._is_early = self.events["clock"] < departure
 
     def _last(self, wrong: Point | None) -> int:
         """The last event that can still change what is wrong: none behind the call that wrote it."""
@@ -119,9 +124,11 @@ class Target:
         definitions and branches first. Events that share a leader are in the same round.
         """
         leader = self.leader[self.searched]
-        last, first = self.instances - self.occurrence, self.occurrence - 1
+        occurrence, instances = _occurrences(2 * self.sites + self._is_early)
+        last, first = instances - occurrence, occurrence - 1
         place = np.minimum(2 * last, 2 * first + 1)[leader]
         rounds = np.frexp(place.astype(np.float64))[1]  # 0, 1, 2 and 3, 4 to 7, ...
+        rounds += EARLY * self._is_early[leader]
         order = np.lexsort((place, ~self.plan.is_defining[self.sites[self.searched]], rounds))
         cuts = np.searchsorted(rounds[order], np.arange(1, int(rounds.max(initial=0)) + 1))
         yield from np.split(self.searched[order], cuts)

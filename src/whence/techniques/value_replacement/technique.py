@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from whence.alter.work import Work
+from whence.errors import SubjectError
 from whence.findings import Findings
 from whence.investigation.account import search_summary, summary
 from whence.investigation.investigation import Investigation
@@ -37,6 +39,8 @@ class ValueReplacement:
         neighbours = self.neighbours and not self.full and not self.plain
         settings = Settings(full=self.full, neighbours=neighbours, prunes=self.prune, sets=self.sets)
         subject = investigation.subject
+        with suppress(SubjectError):  # what is known of the shortest run says what is searched first
+            investigation.record_failing(rows)
         with investigation.work() as work:
             searched = searched_pairs(investigation, rows, work, settings)
             findings = values(subject, searched, investigation.coverage, self.ties, self.plain)
@@ -56,7 +60,7 @@ def searched_pairs(
     tested = investigation.runs.tested
     failing = [tested[row].case for row in rows]
     others = [other.case for row, other in enumerate(tested) if row not in rows]
-    return search(investigation.subject, failing, others, work, settings)
+    return search(investigation.subject, failing, others, work, settings, investigation.departures)
 
 
 def replaced(investigation: Investigation, rows: Sequence[int], work: Work) -> Findings:
