@@ -61,6 +61,42 @@ def test_what_was_written_does_not_count():
     assert {8, 16, 20, 21} <= lines and 4 not in lines
 
 
+COPIED = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char *part_of(const char *text, int length)
+{
+    char *copy = malloc(length + 1);
+    memcpy(copy, text, length + 1);     /* 7 */
+    return copy;
+}
+static int counted(int first, int last)
+{
+    int count = last - first + 1;       /* 12 */
+    if (count < 0)
+        count = 0;
+    return count;                       /* 15 */
+}
+int main(int argc, char **argv)
+{
+    char *text = calloc(8, 1);
+    int first = argc, last = 40;        /* 20 */
+    int count = counted(first, last);   /* 21 */
+    char *copy = part_of(text + first, count); /* 22 */
+    printf("%d\\n", copy[0] == 0);
+    return 0;
+}
+"""
+
+
+def test_of_many_bytes_that_begin_inside_it_is_how_many_they_are():
+    subject, found = checked(COPIED)
+    lines = [statement.line for statement, _ in reaching(subject, found, found.errors[0])]
+    assert {12, 15, 21, 22} <= set(lines)
+    assert not {6, 19} & set(lines)  # neither where the copy goes to, nor where the text lies
+
+
 def test_a_guard_that_was_asked_once_says_nothing_of_how_far():
     text = (
         "#include <stdlib.h>\n#include <string.h>\nint main(int argc, char **argv)\n{\n"

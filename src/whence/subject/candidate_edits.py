@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, islice, pairwise
+from itertools import pairwise
 from math import ceil
 from os import cpu_count
 from pathlib import Path
@@ -41,6 +41,7 @@ from whence.subject.subject import Subject
 CHOSEN = "WHENCE_EDIT"  # as probe/edits/choose.c has it
 BATCH = 500  # edits of a build
 FIRST_WINDOW, WINDOW = BATCH // 2, 4 * BATCH  # edits that are sorted by file at a time, at first and at most
+WAITING = 1.0  # seconds that edits are waited for until those are built that are there
 AHEAD = 1  # batches that wait for a processor
 ROUNDS = 20  # of leaving out what does not compile
 PORTION = 64  # runs at a time; the clock is looked at in between
@@ -417,15 +418,27 @@ class CandidateRuns:
 
 
 def _batches(files: Mapping[str, CSource], edits: Iterable[SourceEdit]) -> Iterator[tuple[str, list[SourceEdit]]]:
-    """Edits of one file each, as many as a build has, in the order of their first ones; few are asked for ahead."""
+    """Edits of one file each, as many as a build has, in the order of their first ones; few are asked for ahead.
+
+    Where edits of large files are long in making, those that are there are built meanwhile.
+    """
     choices, size = (edit for edit in edits if can_be_chosen(files[edit.file], edit)), FIRST_WINDOW
-    while first := list(islice(choices, 1)):
+    is_over = False
+    while not is_over:
         open_: dict[str, list[SourceEdit]] = {}
-        for edit in chain(first, islice(choices, size - 1)):
+        waited = 0.0
+        for _ in range(size):
+            asked = time.monotonic()
+            edit = next(choices, None)
+            waited += time.monotonic() - asked
+            if is_over := edit is None:
+                break
             batch = open_.setdefault(edit.file, [])
             batch.append(edit)
             if len(batch) == BATCH:
                 yield edit.file, open_.pop(edit.file)
+            if waited > WAITING:
+                break
         yield from open_.items()
         size = min(2 * size, WINDOW)
 
