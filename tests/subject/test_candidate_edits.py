@@ -164,6 +164,26 @@ def check_the_same(subject: Subject, source: CSource, edits: list[SourceEdit], f
                 assert (one.stdout, one.code) == (other.stdout, other.code), edited(source, edit).decode()
 
 
+def test_edits_that_are_long_in_making_keep_none_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = CSource(b"int main(int argc, char **argv)\n{\n    int n = argc;\n    n += 2;\n    return n;\n}\n")
+    files = {"p.c": FileCandidates(source, "p.c")}
+    edits = list(ordered(files, [("p.c", 4)], {}))[:6]
+    assert len(edits) == 6
+    given = list[SourceEdit]()
+
+    def slowly():  # type: ignore[no-untyped-def]
+        for edit in edits:
+            given.append(edit)
+            yield edit
+
+    assert [len(batch) for _, batch in candidate_edits._batches({"p.c": source}, slowly())] == [6]
+    monkeypatch.setattr(candidate_edits, "WAITING", -1.0)
+    given.clear()
+    batches = candidate_edits._batches({"p.c": source}, slowly())
+    assert len(next(batches)[1]) == len(given) == 1
+    assert sum(len(batch) for _, batch in batches) == 5
+
+
 def test_each_edit_of_one_build_does_what_the_edited_source_does(places: Subject, tmp_path: Path) -> None:
     source, edits = candidates(PLACES)
     known = (edit for edit in edits if not divides_by_zero(edit) and not prints_an_address(edit))
