@@ -79,7 +79,7 @@ def test_the_runs_depart_where_one_goes_round_again() -> None:
     assert found.case == "one"  # which has one turn of the loop in common with it, where `none` has none
     assert 20_000 < found.event < recorded().trace.events
     here = reader.statement(found.event)
-    assert here is not None and here.line in (line("DEPARTS"), line("FAULT"))
+    assert here is not None and here.line == line("DEPARTS")
 
 
 def test_what_was_carried_along_differs_before() -> None:
@@ -104,20 +104,16 @@ def test_values_are_compared_as_one_by_one() -> None:
     assert found.in_common == found.event - len(wanted)
 
 
-def test_what_matters() -> None:
-    found = Departure("case", 100, 10, np.array([3, 50]))
-    assert found.matters(np.array([2, 3, 49, 50, 99, 100, 101])).tolist() == [
-        False,
-        True,
-        False,
-        True,
-        False,
-        True,
-        True,
-    ]
+def test_what_of_a_slice_is_looked_at() -> None:
+    events = np.arange(900, 1100)
+    few, many = (Departure("case", 1000, 10, np.arange(1000 - number, 1000)) for number in (20, 500))
+    assert few.looked_at(events, 1_000).tolist() == list(range(1000, 1100))
+    assert many.looked_at(events[::2], 1_000).tolist() == list(range(1000, 1100, 2))  # 50 of the slice differ
+    all_differ, wide = Departure("case", 1000, 10, np.arange(1000)), np.arange(800, 1100)
+    assert all_differ.looked_at(wide, 1_000).tolist() == wide.tolist()
+    assert all_differ.looked_at(wide, 200).tolist() == list(range(1000, 1100))  # too many as a whole
     assert latest([]) is None
-    other = Departure("other", 100, 10, np.array([3]))
-    assert latest([found, other]) is other
+    assert latest([many, few]) is few
 
 
 def test_short_runs_are_not_compared() -> None:
@@ -148,9 +144,18 @@ def test_formulas_take_what_both_runs_did_as_recorded() -> None:
     symptom = symptom_of(recording, subject.folder)
     run = FailingRun(reader, recording, symptom, Encoder(subject.program, subject.plan))
     events = np.array(sorted(run.relevant(run.references)))
-    assert departing().matters(events).all() and len(events) < 200
+    assert (events >= departing().event).all() and len(events) < 200
     whole = FailingRun(reader, replace(recording, departure=None), symptom, Encoder(subject.program, subject.plan))
     assert set(events.tolist()) < whole.relevant(whole.references)
+
+
+def test_what_formulas_take_from_before_has_the_value_that_it_had() -> None:
+    recording, subject = recorded(), investigation().subject
+    reader = TraceReader(subject, recording.trace)
+    run = FailingRun(reader, recording, symptom_of(recording, subject.folder), Encoder(subject.program, subject.plan))
+    symbols, value = run.encoding.symbols, run.encoding.evaluation.value
+    known = {symbols[term].name: value(term) for term in symbols if symbols[term].event >= departing().event}
+    assert known["wanted"] == 2 and None not in known.values()
 
 
 def test_causes_are_looked_for_behind_it() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from whence.formula.encoding import SymbolKind
 from whence.formula.library import Library
 from whence.formula.objects import Objects
 from whence.formula.registers import Frame, Getter
@@ -111,7 +110,7 @@ class Compiler:
         def step(frame: Frame, row: int, event: int) -> None:
             term = frame.locals.get(slot)
             if term is None:
-                term = frame.locals[slot] = state.encoding.symbol(SymbolKind.INITIAL, local, width, event)
+                term = frame.locals[slot] = state.unwritten(event, local, width)
             frame.blocks[block][name] = state.note(Kind.LOAD, event, term, None)
 
         return step

@@ -191,6 +191,11 @@ class State:
             assert found is not None
         return found
 
+    def unwritten(self, event: int, local: str, width: int) -> Term:
+        """What a load takes from a private local that no encoded event has stored in: what it had, where one did."""
+        value = self.trace.value(event - self.tape.base)
+        return self.known_symbol(SymbolKind.INITIAL, local, width, event, value)
+
     def known_symbol(self, kind: SymbolKind, name: str, width: int, event: int, value: int | None) -> Term:
         """A symbol of a recorded value, of which the library's part is told."""
         symbol = self.encoding.symbol(kind, name, width, event, value)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from whence.trace.trace import Trace
 
 LONG = 20_000  # events of a run of which all can be looked at anyway
+FEW = 100  # events of a slice, before the departure, that have other values
 AT_ONCE = 1 << 20  # events whose values are compared
 ADDRESSES = (1 << 32, 1 << 47)  # of blocks, variables and functions: they lie elsewhere where a name is longer
 
@@ -24,9 +25,10 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """The ``event`` behind the last block that a run has in common with the passing ``case``, and its block ``clock``.
+    """The ``event`` with which the last part of a block begins that a run has in common with the passing ``case``.
 
-    ``differing`` are the events before it, ascending, that have other values than there.
+    There it was decided to go another way. ``clock`` is that of its block. ``differing`` are the events before it,
+    ascending, that have other values than there.
     """
 
     case: str
@@ -34,9 +36,15 @@ class Departure:
     clock: int
     differing: Integers
 
-    def matters(self, events: Integers) -> NDArray[np.bool_]:
-        """Of some events which are behind the departure, or have another value than in the passing run."""
-        return np.asarray((events >= self.event) | np.isin(events, self.differing))
+    def looked_at(self, events: Integers, most: int) -> Integers:
+        """Of the events of a slice, ascending, those that are worth the time that it takes to encode them.
+
+        All, unless hardly any of those before the departure has another value than in the passing run, or there are
+        more than ``most``: then those behind it, for which what was before is as recorded.
+        """
+        early = int(np.searchsorted(events, self.event))
+        few = np.count_nonzero(np.isin(events[:early], self.differing)) <= FEW
+        return events[early:] if few or len(events) > most else events
 
     @property
     def in_common(self) -> int:
@@ -54,9 +62,8 @@ def departure(trace: Trace, other: Trace, case: str) -> Departure:
     rows, others = (one.columns.segments["id"][: one.segments] for one in (trace, other))
     length = min(len(rows), len(others))
     unlike = np.flatnonzero(rows[:length] != others[:length])
-    row = int(unlike[0]) if len(unlike) else length
-    event = int(trace.columns.segments["event"][row]) if row < trace.segments else trace.events
-    clock = int(trace.segment_clock[row]) if row < trace.segments else trace.blocks
+    row = max(int(unlike[0]) - 1 if len(unlike) else length - 1, 0)
+    event, clock = int(trace.columns.segments["event"][row]), int(trace.segment_clock[row])
     parts = [_differing(trace, other, start, min(start + AT_ONCE, event)) for start in range(0, event, AT_ONCE)]
     return Departure(case, event, clock, np.concatenate([np.zeros(0, np.int64), *parts]))
 

@@ -25,7 +25,6 @@ from whence.techniques.cause_tree.explanation import Explanation, Line
 from whence.techniques.cause_tree.tree import INTERRUPT, Node, Settings, Tree
 from whence.techniques.cause_tree.weakest_precondition import Preconditions
 
-FEW_EARLY = 100  # events before the departure from a passing run that have other values: they are as recorded then
 MOST_FOLLOWED = 1_000_000  # events that led to the failure through which data is followed, the last ones
 MOST_EVENTS = 200_000  # that are encoded, the last ones; what they take from earlier ones is as recorded
 FIRST_EVENTS = 20_000  # that are encoded where time may be short: how long they take tells how many more there can be
@@ -70,8 +69,8 @@ class Seconds:
 class Built:
     """A tree with what it was made from.
 
-    ``led`` counts the events that led to the failure, ``events`` those of them that no passing run has in common with
-    it, of which the last are ``encoded``.
+    ``led`` counts the events that led to the failure, ``events`` those of them from where the run departs from a
+    passing one, of which the last are ``encoded``.
     """
 
     tree: Tree
@@ -104,9 +103,9 @@ def build(reader: TraceReader, symptom: Symptom, recording: Recording, options: 
     influence.earliest = int(events[-MOST_FOLLOWED]) if len(events) > MOST_FOLLOWED else 0
     led = len(events)
     if led > FIRST_EVENTS and departure is not None:
-        events = events[departure.matters(events)]
-        few = np.count_nonzero(events < departure.event) <= FEW_EARLY
-        influence.earliest = max(influence.earliest, departure.event if few else 0)
+        events = departure.looked_at(events, MOST_EVENTS)
+        if len(events) < led:
+            influence.earliest = departure.event
     sliced = time.monotonic()
     path, encoded, interrupted = _encoded(recording, influence, events, began + ENCODING * options.budget)
     ready = time.monotonic()
@@ -232,8 +231,8 @@ def _summary(built: Built, explanation: Explanation, options: Options) -> Iterab
         yield f"{built.events:,} events led to the failure; causes are looked for among the last {built.encoded:,}{why}"
     if built.led > built.events:
         yield (
-            f"{built.led:,} events led to the failure; causes are looked for among the {built.events:,} of them that "
-            "no passing run has in common with it"
+            f"{built.led:,} events led to the failure; causes are looked for among the {built.events:,} of them "
+            "from where it departs from a passing run"
         )
     if built.led > MOST_FOLLOWED:
         yield f"values are followed back through the last {MOST_FOLLOWED:,} of these events"

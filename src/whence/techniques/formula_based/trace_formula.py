@@ -107,10 +107,14 @@ class Run:
             self.encoding = encoder.encode(trace, inputs, cut=CUT, cells=CELLS)
         else:
             # which is quick, and most are too long by far
-            _check_length(self._mattering(self.influence.sliced(references).events).size)
+            sliced = self.influence.sliced(references).events
+            _check_length(mattering := len(self._mattering(sliced)))
             relevant = self.relevant(self.references)
             _check_length(len(relevant))
             self.encoding = encoder.encode(trace, inputs, relevant, CUT)
+            if mattering < len(sliced) and recording.departure is not None:
+                case = recording.departure.case
+                self.encoding.notes[f"what came before it departs from the passing case `{case}`"] += 1
         self.path = Path(self.encoding, trace, self.influence.sources)
         self.goals = Goals(reader, self.path, self.influence)
 
@@ -129,9 +133,9 @@ class Run:
         return None if departure is None else max(self.reader.trace.events - departure.event, 1)
 
     def _mattering(self, events: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Of the events of a slice those that a passing run does not have in common with this one."""
+        """Of the events of a slice those that are encoded: of a long run what comes behind its departure."""
         departure = self.recording.departure
-        return events if departure is None else events[departure.matters(events)]
+        return events if departure is None else departure.looked_at(events, MOST_EVENTS)
 
     @cached_property
     def has_loops(self) -> bool:
