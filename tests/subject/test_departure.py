@@ -65,7 +65,7 @@ def investigation(wanted: str = "2") -> Investigation:
 
 @cache
 def recorded() -> Recording:
-    return investigation().record_failing(investigation().failing_rows())[1]
+    return investigation().record_departing(investigation().failing_rows()[0])
 
 
 def departing() -> Departure:
@@ -121,7 +121,7 @@ def test_short_runs_are_not_compared() -> None:
     cases = [Case("fails", ("2",), expected=Expected(b"8\n")), Case("one", ("1",), expected=Expected(b"0\n"))]
     subject = subject_from_sources([folder / "p.c"], ["-w"], cases, DEFAULT_LIMITS)
     with Investigation(subject) as short:
-        recording = short.record_failing(short.failing_rows())[1]
+        recording = short.record_departing(short.failing_rows()[0])
         assert recording.departure is None and not short.departures
         assert not is_comparable(recording.trace) and recording.trace.events < LONG
 

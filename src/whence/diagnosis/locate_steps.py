@@ -59,6 +59,7 @@ RECORDING_END = 0.5  # of it, for looking at so much
 NO_TIME_FOR_ALL = "only the end of the failing run is looked at: there was no time for all of it (--budget 5m)"
 CHECKS = 0.1  # of it, for looking for checks of the run that passed
 ALIKE = 0.1  # of it, for finding failing runs that fail in the same way
+DEPARTING = 0.1  # of it, for finding where a long one departs from passing ones
 COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
 REASONING = 0.1  # of it, for the cause tree
 CHECKING, CHECKING_MOST = 0.2, 15.0  # of it, and seconds, for memory errors
@@ -218,6 +219,7 @@ class Diagnosis:
         self.slice()
         self.make_inputs()
         self.keep_alike()
+        self.depart()
         check_is_compiled = Checker.is_compiled()
         if check_is_compiled:
             self.check_memory()
@@ -302,6 +304,12 @@ class Diagnosis:
             alike = partial(self.investigation.alike, self.rows)
             doing, seconds = "recording failing runs", ALIKE * self.left
             self.rows = self.attempts.take("runs that fail alike", doing, alike, seconds) or self.rows[:1]
+
+    def depart(self) -> None:
+        """Look for where a long failing run departs from passing ones: what comes behind that is searched first."""
+        if self.recording is not None and self.runs.passing:
+            look = partial(self.investigation.depart, self.rows[0], self.recording)
+            self.attempts.take("departure", "comparing with passing runs", look, DEPARTING * self.left)
 
     def compare(self, seconds: float) -> Findings:
         """Compare what recorded runs did; initial values that they read are in the first ranking from then on."""

@@ -319,7 +319,6 @@ class Investigation:
                     worth = self._suspicion() if tested.case.command is not None and self.runs.failing else None
                     recording = self.recorder.record(tested.case, tested.outcome, worth=worth, watch=watch)
                 recording.plain = self._own_run(recording)
-                recording.departure = self._departure(row, recording)
                 self.recorded = self.recorded or recording
                 return row, recording
             except SubjectError as error:
@@ -333,16 +332,26 @@ class Investigation:
         """Where recorded failing runs, by the names of their cases, depart from passing ones; of short ones nothing."""
         return {name: one for name, one in self._departures.items() if one is not None}
 
-    def _departure(self, row: int, recording: Recording) -> Departure | None:
-        """Where a long failing run departs from the passing one that it has most in common with, of the nearest few."""
+    def record_departing(self, row: int) -> Recording:
+        """The recorded run of a failing case, with its departure. Raises what ``record_failing`` raises."""
+        recording = self.record_failing([row])[1]
+        self.depart(row, recording)
+        return recording
+
+    def depart(self, row: int, recording: Recording) -> None:
+        """Find where a long failing run departs from the passing one that it has most in common with, of the nearest.
+
+        It is looked for once for each failing case.
+        """
         from whence.errors import WhenceError
         from whence.subject.departure import Departure, departure, is_comparable, latest
         from whence.subject.runs import blocks_executed, nearest_passing
 
         name, found = recording.case.name, list[Departure]()
         if recording.case.command is not None or not is_comparable(recording.trace):
-            return None
+            return
         if name not in self._departures:
+            self._departures[name] = None
             lengths = blocks_executed(self.subject, self.runs)
             near = [other for other in nearest_passing(self.runs, row) if 0 < lengths[other] <= LONGEST_COMPARED]
             for other in near[:COMPARED]:
@@ -352,7 +361,7 @@ class Investigation:
                     if passing.case.command is None and is_comparable(passing.trace):
                         found.append(departure(recording.trace, passing.trace, tested.case.name))
             self._departures[name] = latest(found)
-        return self._departures[name]
+        recording.departure = self._departures[name]
 
     def _own_run(self, recording: Recording) -> RunResult | None:
         """The program's own run of a case whose recorded one crashed: different signals may have ended the two."""

@@ -32,7 +32,8 @@ class CauseTree:
         """The tree, and the ranking by its levels. Raises UsageError for places that the program does not have."""
         subject = investigation.subject
         fine, correct = frozenset(_statement(subject, text) for text in self.fine), _functions(subject, self.correct)
-        recording = investigation.record_failing_or_end(investigation.failing_rows())[1]
+        row, recording = investigation.record_failing_or_end(investigation.failing_rows())
+        investigation.depart(row, recording)
         options = Options(depth=self.depth, correct=correct, fine=fine, budget=investigation.clock.left)
         investigation.watcher.busy("looking for causes")
         with investigation.watcher.first_use():

@@ -83,7 +83,7 @@ def prepare(investigation: Investigation, rows: Sequence[int], work: Work, weigh
 def _add_failing(found: Prepared, investigation: Investigation, row: int, encoder: Encoder) -> None:
     """Record and encode the failing case of a row."""
     subject = investigation.subject
-    recording = investigation.record_failing([row])[1]
+    recording = investigation.record_departing(row)
     symptom = symptom_of(recording, subject.folder)
     found.symptom = found.symptom or symptom
     found.failing.append(FailingRun(TraceReader(subject, recording.trace), recording, symptom, encoder))

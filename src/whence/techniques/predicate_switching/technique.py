@@ -93,7 +93,7 @@ def switched(investigation: Investigation, rows: Sequence[int], work: Work) -> F
 
 def _failing(investigation: Investigation, row: int) -> Failing:
     """A failing case with its recording. Raises SubjectError where recording changes its verdict."""
-    recording = investigation.record_failing([row])[1]
+    recording = investigation.record_departing(row)
     start = symptom_start(symptom_of(recording, investigation.subject.folder))
     reader = TraceReader(investigation.subject, recording.trace)
     return Failing.of(reader, recording.case, start.references, recording.departure)

@@ -40,7 +40,7 @@ class ValueReplacement:
         settings = Settings(full=self.full, neighbours=neighbours, prunes=self.prune, sets=self.sets)
         subject = investigation.subject
         with suppress(SubjectError):  # what is known of the shortest run says what is searched first
-            investigation.record_failing(rows)
+            investigation.record_departing(rows[0])
         with investigation.work() as work:
             searched = searched_pairs(investigation, rows, work, settings)
             findings = values(subject, searched, investigation.coverage, self.ties, self.plain)
