@@ -136,7 +136,9 @@ class Investigation:
         from whence.subject.runs import run_all
 
         self.build(Variant.COVER)
-        self.build(Variant.RECORD)
+        # Else that is built for the first recording: what the cases tell, if only that none fails, is shown before.
+        if any(case.comparison.memory or case.follows_children for case in self.subject.cases):
+            self.build(Variant.RECORD)
         self.watcher.busy("running the cases")
         with self.watcher.progress("running the cases", 2 * len(self.subject.cases)) as report:
             return run_all(self.subject, report, self.clock.within(RUNNING))
@@ -264,6 +266,7 @@ class Investigation:
         """Records cases."""
         from whence.subject.recorder import Recorder
 
+        self.build(Variant.RECORD)
         return Recorder(self.subject, self.setup.trace_limit, self.setup.window, ending=self._ending())
 
     def keep_end(self, window: int) -> None:
