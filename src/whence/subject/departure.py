@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.probe.layout import Kind
 from whence.trace.trace import Trace
 
 LONG = 20_000  # events of a run of which all can be looked at anyway
-FEW = 100  # events of a slice, before the departure, that have other values
+FEW = 100  # events of a slice, before the departure, that computed other values
 AT_ONCE = 1 << 20  # events whose values are compared
 ADDRESSES = (1 << 32, 1 << 47)  # of blocks, variables and functions: they lie elsewhere where a name is longer
 
@@ -28,23 +29,24 @@ class Departure:
     """The ``event`` with which the last part of a block begins that a run has in common with the passing ``case``.
 
     There it was decided to go another way. ``clock`` is that of its block. ``differing`` are the events before it,
-    ascending, that have other values than there.
+    ascending, that have other values than there, ``computed`` those of them that do not just read one.
     """
 
     case: str
     event: int
     clock: int
     differing: Integers
+    computed: Integers
 
-    def looked_at(self, events: Integers, most: int) -> Integers:
+    def looked_at(self, events: Integers) -> Integers:
         """Of the events of a slice, ascending, those that are worth the time that it takes to encode them.
 
-        All, unless hardly any of those before the departure has another value than in the passing run, or there are
-        more than ``most``: then those behind it, for which what was before is as recorded.
+        Those behind the departure, for which what was before is as recorded; all, where more than a few of those before
+        it computed another value than in the passing run.
         """
         early = int(np.searchsorted(events, self.event))
-        few = np.count_nonzero(np.isin(events[:early], self.differing)) <= FEW
-        return events[early:] if few or len(events) > most else events
+        few = np.count_nonzero(np.isin(events[:early], self.computed)) <= FEW
+        return events[early:] if few else events
 
     @property
     def in_common(self) -> int:
@@ -65,7 +67,9 @@ def departure(trace: Trace, other: Trace, case: str) -> Departure:
     row = max(int(unlike[0]) - 1 if len(unlike) else length - 1, 0)
     event, clock = int(trace.columns.segments["event"][row]), int(trace.segment_clock[row])
     parts = [_differing(trace, other, start, min(start + AT_ONCE, event)) for start in range(0, event, AT_ONCE)]
-    return Departure(case, event, clock, np.concatenate([np.zeros(0, np.int64), *parts]))
+    differing = np.concatenate([np.zeros(0, np.int64), *parts])
+    kinds = trace.plan.sites["kind"][trace.sites(differing)]
+    return Departure(case, event, clock, differing, differing[kinds != Kind.LOAD])
 
 
 def latest(found: Sequence[Departure]) -> Departure | None:

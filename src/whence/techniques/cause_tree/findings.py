@@ -103,7 +103,7 @@ def build(reader: TraceReader, symptom: Symptom, recording: Recording, options: 
     influence.earliest = int(events[-MOST_FOLLOWED]) if len(events) > MOST_FOLLOWED else 0
     led = len(events)
     if led > FIRST_EVENTS and departure is not None:
-        events = departure.looked_at(events, MOST_EVENTS)
+        events = departure.looked_at(events)
         if len(events) < led:
             influence.earliest = departure.event
     sliced = time.monotonic()

@@ -135,7 +135,7 @@ class Run:
     def _mattering(self, events: NDArray[np.int64]) -> NDArray[np.int64]:
         """Of the events of a slice those that are encoded: of a long run what comes behind its departure."""
         departure = self.recording.departure
-        return events if departure is None else departure.looked_at(events, MOST_EVENTS)
+        return events if departure is None else departure.looked_at(events)
 
     @cached_property
     def has_loops(self) -> bool:
