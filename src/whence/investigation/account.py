@@ -156,7 +156,7 @@ def _departing(recording: Recording) -> list[str]:
     if (departure := recording.departure) is None:
         return []
     where = f"block {departure.clock + 1:,} of {recording.trace.blocks:,}"
-    return [f"it departs from the passing case `{departure.case}` at {where}: what both did before comes last"]
+    return [f"up to {where} it went the same way as the passing case `{departure.case}`"]
 
 
 def _cut(recording: Recording) -> str:
