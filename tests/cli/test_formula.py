@@ -124,6 +124,9 @@ int main(int argc, char **argv)
 """
 
 
+PASSING_PAIRS = ("--passes", "3", "--passes", "4")
+
+
 def test_a_missing_conjunct_is_a_test_of_one_more_variable():
     cases = ("--fails", "70 0", "--expect", "5\n", "--passes", "70 1", "--passes", "50 0", "--passes", "50 1")
     done = whence(subject_folder("ride-formula", ride_c=RIDE), "formula", "ride.c", *cases, "--json")
@@ -152,17 +155,7 @@ def test_loops_are_left_to_altered_runs_and_the_summary_says_so():
 def test_where_no_formula_can_be_made_altered_runs_alone_rank():
     text = PAIRS.replace("i > 4", "i > 60004")
     cases = ("--fails", "60006", "--expect", "60006\n", "--fails", "60005", "--expect", "60005\n")
-    done = whence(
-        subject_folder("many-formula", many_c=text),
-        "formula",
-        "many.c",
-        *cases,
-        "--passes",
-        "3",
-        "--passes",
-        "4",
-        "--json",
-    )
+    done = whence(subject_folder("many-formula", many_c=text), "formula", "many.c", *cases, *PASSING_PAIRS, "--json")
     assert done.status == 0 and done.json["diagnoses"] == []
     assert any("more than the 200,000 of a formula" in text for text in done.json["summary"])
     line = next(n for n, text in enumerate(PAIRS.split("\n"), 1) if "ADD" in text)
@@ -173,17 +166,7 @@ def test_where_no_formula_can_be_made_altered_runs_alone_rank():
 def test_of_a_long_run_the_formula_begins_where_it_departs_from_a_passing_one():
     text = PAIRS.replace("number = atoi(argv[1])", "number = 60000 + atoi(argv[1])").replace("i > 4", "i > 60004")
     cases = ("--fails", "6", "--expect", "60006\n", "--fails", "5", "--expect", "60005\n")
-    done = whence(
-        subject_folder("late-formula", late_c=text),
-        "formula",
-        "late.c",
-        *cases,
-        "--passes",
-        "3",
-        "--passes",
-        "4",
-        "--json",
-    )
+    done = whence(subject_folder("late-formula", late_c=text), "formula", "late.c", *cases, *PASSING_PAIRS, "--json")
     line = next(n for n, text in enumerate(PAIRS.split("\n"), 1) if "ADD" in text)
     paths = [one for one in done.json["diagnoses"] if one["way"] == "path"]
     assert len(paths) == 2 and all(one["statements"] == [{"file": "late.c", "line": line}] for one in paths)

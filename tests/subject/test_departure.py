@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cli_tool import subject_folder
 
+from whence.dependence.critical_conditions import Influence
 from whence.dependence.predicate_switching import Failing
 from whence.dependence.slices import symptom_start
 from whence.formula.encoder import Encoder
@@ -107,18 +108,30 @@ def test_values_are_compared_as_one_by_one() -> None:
     assert 3_000 <= len(found.computed) < len(wanted)
 
 
-def test_what_of_a_slice_is_looked_at() -> None:
-    events = np.arange(900, 1100)
-    numbers = np.arange(500, 1000)
+def test_it_counts_where_hardly_anything_of_a_slice_was_computed_otherwise_before() -> None:
+    events, numbers = np.arange(800, 1100), np.arange(500, 1000)
     few = Departure("case", 1000, 10, numbers[-20:], numbers[-20:])
     read = Departure("case", 1000, 10, numbers, numbers[-20:])
     many = Departure("case", 1000, 10, numbers, numbers)
-    assert few.looked_at(events).tolist() == read.looked_at(events).tolist() == list(range(1000, 1100))
-    assert many.looked_at(events[::2]).tolist() == list(range(1000, 1100, 2))  # 50 of the slice differ
-    wide = np.arange(800, 1100)
-    assert many.looked_at(wide).tolist() == wide.tolist()
+    assert few.counts_for(events) and read.counts_for(events) and not many.counts_for(events)
+    assert many.counts_for(events[::2])  # 100 of the slice
     assert latest([]) is None
     assert latest([many, few]) is few
+
+
+def test_where_a_run_went_the_same_way_with_other_numbers_nothing_is_left_out() -> None:
+    recording, subject = recorded(), investigation().subject
+    reader, references = (
+        TraceReader(subject, recording.trace),
+        symptom_of(recording, subject.folder).details["criteria"],
+    )
+    everything, plain = np.arange(departing().event), Influence(reader)
+    carried = (departing().computed[-200:] + 1).tolist()  # as if what was carried along had led to the failure
+    for led, is_kept in ((references, True), ([*references, *carried], False)):
+        influence = Influence(reader, (), departing(), led)
+        assert (influence.departure is not None) == is_kept
+        assert (len(influence.predicates.rows) < len(plain.predicates.rows)) == is_kept
+        assert (len(influence.behind(everything)) < len(everything)) == is_kept
 
 
 def test_short_runs_are_not_compared() -> None:

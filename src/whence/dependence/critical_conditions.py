@@ -83,14 +83,23 @@ def _reached(found: Slice) -> Reached:
 class Influence:
     """Dependence in one run. Branches in functions of ``correct`` are passed over, to the call that led there.
 
-    ``earliest`` is an event before which data is not followed, since the run is so long. Branches before its
-    ``departure`` from a passing run have no other side: they went as they go there.
+    ``earliest`` is an event before which data is not followed, since the run is so long. What is before its
+    ``departure`` from a passing run counts for nothing, where that holds for what led to ``references``: branches there
+    have no other side, since they went as they go in the passing run.
     """
 
     earliest = 0
 
-    def __init__(self, reader: TraceReader, correct: Iterable[str] = (), departure: Departure | None = None) -> None:
-        self.reader, self.trace, self._departure = reader, reader.trace, departure
+    def __init__(
+        self,
+        reader: TraceReader,
+        correct: Iterable[str] = (),
+        departure: Departure | None = None,
+        references: Sequence[int] = (),
+    ) -> None:
+        self.reader, self.trace = reader, reader.trace
+        counts = departure is not None and departure.counts_for(self.sliced(references).events)
+        self.departure = departure if counts else None
         names = frozenset(correct)
         functions = reader.subject.program.functions
         self._correct = np.array([ref.name in names for ref in functions], bool)
@@ -99,8 +108,8 @@ class Influence:
     def predicates(self) -> Predicates:
         """The run's branches, with the sides that they did not take."""
         found = Predicates(self.reader)
-        if self._departure is not None:
-            found.rows = found.rows[found.rows["event"] >= self._departure.event]
+        if self.departure is not None:
+            found.rows = found.rows[found.rows["event"] >= self.departure.event]
         return found
 
     @cached_property
@@ -265,16 +274,20 @@ class Influence:
         """The slice over data and control dependence from some references."""
         return backward_slice(self.trace.plan, self.trace.columns, np.unique(np.array(references, np.int64)))
 
+    def behind(self, events: Integers) -> Integers:
+        """Of some events those behind the departure; all, where there is none."""
+        return events if self.departure is None else events[events >= self.departure.event]
+
     def relevant_slice(self, references: Sequence[int], branches: Sequence[int] = (), last: int | None = None) -> Slice:
         """The slice over data, control and potential dependence: all that a tree from these references can hold.
 
         ``branches`` are events that the tree begins with as well. With ``last`` only what so many of the slice's last
-        events read counts.
+        events read counts; with a departure only what those behind it read.
         """
         known = [*references, *(branch + 1 for branch in branches)]
         found = self.sliced(known)
         for _ in range(ROUNDS):
-            events = found.events if last is None else found.events[-last:]
+            events = self.behind(found.events if last is None else found.events[-last:])
             indirect = self.indirect(found, events) + 1
             more = indirect[found.event_depth[indirect - 1] == 0]
             if not len(more):

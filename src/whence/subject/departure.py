@@ -38,15 +38,12 @@ class Departure:
     differing: Integers
     computed: Integers
 
-    def looked_at(self, events: Integers) -> Integers:
-        """Of the events of a slice, ascending, those that are worth the time that it takes to encode them.
+    def counts_for(self, events: Integers) -> bool:
+        """Whether hardly any of a slice's events before it computed another value than in the passing run.
 
-        Those behind the departure, for which what was before is as recorded; all, where more than a few of those before
-        it computed another value than in the passing run.
+        Then what was before may be taken as recorded.
         """
-        early = int(np.searchsorted(events, self.event))
-        few = np.count_nonzero(np.isin(events[:early], self.computed)) <= FEW
-        return events[early:] if few else events
+        return int(np.count_nonzero(np.isin(events[events < self.event], self.computed))) <= FEW
 
     @property
     def in_common(self) -> int:

@@ -91,21 +91,19 @@ def build(reader: TraceReader, symptom: Symptom, recording: Recording, options: 
     references = list(symptom.details.get("criteria", []))
     if not references:
         raise SubjectError(f"the symptom has no place in the trace: {symptom.text}", "try `whence locate` instead")
-    departure = recording.departure
-    influence = Influence(reader, options.correct, departure)
+    influence = Influence(reader, options.correct)
+    if recording.departure is not None and len(influence.sliced(references).events) > FIRST_EVENTS:
+        influence = Influence(reader, options.correct, recording.departure, references)
     silent = influence.silent(symptom, recording)
     overrun = influence.neighbours.overrun if symptom.kind == "crash" else None
     references += [overrun.event + 1] if overrun else []
     events = np.arange(influence.trace.events)
     if options.slices:
-        last = MOST_EVENTS if departure is None else max(influence.trace.events - departure.event, 1)
-        events = influence.relevant_slice(references, silent, last).events
+        events = influence.relevant_slice(references, silent, MOST_EVENTS).events
     influence.earliest = int(events[-MOST_FOLLOWED]) if len(events) > MOST_FOLLOWED else 0
     led = len(events)
-    if led > FIRST_EVENTS and departure is not None:
-        events = departure.looked_at(events)
-        if len(events) < led:
-            influence.earliest = departure.event
+    if influence.departure is not None:
+        events, influence.earliest = influence.behind(events), influence.departure.event
     sliced = time.monotonic()
     path, encoded, interrupted = _encoded(recording, influence, events, began + ENCODING * options.budget)
     ready = time.monotonic()

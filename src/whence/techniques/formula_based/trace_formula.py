@@ -15,7 +15,6 @@ from pathlib import Path as FilePath
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from whence.dependence.critical_conditions import Influence
 from whence.errors import SubjectError
@@ -101,19 +100,19 @@ class Run:
         self.reader, self.recording, self.references = reader, recording, list(references)
         self.events = reader
         trace, inputs = reader.trace, inputs_of(recording.case)
-        self.influence = Influence(reader, departure=recording.departure)
+        self.influence = Influence(reader, departure=recording.departure, references=references)
         self._slices: dict[tuple[int, ...], frozenset[int]] = {}
         if trace.events <= WHOLE:
             self.encoding = encoder.encode(trace, inputs, cut=CUT, cells=CELLS)
         else:
             # which is quick, and most are too long by far
             sliced = self.influence.sliced(references).events
-            _check_length(mattering := len(self._mattering(sliced)))
+            _check_length(len(self.influence.behind(sliced)))
             relevant = self.relevant(self.references)
             _check_length(len(relevant))
             self.encoding = encoder.encode(trace, inputs, relevant, CUT)
-            if mattering < len(sliced) and recording.departure is not None:
-                case = recording.departure.case
+            if (departure := self.influence.departure) is not None:
+                case = departure.case
                 self.encoding.notes[f"what came before it departs from the passing case `{case}`"] += 1
         self.path = Path(self.encoding, trace, self.influence.sources)
         self.goals = Goals(reader, self.path, self.influence)
@@ -122,20 +121,9 @@ class Run:
         """The events of the relevant slice from some references."""
         key = tuple(references)
         if key not in self._slices:
-            sliced = self.influence.relevant_slice(references, last=self._last).events
-            self._slices[key] = frozenset(self._mattering(sliced).tolist())
+            sliced = self.influence.relevant_slice(references).events
+            self._slices[key] = frozenset(self.influence.behind(sliced).tolist())
         return self._slices[key]
-
-    @property
-    def _last(self) -> int | None:
-        """How many of the last events of a slice may read what other branches could have written; None: all."""
-        departure = self.recording.departure
-        return None if departure is None else max(self.reader.trace.events - departure.event, 1)
-
-    def _mattering(self, events: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Of the events of a slice those that are encoded: of a long run what comes behind its departure."""
-        departure = self.recording.departure
-        return events if departure is None else departure.looked_at(events)
 
     @cached_property
     def has_loops(self) -> bool:
