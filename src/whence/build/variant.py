@@ -34,6 +34,7 @@ _FUNCTIONS = re.compile(r"^(attributes #\d{1,6} = \{(?!.* (?:optsize|minsize|opt
 # What optimising may take: seconds of the processor, and bytes of text for each second more. Of functions with
 # thousands of jumps, such as generators of scanners write, it takes minutes.
 LEAST, USUAL = 4.0, 400_000
+OF_EDITS = ("choose.c", "observe.c")  # in probe/edits
 _RUNTIME_FLAGS = ("-O2", "-g0", "-fPIC", "-std=gnu17", "-include", "base/sections.h")
 # What is linked from elsewhere may have debug information, and valgrind gives up on clang's. (Zig would take the
 # symbols too.)
@@ -156,14 +157,15 @@ def runtime_objects(toolchain: Toolchain | None = None, *, with_main: bool = Tru
 
 
 def choosing_objects() -> list[Path]:
-    """The objects that choose one of the edits in a program when it starts, with the runtime and its fork server.
+    """The objects that choose one of the edits in a program when it starts, or observe it, and its fork server.
 
     They are linked with ``--wrap=main``. Raises ``BuildError`` with clang's first message if one does not compile.
     """
     chosen = find_toolchain("bundled")
     objects = [o for o, s in zip(runtime_objects(chosen), runtime_sources(), strict=True) if s.name != "main.c"]
     main = compile_c(chosen, RUNTIME / "server" / "main.c", (*_RUNTIME_FLAGS, "-Dmain=__wrap_main"), root=RUNTIME)
-    return [compile_c(chosen, RUNTIME.parent / "edits" / "choose.c", ("-O2", "-g0", "-fPIC")), main, *objects]
+    own = [compile_c(chosen, RUNTIME.parent / "edits" / name, ("-O2", "-g0", "-fPIC")) for name in OF_EDITS]
+    return [*own, main, *objects]
 
 
 def _object(

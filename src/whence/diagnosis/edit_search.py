@@ -15,8 +15,9 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from whence.diagnosis.edit_trials import EditTrials
+from whence.diagnosis.edit_trials import Conditions, EditTrials
 from whence.diagnosis.edits_alone import ALONE, AT_ONCE
+from whence.diagnosis.observed_conditions import Observed, alternately, observed_conditions
 from whence.diagnosis.proposed_edits import proposed
 from whence.diagnosis.recorded_edits import NOT_RECORDED, RECORDED, memory_of
 from whence.findings import Entry, Statement
@@ -106,8 +107,19 @@ class EditSearch:
         files = self._files([file for file, _ in statements])
         alone = alone_ordered(files, statements, self._made)
         with made_ahead(ordered(files, statements, self._made), self.deadline) as candidates:
-            self._try(candidates, self.deadline, files, islice(alone, ALONE))
+            observed = self._observed(files, statements)
+            edits = alternately(observed.edits, candidates)
+            self._try(edits, self.deadline, files, islice(alone, ALONE), observed.conditions)
         return self.found
+
+    def _observed(self, files: Mapping[str, FileCandidates], statements: Sequence[tuple[str, int]]) -> Observed:
+        """What runs show of conditions that tell failing cases from passing ones."""
+        if not (self._failing and self._runs.passing):
+            return Observed()
+        began, given = time.monotonic(), (files, statements, self._failing, self.deadline, self._made)
+        observed = observed_conditions(self._subject, self._runs, *given)
+        self.found.seconds += time.monotonic() - began
+        return observed
 
     def with_values(self, right: Mapping[Statement, RightValues], deadline: float) -> None:
         """Try the edits that follow from ``right`` values, of the first statements first, until ``deadline``."""
@@ -121,17 +133,19 @@ class EditSearch:
         deadline: float,
         files: Mapping[str, FileCandidates] | None = None,
         alone: Iterable[SourceEdit] = (),
+        conditions: Conditions | None = None,
     ) -> None:
         """Sieve edits, compile the best by themselves, and put what mends among what was found.
 
-        Where none passes, statements put in are tried under conditions that ``files`` have for them, and then those
+        Where none passes, statements put in are tried under ``conditions`` that were observed where they stand, or that
+        ``files`` have for them, and then those
         that no joint build can hold, ``alone``.
         """
         found, began, rows = self.found, time.monotonic(), self._failing
         end = began + SIEVING * (deadline - began)
         trials = EditTrials(rows, end, doubts=lambda one: bool(self.fitted(one.edit)), found_before=bool(self.passing))
         with CandidateRuns(self._subject, self._runs, end) as runs:
-            trials.run(runs, found.files, candidates, files or {})
+            trials.run(runs, found.files, candidates, files or {}, conditions)
             found.count.add(runs.count)
         found.all_made, sieved = trials.all_made, trials.sieved
         order = {edit: found.made + place for edit, place in trials.places.items()}

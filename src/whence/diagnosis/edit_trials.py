@@ -20,6 +20,8 @@ AGAIN, LEAST = 1.5, 6.0  # times that the first of them took, and seconds, that 
 DOUBTING = 3.0  # times as long where each of them has a number that was made to fit
 ALMOST, CONDITIONS = 12, 120  # statements that lack a condition, and conditions that are tried with each
 UNGUARDED = 0.55  # of the time, after which conditions are tried where there is such a statement, and nothing better
+At = tuple[str, int, int]  # a file, and where in it a statement begins and ends
+Conditions = Mapping[At, Sequence[str]]  # that were observed to hold there in failing runs
 _PUT_IN = (Kind.BEFORE, Kind.BEHIND)
 
 
@@ -60,12 +62,14 @@ class EditTrials:
         sources: Mapping[str, CSource],
         edits: Iterable[SourceEdit],
         files: Mapping[str, FileCandidates],
+        observed: Conditions | None = None,
     ) -> None:
         """Try edits, and, where none without doubt lets all cases pass that come to it, statements under conditions.
 
-        ``files`` have the conditions.
+        ``files`` have the conditions; where some were ``observed`` to hold in failing runs, a statement that mends all
+        failing cases comes under these as soon as that is known.
         """
-        for batch in runs.sieve(sources, self._noted(self._with_conditions(edits, files)), self._rows):
+        for batch in runs.sieve(sources, self._noted(self._with_conditions(edits, files, observed or {})), self._rows):
             self._take(batch)
             if self._is_over:
                 break
@@ -76,10 +80,15 @@ class EditTrials:
                 self._take(batch)
 
     def _with_conditions(
-        self, edits: Iterable[SourceEdit], files: Mapping[str, FileCandidates]
+        self, edits: Iterable[SourceEdit], files: Mapping[str, FileCandidates], observed: Conditions
     ) -> Iterator[SourceEdit]:
         """The edits, among them statements under conditions when it is time for those."""
+        seen = 0
         for edit in edits:
+            for one in self._lacking[seen:]:
+                seen += 1
+                if len(one.repaired) == len(self._rows) and (told := observed.get(_place(one.edit))):
+                    yield from files[one.edit.file].guarded(one.edit, told)
             if self._is_time_for_conditions:
                 yield from self._guarded(files)
             yield edit
@@ -130,6 +139,12 @@ class EditTrials:
             return False
         is_late = self._taken > UNGUARDED * (self._deadline - self._began)
         return is_late and any(len(one.repaired) == len(self._rows) for one in self._lacking)
+
+
+def _place(edit: SourceEdit) -> At:
+    """Where an edit of one part stands."""
+    (part,) = edit.parts
+    return edit.file, part.start, part.end
 
 
 def guarded(files: Mapping[str, FileCandidates], lacking: Sequence[Sieved]) -> Iterator[SourceEdit]:

@@ -2,12 +2,13 @@
 
 A rule changes what an instruction does. Code that is missing has no instruction, and another call, member, string or
 type is no change of one, so no rule repairs such a fault at its place. There the source is edited instead: all changes
-that ``whence fix`` knows of what stands on a line (``techniques/bugfix/candidates.py``), the likeliest first. Hundreds
-are compiled into one build (``subject/candidate_edits.py``), and what repairs all failing cases and breaks none of the
-passing ones that come there is a rule. Such edits fit the cases by chance more often than rules do: they are asked
-where no rule is clean; those that no passing case comes to count for less, those that mend some cases alone for
-nothing. A statement that mends failing cases and breaks others may lack the condition under which it is to be done:
-where nothing else is found, conditions are tried.
+that ``whence fix`` knows of what stands on a line (``techniques/bugfix/candidates.py``), the likeliest first, and
+conditions that were seen to tell failing runs from passing ones (``observed_conditions.py``). Hundreds are compiled
+into one build (``subject/candidate_edits.py``), and what repairs all failing cases and breaks none of the passing ones
+that come there is a rule. Such edits fit the cases by chance more often than rules do: they are asked where no rule is
+clean; those that no passing case comes to count for less, those that mend some cases alone for nothing. A statement
+that mends failing cases and breaks others may lack the condition under which it is to be done: where nothing else is
+found, conditions are tried.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from whence.diagnosis.edit_trials import EditTrials
 from whence.diagnosis.edits_alone import AT_ONCE, EditsAlone, end_of_first
+from whence.diagnosis.observed_conditions import alternately, observed_conditions
 from whence.findings import Entry, Statement, plural
 from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, SourceEdit, edited_line
@@ -111,8 +113,10 @@ def tried_edits(
         made_ahead(ordered(files, statements, made), deadline) as ready,
         CandidateRuns(subject, runs, deadline, further) as candidates,
     ):
-        likely = (edit for edit in _placed(ready, places) if edit not in fitted)
-        trials.run(candidates, sources, chain(fitted, likely), files)
+        observed = observed_conditions(subject, runs, files, statements, rows, deadline, made)
+        places |= {edit: place for place, edit in enumerate(observed.edits)}
+        likely = (edit for edit in alternately(observed.edits, _placed(ready, places)) if edit not in fitted)
+        trials.run(candidates, sources, chain(fitted, likely), files, observed.conditions)
         tried = alone.tried + candidates.count.tried
     found = wider + likeliest_first(trials, dict.fromkeys(fitted, len(trials.places)) | places, sources)
     doubtful = {edit for edit, value in fitted.items() if not (value in PLAIN or value.isidentifier())} - places.keys()
@@ -124,7 +128,7 @@ def tried_edits(
 def _placed(edits: Iterable[SourceEdit], places: dict[SourceEdit, int]) -> Iterator[SourceEdit]:
     """The edits, whose places among them are kept."""
     for place, edit in enumerate(edits):
-        places[edit] = place
+        places.setdefault(edit, place)
         yield edit
 
 

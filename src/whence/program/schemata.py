@@ -21,7 +21,8 @@ from whence.program.c_source import CSource, Place
 from whence.program.source_edits import Kind, Part, SourceEdit
 
 NUMBER = b"__whence_edit"  # the variable that says which edit is chosen (probe/edits/choose.c)
-_DECLARED = b"extern int " + NUMBER + b";\n#line 1\n"
+FIRST_LINE = b"\n#line 1\n"  # behind what is declared
+_DECLARED = b"extern int " + NUMBER + b";" + FIRST_LINE
 _ON_ONE_LINE = re.compile(rb"//|#|\\\n")  # comments and directives end with their line
 _LITERAL_OR_COMMENT = re.compile(rb'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _TABLES = (Place.TABLE, Place.LOCAL_TABLE)
@@ -45,7 +46,7 @@ class Schemata:
 
     def owner(self, line: int, column: int) -> int:
         """The number of the edit whose text stands at a place of the text, lines counted as the compiler does."""
-        position = len(_DECLARED) - 1
+        position = self.text.index(FIRST_LINE) + len(FIRST_LINE) - 1
         for _ in range(line - 1):
             position = self.text.find(b"\n", position + 1)
         found = bisect_right(self.starts, position + column) - 1

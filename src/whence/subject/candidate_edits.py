@@ -57,7 +57,7 @@ _UNDEFINED = re.compile(r"undefined (?:reference to [`']|symbol: )(\w+)")
 STRICT = tuple(
     f"-Werror={name}" for name in ("int-conversion", "incompatible-pointer-types", "implicit-function-declaration")
 )
-_ALL_ERRORS = ("-ferror-limit=0", "-fno-caret-diagnostics", "-fno-color-diagnostics", "-fbracket-depth=4096")
+ALL_ERRORS = ("-ferror-limit=0", "-fno-caret-diagnostics", "-fno-color-diagnostics", "-fbracket-depth=4096")
 
 
 @dataclass(slots=True, frozen=True)
@@ -177,9 +177,9 @@ class CandidateRuns:
             name = self._name()
             failure: BuildError
             try:
-                return self._rebuild.build(path, text.text, name, self._deadline, _ALL_ERRORS, True, last), left
+                return self._rebuild.build(path, text.text, name, self._deadline, ALL_ERRORS, True, last), left
             except DoesNotCompile as error:
-                owners, failure = _owners(error.hint, text), error
+                owners, failure = owners_of(error.hint, text), error
                 if not owners <= left.keys() and self._is_loosened(file):
                     continue
                 refused = owners & left.keys()
@@ -448,7 +448,7 @@ def choosing(case: Case, number: int, busy: float = 0.0) -> Case:
     return replace(case, environment={**case.environment, CHOSEN: f"{number}:{ceil(busy * 1000)}"})
 
 
-def _owners(diagnostics: str, text: Schemata) -> set[int]:
+def owners_of(diagnostics: str, text: Schemata) -> set[int]:
     """The numbers of the edits in whose text the compiler found an error; 0 where it is in none of them."""
     places = ((int(found[1]), int(found[2])) for found in _ERROR.finditer(diagnostics))
     return {text.owner(line, column) for line, column in places}

@@ -1,5 +1,5 @@
 /* Which of the edits in a program is chosen, and for how many milliseconds of processor time it may run: the environment
-   says "number:milliseconds", which the program does not see. Many edits never end, and on a busy machine the wall clock
+   says "number:milliseconds", and perhaps ":file" for what is observed, which the program does not see. Many edits never end, and on a busy machine the wall clock
    cannot tell them from slow ones; the signal ends them. The linker calls __wrap_main, the fork server's main, in place
    of the program's (--wrap=main). */
 #include <stdlib.h>
@@ -11,6 +11,8 @@
 
 extern char **environ;
 int __real_main(int argc, char **argv, char **envp);
+
+void __whence_observe_to(const char *path); /* observe.c */
 
 int __whence_edit;
 
@@ -35,11 +37,13 @@ static void choose(const char *text)
 {
     char *end;
     __whence_edit = (int)strtol(text, &end, 10);
-    long left = *end == ':' ? strtol(end + 1, NULL, 10) : 0;
+    long left = *end == ':' ? strtol(end + 1, &end, 10) : 0;
     struct itimerval once = { { 0, 0 }, { left / 1000, left % 1000 * 1000 } };
     for (struct table *table = __start_whence_tables; table < __stop_whence_tables; table++)
         if (table->edit == __whence_edit)
             put(table);
+    if (*end == ':')
+        __whence_observe_to(end + 1);
     if (left > 0)
         setitimer(ITIMER_PROF, &once, NULL);
 }

@@ -33,7 +33,7 @@ from whence.techniques.bugfix.terms import Near, Term, Terms
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MOST_PAIRED, MOST_CONSTANTS, MOST_STRINGS, MOST_RENAMED, MOST_BOUNDS = 12, 12, 5, 12, 6
+MOST_PAIRED, MOST_CONSTANTS, MOST_STRINGS, MOST_RENAMED, MOST_BOUNDS, MOST_FAR = 12, 12, 5, 12, 6, 24
 TIERS = (4, 8, 16, 32, 64, 128, 200)  # how many conditions are of the first tier, of the first two, ..., and all
 HERE, SHARING, ELSEWHERE = 3.9, 4.2, 5.5  # in this function, in another one about what the statement names, or not
 RENAMED = 5.6  # a comparison of the statement, about another variable
@@ -71,17 +71,30 @@ class Conditions:
 
     def __init__(self, scope: Scope, terms: Terms) -> None:
         self._scope, self._source, self._terms = scope, scope.source, terms
-        self._found: dict[int, list[tuple[str, int]]] = {}
+        self._found: dict[int, list[str]] = {}
 
     def near(self, node: Node) -> list[tuple[str, int]]:
         """Conditions for a node with their tiers (from 1), the likely ones first."""
+        return [(text, 1 + bisect_right(TIERS, n)) for n, text in enumerate(self._likely(node)[: TIERS[-1]])]
+
+    def all(self, node: Node) -> list[str]:
+        """All conditions that are known for a node, the likely ones first: also such as compare what is further apart.
+
+        They are too many to be tried one by one.
+        """
+        terms = self._terms.at(statement_of(node))
+        near = [term for term in terms if term.near <= Near.AROUND][:MOST_PAIRED]
+        far = [term for term in terms if term.near is Near.FUNCTION][:MOST_FAR]
+        apart = (text for pair in product(near, far) for text, _ in self._pair(*pair))
+        return list(dict.fromkeys([*self._likely(node), *apart]))
+
+    def _likely(self, node: Node) -> list[str]:
         statement = statement_of(node)
         if statement.start_byte not in self._found:
             costs: dict[str, float] = {}
             for text, cost in (*self._elsewhere_at(statement), *self._renamed(statement), *self._compared(statement)):
                 costs[text] = min(cost, costs.get(text, cost))
-            order = sorted(costs, key=lambda text: costs[text])[: TIERS[-1]]
-            self._found[statement.start_byte] = [(t, 1 + bisect_right(TIERS, n)) for n, t in enumerate(order)]
+            self._found[statement.start_byte] = sorted(costs, key=lambda text: costs[text])
         return self._found[statement.start_byte]
 
     # ---- Conditions that stand elsewhere -----------------------------------------------------------------------------
@@ -214,8 +227,13 @@ def decides(node: Node) -> bool:
 
 
 def statement_of(node: Node) -> Node:
-    """The statement or declaration that a node is part of."""
-    at: Node | None = node
-    while at is not None and not at.type.endswith(("_statement", "declaration")):
-        at = at.parent
-    return at or node
+    """The statement or declaration that a node is part of; of a ``for`` its condition or its step, which can name more.
+
+    (Variables that are declared in the head.)
+    """
+    at, below = node, node
+    while not at.type.endswith(("_statement", "declaration")):
+        if at.parent is None:
+            return node
+        at, below = at.parent, at
+    return below if at.type == "for_statement" else at

@@ -7,7 +7,7 @@ often, 2 those of which there are most.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TYPE_CHECKING
@@ -280,12 +280,24 @@ class ExpressionChanges:
         if node == unit.node:
             yield from (Splice(start, end, forced, 1) for forced in (b"1", b"0"))
         for atom, tier in self._given.near(node):
-            if atom != text:
-                for operator in ("&&", "||"):
-                    own = _within(node, text, operator)
-                    yield Splice(start, end, f"{own} {operator} {atom}".encode("latin-1"), tier)
-                    if node == unit.node:
-                        yield Splice(start, end, f"{atom} {operator} {own}".encode("latin-1"), tier + 2)
+            for operator in ("&&", "||"):
+                yield from self._joined(node, unit, operator, atom, tier)
+
+    def _joined(self, node: Node, unit: Unit, operator: str, atom: str, tier: int) -> Iterator[Splice]:
+        """A condition with another one behind it, or in front of the whole."""
+        text, start, end = self._text(node), node.start_byte, node.end_byte
+        if atom != text:
+            own = _within(node, text, operator)
+            yield Splice(start, end, f"{own} {operator} {atom}".encode("latin-1"), tier)
+            if node == unit.node:
+                yield Splice(start, end, f"{atom} {operator} {own}".encode("latin-1"), tier + 2)
+
+    def joined(self, unit: Unit, operator: str, atoms: Iterable[str]) -> Iterator[Splice]:
+        """The conditions of a unit with others joined to them by an operator."""
+        truths = [node for node in walk(unit.node) if _is_truth(node, unit) or self._returns_truth(node)]
+        for tier, atom in enumerate(atoms):
+            for node in truths:
+                yield from self._joined(node, unit, operator, atom, tier)
 
     def _returns_truth(self, node: Node) -> bool:
         """Whether a node is a whole value of type bool."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import declared_name, is_leaf, is_listed, is_statement, walk
@@ -11,6 +11,7 @@ from whence.techniques.bugfix.conditions import Conditions
 from whence.techniques.bugfix.expression_types import BOOLS, is_integer, is_pointer
 from whence.techniques.bugfix.ingredients import Ingredients
 from whence.techniques.bugfix.scope import Scope
+from whence.techniques.bugfix.telling_conditions import opposite
 from whence.techniques.bugfix.terms import Terms
 
 if TYPE_CHECKING:
@@ -53,6 +54,16 @@ class StatementChanges:
         if node.type == "if_statement":
             yield from self._branches(node, part)
         yield from self._moved(node, part(Kind.DELETE))
+
+    def checked(self, node: Node, refused: Sequence[str]) -> Iterator[tuple[Part, ...]]:
+        """The statement where such a condition does not hold, or behind a check that leaves where it does."""
+        start, end, listed = node.start_byte, node.end_byte, is_listed(node)
+        leaves = self._leaving(node)
+        for condition in refused:
+            yield (Part(Kind.GUARD, start, end, opposite(condition).encode("latin-1"), listed=listed),)
+            for leave in leaves:
+                text = f"if ({condition}) {leave}".encode("latin-1")
+                yield (Part(Kind.BEFORE, start, end, text, listed=listed),)
 
     def behind(self, node: Node) -> Iterator[Change]:
         """What can be put behind a statement, the last one of its block."""

@@ -1,0 +1,159 @@
+"""Conditions that tell failing runs from passing ones, by what was observed where they could stand.
+
+Source: angelic values and synthesis from observed values, Xuan et al.: Nopol, 2017, with the values of all runs in
+place of a solver's. A check that is missing refuses what only failing runs come to the place with: where a condition
+never held in a passing run, and did in each failing one, a check of it changes no passing run. So of the thousands of
+conditions that a place can have a few are left to be tried.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.program.observation import Expression, Values
+from whence.techniques.bugfix.conditions import OPPOSITE
+
+MOST_EXPRESSIONS = 96  # that are observed at a place
+OFTEN = 0.5  # of the passing runs that come to a place: a condition that holds in more tells nothing
+ALIKE, MOST = 5, 24  # conditions that held at the same times, and all, that are taken of a place
+_COMPARED = re.compile(r"(.+?) ?(==|!=|<=|>=|<|>) ?(.+)")
+_OPERATORS = {
+    "==": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+
+Truths = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A condition with the columns of what it compares; without an operator the left one decides."""
+
+    text: str
+    left: int
+    operator: str = ""
+    right: int = 0
+
+
+@dataclass(slots=True)
+class Asked:
+    """The conditions that a place could have, the likely ones first, and the expressions that decide them."""
+
+    expressions: list[Expression] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Conditions that tell failing runs from passing ones at a place: they held in those.
+
+    Of a condition that is observed: those that do where it held, and those that do ``where_not``.
+    """
+
+    where: list[str]
+    where_not: list[str] = field(default_factory=list)
+
+
+def asked(conditions: Iterable[str], real: Mapping[str, bool]) -> Asked:
+    """What has to be observed for conditions; ``real``: of expressions whether they are no whole numbers."""
+    found, columns = Asked(), dict[str, int]()
+
+    def column(text: str) -> int:
+        if text not in columns and len(columns) < MOST_EXPRESSIONS:
+            columns[text] = len(columns)
+            found.expressions.append(Expression(text, real.get(text, _is_real(text))))
+        return columns.get(text, -1)
+
+    for text in conditions:
+        sides = split(text)
+        places = [column(side) for side in (sides[0], sides[2])] if sides else [column(text)]
+        if min(places) >= 0:
+            found.comparisons.append(Comparison(text, places[0], sides[1] if sides else "", places[-1]))
+    return found
+
+
+def split(condition: str) -> tuple[str, str, str] | None:
+    """The operands of a comparison with its operator between them; None where it is none."""
+    match = _COMPARED.fullmatch(condition.replace("->", "\0"))
+    if match is None or any(side.count("(") != side.count(")") for side in match.groups()):
+        return None
+    left, operator, right = (side.replace("\0", "->") for side in match.groups())
+    return (left, operator, right) if not set("&|<>=?!") & set(f"{left}{right}".replace("->", "")) else None
+
+
+def opposite(condition: str) -> str:
+    """A condition that holds where another one does not."""
+    if sides := split(condition):
+        return f"{sides[0]} {OPPOSITE[sides[1]]} {sides[2]}"
+    if condition.startswith("!") and re.fullmatch(r"!\w[\w.>\[\]-]*(\([^()]*\))?", condition):
+        return condition[1:]
+    return f"!{condition}" if re.fullmatch(r"[\w.>\[\]-]+(\([^()]*\))?", condition) else f"!({condition})"
+
+
+def _is_real(text: str) -> bool:
+    return re.fullmatch(r"-?\d*\.\d*(e-?\d+)?", text) is not None
+
+
+def told(place: Sequence[Comparison], tests: bool, failing: Sequence[Values], passing: Sequence[Values]) -> Told:
+    """What was observed at a place tells of the conditions that it could have; with ``tests`` it is one itself."""
+    if not tests:
+        return Told(telling(place, failing, passing))
+    return Told(telling(place, failing, passing, True), telling(place, failing, passing, False))
+
+
+def telling(
+    comparisons: Sequence[Comparison], failing: Sequence[Values], passing: Sequence[Values], outcome: bool | None = None
+) -> list[str]:
+    """The conditions that held at some time in each failing run, and in few passing ones that come to the place.
+
+    First those that never did in a passing run, in their order; then those that did in the fewest, in at most half of
+    them: not all that should have been refused need show. With an ``outcome`` only those times count at which the
+    condition that is observed came to it. Those that had no value at some time are none.
+    """
+    parts = [_counted(one, outcome) for one in (*failing, *passing)]
+    came = [len(values) > 0 for values, _ in parts]
+    if not failing or not all(came[: len(failing)]) or not any(came[len(failing) :]):
+        return []  # where no passing run comes any condition would do
+    parts = [part for part, is_there in zip(parts, came, strict=True) if is_there]
+    values = np.concatenate([values for values, _ in parts])
+    known = np.concatenate([mask for _, mask in parts])
+    starts = np.cumsum([0, *(len(mine) for mine, _ in parts[:-1])])
+    found, alike = list[tuple[float, str]](), Counter[bytes]()
+    for one in comparisons:
+        if not (known[:, one.left].all() and known[:, one.right].all()):
+            continue
+        held = _held(one, values)
+        runs = np.logical_or.reduceat(held, starts)
+        share = float(runs[len(failing) :].mean())
+        if not runs[: len(failing)].all() or share > OFTEN:
+            continue
+        times = held.tobytes()
+        alike[times] += 1
+        if alike[times] <= ALIKE:
+            found.append((share, one.text))
+    never = [text for share, text in found if not share][:MOST]
+    return never + [text for share, text in sorted(found, key=lambda one: one[0]) if share][:MOST]
+
+
+def _counted(one: Values, outcome: bool | None) -> tuple[NDArray[np.float64], Truths]:
+    """The times that count; a condition that ended the program might have come to anything."""
+    if outcome is None:
+        return one.values, one.known
+    rows = ((one.values[:, -1] != 0) == outcome) | ~one.known[:, -1]
+    return one.values[rows], one.known[rows]
+
+
+def _held(one: Comparison, values: NDArray[np.float64]) -> Truths:
+    if not one.operator:
+        return np.asarray(values[:, one.left] != 0)
+    return np.asarray(_OPERATORS[one.operator](values[:, one.left], values[:, one.right]))

@@ -1,0 +1,125 @@
+"""Conditions that runs have shown to tell failing cases from passing ones: the missing one is among the first few."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from cli_tool import subject_folder
+
+from whence.diagnosis.observed_conditions import Observed, alternately, observed_conditions
+from whence.program.source_edits import Kind, Part, SourceEdit, edited
+from whence.run.cases import Case
+from whence.run.outcome import Expected
+from whence.subject.runs import Runs, run_all
+from whence.subject.subject import Subject, subject_from_sources
+from whence.techniques.bugfix.candidates import FileCandidates, file_candidates
+
+# Parcels are taken until one is too heavy for what is left; one without weight is not counted, nor what is left out.
+PARCELS = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct parcel { int weight, price; struct parcel *next; };
+static int paid(struct parcel *first, int left, int least)
+{
+    int sum = 0;
+    for (struct parcel *p = first; p != NULL && p->weight <= left; p = p->next) {
+        if (p->weight == 0 || p->price < least)
+            continue;
+        left -= p->weight;
+        sum += p->price;
+    }
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    struct parcel all[10] = { { 0 } };
+    int most = argc < 10 ? argc - 1 : 9;
+    for (int n = 0; n < most; n++) {
+        int told = atoi(argv[n + 1]);
+        all[n] = (struct parcel){ told / 10, told % 10, n + 1 < most ? &all[n + 1] : NULL };
+    }
+    printf("%d\\n", paid(all, 12, 3));
+    return 0;
+}
+"""
+FAULTS = {  # what stands there, what is left of it, a failing case with what it should print, and passing ones
+    "and": (
+        " && p->weight <= left",
+        "",
+        "55 55 55",
+        "10",
+        ("15 25", "33", "14 14 14", "4 5", "124", "13 13 13 13 13", "93 35", "35 93", "24 0 1"),
+    ),
+    "or": (
+        " || p->price < least",
+        "",
+        "15 12 24",
+        "9",
+        ("15 25", "33", "14 14 14", "4 5 3", "9", "13 13 19 15 15", "124", "93 35", "55 88 13"),
+    ),
+    "guard": (
+        "        if (p->weight == 0 || p->price < least)\n            continue;\n",
+        "",
+        "15 11",
+        "5",
+        ("15 25", "33", "14 14 14", "13 13 19 15 15", "124", "93 35", "55 88 13"),
+    ),
+    "ends": (
+        "p != NULL && p->weight",
+        "p->weight",
+        "15 25",
+        "10",
+        ("55 88 99 99", "92 94 94", "15 15 15 98 99", "33 98 99"),
+    ),
+}
+
+
+def subject(name: str) -> tuple[Subject, Runs]:
+    whole, left, fails, right, passes = FAULTS[name]
+    assert PARCELS.count(whole) == 1
+    folder = subject_folder(f"observed-{name}", parcels_c=PARCELS.replace(whole, left))
+    cases = [Case("fails", tuple(fails.split()), expected=Expected(f"{right}\n".encode()))]
+    cases += [Case(f"passes {n}", tuple(words.split())) for n, words in enumerate(passes)]
+    found = subject_from_sources([folder / "parcels.c"], [], cases, replace(Subject.limits, time=5.0))
+    return found, run_all(found)
+
+
+def observed(name: str, seconds: float = 60.0) -> tuple[Observed, dict[str, FileCandidates]]:
+    found, runs = subject(name)
+    assert len(runs.failing) == 1
+    files = file_candidates(found, ["parcels.c"])
+    statements = [(one.file, one.line) for one in found.places.statements]
+    deadline = time.monotonic() + seconds
+    return observed_conditions(found, runs, files, statements, runs.failing, deadline, {}), files
+
+
+def place_of(name: str, real: str) -> int:
+    """The place of the edit that gives the real program, from 1; 0: it is none of them."""
+    found, files = observed(name)
+    texts = [b"".join(edited(files["parcels.c"].source, edit).split()) for edit in found.edits]
+    wanted = b"".join(real.encode().split())
+    return texts.index(wanted) + 1 if wanted in texts else 0
+
+
+@pytest.mark.parametrize("name", ["and", "or", "ends"])
+def test_what_is_missing_in_a_condition_is_told(name: str) -> None:
+    assert 0 < place_of(name, PARCELS) <= 100
+
+
+def test_a_check_that_is_missing_is_told() -> None:
+    whole = FAULTS["guard"][0]
+    check = whole.replace("p->weight == 0 || ", "").replace("\n            continue", " continue")
+    assert 0 < place_of("guard", PARCELS.replace(whole, check)) <= 100
+
+
+def test_where_there_is_no_time_nothing_is_told() -> None:
+    assert observed("or", 0.0)[0] == Observed()
+
+
+def test_edits_are_told_and_others_in_turn_each_once() -> None:
+    edits = [SourceEdit("a.c", n, (Part(Kind.DELETE, n, n + 1),)) for n in range(6)]
+    found = list(alternately(edits[:2], iter(edits[1:])))
+    assert found == [edits[0], edits[2], edits[1], edits[3], edits[4], edits[5]]
+    assert list(alternately([], iter(edits))) == edits
