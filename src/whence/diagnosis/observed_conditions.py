@@ -11,7 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from whence.diagnosis.edit_trials import At
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 FAILING, PASSING = 5, 30  # cases whose runs are observed; passing ones that are nearest to the first failing one
-STATEMENTS = 120  # that are observed, the first ones
-OBSERVING = 0.2  # of the time of a search
+PORTIONS = (0, 16, 48, 120)  # the first statements, so many of which are observed in one build
+OBSERVING = 0.3  # of the time of a search
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +52,33 @@ def observed_conditions(
     """The conditions at the first statements that tell the failing cases ``rows`` from others, and edits with them.
 
     The likeliest edits come first; ``made``: how often fixes of each kind were made. A part of the time to ``deadline``
-    (of ``time.monotonic``) is taken, and the files are observed in the order of their first statements. What cannot be
-    built with what observes it, or has no runs in time, has no such edits.
+    (of ``time.monotonic``) is taken, a few statements after the other. What cannot be built with what observes it, or
+    has no runs in time, has no such edits.
     """
-    failing, passing = rows[:FAILING], nearest_passing(runs, rows[0])[:PASSING]
     now = time.monotonic()
-    lines: dict[str, list[int]] = defaultdict(list)
-    for name, line in statements[:STATEMENTS]:
-        if name in files:
-            lines[name].append(line)
+    end = now + OBSERVING * (deadline - now)
+    cases = rows[:FAILING], nearest_passing(runs, rows[0])[:PASSING]
     found, conditions = defaultdict[tuple[str, int], list[tuple[int, SourceEdit]]](list), dict[At, list[str]]()
-    with Observations(subject, runs, now + OBSERVING * (deadline - now)) as observations:
-        for name, mine in lines.items():
-            places = {(one.spot.start, one.spot.end): one for line in mine for one in files[name].lacking(line)}
-            try:
-                of_places = _of_file(observations, files[name], list(places.values()), failing, passing)
-            except (WhenceError, OSError, TimeoutError):
-                continue  # these edits are tried all the same, as others are
-            for place, those in zip(places.values(), of_places, strict=False):
-                conditions[name, place.spot.start, place.spot.end] = those.where
-                for tier, edit in enumerate(files[name].under(place, those)):
-                    found[name, edit.line].append((tier, edit))
+    with Observations(subject, runs, end) as observations:
+        for start, stop in pairwise(PORTIONS):
+            for name, places in _places(files, statements[start:stop]).items():
+                if time.monotonic() >= end:
+                    break
+                for place, those in _of_file(observations, files[name], places, *cases):
+                    conditions[name, place.spot.start, place.spot.end] = those.where
+                    for tier, edit in enumerate(files[name].under(place, those)):
+                        found[name, edit.line].append((tier, edit))
     edits = ordered(files, statements, made, lambda file, line: iter(found[file.name, line]))
     return Observed(list(edits), conditions)
+
+
+def _places(files: Mapping[str, FileCandidates], statements: Sequence[tuple[str, int]]) -> dict[str, list[Lacking]]:
+    """The places of statements at which a condition may be missing, by file, each once."""
+    found: dict[str, dict[tuple[int, int], Lacking]] = defaultdict(dict)
+    for name, line in statements:
+        if name in files:
+            found[name] |= {(one.spot.start, one.spot.end): one for one in files[name].lacking(line)}
+    return {name: list(places.values()) for name, places in found.items() if places}
 
 
 def alternately(told: Sequence[SourceEdit], others: Iterable[SourceEdit]) -> Iterator[SourceEdit]:
@@ -90,17 +94,18 @@ def _of_file(
     places: Sequence[Lacking],
     failing: Sequence[int],
     passing: Sequence[int],
-) -> list[Told]:
-    """For each place of a file the conditions that tell failing from passing runs; none where a failing run is lost."""
+) -> Iterator[tuple[Lacking, Told]]:
+    """The conditions that tell failing from passing runs at each place of a file; none where a failing run is lost."""
     spots = [one.spot for one in places]
-    seen = dict(observations.of(file.source, file.name, spots, [*failing, *passing])) if places else {}
+    try:
+        seen = dict(observations.of(file.source, file.name, spots, [*failing, *passing]))
+    except (WhenceError, OSError, TimeoutError):
+        return  # the conditions are tried all the same, as others are
     if not seen.keys() >= set(failing):
-        return []
+        return
 
     def of(rows: Sequence[int], number: int) -> list[Values]:
         return [seen[row][number] for row in rows if row in seen]
 
-    return [
-        told(place.comparisons, place.spot.tests, of(failing, number), of(passing, number))
-        for number, place in enumerate(places)
-    ]
+    for number, place in enumerate(places):
+        yield place, told(place.comparisons, place.spot.tests, of(failing, number), of(passing, number))

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +83,7 @@ def asked(conditions: Iterable[str], real: Mapping[str, bool]) -> Asked:
     return found
 
 
+@lru_cache(maxsize=1 << 15)  # the same comparison could stand at many places
 def split(condition: str) -> tuple[str, str, str] | None:
     """The operands of a comparison with its operator between them; None where it is none."""
     match = _COMPARED.fullmatch(condition.replace("->", "\0"))
