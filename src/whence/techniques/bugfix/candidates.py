@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 SYSTEM = "/usr"  # whose headers are not read
 ALIKE = 20  # edits of a statement whose turns come nearly together
-MOST_ASKED = 1_000  # conditions that are looked at where one may be missing
+MOST_ASKED = 1_500  # conditions that are looked at where one may be missing
 LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by hand
 LONGEST_TABLE = 8_000  # ... of an initialiser, which each change of it repeats
 _SET = re.compile(r"([^=!<>+*/%&|^-]+) = ([^=;]+);")

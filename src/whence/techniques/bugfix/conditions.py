@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import walk
@@ -60,6 +60,10 @@ _LIBRARY = frozenset(
         *("islower", "ispunct", "isfinite", "isnan", "NULL", "EOF"),
     ]
 )
+_PREDICATES = {
+    "math.h": ("isfinite",),
+    "ctype.h": ("isdigit", "isspace", "isalpha", "isalnum", "isupper", "islower", "ispunct"),
+}
 _CONDITIONS = frozenset(("binary_expression", "call_expression", "unary_expression", "identifier", "field_expression"))
 
 
@@ -86,7 +90,9 @@ class Conditions:
         near = [term for term in terms if term.near <= Near.AROUND][:MOST_PAIRED]
         far = [term for term in terms if term.near is Near.FUNCTION][:MOST_FAR]
         apart = (text for pair in product(near, far) for text, _ in self._pair(*pair))
-        return list(dict.fromkeys([*self._likely(node), *apart]))
+        beside = (text for pair in permutations(near, 2) for text in _shifted(*pair))
+        told = (text for term in (*near, *far) for text in self._predicates(term))
+        return list(dict.fromkeys([*self._likely(node), *told, *apart, *beside]))
 
     def _likely(self, node: Node) -> list[str]:
         statement = statement_of(node)
@@ -182,6 +188,17 @@ class Conditions:
         if is_number(type_) and type_ not in CHARACTERS and not is_flag:
             yield from ((f"{text} {operator} 0", SIGN[near]) for operator in _ORDERING)
 
+    def _predicates(self, term: Term) -> Iterator[str]:
+        """What the C library tells of characters and numbers, where the file includes its declarations."""
+        header = "math.h" if term.type in FLOATS else "ctype.h"
+        if is_number(term.type) and header in self._headers and (term.type in FLOATS or term.near <= Near.AROUND):
+            for name in _PREDICATES[header]:
+                yield from (f"{name}({term.text})", f"!{name}({term.text})")
+
+    @cached_property
+    def _headers(self) -> set[str]:
+        return {name for text in self._scope.texts for name, _ in text.included}
+
     def _string_ends(self, near: list[Term]) -> Iterator[Costing]:
         """Whether a string ends where a number says, as what was compared in its first characters alone leaves open."""
         strings = [term for term in near if term.type == "char *"][:MOST_STRINGS]
@@ -211,6 +228,13 @@ class Conditions:
             text = term.text
             yield from ((f"{text} {word} {size}", SIZE[term.near]) for size in sizes for word in (">=", "<", "=="))
             yield from ((f"{text} {word} {bound}", BOUND[term.near]) for bound in bounds for word in _SMALLER_LARGER)
+
+
+def _shifted(one: Term, other: Term) -> Iterator[str]:
+    """Whether a number is, or is below, the one before another: the last place of something."""
+    integers = all(is_integer(term.type) and term.type not in CHARACTERS for term in (one, other))
+    if integers and other.is_place:
+        yield from (f"{one.text} {operator} {other.text} - 1" for operator in ("<", ">=", "==", "!="))
 
 
 def decides(node: Node) -> bool:
