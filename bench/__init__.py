@@ -19,6 +19,7 @@ INSIDE = {
     "real.causes": "cause_tree",
     "solver_questions": "cause_tree",  # the questions that it asks, to several solvers
     "conditions": "bugfix",  # the conditions that it tries, and in which order
+    "observed_conditions": "bugfix",  # what it observes, and what that leaves to be tried
     "edit_rate": "bugfix",  # its candidates, made here or by a process of its own
     "fixes": "bugfix",  # what its database holds
     "formula_paths": "formula_based",  # its ways to make formulas, case by case

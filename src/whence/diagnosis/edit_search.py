@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from whence.diagnosis.edit_trials import Conditions, EditTrials
 from whence.diagnosis.edits_alone import ALONE, AT_ONCE
-from whence.diagnosis.observed_conditions import Observed, alternately, observed_conditions
 from whence.diagnosis.proposed_edits import proposed
 from whence.diagnosis.recorded_edits import NOT_RECORDED, RECORDED, memory_of
 from whence.findings import Entry, Statement
@@ -31,6 +30,7 @@ from whence.subject.edited_memory import EditedMemory
 from whence.techniques.bugfix.candidates import FileCandidates, alone_ordered, file_candidates, ordered
 from whence.techniques.bugfix.descriptions import describe
 from whence.techniques.bugfix.novelty import cost, new_literals
+from whence.techniques.bugfix.observed_conditions import Observed, alternately, observed_conditions
 from whence.techniques.bugfix.right_values import RightValues
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, SourceEdit
 from whence.subject.candidate_edits import CandidateRuns, Sieved
 from whence.techniques.bugfix.candidates import FileCandidates
+from whence.techniques.bugfix.observed_conditions import At
 
 ENOUGH = 40  # edits with which all cases pass that end a search
 AGAIN, LEAST = 1.5, 6.0  # times that the first of them took, and seconds, that the search goes on for more
 DOUBTING = 3.0  # times as long where each of them has a number that was made to fit
 ALMOST, CONDITIONS = 12, 120  # statements that lack a condition, and conditions that are tried with each
 UNGUARDED = 0.55  # of the time, after which conditions are tried where there is such a statement, and nothing better
-At = tuple[str, int, int]  # a file, and where in it a statement begins and ends
 Conditions = Mapping[At, Sequence[str]]  # that were observed to hold there in failing runs
 _PUT_IN = (Kind.BEFORE, Kind.BEHIND)
 

@@ -3,12 +3,12 @@
 A rule changes what an instruction does. Code that is missing has no instruction, and another call, member, string or
 type is no change of one, so no rule repairs such a fault at its place. There the source is edited instead: all changes
 that ``whence fix`` knows of what stands on a line (``techniques/bugfix/candidates.py``), the likeliest first, and
-conditions that were seen to tell failing runs from passing ones (``observed_conditions.py``). Hundreds are compiled
-into one build (``subject/candidate_edits.py``), and what repairs all failing cases and breaks none of the passing ones
-that come there is a rule. Such edits fit the cases by chance more often than rules do: they are asked where no rule is
-clean; those that no passing case comes to count for less, those that mend some cases alone for nothing. A statement
-that mends failing cases and breaks others may lack the condition under which it is to be done: where nothing else is
-found, conditions are tried.
+conditions that were seen to tell failing runs from passing ones (``observed_conditions.py``, beside it). Hundreds are
+compiled into one build (``subject/candidate_edits.py``), and what repairs all failing cases and breaks none of the
+passing ones that come there is a rule. Such edits fit the cases by chance more often than rules do: they are asked
+where no rule is clean; those that no passing case comes to count for less, those that mend some cases alone for
+nothing. A statement that mends failing cases and breaks others may lack the condition under which it is to be done:
+where nothing else is found, conditions are tried.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 from whence.diagnosis.edit_trials import EditTrials
 from whence.diagnosis.edits_alone import AT_ONCE, EditsAlone, end_of_first
-from whence.diagnosis.observed_conditions import alternately, observed_conditions
 from whence.findings import Entry, Statement, plural
 from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, SourceEdit, edited_line
@@ -34,6 +33,7 @@ from whence.techniques.bugfix.candidates import FileCandidates, file_candidates,
 from whence.techniques.bugfix.knowledge import known
 from whence.techniques.bugfix.likelihood import fixes_made
 from whence.techniques.bugfix.novelty import size
+from whence.techniques.bugfix.observed_conditions import alternately, observed_conditions
 from whence.techniques.bugfix.right_values import right_assignments
 from whence.techniques.rules.trials import FURTHER
 

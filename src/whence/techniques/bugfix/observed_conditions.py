@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
-from whence.diagnosis.edit_trials import At
 from whence.errors import WhenceError
 from whence.program.observation import Values
 from whence.program.source_edits import SourceEdit
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
 FAILING, PASSING = 5, 30  # cases whose runs are observed; passing ones that are nearest to the first failing one
 PORTIONS = (0, 16, 48, 120)  # the first statements, so many of which are observed in one build
 OBSERVING = 0.3  # of the time of a search
+
+
+At = tuple[str, int, int]  # a file, and where in it a statement begins and ends
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from cli_tool import subject_folder
 
-from whence.diagnosis.observed_conditions import Observed, alternately, observed_conditions
 from whence.program.source_edits import Kind, Part, SourceEdit, edited
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.runs import Runs, run_all
 from whence.subject.subject import Subject, subject_from_sources
 from whence.techniques.bugfix.candidates import FileCandidates, file_candidates
+from whence.techniques.bugfix.observed_conditions import Observed, alternately, observed_conditions
 
 # Parcels are taken until one is too heavy for what is left; one without weight is not counted, nor what is left out.
 PARCELS = """\
