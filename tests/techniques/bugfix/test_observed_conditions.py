@@ -21,7 +21,7 @@ PARCELS = """\
 #include <stdio.h>
 #include <stdlib.h>
 struct parcel { int weight, price; struct parcel *next; };
-static int paid(struct parcel *first, int left, int least)
+static int paid(struct parcel *first, int left, int least, int most)
 {
     int sum = 0;
     for (struct parcel *p = first; p != NULL && p->weight <= left; p = p->next) {
@@ -29,6 +29,8 @@ static int paid(struct parcel *first, int left, int least)
             continue;
         left -= p->weight;
         sum += p->price;
+        if (sum > most)
+            sum = most;
     }
     return sum;
 }
@@ -40,7 +42,7 @@ int main(int argc, char **argv)
         int told = atoi(argv[n + 1]);
         all[n] = (struct parcel){ told / 10, told % 10, n + 1 < most ? &all[n + 1] : NULL };
     }
-    printf("%d\\n", paid(all, 12, 3));
+    printf("%d\\n", paid(all, 12, 3, 20));
     return 0;
 }
 """
@@ -65,6 +67,13 @@ FAULTS = {  # what stands there, what is left of it, a failing case with what it
         "15 11",
         "5",
         ("15 25", "33", "14 14 14", "13 13 19 15 15", "124", "93 35", "55 88 13"),
+    ),
+    "limit": (
+        "        if (sum > most)\n            sum = most;\n",
+        "",
+        "19 19 19",
+        "20",
+        ("15 25", "33", "14 14 14", "19", "18 15", "15 15 15 15", "15 15 15 12 15"),
     ),
     "ends": (
         "p != NULL && p->weight",
@@ -96,22 +105,30 @@ def observed(name: str, seconds: float = 60.0) -> tuple[Observed, dict[str, File
 
 
 def place_of(name: str, real: str) -> int:
-    """The place of the edit that gives the real program, from 1; 0: it is none of them."""
+    """The place of the edit that gives the real program, from 1, among those of its line; 0: it is none of them."""
     found, files = observed(name)
-    texts = [b"".join(edited(files["parcels.c"].source, edit).split()) for edit in found.edits]
-    wanted = b"".join(real.encode().split())
-    return texts.index(wanted) + 1 if wanted in texts else 0
+    wanted, texts = b"".join(real.encode().split()), dict[SourceEdit, bytes]()
+    for edit in found.edits:
+        texts[edit] = b"".join(edited(files["parcels.c"].source, edit).split())
+    fix = next((edit for edit, text in texts.items() if text == wanted), None)
+    return [edit for edit in texts if fix and edit.line == fix.line].index(fix) + 1 if fix else 0
 
 
 @pytest.mark.parametrize("name", ["and", "or", "ends"])
 def test_what_is_missing_in_a_condition_is_told(name: str) -> None:
-    assert 0 < place_of(name, PARCELS) <= 100
+    assert 0 < place_of(name, PARCELS) <= 60
 
 
 def test_a_check_that_is_missing_is_told() -> None:
     whole = FAULTS["guard"][0]
     check = whole.replace("p->weight == 0 || ", "").replace("\n            continue", " continue")
-    assert 0 < place_of("guard", PARCELS.replace(whole, check)) <= 100
+    assert 0 < place_of("guard", PARCELS.replace(whole, check)) <= 60
+
+
+def test_a_limit_that_is_missing_is_told() -> None:
+    found, _ = observed("limit")
+    texts = [edit.parts[0].text for edit in found.edits if edit.parts[0].kind is Kind.BEFORE]
+    assert b"if (sum > most) sum = most;" in texts
 
 
 def test_where_there_is_no_time_nothing_is_told() -> None:

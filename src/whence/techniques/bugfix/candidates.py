@@ -31,7 +31,7 @@ from whence.techniques.bugfix.right_values import RightValues, splices
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.shared_variables import shared_variables
 from whence.techniques.bugfix.statements import StatementChanges, is_last
-from whence.techniques.bugfix.telling_conditions import Comparison, Told, asked, opposite
+from whence.techniques.bugfix.telling_conditions import Comparison, Told, asked, opposite, split
 from whence.techniques.bugfix.term_changes import TermChanges
 from whence.techniques.bugfix.terms import Terms
 
@@ -198,11 +198,21 @@ class FileCandidates:
         elif place.unit is not None:
             yield from self._joined(place.line, place.unit, told.where, told.where)
         else:
-            for parts in self._statements.checked(place.node, told.where):
+            for parts in (*self._statements.checked(place.node, told.where), *self._limited(place.node, told.where)):
                 yield self._edit(place.line, parts)
             for unit in self._units_on(place.line):
                 if unit.node == place.node:
                     yield from self._joined(place.line, unit, told.where, told.where)
+
+    def _limited(self, node: Node, told: Sequence[str]) -> Iterator[tuple[Part, ...]]:
+        """A statement behind a limit: what a comparison tells to be too much, or too little, becomes the other side."""
+        places = {term.text for term in self._shared_terms.at(node) if term.is_place}
+        for condition in told:
+            left, operator, right = split(condition) or ("", "", "")
+            for name, value in ((left, right), (right, left)):
+                if name in places and operator in ("<", ">"):
+                    text = f"if ({condition}) {name} = {value};".encode("latin-1")
+                    yield (Part(Kind.BEFORE, node.start_byte, node.end_byte, text, listed=is_listed(node)),)
 
     def _joined(self, line: int, unit: Unit, refused: Sequence[str], added: Sequence[str]) -> Iterator[SourceEdit]:
         for operator, conditions in (("&&", [opposite(text) for text in refused]), ("||", added)):

@@ -113,7 +113,8 @@ def _evidence(
     repairs = found.repairs.get(statement, [])
     alone = [d for d in diagnoses if len(d.statements) == 1]
     function = next((d.function for d in alone), UNKNOWN)
-    sentences = [_named_text(found, min(diagnoses, key=lambda d: (d.key, not d.changes)))] if diagnoses else []
+    told = min(diagnoses, key=lambda d: (d.confirmed is False, d.key, not d.changes), default=None)
+    sentences = [_named_text(found, told)] if told else []
     able = len({id(d.run) for d in alone if d.confirmed is not False})  # the others were run so, and fail all the same
     mended = f"{able} of {plural(len(found.runs), 'failing run')}"
     if repairs and able:
