@@ -73,11 +73,13 @@ def test_doubtful_edits_are_not_enough_to_end_it(monkeypatch: pytest.MonkeyPatch
 
 
 class Conditions:
-    """A file's conditions: one for each statement."""
+    """A file's conditions: one for each statement, or those that were told."""
 
-    def guarded(self, edit: SourceEdit) -> Iterator[SourceEdit]:
+    def guarded(self, edit: SourceEdit, told: Sequence[str] = ("c",)) -> Iterator[SourceEdit]:
         (part,) = edit.parts
-        yield SourceEdit("a.c", 1, (Part(part.kind, part.start, part.end, b"if (c) " + part.text),))
+        for condition in told:
+            text = f"if ({condition}) ".encode() + part.text
+            yield SourceEdit("a.c", 1, (Part(part.kind, part.start, part.end, text),))
 
 
 @pytest.mark.parametrize(("doubtful", "is_tried"), [([4], True), ([], False)])
@@ -103,6 +105,20 @@ def test_when_it_is_late_conditions_are_tried_and_then_the_other_edits(monkeypat
     assert 20 * UNGUARDED < guarded < 15
     assert [edit for edit in trials.places if edit in edits] == edits
     assert trials.all_made
+
+
+def test_observed_conditions_come_as_soon_as_a_statement_mends_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(edit_trials, "time", clock)
+    trials = EditTrials([0], clock.now + 20)
+    before, behind = (SourceEdit("a.c", 1, (Part(kind, 1, 2, b"x;"),)) for kind in (Kind.BEFORE, Kind.BEHIND))
+    edits = [before, behind, *EDITS[:9]]
+    observed = {("a.c", 1, 2, True): ["a < b", "p"], ("a.c", 5, 6, False): ["q"]}
+    files = cast(Any, {"a.c": Conditions()})
+    trials.run(cast(CandidateRuns, Trying(clock, [], [0, 1])), {}, edits, files, observed)
+    texts = [edit.parts[0].text for edit in trials.places]
+    assert texts[:5] == [b"x;", b"x;", b"if (a < b) x;", b"if (p) x;", b"x"]
+    assert texts.count(b"if (c) x;") == 2  # those of the file come later, for both
 
 
 def test_conditions_are_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:

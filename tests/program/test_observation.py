@@ -32,6 +32,7 @@ SPOTS = [
     spot(b"a > 2 && // both\n        b < 1.5", "a", "a + 1", tests=True),
     spot(b"return a;", "a", listed=False),
 ]
+TWICE = [spot(b"return a;", "a", listed=False), spot(b"return a;", "a + 1", listed=False, behind=True)]
 
 
 def test_all_text_of_a_line_stays_on_it() -> None:
@@ -40,6 +41,13 @@ def test_all_text_of_a_line_stays_on_it() -> None:
     for old, new in zip(SOURCE.text.split(b"\n"), text.split(b"\n"), strict=True):
         assert old.strip().split(b" ")[0] in new
     assert text.index(b"__whence_truth; })") < text.index(b"{ if (__whence_observes")
+
+
+def test_a_body_can_be_looked_at_in_front_and_behind() -> None:
+    text = observing(SOURCE, TWICE).text.partition(b"#line 1\n")[2]
+    assert text.index(b"(long long)(a))") < text.index(b"return a;")
+    assert text.index(b"return a;") < text.index(b"(a + 1)")
+    assert text.count(b"{") == text.count(b"}")
 
 
 def test_what_has_effects_comes_first() -> None:

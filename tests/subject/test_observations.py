@@ -59,6 +59,8 @@ SPOTS = [
     spot("found += l->n;", "found", "l->next->n", "l->share", "nonsense", "length(name)", real="l->share"),
     spot("found++;", "found", "name", listed=False),
     spot("if (l->share < 0.5) found += 0;", "l->share", real="l->share", listed=False),
+    spot("found++;", "found", listed=False, behind=True),
+    spot("l = l->next;", "l == 0", behind=True),
 ]
 
 
@@ -80,13 +82,15 @@ def observed(found: tuple[Subject, Runs]) -> dict[str, list[Values]]:
 
 def test_values_are_those_of_each_time(lists: tuple[Subject, Runs]) -> None:
     seen = observed(lists)
-    test, added, beyond, share = seen["two"]
+    test, added, beyond, share, more, moved = seen["two"]
     assert test.values[:, [0, 1, 3]].tolist() == [[4, 0, 1], [6, 4, 1], [0, 11, 0]]
     assert test.known.all()
     assert added.values[:, [0, 1, 4]].tolist() == [[0, 6, 1], [4, 0, 1]]
     assert added.values[:, 2].tolist() == [0.25, 0.5]
     assert beyond.values[:, 0].tolist() == [10]
     assert share.values.tolist() == [[0.25]]
+    assert more.values.tolist() == [[11]]
+    assert moved.values.tolist() == [[0], [0]]
     assert seen["one"][2].came == 0
 
 

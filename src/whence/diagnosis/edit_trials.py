@@ -144,7 +144,7 @@ class EditTrials:
 def _place(edit: SourceEdit) -> At:
     """Where an edit of one part stands."""
     (part,) = edit.parts
-    return edit.file, part.start, part.end
+    return edit.file, part.start, part.end, part.kind is Kind.BEHIND
 
 
 def guarded(files: Mapping[str, FileCandidates], lacking: Sequence[Sieved]) -> Iterator[SourceEdit]:

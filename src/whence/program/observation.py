@@ -41,7 +41,7 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """The bytes from ``start`` to ``end``, in front of which ``expressions`` are observed.
+    """The bytes from ``start`` to ``end``, in front of which ``expressions`` are observed, or ``behind`` which.
 
     With ``tests`` they are a condition, and what it came to is observed as well: the expressions in front of it, so
     that they are also known where it ends the program, or behind it, where it has ``effects``. Otherwise they are a
@@ -54,6 +54,7 @@ class Spot:
     tests: bool = False
     effects: bool = False
     listed: bool = True
+    behind: bool = False
 
     @property
     def columns(self) -> int:
@@ -134,7 +135,8 @@ def observing(source: CSource, spots: Sequence[Spot], left: Sequence[frozenset[i
 def _around(spot: Spot, looking: list[tuple[bytes, int]]) -> tuple[list[tuple[bytes, int]], list[tuple[bytes, int]]]:
     """What stands in front of a spot and behind it."""
     if not spot.tests:
-        return (looking, []) if spot.listed else ([(b"{ ", 0), *looking], [(b" }", 0)])
+        braces = ([], []) if spot.listed else ([(b"{ ", 0)], [(b" }", 0)])
+        return (braces[0], [*looking, *braces[1]]) if spot.behind else ([*braces[0], *looking], braces[1])
     begin, test = (b"({ void *__whence_kept; ", 0), (b"int __whence_truth = !!(", 0)
     end = (b"__whence_came_to(__whence_kept, %d, __whence_truth); __whence_truth; })" % spot.columns, 0)
     if spot.effects:

@@ -127,8 +127,8 @@ def test_a_check_that_is_missing_is_told() -> None:
 
 def test_a_limit_that_is_missing_is_told() -> None:
     found, _ = observed("limit")
-    texts = [edit.parts[0].text for edit in found.edits if edit.parts[0].kind is Kind.BEFORE]
-    assert b"if (sum > most) sum = most;" in texts
+    texts = [edit.parts[0].text for edit in found.edits if edit.parts[0].kind is Kind.BEHIND]
+    assert b"if (sum > most) sum = most;" in texts  # behind the last statement of the loop
 
 
 def test_where_there_is_no_time_nothing_is_told() -> None:

@@ -8,30 +8,28 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whence.build.flags import included_from
-from whence.program.c_source import CSource, Place, Unit, entries, is_listed, lines_of, own_headers
+from whence.program.c_source import CSource, Unit, entries, is_listed, lines_of, own_headers
 from whence.program.debug import describe
-from whence.program.observation import Spot
 from whence.program.source_edits import Kind, Part, SourceEdit
-from whence.techniques.bugfix.conditions import Conditions, statement_of
+from whence.techniques.bugfix.conditions import Conditions
 from whence.techniques.bugfix.declarations import LIKELY, POSSIBLE, WIDER, DeclarationChanges
-from whence.techniques.bugfix.effects import Effects
 from whence.techniques.bugfix.entries import EntryChanges
-from whence.techniques.bugfix.expression_types import FLOATS
 from whence.techniques.bugfix.expressions import ExpressionChanges, Splice
+from whence.techniques.bugfix.lacking import Lacking, LackingConditions
 from whence.techniques.bugfix.likelihood import likeliest_first
 from whence.techniques.bugfix.right_values import RightValues, splices
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.shared_variables import shared_variables
 from whence.techniques.bugfix.statements import StatementChanges, is_last
-from whence.techniques.bugfix.telling_conditions import Comparison, Told, asked, opposite, split
+from whence.techniques.bugfix.telling_conditions import Told
 from whence.techniques.bugfix.term_changes import TermChanges
 from whence.techniques.bugfix.terms import Terms
 
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
 
 SYSTEM = "/usr"  # whose headers are not read
 ALIKE = 20  # edits of a statement whose turns come nearly together
-MOST_ASKED = 1_500  # conditions that are looked at where one may be missing
 LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by hand
 LONGEST_TABLE = 8_000  # ... of an initialiser, which each change of it repeats
 _SET = re.compile(r"([^=!<>+*/%&|^-]+) = ([^=;]+);")
@@ -63,20 +60,6 @@ def file_candidates(subject: Subject, names: Iterable[str]) -> dict[str, FileCan
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Lacking:
-    """A place in a file at which a condition may be missing: a statement, or the unit of a condition.
-
-    ``spot`` is what has to be observed there so that it can be told which of the ``comparisons`` hold.
-    """
-
-    line: int
-    spot: Spot
-    comparisons: list[Comparison]
-    node: Node
-    unit: Unit | None
-
-
 class FileCandidates:
     """The candidate edits of one file, ``name`` being what statements call it; ``headers`` are those it includes.
 
@@ -91,9 +74,9 @@ class FileCandidates:
         self._shared_terms = terms = Terms(scope)
         self._conditions = Conditions(scope, terms)
         common = scope, terms, self._conditions
-        self._effects = Effects(source)
         self._expressions, self._terms = ExpressionChanges(*common), TermChanges(*common)
         self._statements = StatementChanges(*common)
+        self._lacking = LackingConditions(*common, self._expressions, self._statements)
         self._entries = EntryChanges(scope)
         self._declarations = DeclarationChanges(scope, terms.types)
 
@@ -173,51 +156,19 @@ class FileCandidates:
     def lacking(self, line: int) -> Iterator[Lacking]:
         """The places of a line at which a condition may be missing, with what has to be observed there."""
         for statement in self._starting.get(line, ()):
-            yield self._lacking(line, statement, listed=is_listed(statement))
+            yield from self._lacking.at(line, statement)
         for unit in self._units_on(line):
-            if self._line_of(unit.start) == line and unit.place is Place.CONDITION:
-                yield self._lacking(line, unit.node, unit)
-            elif self._line_of(unit.start) == line and unit.place is Place.INITIALISER:
-                declaration = statement_of(unit.node)
-                if declaration.parent is not None and declaration.parent.type == "compound_statement":
-                    yield self._lacking(line, declaration, unit)
-
-    def _lacking(self, line: int, node: Node, unit: Unit | None = None, listed: bool = True) -> Lacking:
-        known = islice(filter(self._effects.are_none, self._conditions.all(node)), MOST_ASKED)
-        real = {term.text: term.type in FLOATS for term in self._shared_terms.at(statement_of(node))}
-        what = asked(known, real)
-        is_test = unit is not None and unit.place is Place.CONDITION
-        effects = is_test and not self._effects.are_none(self.source.name(node))
-        spot = Spot(node.start_byte, node.end_byte, tuple(what.expressions), is_test, effects, listed)
-        return Lacking(line, spot, what.comparisons, node, unit)
+            if self._line_of(unit.start) == line:
+                yield from self._lacking.of(line, unit)
 
     def under(self, place: Lacking, told: Told) -> Iterator[SourceEdit]:
         """The edits that put conditions in which were told to hold where a run fails."""
-        if place.spot.tests and place.unit is not None:
-            yield from self._joined(place.line, place.unit, told.where, told.where_not)
-        elif place.unit is not None:
-            yield from self._joined(place.line, place.unit, told.where, told.where)
-        else:
-            for parts in (*self._statements.checked(place.node, told.where), *self._limited(place.node, told.where)):
-                yield self._edit(place.line, parts)
-            for unit in self._units_on(place.line):
-                if unit.node == place.node:
-                    yield from self._joined(place.line, unit, told.where, told.where)
-
-    def _limited(self, node: Node, told: Sequence[str]) -> Iterator[tuple[Part, ...]]:
-        """A statement behind a limit: what a comparison tells to be too much, or too little, becomes the other side."""
-        places = {term.text for term in self._shared_terms.at(node) if term.is_place}
-        for condition in told:
-            left, operator, right = split(condition) or ("", "", "")
-            for name, value in ((left, right), (right, left)):
-                if name in places and operator in ("<", ">"):
-                    text = f"if ({condition}) {name} = {value};".encode("latin-1")
-                    yield (Part(Kind.BEFORE, node.start_byte, node.end_byte, text, listed=is_listed(node)),)
-
-    def _joined(self, line: int, unit: Unit, refused: Sequence[str], added: Sequence[str]) -> Iterator[SourceEdit]:
-        for operator, conditions in (("&&", [opposite(text) for text in refused]), ("||", added)):
-            for splice in self._expressions.joined(unit, operator, conditions):
-                yield self._in_unit(unit, splice, line)
+        for parts in self._lacking.parts(place, told):
+            yield self._edit(place.line, parts)
+        own = [place.unit] if place.unit else [unit for unit in self._units_on(place.line) if unit.node == place.node]
+        for unit in own if not place.spot.behind else ():
+            for splice in self._lacking.splices(place, unit, told):
+                yield self._in_unit(unit, splice, place.line)
 
     def _units_on(self, line: int) -> list[Unit]:
         return self._units_by_line.get(line, [])

@@ -28,11 +28,14 @@ class Effects:
 
     def __init__(self, source: CSource) -> None:
         self._source = source
+        self._none: dict[str, bool] = {}  # of expressions that were asked for: the same could stand at many places
 
     def are_none(self, expression: str) -> bool:
         """Whether an expression changes nothing: it assigns nothing, and calls such functions alone."""
-        called = set(_CALLED.findall(expression))
-        return not _CHANGES.search(expression) and called <= _LIBRARY | self._pure
+        if expression not in self._none:
+            called = set(_CALLED.findall(expression))
+            self._none[expression] = not _CHANGES.search(expression) and called <= _LIBRARY | self._pure
+        return self._none[expression]
 
     @cached_property
     def _pure(self) -> set[str]:

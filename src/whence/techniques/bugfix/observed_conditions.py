@@ -19,7 +19,8 @@ from whence.program.observation import Values
 from whence.program.source_edits import SourceEdit
 from whence.subject.observations import Observations
 from whence.subject.runs import nearest_passing
-from whence.techniques.bugfix.candidates import FileCandidates, Lacking, ordered
+from whence.techniques.bugfix.candidates import FileCandidates, ordered
+from whence.techniques.bugfix.lacking import Lacking
 from whence.techniques.bugfix.telling_conditions import Told, told
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ PORTIONS = (0, 16, 48, 120)  # the first statements, so many of which are observ
 OBSERVING = 0.3  # of the time of a search
 
 
-At = tuple[str, int, int]  # a file, and where in it a statement begins and ends
+At = tuple[str, int, int, bool]  # a file, where in it a statement begins and ends, and whether it is behind it
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def observed_conditions(
                 if time.monotonic() >= end:
                     break
                 for place, those in _of_file(observations, files[name], places, *cases):
-                    conditions[name, place.spot.start, place.spot.end] = those.where
+                    conditions[name, place.spot.start, place.spot.end, place.spot.behind] = those.where
                     for tier, edit in enumerate(files[name].under(place, those)):
                         found[name, edit.line].append((tier, edit))
     edits = ordered(files, statements, made, lambda file, line: iter(found[file.name, line]))
@@ -76,10 +77,10 @@ def observed_conditions(
 
 def _places(files: Mapping[str, FileCandidates], statements: Sequence[tuple[str, int]]) -> dict[str, list[Lacking]]:
     """The places of statements at which a condition may be missing, by file, each once."""
-    found: dict[str, dict[tuple[int, int], Lacking]] = defaultdict(dict)
+    found: dict[str, dict[tuple[int, int, bool], Lacking]] = defaultdict(dict)
     for name, line in statements:
         if name in files:
-            found[name] |= {(one.spot.start, one.spot.end): one for one in files[name].lacking(line)}
+            found[name] |= {(one.spot.start, one.spot.end, one.spot.behind): one for one in files[name].lacking(line)}
     return {name: list(places.values()) for name, places in found.items() if places}
 
 

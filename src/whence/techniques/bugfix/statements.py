@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import declared_name, is_leaf, is_listed, is_statement, walk
@@ -11,7 +11,6 @@ from whence.techniques.bugfix.conditions import Conditions
 from whence.techniques.bugfix.expression_types import BOOLS, is_integer, is_pointer
 from whence.techniques.bugfix.ingredients import Ingredients
 from whence.techniques.bugfix.scope import Scope
-from whence.techniques.bugfix.telling_conditions import opposite
 from whence.techniques.bugfix.terms import Terms
 
 if TYPE_CHECKING:
@@ -45,9 +44,9 @@ class StatementChanges:
         yield from (((part(Kind.BEFORE, text),), tier) for text, tier in self._ingredients.at(node))
         if is_last(node):
             yield from self.behind(node)
-        leaves = self._leaving(node)
+        ways = self.leaving(node)
         for condition, tier in conditions[:MOST_CHECKS]:
-            for leave in leaves:
+            for leave in ways:
                 yield (part(Kind.BEFORE, f"if ({condition}) {leave}"),), tier + 1
         if node.type == "expression_statement":
             yield from (((part(Kind.REPLACE, text),), 1) for text in self._ingredients.calls_at(node)[:MOST_CALLS])
@@ -55,20 +54,10 @@ class StatementChanges:
             yield from self._branches(node, part)
         yield from self._moved(node, part(Kind.DELETE))
 
-    def checked(self, node: Node, refused: Sequence[str]) -> Iterator[tuple[Part, ...]]:
-        """The statement where such a condition does not hold, or behind a check that leaves where it does."""
-        start, end, listed = node.start_byte, node.end_byte, is_listed(node)
-        leaves = self._leaving(node)
-        for condition in refused:
-            yield (Part(Kind.GUARD, start, end, opposite(condition).encode("latin-1"), listed=listed),)
-            for leave in leaves:
-                text = f"if ({condition}) {leave}".encode("latin-1")
-                yield (Part(Kind.BEFORE, start, end, text, listed=listed),)
-
     def behind(self, node: Node) -> Iterator[Change]:
         """What can be put behind a statement, the last one of its block."""
-        leaves = self._leaving(node) if node.type not in _ENDING else []
-        for text, tier in (*self._ingredients.at(node), *((leave, 1) for leave in leaves)):
+        ways = self.leaving(node) if not leaves(node) else []
+        for text, tier in (*self._ingredients.at(node), *((leave, 1) for leave in ways)):
             part = Part(Kind.BEHIND, node.start_byte, node.end_byte, text.encode("latin-1"), listed=is_listed(node))
             yield (part,), tier
 
@@ -99,7 +88,7 @@ class StatementChanges:
 
     # ---- Leaving -----------------------------------------------------------------------------------------------------
 
-    def _leaving(self, node: Node) -> list[str]:
+    def leaving(self, node: Node) -> list[str]:
         """Ways to leave early: out of a loop or a switch, and out of the function."""
         function = self._source.function_at(node.start_byte)
         if function is None:
@@ -142,6 +131,11 @@ def _next(node: Node) -> Node | None:
     while found is not None and found.type == "comment":
         found = found.next_named_sibling
     return found
+
+
+def leaves(node: Node) -> bool:
+    """Whether nothing comes behind a statement when it was done."""
+    return node.type in _ENDING
 
 
 def is_last(node: Node) -> bool:
