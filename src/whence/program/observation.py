@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from whence.program.c_source import CSource
 from whence.program.schemata import FIRST_LINE, Schemata
 
-RING = 128  # times that the program came to a place whose values are kept, the last ones
+RING = 64  # times that the program came to a place whose values are kept, the last ones
 KNOWN = 1  # a value is there: as probe/edits/observe.c has it
 _COUNT = 8  # bytes in front of a place's values
 _BEGIN = b"if (!__whence_begin(__whence_back)) "

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RING = 128, MISSING = 0, KNOWN = 1, LOST = 2 }; /* as program/observation.py has them */
+enum { RING = 64, MISSING = 0, KNOWN = 1, LOST = 2 }; /* as program/observation.py has them */
 
 jmp_buf __whence_back;
 static char *shared;
