@@ -129,3 +129,53 @@ def test_what_cannot_stand_at_a_place_at_all_is_refused(lists: tuple[Subject, Ru
     wrong = [spot("struct list *next;", "1")]  # a member is no statement
     with Observations(subject, runs, time.monotonic() + 60) as observations, pytest.raises(DoesNotCompile):
         list(observations.of(SOURCE, "lists.c", wrong, [0]))
+
+
+# It comes back from faults by itself, before it has set up where to.
+HANDLED = """\
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+static jmp_buf back;
+static void handle(int number) { (void)number; longjmp(back, 1); }
+static int first(const char *text)
+{
+    return text[0];
+}
+int main(int argc, char **argv)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handle;
+    action.sa_flags = SA_NODEFER;
+    INSTALLED
+    argv[argc] = NULL;
+    puts("begins");
+    if (setjmp(back) == 0)
+        printf("%d\\n", first(argv[1]));
+    else
+        puts("nothing");
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("installed", ["signal(SIGSEGV, handle);", "sigaction(SIGSEGV, &action, NULL);"])
+def test_a_program_that_handles_faults_itself_does_so(installed: str) -> None:
+    text = HANDLED.replace("INSTALLED", installed)
+    folder = subject_folder(f"observed-{installed[:6]}", handled_c=text)
+    cases = [Case("none", (), expected=Expected(b"0\n")), Case("some", ("5",))]
+    subject = subject_from_sources([folder / "handled.c"], [], cases, replace(Subject.limits, time=5.0))
+    runs = run_all(subject)
+    spots = [('puts("begins");', "argv[1][0]"), ("return text[0];", "text[0]"), ('puts("nothing");', "argc")]
+    found = [
+        Spot(text.index(at), text.index(at) + len(at), (Expression(what),), listed="nothing" not in at)
+        for at, what in spots
+    ]
+    with Observations(subject, runs, time.monotonic() + 60) as observations:
+        none, some = (values for _, values in observations.of(CSource(text.encode()), "handled.c", found, [0, 1]))
+    assert [one.came for one in none] == [1, 1, 1]
+    assert [one.known.tolist() for one in none] == [[[False]], [[False]], [[True]]]
+    assert [one.came for one in some] == [1, 1, 0]
+    assert some[0].values.tolist() == some[1].values.tolist() == [[ord("5")]]

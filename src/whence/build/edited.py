@@ -26,7 +26,7 @@ from whence.errors import BuildError
 
 _OPTIMISED = ("-O2", "-g0")
 QUICKLY = ("-O0", "-g0")  # by which a module is compiled in the least time, in place of the user's own level
-WRAPS_MAIN = ("-Wl,--wrap=main",)
+WRAPS = tuple(f"-Wl,--wrap={name}" for name in ("main", "signal", "sigaction"))  # by what probe/edits defines
 _GONE = "the program's source is gone"
 
 
@@ -102,7 +102,7 @@ class Rebuild:
                 objects.append(plain[module.hash])
         out = self._scratch / name
         if chooses:
-            link(self._capture, "edited", [*objects, *choosing_objects()], out, WRAPS_MAIN, deadline)
+            link(self._capture, "edited", [*objects, *choosing_objects()], out, WRAPS, deadline)
         else:
             link(self._capture, "edited", objects, out, deadline=deadline)
         return out

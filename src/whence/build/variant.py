@@ -159,7 +159,7 @@ def runtime_objects(toolchain: Toolchain | None = None, *, with_main: bool = Tru
 def choosing_objects() -> list[Path]:
     """The objects that choose one of the edits in a program when it starts, or observe it, and its fork server.
 
-    They are linked with ``--wrap=main``. Raises ``BuildError`` with clang's first message if one does not compile.
+    They are linked with ``edited.WRAPS``. Raises ``BuildError`` with clang's first message if one does not compile.
     """
     chosen = find_toolchain("bundled")
     objects = [o for o, s in zip(runtime_objects(chosen), runtime_sources(), strict=True) if s.name != "main.c"]

@@ -1,7 +1,8 @@
 /* Values of expressions at places of the program, told through a file that the parent reads when the run is over
    (program/observation.py writes the calls). Of each place the last RING times that the program came there are kept. An
    expression may lead to nowhere (`p->next` of a null pointer): the signal comes back here, and it is said to have no
-   value. */
+   value. The linker calls __wrap_signal and __wrap_sigaction in place of the library's functions (--wrap): a program that
+   handles such signals itself does so but for the moments in which it is looked at. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,18 +19,50 @@ static char *shared;
 static size_t size;
 static int64_t *values;
 static unsigned char *tags;
-static volatile sig_atomic_t is_looking;
+static volatile sig_atomic_t is_looking, is_handled; /* by the program itself */
+
+enum { FAULTS = 3 };
+static const int faults[FAULTS] = { SIGSEGV, SIGBUS, SIGFPE };
+static struct sigaction own[FAULTS];
+
+typedef void (*handler)(int);
+handler __real_signal(int number, handler handles);
+int __real_sigaction(int number, const struct sigaction *action, struct sigaction *before);
 
 static void lost(int number)
 {
     if (is_looking)
         _longjmp(__whence_back, 1);
-    signal(number, SIG_DFL); /* the program's own fault: it comes again, and ends the program */
+    struct sigaction action = { .sa_handler = SIG_DFL };
+    __real_sigaction(number, &action, NULL); /* the program's own fault: it comes again, and ends the program */
+}
+
+static void handle(struct sigaction *before)
+{
+    struct sigaction action = { .sa_handler = lost, .sa_flags = SA_NODEFER };
+    for (int n = 0; n < FAULTS; n++)
+        __real_sigaction(faults[n], &action, before ? before + n : NULL);
+}
+
+static int is_fault(int number)
+{
+    return number == SIGSEGV || number == SIGBUS || number == SIGFPE;
+}
+
+handler __wrap_signal(int number, handler handles)
+{
+    is_handled |= is_fault(number);
+    return __real_signal(number, handles);
+}
+
+int __wrap_sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+    is_handled |= action && is_fault(number);
+    return __real_sigaction(number, action, before);
 }
 
 void __whence_observe_to(const char *path)
 {
-    struct sigaction action = { .sa_handler = lost, .sa_flags = SA_NODEFER };
     struct stat status;
     int file = open(path, O_RDWR | O_CLOEXEC);
     if (file < 0)
@@ -42,9 +75,8 @@ void __whence_observe_to(const char *path)
         }
     }
     close(file);
-    sigaction(SIGSEGV, &action, NULL);
-    sigaction(SIGBUS, &action, NULL);
-    sigaction(SIGFPE, &action, NULL);
+    handle(NULL);
+    is_handled = 0; /* what the runtime has set up itself */
 }
 
 /* Where the values of a place are kept this time, which stand at an offset of the file; null: it is not looked at. */
@@ -58,6 +90,8 @@ void *__whence_observes(size_t offset, size_t expressions)
     tags = (unsigned char *)(values + expressions);
     memset(tags, MISSING, marks);
     ++*count;
+    if (is_handled)
+        handle(own);
     is_looking = 1;
     return values;
 }
@@ -82,6 +116,8 @@ void __whence_lost(size_t number)
 void __whence_observed(void)
 {
     is_looking = 0;
+    for (int n = 0; is_handled && n < FAULTS; n++)
+        __real_sigaction(faults[n], own + n, NULL);
 }
 
 /* What a condition came to is the last value of its place, which other places may have been looked at since. */
