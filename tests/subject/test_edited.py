@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from cli_tool import subject_folder
 
+from whence.build.edited import Rebuild
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.run.sandbox import DEFAULT_LIMITS
@@ -47,6 +49,26 @@ def test_an_edit_is_run_on_all_cases(counted):
     with Editing(subject, runs, time.monotonic() + 60) as editing:
         (tried,) = editing.all([Edit("count.c", 8, PRINT, odd)])
     assert not tried.trouble and len(tried.repaired) == 6 and not tried.broken and tried.ran == 12
+
+
+def test_what_is_changed_is_compiled_once_and_other_modules_once_for_all(tmp_path, monkeypatch):
+    """The build's objects may be gone: of the changed module the old one is not needed."""
+    helper = "int twice(int n) { return 2 * n; }\n"
+    folder = subject_folder("edited-modules", count_c=COUNT, helper_c=helper)
+    subject = subject_from_sources([folder / "count.c", folder / "helper.c"], [], [Case("1", ("1",))], DEFAULT_LIMITS)
+    compiled = []
+    compile_ = Rebuild._compile
+
+    def counting(self, module, *rest, **more):
+        compiled.append(Path(module.source).name)
+        compile_(self, module, *rest, **more)
+
+    monkeypatch.setattr(Rebuild, "_compile", counting)
+    monkeypatch.setattr(Rebuild, "_built", lambda self: iter(()))
+    rebuild = Rebuild(subject.capture, tmp_path)
+    for name in ("one", "other"):
+        rebuild.build(folder / "count.c", COUNT.replace("+= 2", "+= 3").encode(), name)
+    assert compiled == ["count.c", "helper.c", "count.c"]
 
 
 def test_endless_edits_end_with_the_time(counted):

@@ -45,7 +45,7 @@ class Rebuild:
 
     def __init__(self, capture: Capture, scratch: Path, including: Including = lambda header: ()) -> None:
         self._capture, self._scratch, self._including = capture, scratch, including
-        self._objects: dict[str, Path] = {}  # plain ones, by the hash of the module
+        self._objects: dict[str, Path] | None = None  # plain ones, by the hash of the module
         self._lock = Lock()
 
     def build(
@@ -91,7 +91,6 @@ class Rebuild:
         last: Sequence[str] = (),
     ) -> Path:
         """The executable of the modules, those of which are ``changed`` (by their hash) compiled with an overlay."""
-        plain = self._plain_objects(deadline)
         objects = []
         for number, module in enumerate(self._capture.modules):
             if module.hash in changed:
@@ -99,7 +98,7 @@ class Rebuild:
                 self._compile(module, out, deadline, overlay, flags, last)
                 objects.append(out)
             else:
-                objects.append(plain[module.hash])
+                objects.append(self._plain(number, deadline))
         out = self._scratch / name
         if chooses:
             link(self._capture, "edited", [*objects, *choosing_objects()], out, WRAPS, deadline)
@@ -151,17 +150,17 @@ class Rebuild:
 
     # ---- Plain objects -----------------------------------------------------------------------------------------------
 
-    def _plain_objects(self, deadline: float) -> dict[str, Path]:
-        """An object of each module as the user's build makes it, by the module's hash; they are made once."""
+    def _plain(self, number: int, deadline: float) -> Path:
+        """The object of a module as the user's build makes it, which is made at the first time where it is gone."""
+        module = self._capture.modules[number]
         with self._lock:
-            if not self._objects:
-                found = dict(self._built())
-                for number, module in enumerate(self._capture.modules):
-                    if module.hash not in found:
-                        found[module.hash] = self._scratch / f"plain-{number}.o"
-                        self._compile(module, found[module.hash], deadline)
-                self._objects = found
-        return self._objects
+            if self._objects is None:
+                self._objects = dict(self._built())
+            if module.hash not in self._objects:
+                out = self._scratch / f"plain-{number}.o"
+                self._compile(module, out, deadline)
+                self._objects[module.hash] = out
+            return self._objects[module.hash]
 
     def _built(self) -> Iterator[tuple[str, Path]]:
         """The objects of the build that are still there, with the hash of the one module that each holds."""
