@@ -1,7 +1,7 @@
 """Record what every technique says of each statement, of the corpus' faults and of generated ones.
 
     python -m bench.ranking.record --to FILE [--generated FILE] [--budget 3] [--jobs 1] [--seed S]
-        [--failing N] [--passing N] [--every N] [--offset K] [PROGRAM ...]
+        [--failing N] [--passing N] [--kind KIND] [--every N] [--offset K] [PROGRAM ...]
 
 Suites are those of ``bench.suites``; each fault is located in the budget, before changes are compiled. A line of JSON
 a fault is added to the file as soon as it is there, so a run that was stopped goes on where it was. Without
@@ -58,6 +58,7 @@ def wanted(options: argparse.Namespace) -> Iterator[Fault]:
     known = {one.key for one in read(options.to)}
     programs = options.programs or corpus.programs()
     faults = read_faults(options.generated) if options.generated else [f for p in programs for f in corpus.faults(p)]
+    faults = [fault for fault in faults if options.kind in ("", fault.kind)]
     for fault in faults[options.offset :: options.every]:
         origin = "generated" if options.generated else "corpus"
         if fault.program in programs and (origin, fault.program, fault.id) not in known:
@@ -75,6 +76,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="which cases make up the suites")
     parser.add_argument("--failing", type=int, default=USUAL.failing, help="failing cases of a suite, at most")
     parser.add_argument("--passing", type=int, default=USUAL.passing, help="passing cases of a suite, at most")
+    parser.add_argument("--kind", default="", help="take faults of this kind only")
     parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
     parser.add_argument("--offset", type=int, default=0, help="... from this one on")
     options = parser.parse_args()

@@ -202,6 +202,14 @@ def test_a_way_out_or_an_end_of_a_string_that_is_missing_is_put_in(place: str, n
     assert is_made(text, place, new)
 
 
+@pytest.mark.parametrize(("asks", "is_there"), [("!add(1)", True), ("add(1) && n", True), ("add(1) > 4", False)])
+def test_what_is_asked_for_0_may_return_it(asks: str, is_there: bool) -> None:
+    text = "static int used;\nstatic int add(int n)\n{\n    used += n;\n    return 1;\n}\n"
+    text += f"int run(int n)\n{{\n    if ({asks})\n        n++;\n    return n;\n}}\n"
+    found = made_of(text, "used += n;")
+    assert any("if(n<0)return0;used+=n;" in new for new in found) == is_there
+
+
 def test_nothing_is_put_behind_what_leaves_and_no_break_where_there_is_nothing_to_leave() -> None:
     assert not any(";break;return" in text or ";break;break" in text for text in made_of(LEAVING, "        break;"))
     assert not any("break" in text.partition("value_of")[0] for text in made_of(LEAVING, "++*count;"))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import declared_name, is_leaf, is_listed, is_statement, walk
 from whence.program.source_edits import Kind, Part
-from whence.techniques.bugfix.conditions import Conditions
+from whence.techniques.bugfix.conditions import Conditions, decides
 from whence.techniques.bugfix.expression_types import BOOLS, is_integer, is_pointer
 from whence.techniques.bugfix.ingredients import Ingredients
 from whence.techniques.bugfix.scope import Scope
@@ -116,10 +117,25 @@ class StatementChanges:
         if not own and declared is not None and self._source.of(declared) == b"void":
             yield "return;"
         yield from ("return false;", "return true;") if kind in BOOLS else ("return NULL;",) if is_pointer(kind) else ()
+        if is_integer(kind) and name in self._tested:
+            yield from ("return 0;", "return 1;")
+
+    @cached_property
+    def _tested(self) -> set[str]:
+        """The functions of which the file asks whether they give 0."""
+        calls = (n for function in self._source.functions for n in walk(function) if n.type == "call_expression")
+        called = (n.child_by_field_name("function") for n in calls if _is_tested(n))
+        return {self._source.name(node) for node in called if node is not None}
 
 
 def _declarator(function: Node) -> Node:
     return function.child_by_field_name("declarator") or function
+
+
+def _is_tested(node: Node) -> bool:
+    parent = node.parent
+    is_negated = parent is not None and parent.type == "unary_expression" and decides(parent)
+    return is_negated or decides(node)
 
 
 def _sets(node: Node) -> bool:
