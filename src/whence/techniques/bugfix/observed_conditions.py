@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 FAILING, PASSING = 5, 30  # cases whose runs are observed; passing ones that are nearest to the first failing one
 PORTIONS = (0, 16, 48, 120)  # the first statements, so many of which are observed in one build
+LARGEST = 250_000  # bytes of a file: to build a larger one takes the time that there is
 OBSERVING = 0.3  # of the time of a search
 
 
@@ -79,7 +80,7 @@ def _places(files: Mapping[str, FileCandidates], statements: Sequence[tuple[str,
     """The places of statements at which a condition may be missing, by file, each once."""
     found: dict[str, dict[tuple[int, int, bool], Lacking]] = defaultdict(dict)
     for name, line in statements:
-        if name in files:
+        if name in files and len(files[name].source.text) <= LARGEST:
             found[name] |= {(one.spot.start, one.spot.end, one.spot.behind): one for one in files[name].lacking(line)}
     return {name: list(places.values()) for name, places in found.items() if places}
 
