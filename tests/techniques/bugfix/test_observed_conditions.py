@@ -13,6 +13,7 @@ from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.runs import Runs, run_all
 from whence.subject.subject import Subject, subject_from_sources
+from whence.techniques.bugfix import observed_conditions as observed_conditions_module
 from whence.techniques.bugfix.candidates import FileCandidates, file_candidates
 from whence.techniques.bugfix.observed_conditions import Observed, alternately, observed_conditions
 
@@ -133,6 +134,12 @@ def test_a_limit_that_is_missing_is_told() -> None:
 
 def test_where_there_is_no_time_nothing_is_told() -> None:
     assert observed("or", 0.0)[0] == Observed()
+
+
+def test_a_file_that_is_long_in_building_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert observed("or")[0].edits
+    monkeypatch.setattr(observed_conditions_module, "LARGEST", 100)
+    assert observed("or")[0] == Observed()
 
 
 def test_edits_are_told_and_others_in_turn_each_once() -> None:

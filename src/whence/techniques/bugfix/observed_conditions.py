@@ -32,7 +32,6 @@ PORTIONS = (0, 16, 48, 120)  # the first statements, so many of which are observ
 LARGEST = 250_000  # bytes of a file: to build a larger one takes the time that there is
 OBSERVING = 0.3  # of the time of a search
 
-
 At = tuple[str, int, int, bool]  # a file, where in it a statement begins and ends, and whether it is behind it
 
 
