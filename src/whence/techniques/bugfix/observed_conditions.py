@@ -64,7 +64,7 @@ def observed_conditions(
     found, conditions = defaultdict[tuple[str, int], list[tuple[int, SourceEdit]]](list), dict[At, list[str]]()
     with Observations(subject, runs, end) as observations:
         for start, stop in pairwise(PORTIONS):
-            for name, places in _places(files, statements[start:stop]).items():
+            for name, places in _places(files, statements[start:stop], end).items():
                 if time.monotonic() >= end:
                     break
                 for place, those in _of_file(observations, files[name], places, *cases):
@@ -75,11 +75,14 @@ def observed_conditions(
     return Observed(list(edits), conditions)
 
 
-def _places(files: Mapping[str, FileCandidates], statements: Sequence[tuple[str, int]]) -> dict[str, list[Lacking]]:
-    """The places of statements at which a condition may be missing, by file, each once."""
+def _places(
+    files: Mapping[str, FileCandidates], statements: Sequence[tuple[str, int]], deadline: float
+) -> dict[str, list[Lacking]]:
+    """The places of statements at which a condition may be missing, by file, each once; none after the deadline."""
     found: dict[str, dict[tuple[int, int, bool], Lacking]] = defaultdict(dict)
     for name, line in statements:
-        if name in files and len(files[name].source.text) <= LARGEST:
+        is_late = time.monotonic() >= deadline
+        if not is_late and name in files and len(files[name].source.text) <= LARGEST:
             found[name] |= {(one.spot.start, one.spot.end, one.spot.behind): one for one in files[name].lacking(line)}
     return {name: list(places.values()) for name, places in found.items() if places}
 
