@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from whence.program.observation import Values
 from whence.techniques.bugfix import telling_conditions
-from whence.techniques.bugfix.telling_conditions import OFTEN, Told, asked, opposite, split, telling, told
+from whence.techniques.bugfix.conditions import opposite, split
+from whence.techniques.bugfix.telling_conditions import OFTEN, Told, asked, telling, told
 
 OPERATORS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt}
 CONDITIONS = [f"a {word} b" for word in OPERATORS] + [f"a {word} 3" for word in OPERATORS] + ["b", "!b"]
@@ -51,6 +52,10 @@ def test_a_comparison_is_split_at_its_operator(condition: str, sides: tuple[str,
         ("!flag", "flag"),
         ("!p->used[i]", "p->used[i]"),
         ("isdigit(c)", "!isdigit(c)"),
+        ("*p", "!*p"),
+        ("isspace((unsigned char)*p)", "!isspace((unsigned char)*p)"),
+        ("f(a)(b)", "!(f(a)(b))"),
+        ("f(a) + (b)", "!(f(a) + (b))"),
         ("a & 1", "!(a & 1)"),
         ("!f(x) + 1", "!(!f(x) + 1)"),
     ],

@@ -10,9 +10,10 @@ ones come first: a flag of the file is likelier than one of the hundred comparis
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations, permutations, product
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,8 @@ NUMBERS = (5.3, 6.2, 7.9, 9.0)
 POINTERS = (4.8, 5.6, 6.4, 7.0)
 STRINGS = (4.6, 4.6, 6.0, 9.0)
 STRING_END = (5.0, 5.5, 9.0, 9.0)
+_COMPARED = re.compile(r"(.+?) ?(==|!=|<=|>=|<|>) ?(.+)")
+_NAMED = re.compile(r"\*?[A-Za-z_][\w.\[\]]*(?:->[\w.\[\]]+)*")
 OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 _SMALLER_LARGER = ("<", ">", ">=", "<=")
 _ORDERING = (*_SMALLER_LARGER, "!=", "==")
@@ -135,15 +138,8 @@ class Conditions:
         found = {}
         for function in self._source.functions:
             nodes = {self._source.name(n): n for n in walk(function) if n.type in _CONDITIONS and decides(n)}
-            found[function.start_byte] = [(self._ways(n), self._names(n)) for text, n in nodes.items()]
+            found[function.start_byte] = [([text, opposite(text)], self._names(n)) for text, n in nodes.items()]
         return found
-
-    def _ways(self, node: Node) -> list[str]:
-        text, operator = self._source.name(node), node.child_by_field_name("operator")
-        if node.type == "binary_expression" and operator is not None and operator.type in OPPOSITE:
-            start, end = operator.start_byte - node.start_byte, operator.end_byte - node.start_byte
-            return [text, text[:start] + OPPOSITE[operator.type] + text[end:]]
-        return [text, text[1:] if text.startswith("!") else f"!{text}"]
 
     def _names(self, node: Node) -> frozenset[str]:
         return frozenset(self._source.name(n) for n in walk(node) if n.type == "identifier")
@@ -235,6 +231,37 @@ def _shifted(one: Term, other: Term) -> Iterator[str]:
     integers = all(is_integer(term.type) and term.type not in CHARACTERS for term in (one, other))
     if integers and other.is_place:
         yield from (f"{one.text} {operator} {other.text} - 1" for operator in ("<", ">=", "==", "!="))
+
+
+@lru_cache(maxsize=1 << 15)  # the same comparison could stand at many places
+def split(condition: str) -> tuple[str, str, str] | None:
+    """The operands of a comparison with its operator between them; None where it is none."""
+    match = _COMPARED.fullmatch(condition.replace("->", "\0"))
+    if match is None or any(side.count("(") != side.count(")") for side in match.groups()):
+        return None
+    left, operator, right = (side.replace("\0", "->") for side in match.groups())
+    return (left, operator, right) if not set("&|<>=?!") & set(f"{left}{right}".replace("->", "")) else None
+
+
+def opposite(condition: str) -> str:
+    """A condition that holds where another one does not."""
+    if sides := split(condition):
+        return f"{sides[0]} {OPPOSITE[sides[1]]} {sides[2]}"
+    if condition.startswith("!") and _is_tight(condition[1:]):
+        return condition[1:]
+    return f"!{condition}" if _is_tight(condition) else f"!({condition})"
+
+
+def _is_tight(text: str) -> bool:
+    """Whether an expression is a name, a member, an element, what a pointer leads to, or one call."""
+    name = _NAMED.match(text)
+    rest = text[name.end() :] if name else text
+    depth = 0
+    for at, character in enumerate(rest):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if not depth and at < len(rest) - 1:
+            return False
+    return name is not None and not depth
 
 
 def decides(node: Node) -> bool:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from whence.program.c_source import Place, Unit, is_listed
 from whence.program.observation import Spot
 from whence.program.source_edits import Kind, Part
-from whence.techniques.bugfix.conditions import Conditions, statement_of
+from whence.techniques.bugfix.conditions import Conditions, opposite, split, statement_of
 from whence.techniques.bugfix.effects import Effects
 from whence.techniques.bugfix.expression_types import FLOATS
 from whence.techniques.bugfix.expressions import ExpressionChanges, Splice
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.statements import StatementChanges, is_last, leaves
-from whence.techniques.bugfix.telling_conditions import Comparison, Told, asked, opposite, split
+from whence.techniques.bugfix.telling_conditions import Comparison, Told, asked
 from whence.techniques.bugfix.terms import Terms
 
 if TYPE_CHECKING:

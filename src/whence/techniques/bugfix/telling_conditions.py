@@ -12,18 +12,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from whence.program.observation import Expression, Values
-from whence.techniques.bugfix.conditions import OPPOSITE
+from whence.techniques.bugfix.conditions import split
 
 MOST_EXPRESSIONS = 96  # that are observed at a place
 OFTEN = 0.5  # of the passing runs that come to a place: a condition that holds in more tells nothing
 ALIKE, MOST = 5, 24  # conditions that held at the same times, and all, that are taken of a place
-_COMPARED = re.compile(r"(.+?) ?(==|!=|<=|>=|<|>) ?(.+)")
 _OPERATORS = {
     "==": np.equal,
     "!=": np.not_equal,
@@ -81,25 +79,6 @@ def asked(conditions: Iterable[str], real: Mapping[str, bool]) -> Asked:
         if min(places) >= 0:
             found.comparisons.append(Comparison(text, places[0], sides[1] if sides else "", places[-1]))
     return found
-
-
-@lru_cache(maxsize=1 << 15)  # the same comparison could stand at many places
-def split(condition: str) -> tuple[str, str, str] | None:
-    """The operands of a comparison with its operator between them; None where it is none."""
-    match = _COMPARED.fullmatch(condition.replace("->", "\0"))
-    if match is None or any(side.count("(") != side.count(")") for side in match.groups()):
-        return None
-    left, operator, right = (side.replace("\0", "->") for side in match.groups())
-    return (left, operator, right) if not set("&|<>=?!") & set(f"{left}{right}".replace("->", "")) else None
-
-
-def opposite(condition: str) -> str:
-    """A condition that holds where another one does not."""
-    if sides := split(condition):
-        return f"{sides[0]} {OPPOSITE[sides[1]]} {sides[2]}"
-    if condition.startswith("!") and re.fullmatch(r"!\w[\w.>\[\]-]*(\([^()]*\))?", condition):
-        return condition[1:]
-    return f"!{condition}" if re.fullmatch(r"[\w.>\[\]-]+(\([^()]*\))?", condition) else f"!({condition})"
 
 
 def _is_real(text: str) -> bool:
