@@ -179,3 +179,23 @@ def test_a_program_that_handles_faults_itself_does_so(installed: str) -> None:
     assert [one.known.tolist() for one in none] == [[[False]], [[False]], [[True]]]
     assert [one.came for one in some] == [1, 1, 0]
     assert some[0].values.tolist() == some[1].values.tolist() == [[ord("5")]]
+
+
+def test_what_an_expression_does_to_errno_is_undone() -> None:
+    text = (
+        "#include <errno.h>\n#include <math.h>\n#include <stdlib.h>\nint main(int argc, char **argv)\n{\n"
+        "    double x = argc > 1 ? atof(argv[1]) : 4;\n    int kept;\n    errno = 0;\n    x -= 1;\n    kept = errno;\n"
+        "    return kept ? 3 : x < 0;\n}\n"
+    )
+    folder = subject_folder("observed-errno", errno_c=text)
+    cases = [Case("negative", ("-4",)), Case("positive", ())]
+    subject = subject_from_sources([folder / "errno.c"], [], cases, replace(Subject.limits, time=5.0))
+    found = [
+        Spot(text.index(at), text.index(at) + len(at), (Expression(what, what != "kept"),))
+        for at, what in (("x -= 1;", "sqrt(x)"), ("return kept", "kept"))
+    ]
+    with Observations(subject, run_all(subject), time.monotonic() + 60) as observations:
+        negative, positive = (v for _, v in observations.of(CSource(text.encode()), "errno.c", found, [0, 1]))
+    assert positive[0].values.tolist() == [[2]]
+    assert negative[0].values[0, 0] != negative[0].values[0, 0]  # no number
+    assert negative[1].values.tolist() == [[0]]

@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from whence.diagnosis.edit_trials import Conditions, EditTrials
+from whence.diagnosis.edit_trials import EditTrials, ToldAt
 from whence.diagnosis.edits_alone import ALONE, AT_ONCE
 from whence.diagnosis.proposed_edits import proposed
 from whence.diagnosis.recorded_edits import NOT_RECORDED, RECORDED, memory_of
@@ -133,13 +133,12 @@ class EditSearch:
         deadline: float,
         files: Mapping[str, FileCandidates] | None = None,
         alone: Iterable[SourceEdit] = (),
-        conditions: Conditions | None = None,
+        conditions: ToldAt | None = None,
     ) -> None:
         """Sieve edits, compile the best by themselves, and put what mends among what was found.
 
         Where none passes, statements put in are tried under ``conditions`` that were observed where they stand, or that
-        ``files`` have for them, and then those
-        that no joint build can hold, ``alone``.
+        ``files`` have for them, and then those that no joint build can hold, ``alone``.
         """
         found, began, rows = self.found, time.monotonic(), self._failing
         end = began + SIEVING * (deadline - began)

@@ -21,7 +21,7 @@ AGAIN, LEAST = 1.5, 6.0  # times that the first of them took, and seconds, that 
 DOUBTING = 3.0  # times as long where each of them has a number that was made to fit
 ALMOST, CONDITIONS = 12, 120  # statements that lack a condition, and conditions that are tried with each
 UNGUARDED = 0.55  # of the time, after which conditions are tried where there is such a statement, and nothing better
-Conditions = Mapping[At, Sequence[str]]  # that were observed to hold there in failing runs
+ToldAt = Mapping[At, Sequence[str]]  # that were observed to hold there in failing runs
 _PUT_IN = (Kind.BEFORE, Kind.BEHIND)
 
 
@@ -62,7 +62,7 @@ class EditTrials:
         sources: Mapping[str, CSource],
         edits: Iterable[SourceEdit],
         files: Mapping[str, FileCandidates],
-        observed: Conditions | None = None,
+        observed: ToldAt | None = None,
     ) -> None:
         """Try edits, and, where none without doubt lets all cases pass that come to it, statements under conditions.
 
@@ -80,7 +80,7 @@ class EditTrials:
                 self._take(batch)
 
     def _with_conditions(
-        self, edits: Iterable[SourceEdit], files: Mapping[str, FileCandidates], observed: Conditions
+        self, edits: Iterable[SourceEdit], files: Mapping[str, FileCandidates], observed: ToldAt
     ) -> Iterator[SourceEdit]:
         """The edits, among them statements under conditions when it is time for those."""
         seen = 0

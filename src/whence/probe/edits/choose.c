@@ -1,7 +1,7 @@
 /* Which of the edits in a program is chosen, and for how many milliseconds of processor time it may run: the environment
-   says "number:milliseconds", and perhaps ":file" for what is observed, which the program does not see. Many edits never end, and on a busy machine the wall clock
-   cannot tell them from slow ones; the signal ends them. The linker calls __wrap_main, the fork server's main, in place
-   of the program's (--wrap=main). */
+   says "number:milliseconds", and perhaps ":file" for what is observed, which the program does not see. Many edits never
+   end, and on a busy machine the wall clock cannot tell them from slow ones; the signal ends them. The linker calls
+   __wrap_main, the fork server's main, in place of the program's (--wrap=main). */
 #include <stdlib.h>
 #include <stdint.h>
 #include <string.h>

@@ -3,6 +3,7 @@
    expression may lead to nowhere (`p->next` of a null pointer): the signal comes back here, and it is said to have no
    value. The linker calls __wrap_signal and __wrap_sigaction in place of the library's functions (--wrap): a program that
    handles such signals itself does so but for the moments in which it is looked at. */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -19,6 +20,7 @@ static char *shared;
 static size_t size;
 static int64_t *values;
 static unsigned char *tags;
+static int error; /* of the program, which an expression may set (`sqrt` does) */
 static volatile sig_atomic_t is_looking, is_handled; /* by the program itself */
 
 enum { FAULTS = 3 };
@@ -90,6 +92,7 @@ void *__whence_observes(size_t offset, size_t expressions)
     tags = (unsigned char *)(values + expressions);
     memset(tags, MISSING, marks);
     ++*count;
+    error = errno;
     if (is_handled)
         handle(own);
     is_looking = 1;
@@ -118,6 +121,7 @@ void __whence_observed(void)
     is_looking = 0;
     for (int n = 0; is_handled && n < FAULTS; n++)
         __real_sigaction(faults[n], own + n, NULL);
+    errno = error;
 }
 
 /* What a condition came to is the last value of its place, which other places may have been looked at since. */
