@@ -114,8 +114,6 @@ class EditSearch:
 
     def _observed(self, files: Mapping[str, FileCandidates], statements: Sequence[tuple[str, int]]) -> Observed:
         """What runs show of conditions that tell failing cases from passing ones."""
-        if not (self._failing and self._runs.passing):
-            return Observed()
         began, given = time.monotonic(), (files, statements, self._failing, self.deadline, self._made)
         observed = observed_conditions(self._subject, self._runs, *given)
         self.found.seconds += time.monotonic() - began

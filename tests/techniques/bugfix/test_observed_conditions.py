@@ -136,6 +136,16 @@ def test_where_there_is_no_time_nothing_is_told() -> None:
     assert observed("or", 0.0)[0] == Observed()
 
 
+def test_without_a_passing_case_nothing_is_observed(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, runs = subject("or")
+    files = file_candidates(found, ["parcels.c"])
+    statements = [(one.file, one.line) for one in found.places.statements]
+    monkeypatch.delattr(observed_conditions_module, "Observations")
+    failing = replace(runs, tested=[runs.tested[row] for row in runs.failing])
+    for rows, some in (([], runs), ([0], failing)):
+        assert observed_conditions(found, some, files, statements, rows, time.monotonic() + 60, {}) == Observed()
+
+
 def test_a_file_that_is_long_in_building_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert observed("or")[0].edits
     monkeypatch.setattr(observed_conditions_module, "LARGEST", 100)

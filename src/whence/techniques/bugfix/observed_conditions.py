@@ -56,8 +56,10 @@ def observed_conditions(
 
     The likeliest edits come first; ``made``: how often fixes of each kind were made. A part of the time to ``deadline``
     (of ``time.monotonic``) is taken, a few statements after the other. What cannot be built with what observes it, or
-    has no runs in time, has no such edits.
+    has no runs in time, has no such edits; without a failing or a passing case there is nothing to tell apart.
     """
+    if not (rows and runs.passing):
+        return Observed()
     now = time.monotonic()
     end = now + OBSERVING * (deadline - now)
     cases = rows[:FAILING], nearest_passing(runs, rows[0])[:PASSING]
