@@ -298,6 +298,48 @@ def test_compared_with_the_program_with_an_edit_of_its_source():
     assert told == [(line_of(TABLE, "FAULT"), "2"), (line_of(TABLE, "TWICE"), "4")]
 
 
+# One of two conditions is missing, and no single value tells that: what does is observed in the runs.
+LOADS = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct load { int weight, price, left; };
+static int taken(const struct load *all, int count, int room, int least)
+{
+    int sum = 0;
+    for (int n = 0; n < count; n++) {
+        const struct load *one = &all[n];
+        if (one->weight == 0) /* || one->price < least */
+            continue;
+        if (one->weight > room)
+            break;
+        room -= one->weight;
+        sum += one->price; /* SUM */
+    }
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    struct load all[8] = { { 0 } };
+    int count = argc < 9 ? argc - 1 : 8;
+    for (int n = 0; n < count; n++)
+        all[n] = (struct load){ atoi(argv[n + 1]) / 10, atoi(argv[n + 1]) % 10, n };
+    printf("%d\\n", taken(all, count, 12, 3)); /* PRINTED */
+    return 0;
+}
+"""
+
+
+def test_compared_with_the_program_with_a_condition_that_was_observed():
+    cases = ["--fails", "15 12 24", "--expect", "9\n", "--fails", "31 16", "--expect", "6\n"]
+    passing = ["15 25", "33", "15 97", "13 13 19 15", "05 15", "124"]
+    cases += [word for case in passing for word in ("--passes", case)]
+    folder = subject_folder("chain-loads", loads_c=LOADS)
+    chain = whence(folder, "chain", "loads.c", *cases, "--reference", "edit", "--json").json["chain"]
+    assert chain["reference"]["kind"] == "edit" and "one->price" in chain["reference"]["text"]
+    told = [(step["line"], step["reference"]) for step in chain["steps"]]
+    assert told == [(line_of(LOADS, "SUM"), "0"), (line_of(LOADS, "SUM"), "6"), (line_of(LOADS, "PRINTED"), "6")]
+
+
 def test_it_says_what_it_was_compared_with_and_what_it_took(found):
     chain = found.json["chain"]
     assert chain["reference"]["kind"] == "switch" and chain["reference"]["line"] == line("FAULT")

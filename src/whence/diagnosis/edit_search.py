@@ -17,20 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 from whence.diagnosis.edit_trials import EditTrials, ToldAt
 from whence.diagnosis.edits_alone import ALONE, AT_ONCE
+from whence.diagnosis.likely_edits import likely_edits
 from whence.diagnosis.proposed_edits import proposed
 from whence.diagnosis.recorded_edits import NOT_RECORDED, RECORDED, memory_of
 from whence.findings import Entry, Statement
 from whence.program.c_source import CSource
 from whence.program.source_edits import SourceEdit, edited, unified_diff
-from whence.run.ahead import made_ahead
 from whence.run.outcome import Kind
 from whence.subject.candidate_edits import CandidateRuns, Count, Sieved
 from whence.subject.edited import Checks, Editing, Tried
 from whence.subject.edited_memory import EditedMemory
-from whence.techniques.bugfix.candidates import FileCandidates, alone_ordered, file_candidates, ordered
+from whence.techniques.bugfix.candidates import FileCandidates, alone_ordered, file_candidates
 from whence.techniques.bugfix.descriptions import describe
 from whence.techniques.bugfix.novelty import cost, new_literals
-from whence.techniques.bugfix.observed_conditions import Observed, alternately, observed_conditions
 from whence.techniques.bugfix.right_values import RightValues
 
 if TYPE_CHECKING:
@@ -106,18 +105,11 @@ class EditSearch:
         statements = [(entry.statement.file, entry.statement.line) for entry in ranking]
         files = self._files([file for file, _ in statements])
         alone = alone_ordered(files, statements, self._made)
-        with made_ahead(ordered(files, statements, self._made), self.deadline) as candidates:
-            observed = self._observed(files, statements)
-            edits = alternately(observed.edits, candidates)
-            self._try(edits, self.deadline, files, islice(alone, ALONE), observed.conditions)
-        return self.found
-
-    def _observed(self, files: Mapping[str, FileCandidates], statements: Sequence[tuple[str, int]]) -> Observed:
-        """What runs show of conditions that tell failing cases from passing ones."""
         began, given = time.monotonic(), (files, statements, self._failing, self.deadline, self._made)
-        observed = observed_conditions(self._subject, self._runs, *given)
-        self.found.seconds += time.monotonic() - began
-        return observed
+        with likely_edits(self._subject, self._runs, *given) as likely:
+            self.found.seconds += time.monotonic() - began
+            self._try(likely.edits, self.deadline, files, islice(alone, ALONE), likely.conditions)
+        return self.found
 
     def with_values(self, right: Mapping[Statement, RightValues], deadline: float) -> None:
         """Try the edits that follow from ``right`` values, of the first statements first, until ``deadline``."""

@@ -22,6 +22,7 @@ from whence.dependence.slices import symptom_start
 from whence.diagnosis.edit_trials import EditTrials
 from whence.diagnosis.edited_program import edited_program
 from whence.diagnosis.edits_alone import ALONE, AT_ONCE, EditsAlone, end_of_first
+from whence.diagnosis.likely_edits import likely_edits
 from whence.diagnosis.own_verdict import files_of_tests
 from whence.diagnosis.spectrum_and_slice import Evidence
 from whence.diagnosis.spectrum_and_slice import locate as spectrum_and_slice
@@ -33,13 +34,12 @@ from whence.investigation.clock import OutOfTime, alarm
 from whence.probe.instrument import Variant
 from whence.program.c_source import CSource
 from whence.program.source_edits import SourceEdit, edited, edited_line
-from whence.run.ahead import made_ahead
 from whence.subject.candidate_edits import CandidateRuns
 from whence.subject.runs import counters
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.subject.symptoms import symptom_of
 from whence.subject.trace_reader import TraceReader
-from whence.techniques.bugfix.candidates import FileCandidates, alone_ordered, file_candidates, ordered, wider_types
+from whence.techniques.bugfix.candidates import FileCandidates, alone_ordered, file_candidates, wider_types
 from whence.techniques.chains.reference import Kind, Reference, critical
 from whence.techniques.chains.technique import nearest
 from whence.techniques.rules.repairs import RepairSearch
@@ -387,7 +387,7 @@ class _Edits(Finder):
         found = next(alone.passing(wider, end_of_first(deadline)), None)
         if found is None:
             now = time.monotonic()
-            likely = self._joint(files, ordered(files, statements, made), now + JOINT * (deadline - now))
+            likely = self._joint(files, statements, made, now + JOINT * (deadline - now))
             found = next((edit for edit in likely if any(alone.passing([edit], deadline))), None)
         if found is None:
             found = next(alone.passing(others, deadline), None)
@@ -406,17 +406,25 @@ class _Edits(Finder):
         return list(dict.fromkeys((*patched, *ranked)))
 
     def _joint(
-        self, files: Mapping[str, FileCandidates], edits: Iterable[SourceEdit], deadline: float
+        self,
+        files: Mapping[str, FileCandidates],
+        statements: Sequence[tuple[str, int]],
+        made: Mapping[str, int],
+        deadline: float,
     ) -> list[SourceEdit]:
         """The likeliest edits that pass, of those that one build holds many of."""
         subject, runs = self._investigation.subject, self._investigation.runs
         trials = EditTrials(runs.failing, deadline, counts=lambda one: one.ran > 0)
         sources = {name: file.source for name, file in files.items()}
-        with made_ahead(edits, deadline) as ready, CandidateRuns(subject, runs, deadline) as candidates:
-            trials.run(candidates, sources, ready, files)
+        with (
+            likely_edits(subject, runs, files, statements, runs.failing, deadline, made) as likely,
+            CandidateRuns(subject, runs, deadline) as candidates,
+        ):
+            trials.run(candidates, sources, likely.edits, files, likely.conditions)
             self._tried, self.is_over = candidates.count.tried, trials.all_made
-        likely = (one.edit for _, one in likeliest_first(trials, {}, sources) if one.ran and len(one.edit.parts) == 1)
-        return list(islice((edit for edit in likely if edited_line(sources[edit.file], edit)), COMPARED))
+        passing = likeliest_first(trials, likely.places, sources)
+        edits = (one.edit for _, one in passing if one.ran and len(one.edit.parts) == 1)
+        return list(islice((edit for edit in edits if edited_line(sources[edit.file], edit)), COMPARED))
 
     def _found(self, source: CSource, edit: SourceEdit) -> None:
         """Build the program with an edit, to compare with."""

@@ -23,17 +23,16 @@ from typing import TYPE_CHECKING, Any
 
 from whence.diagnosis.edit_trials import EditTrials
 from whence.diagnosis.edits_alone import AT_ONCE, EditsAlone, end_of_first
+from whence.diagnosis.likely_edits import likely_edits
 from whence.findings import Entry, Statement, plural
 from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, SourceEdit, edited_line
-from whence.run.ahead import made_ahead
 from whence.subject.alike import others_alike
 from whence.subject.candidate_edits import CandidateRuns, Sieved
-from whence.techniques.bugfix.candidates import FileCandidates, file_candidates, ordered, wider_types
+from whence.techniques.bugfix.candidates import FileCandidates, file_candidates, wider_types
 from whence.techniques.bugfix.knowledge import known
 from whence.techniques.bugfix.likelihood import fixes_made
 from whence.techniques.bugfix.novelty import size
-from whence.techniques.bugfix.observed_conditions import alternately, observed_conditions
 from whence.techniques.bugfix.right_values import right_assignments
 from whence.techniques.rules.trials import FURTHER
 
@@ -96,7 +95,7 @@ def tried_edits(
     all_statements = dict.fromkeys(subject.places.statements)
     statements = [(e.statement.file, e.statement.line) for e in ranking[:STATEMENTS] if e.statement.file in files]
     sources = {name: file.source for name, file in files.items()}
-    fitted, places = dict(_assignments(files, right)), dict[SourceEdit, int]()
+    fitted = dict(_assignments(files, right))
     alone = EditsAlone(subject, runs, sources)
     wider = [
         (float(size(sources[edit.file], edit)), Sieved(edit, tuple(rows), ran=len(runs.passing)))
@@ -110,37 +109,30 @@ def tried_edits(
         doubts=lambda one: one.unrepaired > 0,
     )
     with (
-        made_ahead(ordered(files, statements, made), deadline) as ready,
+        likely_edits(subject, runs, files, statements, rows, deadline, made) as likely,
         CandidateRuns(subject, runs, deadline, further) as candidates,
     ):
-        observed = observed_conditions(subject, runs, files, statements, rows, deadline, made)
-        places |= {edit: place for place, edit in enumerate(observed.edits)}
-        likely = (edit for edit in alternately(observed.edits, _placed(ready, places)) if edit not in fitted)
-        trials.run(candidates, sources, chain(fitted, likely), files, observed.conditions)
+        others = (edit for edit in likely.edits if edit not in fitted)
+        trials.run(candidates, sources, chain(fitted, others), files, likely.conditions)
         tried = alone.tried + candidates.count.tried
-    found = wider + likeliest_first(trials, dict.fromkeys(fitted, len(trials.places)) | places, sources)
-    doubtful = {edit for edit, value in fitted.items() if not (value in PLAIN or value.isidentifier())} - places.keys()
+    found = wider + likeliest_first(trials, dict.fromkeys(fitted, len(trials.places)) | likely.places, sources)
+    doubtful = {
+        edit for edit, value in fitted.items() if not (value in PLAIN or value.isidentifier())
+    } - likely.places.keys()
     checked = sum(one.ran > 0 and not one.unrepaired for _, one in found)
     listed = list(_rows(runs, sources, all_statements, found, doubtful, rows))
     return TriedEdits(listed, tried, len(statements), checked)
 
 
-def _placed(edits: Iterable[SourceEdit], places: dict[SourceEdit, int]) -> Iterator[SourceEdit]:
-    """The edits, whose places among them are kept."""
-    for place, edit in enumerate(edits):
-        places.setdefault(edit, place)
-        yield edit
-
-
 def likeliest_first(
-    trials: EditTrials, places: dict[SourceEdit, int], sources: Mapping[str, CSource]
+    trials: EditTrials, places: Mapping[SourceEdit, int], sources: Mapping[str, CSource]
 ) -> list[tuple[float, Sieved]]:
     """The edits with which all cases pass, each with its cost: its size, and the logarithm of how many are likelier.
 
     Those under conditions have no place among the others but the one at which they were made. Edits that no passing
     case comes to are the last.
     """
-    known = trials.places | places
+    known = {**trials.places, **places}
     edits = [(size(sources[one.edit.file], one.edit), one) for one in trials.passing]
     found = [(tokens + log1p(known[one.edit]), one) for tokens, one in edits]
     return sorted(found, key=lambda one: (not one[1].ran, one[0], trials.places[one[1].edit]))

@@ -1,0 +1,57 @@
+"""The likeliest edits of some statements: those with conditions that runs have told, and all others, in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from whence.program.source_edits import SourceEdit
+from whence.run.ahead import made_ahead
+from whence.techniques.bugfix.candidates import FileCandidates, ordered
+from whence.techniques.bugfix.observed_conditions import At, alternately, observed_conditions
+
+if TYPE_CHECKING:
+    from whence.subject.runs import Runs
+    from whence.subject.subject import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyEdits:
+    """``edits`` as they are made, the likeliest first, and by place the ``conditions`` that were told there.
+
+    ``places``: of each edit made so far, how many came before it, among those that were told or among the others.
+    """
+
+    edits: Iterator[SourceEdit]
+    places: dict[SourceEdit, int]
+    conditions: Mapping[At, Sequence[str]]
+
+
+@contextmanager
+def likely_edits(
+    subject: Subject,
+    runs: Runs,
+    files: Mapping[str, FileCandidates],
+    statements: Sequence[tuple[str, int]],
+    rows: Sequence[int],
+    deadline: float,
+    made: Mapping[str, int],
+) -> Iterator[LikelyEdits]:
+    """The edits of ``statements``, the first ones before the others, with what tells the failing cases ``rows`` apart.
+
+    Another process makes them until ``deadline`` (of ``time.monotonic``), while what conditions compare is observed.
+    ``made``: how often fixes of each kind were made.
+    """
+    with made_ahead(ordered(files, statements, made), deadline) as ready:
+        observed = observed_conditions(subject, runs, files, statements, rows, deadline, made)
+        places = {edit: place for place, edit in enumerate(observed.edits)}
+        yield LikelyEdits(alternately(observed.edits, _placed(ready, places)), places, observed.conditions)
+
+
+def _placed(edits: Iterable[SourceEdit], places: dict[SourceEdit, int]) -> Iterator[SourceEdit]:
+    """The edits, whose places among them are kept."""
+    for place, edit in enumerate(edits):
+        places.setdefault(edit, place)
+        yield edit
