@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from itertools import combinations, permutations, product
+from math import inf
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import walk
@@ -79,6 +80,7 @@ class Conditions:
     def __init__(self, scope: Scope, terms: Terms) -> None:
         self._scope, self._source, self._terms = scope, scope.source, terms
         self._found: dict[int, list[str]] = {}
+        self._of_term: dict[Term, list[Costing]] = {}  # which many statements have
 
     def near(self, node: Node) -> list[tuple[str, int]]:
         """Conditions for a node with their tiers (from 1), the likely ones first."""
@@ -102,8 +104,9 @@ class Conditions:
         if statement.start_byte not in self._found:
             costs: dict[str, float] = {}
             for text, cost in (*self._elsewhere_at(statement), *self._renamed(statement), *self._compared(statement)):
-                costs[text] = min(cost, costs.get(text, cost))
-            self._found[statement.start_byte] = sorted(costs, key=lambda text: costs[text])
+                if cost < costs.get(text, inf):
+                    costs[text] = cost
+            self._found[statement.start_byte] = sorted(costs, key=costs.__getitem__)
         return self._found[statement.start_byte]
 
     # ---- Conditions that stand elsewhere -----------------------------------------------------------------------------
@@ -150,7 +153,9 @@ class Conditions:
         """Comparisons of the terms of a place."""
         terms = self._terms.at(statement)
         for term in terms:
-            yield from self._usual(term)
+            if term not in self._of_term:
+                self._of_term[term] = list(self._usual(term))
+            yield from self._of_term[term]
         near = [term for term in terms if term.near <= Near.AROUND][:MOST_PAIRED]
         strings = [term for term in terms if term.type == "char *" and term.near <= Near.FUNCTION][:MOST_STRINGS]
         pointers = [term for term in terms if is_pointer(term.type)]

@@ -68,16 +68,18 @@ def asked(conditions: Iterable[str], real: Mapping[str, bool]) -> Asked:
     found, columns = Asked(), dict[str, int]()
 
     def column(text: str) -> int:
-        if text not in columns and len(columns) < MOST_EXPRESSIONS:
-            columns[text] = len(columns)
+        place = columns.get(text, -1)
+        if place < 0 and len(columns) < MOST_EXPRESSIONS:
+            place = columns[text] = len(columns)
             found.expressions.append(Expression(text, real.get(text, _is_real(text))))
-        return columns.get(text, -1)
+        return place
 
     for text in conditions:
-        sides = split(text)
-        places = [column(side) for side in (sides[0], sides[2])] if sides else [column(text)]
-        if min(places) >= 0:
-            found.comparisons.append(Comparison(text, places[0], sides[1] if sides else "", places[-1]))
+        left, operator, right = split(text) or (text, "", "")
+        first = column(left)
+        second = column(right) if operator and first >= 0 else first
+        if second >= 0:
+            found.comparisons.append(Comparison(text, first, operator, second))
     return found
 
 
