@@ -8,9 +8,13 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rule_programs import BRANCH, GUARDED, PROGRAMS, STORE, VALUE, Program, first_lines
 
+from whence.alter.changes import EVENT, RESULT, Observed
 from whence.alter.describe import Describer
 from whence.alter.work import Work
 from whence.errors import SubjectError
@@ -20,8 +24,8 @@ from whence.subject.runs import coverage
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.techniques.rules.candidates import Family, Rule
 from whence.techniques.rules.repairs import RepairSearch
-from whence.techniques.rules.rules import _summary, rules
-from whence.techniques.rules.trials import Search, Settings, Trial
+from whence.techniques.rules.rules import AHEAD, CHEAP, _costs, _in_turn, _summary, rules, rules_to_try
+from whence.techniques.rules.trials import Search, Settings, Suite, Trial
 
 EVERY = frozenset(Family)
 
@@ -199,6 +203,53 @@ def test_the_first_statements_of_an_order_are_tried_first(monkeypatch):
             rules(subject, runs, work, order=order)
     lines = [[statement.line for rule in mine if (statement := describer.statement(rule.site))] for mine in asked]
     assert lines[0] == sorted(lines[0]) and lines[1] == sorted(lines[0], reverse=True) and len(set(lines[0])) > 2
+
+
+def test_of_a_long_run_what_comes_late_is_tried_first(monkeypatch):
+    subject, runs = program_with_a_late_statement()
+    describer, first = Describer(subject), {}
+    for cheap in (1 << 17, 1):
+        monkeypatch.setattr("whence.techniques.rules.rules.CHEAP", cheap)
+        monkeypatch.setattr("whence.techniques.rules.rules.AHEAD", 1)
+        order = rank({statement: -float(statement.line) for statement in subject.places.statements})
+        with Work(subject, runs, workers=1) as work:
+            suite = Suite(subject, runs, Settings())
+            tried = [describer.statement(r.site) for r in rules_to_try(suite, work, (), describer, order)]
+        first[cheap] = next(statement.line for statement in tried if statement is not None)
+    assert first == {1 << 17: 4, 1: 6}
+
+
+def program_with_a_late_statement():
+    """A loop of many turns, and behind it the last statement."""
+    text = """\
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int sum = argc;
+    for (int n = 0; n < 5000; n++) sum += n & 1;
+    printf("%d\\n", sum);
+    return 0;
+}
+"""
+    return Program("late", text, {"a b": "2504\n"}, ["a"]).run()
+
+
+def test_costs_are_equal_up_to_what_it_takes_to_begin_and_double_then():
+    lengths = [0, 1, CHEAP - 1, CHEAP, 2 * CHEAP - 1, 2 * CHEAP, 9 * CHEAP]
+    record = np.zeros((), RESULT)
+    record["length"] = 10 * CHEAP
+    events = np.array([(10 * CHEAP - length, 0, site, 0) for site, length in enumerate(lengths)], EVENT)
+    assert _costs(Observed(events, record, False), len(lengths) + 1).tolist() == [0, 0, 0, 1, 1, 2, 4, 0]
+
+
+@given(st.dictionaries(st.tuples(st.floats(0, 1), st.integers(0, 6)), st.integers(1, 90), max_size=12))
+def test_the_order_of_groups_is_that_of_their_places_times_their_costs(sites):
+    order = _in_turn(sites)
+    assert sorted(order) == sorted(sites)
+    places = {one: sum(n for other, n in sites.items() if (-other[0], other[1]) < (-one[0], one[1])) for one in sites}
+    turns = [(places[one] + AHEAD) * 2 ** one[1] for one in order]
+    assert turns == sorted(turns)
+    assert [one for one in order if not one[1]] == sorted((one for one in sites if not one[1]), reverse=True)
 
 
 def test_no_failing_case():

@@ -118,7 +118,7 @@ RESULT = np.dtype(
 )
 assert RESULT.itemsize == 48
 
-EVENT = np.dtype([("clock", "<u8"), ("value", "<u8"), ("site", "<u4"), ("spare", "<u4")])
+EVENT = np.dtype([("clock", "<u8"), ("value", "<u8"), ("site", "<u4"), ("first", "<u4")])
 
 
 def joined(parts: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
@@ -187,7 +187,8 @@ class Results:
 class Observed:
     """The unaltered run of a case in the alter variant: every instance of every site, in order of time.
 
-    ``events`` (EVENT) are cut off at the limit that was asked for (``cut``). ``result`` is one RESULT record.
+    ``events`` (EVENT) are cut off at the limit that was asked for (``cut``): behind it are those of blocks alone that
+    had none before, each block's ``first`` ones. ``result`` is one RESULT record.
     ``refusal`` says why the run cannot be altered in a session ("" where it can: threads, processes, ...).
     ``unusable`` says why altered runs of the case would prove nothing about the program: its unaltered run ends
     otherwise here, or cannot be made (then ``events`` is empty). Then nothing is run for it.
@@ -203,3 +204,9 @@ class Observed:
     def length(self) -> int:
         """The run's length in clock ticks."""
         return int(self.result["length"])
+
+    def first_clocks(self, sites: int) -> NDArray[np.int64]:
+        """The clock of the first instance of each of so many sites; of those without one the run's length."""
+        found = np.full(sites, self.length, np.int64)
+        found[self.events["site"][::-1]] = self.events["clock"][::-1]  # the last one that is assigned stays
+        return found

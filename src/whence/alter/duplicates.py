@@ -73,6 +73,7 @@ class Duplicates:
         role, function = self._sites["role"][events["site"]], self._sites["function"][events["site"]]
         called = self._called[events["site"]]
         returned = (role[:-1] == Role.RETURN) & (role[1:] == Role.RESULT) & (called[1:] == function[:-1])
+        returned &= events["first"][1:] == 0  # else others may have been between the two
         (rows,) = np.nonzero(returned)
         found[rows + 1] = rows
 

@@ -22,8 +22,8 @@ MAGIC = b"WHNCALT1"
 WORDS = """
     mode way flags continuations changes offsets results order order_count
     expected expected_length expected_error expected_error_length compared compared_count expected_status
-    budget endless patience unaltered_patience events events_limit outputs outputs_limit capture output_limit time_limit
-    memory
+    budget endless patience unaltered_patience events events_limit outputs outputs_limit events_more capture
+    output_limit time_limit memory
     stops stop_count blocks block_count
     stop done events_count outputs_used refusal refusal_clock finished
 """.split()  # noqa: SIM905
@@ -136,11 +136,11 @@ class SessionFile:
         self._put("blocks", blocks.tobytes(), "block_count", len(blocks))
         self._room("results", len(batch) * RESULT.itemsize)
 
-    def open(self, limits: RunLimits, *, events: int = 0, outputs: int = 0) -> None:
-        """Write the file, with room for ``events``, and for so many bytes of ``outputs``."""
+    def open(self, limits: RunLimits, *, events: int = 0, firsts: int = 0, outputs: int = 0) -> None:
+        """Write the file, with room for ``events``, for ``firsts`` behind these, and for bytes of ``outputs``."""
         self._fields |= {field.name: int(getattr(limits, field.name)) for field in fields(limits)}
-        self._fields |= {"events_limit": events, "outputs_limit": outputs}
-        self._room("events", events * EVENT.itemsize)
+        self._fields |= {"events_limit": events, "events_more": firsts, "outputs_limit": outputs}
+        self._room("events", (events + firsts) * EVENT.itemsize)
         self._room("outputs", outputs)
         with self.path.open("wb+") as file:
             file.truncate(self._size)
@@ -173,7 +173,7 @@ class SessionFile:
 
     def events(self) -> NDArray[np.void]:
         """The observed instances, a copy."""
-        count = min(int(self.head["events_count"]), self._fields["events_limit"])
+        count = min(int(self.head["events_count"]), self._fields["events_limit"] + self._fields["events_more"])
         return np.frombuffer(self._map, EVENT, count, self._fields["events"]).copy()
 
     def read(self, record: NDArray[np.void]) -> bytes:

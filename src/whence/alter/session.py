@@ -134,7 +134,10 @@ class Session:
     # ---- The unaltered run -------------------------------------------------------------------------------------------
 
     def observe(self, limit: int = EVENTS) -> Observed:
-        """The unaltered run with the first ``limit`` instances of all sites. Raises Unusable where there is none."""
+        """The unaltered run with the first ``limit`` instances of all sites. Raises Unusable where there is none.
+
+        Behind these come the first instances in blocks that have had none by then.
+        """
         limit = min(limit, GOING_ROUND) if self._hangs else limit
         observed, signature = self._observe(limit)
         if observed.refusal or self.way is Way.RESTART:
@@ -426,7 +429,8 @@ class Session:
         path = self._runner(self._variant).sandbox.new_path(f"session{next(self._numbers):06}")  # argv lies behind it
         file = SessionFile(path, mode, self.way, batch, expectation)
         keeps = bool(expectation.judge & Judge.KEEP) and mode in (Mode.OBSERVE, Mode.RUN)
-        file.open(self._run_limits(budget, keeps), events=events, outputs=OUTPUTS if keeps else 0)
+        firsts = len(self.subject.alter_plan.sites) if events and mode in (Mode.OBSERVE, Mode.WATCH) else 0
+        file.open(self._run_limits(budget, keeps), events=events, firsts=firsts, outputs=OUTPUTS if keeps else 0)
         try:
             yield file
         finally:

@@ -134,7 +134,7 @@ class Work:
     # ---- What techniques ask for -------------------------------------------------------------------------------------
 
     def observe(self, cases: Sequence[Case], limit: int = EVENTS) -> list[Observed]:
-        """The unaltered runs of cases, with the first ``limit`` instances of sites; NOT_RUN after a stop.
+        """The unaltered runs of cases, with ``limit`` instances of sites (``Session.observe``); NOT_RUN after a stop.
 
         Where altered runs of a case would prove nothing, its ``unusable`` says why.
         """

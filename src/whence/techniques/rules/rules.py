@@ -11,13 +11,14 @@ Beyond Jeffrey's dissertation (2009), whose Value Replacement changes single ins
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from operator import attrgetter, itemgetter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.alter.changes import Observed
 from whence.alter.describe import Describer
 from whence.alter.profile import Profile
 from whence.findings import Entry, Findings, Statement, rank
@@ -26,7 +27,7 @@ from whence.subject.runs import coverage
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.techniques.rules.candidates import Candidates, Pair, Rule, guarded
 from whence.techniques.rules.suggestions import Suggestions
-from whence.techniques.rules.trials import Search, Settings, Suite, Trial
+from whence.techniques.rules.trials import Integers, Search, Settings, Suite, Trial
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 OBSERVED = 1 << 20  # instances of a run that go into the value profile
+CHEAP = 1 << 17  # clock ticks of an altered run, which take no longer than to begin it
+AHEAD = 50  # sites in front whose costs count nearly alone
 LISTED = 1000  # rules in ``parts["rules"]``
 TIE = 1e-3  # weight of what orders statements whose rules are equally good
 SCALE = 1 + TIE + TIE**2  # by which scores are divided, so that they end at 1
@@ -76,39 +79,65 @@ def rules_to_try(
     They are made as they are asked for, since a program has tens of thousands of them. Raises SubjectError where no
     failing case can be altered.
     """
-    subject, runs = describer.subject, suite.runs
-    observed = work.observe([runs.tested[row].case for row in suite.observed], OBSERVED)
+    subject = describer.subject
+    observed = dict(zip(suite.observed, work.observe(suite.cases(suite.observed), OBSERVED), strict=True))
     suite.leave_out(work.unusable)
-    profile = Profile.of(subject.alter_plan.sites, [run.events for run in observed])
-    return _made(subject, suite, profile, list(guarded(pairs, subject.alter_plan.sites)), describer, suspects)
+    sites = subject.alter_plan.sites
+    profile = Profile.of(sites, [run.events for run in observed.values()])
+    costs = _costs(observed[suite.failing[0]], len(sites))
+    return _made(subject, suite, profile, costs, list(guarded(pairs, sites)), describer, suspects)
+
+
+def _costs(observed: Observed, sites: int) -> Integers:
+    """For each site what a run costs that is altered from its first instance on: the logarithm of its length (int64).
+
+    Up to CHEAP ticks all cost the same.
+    """
+    lengths = observed.length - observed.first_clocks(sites)
+    return np.asarray(np.maximum(np.frexp(lengths / CHEAP)[1], 0), np.int64)
 
 
 def _made(
     subject: Subject,
     suite: Suite,
     profile: Profile,
+    costs: Integers,
     guards: Sequence[Rule],
     describer: Describer,
     suspects: Sequence[Entry],
 ) -> Iterator[Rule]:
-    """The distinct rules of all sites that are tried: by the suspiciousness of the statement, then by tier."""
+    """The distinct rules of all sites that are tried: by the suspiciousness of the statement, then by tier.
+
+    Of a long run a rule whose site is first come to late takes a part of the time of others (``costs``): as many times
+    further behind as the others take longer it is tried before them.
+    """
     suspicion = {entry.statement: entry.score for entry in suspects}
     lowest = min(suspicion.values(), default=0.0)
     blocks = subject.alter_plan.sites["block"].astype(np.int64)
-    by_promise: dict[float, tuple[list[Rule], list[int]]] = defaultdict(lambda: ([], []))
+    by_promise: dict[tuple[float, int], tuple[list[Rule], list[int]]] = defaultdict(lambda: ([], []))
 
     def alike(site: int) -> tuple[list[Rule], list[int]]:
         statement = describer.statement(site)
-        return by_promise[suspicion.get(statement, lowest) if statement else lowest]
+        return by_promise[suspicion.get(statement, lowest) if statement else lowest, int(costs[site])]
 
     for rule in guards:
         alike(rule.site)[0].append(rule)
     for site in np.flatnonzero(suite.are_tried(blocks) & (describer.statements >= 0)).tolist():
         alike(site)[1].append(site)
     candidates, families = Candidates(subject, profile), suite.settings.families
-    for _, (known, sites) in sorted(by_promise.items(), reverse=True, key=itemgetter(0)):
+    for promise in _in_turn({promise: len(sites) for promise, (_, sites) in by_promise.items()}):
+        known, sites = by_promise[promise]
         made = dict.fromkeys([*known, *(rule for site in sites for rule in candidates.of(site))])
         yield from sorted((rule for rule in made if rule.family in families), key=attrgetter("tier"))
+
+
+def _in_turn(sites: Mapping[tuple[float, int], int]) -> list[tuple[float, int]]:
+    """Groups of sites by suspicion and cost, each with how many sites it has, in the order in which they are tried."""
+    turns, before = dict[tuple[float, int], float](), 0
+    for suspicion, cost in sorted(sites, key=lambda one: (-one[0], one[1])):
+        turns[suspicion, cost] = (before + AHEAD) * 2.0**cost
+        before += sites[suspicion, cost]
+    return sorted(turns, key=turns.__getitem__)
 
 
 # ---- Findings --------------------------------------------------------------------------------------------------------

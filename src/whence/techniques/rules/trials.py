@@ -15,7 +15,7 @@ from whence.alter.changes import Verdict
 from whence.alter.faithful import HELP
 from whence.alter.streams import Request
 from whence.errors import SubjectError
-from whence.run.cases import TAKE_APART
+from whence.run.cases import TAKE_APART, Case
 from whence.subject.alike import others_alike
 from whence.subject.runs import blocks_executed, counters
 from whence.techniques.rules.candidates import Family, Rule, batch_of, change_records
@@ -128,6 +128,10 @@ class Suite:
         self.further = [row for row in self.further if names[row] not in unusable]
         self.passing = [row for row in self.passing if names[row] not in unusable]
 
+    def cases(self, rows: Sequence[int]) -> list[Case]:
+        """The cases of some rows."""
+        return [self.runs.tested[row].case for row in rows]
+
     @property
     def observed(self) -> list[int]:
         """The cases whose values make the profile."""
@@ -239,7 +243,7 @@ class Search:
 
     def _verdicts(self, rows: list[int], rules: Sequence[Rule], chosen: Bools) -> NDArray[np.uint8]:
         """The verdicts (cases by rules) of the chosen runs; the others are NOT_RUN."""
-        cases = [self._suite.runs.tested[row].case for row in rows]
+        cases = self._suite.cases(rows)
         wanted = [n for n in range(len(rows)) if chosen[n].any()]
         verdicts = np.full(chosen.shape, Verdict.NOT_RUN, np.uint8)
         mine = {n: [rules[at] for at in np.flatnonzero(chosen[n]).tolist()] for n in wanted}

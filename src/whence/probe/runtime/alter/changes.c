@@ -80,6 +80,28 @@ void whence_begin_observing(uint64_t ticks)
     __whence_stop = 0;
 }
 
+/* Until then the blocks that were seen are marked: every block stops anyway. */
+void whence_observe_firsts(const struct whence_session *file)
+{
+    whence_state.is_first = 1;
+    __whence_stop = file->endless ? file->endless + 1 : UINT64_MAX;
+    for (uint64_t block = 0; block < __whence_armed_bytes; block++)
+        __whence_armed[block] = !__whence_armed[block] && file->events_more;
+}
+
+void whence_see(uint32_t block)
+{
+    __whence_armed[block] = !whence_state.is_first;
+}
+
+void whence_end_observing(void)
+{
+    memset(__whence_armed, 0, __whence_armed_bytes);
+    whence_state.doing = DOING_NOTHING;
+    whence_state.budget = 0;
+    __whence_stop = UINT64_MAX;
+}
+
 /* ---- What a change makes of a value ----------------------------------------------------------------------------- */
 
 static uint64_t sum(const struct whence_change *change, uint64_t value)

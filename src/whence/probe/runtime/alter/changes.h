@@ -25,6 +25,7 @@ enum whence_doing { DOING_NOTHING, DOING_OBSERVE, DOING_SEARCH, DOING_CONTINUATI
 struct whence_state {
     enum whence_doing doing;
     int is_armed;                        /* whether there are armed blocks */
+    int is_first;                        /* first instances alone are observed, of blocks that are armed */
     const struct whence_change *changes; /* of the continuation */
     uint64_t count, budget;
     uint64_t more;             /* 0, or the budget from the first change on */
@@ -57,6 +58,12 @@ void whence_begin_changes(const struct whence_change *changes, uint64_t count, c
 int whence_follow(uint64_t clock, uint32_t block);
 /* From now on all instances of sites are observed, for so many clock ticks (0: any number). */
 void whence_begin_observing(uint64_t ticks);
+/* ... and from now on only the first ones in blocks that have had none. */
+void whence_observe_firsts(const struct whence_session *file);
+/* A block starts while instances are observed. */
+void whence_see(uint32_t block);
+/* No instance is observed any more. */
+void whence_end_observing(void);
 
 /* ---- stacks.c --------------------------------------------------------------------------------------------------- */
 

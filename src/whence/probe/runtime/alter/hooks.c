@@ -49,6 +49,8 @@ __attribute__((used)) uint64_t whence_stop_here(uint64_t clock, uint32_t block)
 {
     if (whence_state.budget && clock > whence_state.budget)
         whence_out_of_budget();
+    if (whence_state.doing == DOING_OBSERVE)
+        whence_see(block);
     if (whence_state.doing == DOING_CONTINUATION) {
         int is_due = whence_follow(clock, block);
         return is_due || __whence_armed[block] ? clock : 0;

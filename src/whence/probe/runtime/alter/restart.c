@@ -31,11 +31,8 @@ static void note_fork(void)
 {
     whence_state.is_forked = 1;
     setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
-    if (whence_state.doing == DOING_OBSERVE) {
-        whence_state.doing = DOING_NOTHING;
-        whence_state.budget = 0;
-        __whence_stop = UINT64_MAX;
-    }
+    if (whence_state.doing == DOING_OBSERVE)
+        whence_end_observing();
 }
 
 static void note_whole(struct whence_result *result)

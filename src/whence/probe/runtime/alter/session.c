@@ -116,10 +116,11 @@ static void observe(const struct whence_point *point)
 {
     struct whence_session *file = whence_control->file;
     struct whence_event *events = FILE_AT(file->events);
-    if (file->events_count < file->events_limit)
-        events[file->events_count] = (struct whence_event){point->clock - 1, point->is_call ? 0 : point->value, point->site, 0};
-    else
-        __whence_stop = file->endless ? file->endless + 1 : UINT64_MAX;
+    if (file->events_count == file->events_limit)
+        whence_observe_firsts(file);
+    if (file->events_count < file->events_limit + file->events_more)
+        events[file->events_count] = (struct whence_event){point->clock - 1, point->is_call ? 0 : point->value, point->site,
+                                                           (uint32_t)whence_state.is_first};
     file->events_count++;
 }
 

@@ -64,7 +64,7 @@ struct whence_result {
 
 struct whence_event {
     uint64_t clock, value;
-    uint32_t site, spare;
+    uint32_t site, is_first; /* its block's first instance: those before it were left out */
 };
 
 /* Where a continuation makes a change. */
@@ -97,6 +97,7 @@ struct whence_session {
     uint64_t patience; /* milliseconds that a continuation may take, however few hooks it meets */
     uint64_t unaltered_patience; /* the same of the unaltered run, between two points of change */
     uint64_t events, events_limit, outputs, outputs_limit; /* in a run, events are what continuations read: bytes */
+    uint64_t events_more; /* room behind the limit, for the first instances of sites that have had none by then */
     uint64_t capture;      /* bytes that are kept of a stream; a continuation that writes more is ended */
     uint64_t output_limit; /* bytes that a stream may have: RLIMIT_FSIZE; 0: any number */
     uint64_t time_limit;   /* milliseconds that a run may sleep; 0: any number */
