@@ -69,8 +69,8 @@ SEARCHING = 0.65  # of it, for altered runs and formulas
 ALTERING = 0.8  # of that, for altered runs
 CHANGING, CHANGING_MOST = 0.35, 4.0  # of what is left then, and seconds, for other initial values that were read
 SOLVING_MOST = 15.0  # seconds for formulas
-BRIEFLY = "formulas were asked briefly, since a rule repairs all failing cases and breaks no passing one"
-SOLVING_LITTLE = 0.02  # of what is left then, where a rule is clean: they change little of its rank, and take long
+# They change nothing of a clean rule's rank, and take long.
+NOT_ASKED = "formulas were not asked, since a rule repairs all failing cases and breaks no passing one: whence formula"
 FEW_VALUES = 0.3  # of it, for pairs of values, and then for formulas, where no rule is clean and edits come next
 EDITING, EDITING_MOST = 0.6, 25.0  # of what is left then, and seconds, for edits of the source
 CONFIRMING = 0.5  # of what is left then, for compiling changes
@@ -380,22 +380,21 @@ class Diagnosis:
                             if not work.stopped:
                                 self.take(name, doing, step, _left(work) + LATE)
                 if options.has("formula") and self.reader is not None and not work.stopped:
-                    self.ask_formulas(work)
+                    if self.is_mended:
+                        self.attempts.lines.append(NOT_ASKED)
+                    else:
+                        self.ask_formulas(work)
             self.attempts.stopped |= work.stopped == INTERRUPT
             return Findings("alter", self.investigation.subject.name, summary=search_summary(work))
 
         self.take("altered runs", "altering runs", searched, float("inf"))
 
     def ask_formulas(self, work: Work) -> None:
-        """Add what formulas say; where a rule is clean they have little time, and it is said if that did not do."""
-        is_brief, was_cut = self.is_mended, work.cut_short
-        seconds = min(SOLVING_MOST, (SOLVING_LITTLE if is_brief else 1.0) * self.left)
+        """Add what formulas say."""
+        seconds = min(SOLVING_MOST, self.left)
         sets = partial(correction_sets, self.investigation, self.rows, work, seconds)
         with work.share(self.for_values):
             self.take("formulas", "solving formulas", sets, min(_left(work), seconds) + LATE)
-        if is_brief and work.cut_short and not was_cut:
-            work.cut_short = False
-            self.attempts.lines.append(f"{BRIEFLY}, {seconds:.1f} s: whence formula asks all")
 
     @property
     def for_values(self) -> float:
