@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench.common import markdown  # noqa: E402
+from bench.faults import positive  # noqa: E402
 from corpus import corpus  # noqa: E402
 from whence.program.c_source import CSource, is_leaf, is_statement, own_headers, walk  # noqa: E402
 from whence.techniques.bugfix.conditions import Conditions, statement_of  # noqa: E402
@@ -131,7 +132,7 @@ def table(found: Sequence[tuple[str, int]]) -> str:
 def main() -> None:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth condition of a file")
+    parser.add_argument("--every", type=positive, default=1, metavar="N", help="every Nth condition of a file")
     parser.add_argument("--offset", type=int, default=0, metavar="N", help="of these, from this one on")
     parser.add_argument("files", type=Path, nargs="*", metavar="FILE.c")
     options = parser.parse_args()

@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench.common import markdown  # noqa: E402
+from bench.faults import positive  # noqa: E402
 from corpus import corpus  # noqa: E402
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*", default=corpus.programs(), metavar="PROGRAM")
     parser.add_argument("--faults", type=int, default=2, metavar="N")
-    parser.add_argument("--every", type=int, default=40, metavar="K")
+    parser.add_argument("--every", type=positive, default=40, metavar="K")
     arguments = parser.parse_args()
     rows = [measure(name, arguments.faults, arguments.every) for name in arguments.programs]
     print(markdown(HEADER, [row.cells() for row in rows]))

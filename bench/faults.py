@@ -25,13 +25,20 @@ T = TypeVar("T")
 R = TypeVar("R", bound=Measured)
 
 
+def positive(text: str) -> int:
+    """The whole number that an option gives; raises ArgumentTypeError where it is none from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
+    return int(text)
+
+
 def fault_options(description: str | None, workers: int = 2) -> argparse.ArgumentParser:
     """A parser of which programs and faults are taken, on how many processes, and whether each is told."""
     parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
     parser.add_argument("programs", nargs="*", help="programs of the corpus (all)")
-    parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
+    parser.add_argument("--every", type=positive, default=1, help="take each N-th fault only")
     parser.add_argument("--offset", type=int, default=0, help="... from this one on")
-    parser.add_argument("--workers", type=int, default=workers, help=f"faults at a time (default {workers})")
+    parser.add_argument("--workers", type=positive, default=workers, help=f"faults at a time (default {workers})")
     parser.add_argument("--details", action="store_true", help="print a line a fault as well")
     parser.add_argument("--kept", type=Path, help="file of what was measured: another run goes on where one ended")
     parser.add_argument("--minutes", type=float, help="begin with no fault after so long; go round the programs")

@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench.common import markdown, options, work_folder  # noqa: E402
+from bench.faults import positive  # noqa: E402
 from corpus import corpus  # noqa: E402
 from whence.inputs.channel import Channel  # noqa: E402
 from whence.inputs.judge import Judge  # noqa: E402
@@ -152,7 +153,7 @@ def main() -> None:
     """Measure and print the table."""
     parser = options(__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("programs", nargs="*", default=None)
-    parser.add_argument("--every", type=int, default=4, help="take each N-th fault only")
+    parser.add_argument("--every", type=positive, default=4, help="take each N-th fault only")
     parser.add_argument("--offset", type=int, default=0, help="... from this one on")
     parser.add_argument("--details", action="store_true", help="print a line a fault as well")
     chosen = parser.parse_args()

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench.common import markdown  # noqa: E402
+from bench.faults import positive  # noqa: E402
 from bench.suites import opened  # noqa: E402
 from corpus import corpus  # noqa: E402
 from whence.program.source_edits import edited  # noqa: E402
@@ -101,7 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*", help="programs of the corpus (all)")
     parser.add_argument("--kind", default="missing condition", help="kind of faults")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth of them")
+    parser.add_argument("--every", type=positive, default=1, metavar="N", help="every Nth of them")
     parser.add_argument("--offset", type=int, default=0, metavar="K", help="of these, from this one on")
     options = parser.parse_args()
     faults = [one for name in options.programs or corpus.programs() for one in corpus.faults(name)]

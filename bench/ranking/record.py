@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
 import whence  # noqa: E402
+from bench.faults import positive  # noqa: E402
 from bench.fixes import others_fixes  # noqa: E402
 from bench.generated.faults import Generated, read_faults  # noqa: E402
 from bench.ranking.evidence import Recorded, read  # noqa: E402
@@ -77,7 +78,7 @@ def main() -> None:
     parser.add_argument("--failing", type=int, default=USUAL.failing, help="failing cases of a suite, at most")
     parser.add_argument("--passing", type=int, default=USUAL.passing, help="passing cases of a suite, at most")
     parser.add_argument("--kind", default="", help="take faults of this kind only")
-    parser.add_argument("--every", type=int, default=1, help="take each N-th fault only")
+    parser.add_argument("--every", type=positive, default=1, help="take each N-th fault only")
     parser.add_argument("--offset", type=int, default=0, help="... from this one on")
     options = parser.parse_args()
     size = Size(options.failing, options.passing)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.faults import fault_options
+
 ROOT = Path(__file__).parents[2]
 BENCHES = ("corpus", "effect", "rules", "values", "invariants", "candidates", "causes", "formula", "formula_paths")
 WORDS = ("gatekeeper", "--every", "100", "--details", "--workers")
@@ -35,3 +37,11 @@ def holds_the_fault(text: str) -> bool:
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     is_table = len(rows) >= 3 and all(line.count("|") == rows[0].count("|") for line in rows[:3])
     return "gatekeeper 01" in text and is_table  # the line of the fault
+
+
+@pytest.mark.parametrize("word", ["0", "-1", "a", "1.5", ""])
+def test_a_count_that_is_none_is_refused_in_a_line(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for option in ("--every", "--workers"):
+        with pytest.raises(SystemExit):
+            fault_options("").parse_args([f"{option}={word}"])
+        assert capsys.readouterr().err.endswith(f"error: argument {option}: {word} is not a whole number from 1 on\n")
