@@ -329,3 +329,31 @@ int total(const struct item *items, int count, double *mean, char last)
 )
 def test_a_term_is_added_to_another(new: str, can_be: bool) -> None:
     assert is_made(ADDING, "*mean = weight;", new) == can_be
+
+
+SIZES = """\
+#include <string.h>
+#include <stdlib.h>
+typedef int matrix[4][4];
+struct node { char name[20]; struct node *next; };
+void copy(matrix to, const struct node *from)
+{
+    matrix made;
+    memcpy(to, made, sizeof(char *));
+    struct node *first = malloc(sizeof(first));
+    memcpy(first, from, 4);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "new"),
+    [
+        ("sizeof(char *)", "sizeof made"),
+        ("sizeof(char *)", "sizeof *to"),
+        ("sizeof(first)", "sizeof *first"),
+        ("from, 4", "from, sizeof *from"),
+    ],
+)
+def test_a_size_is_that_of_what_the_statement_speaks_of(place: str, new: str) -> None:
+    assert is_made(SIZES, place, new)

@@ -47,6 +47,8 @@ class TermChanges:
             yield from self._term(node, statement)
         elif node.type == "number_literal":
             yield from self._number(node, statement)
+        elif node.type == "sizeof_expression":
+            yield from ((f"sizeof {text}", 1) for text in self._sized(statement))
         elif node.type == "argument_list":
             yield from self._arguments(node)
         elif node.type == "assignment_expression":
@@ -110,10 +112,14 @@ class TermChanges:
         if parent.type == "subscript_expression":
             yield from ((t.text, 1) for t in [t for t in near if is_integer(t.type)][:MOST_TERMS])
         if parent.type == "argument_list":
-            pointers = [t.text for t in near if is_pointer(t.type) and t.near is Near.STATEMENT]
-            own = declared_name(self._source, statement.child_by_field_name("declarator") or statement)
-            for text in [*([own] if own else []), *pointers][:MOST_SIZES]:
-                yield f"sizeof *{text}", 2
+            yield from ((f"sizeof {text}", 2) for text in self._sized(statement) if text.startswith("*"))
+
+    def _sized(self, statement: Node) -> Iterator[str]:
+        """What a size at a statement could be that of: what its pointers lead to, and its arrays as a whole."""
+        own = declared_name(self._source, statement.child_by_field_name("declarator") or statement)
+        terms = (term for term in self._terms.at(statement) if term.near is Near.STATEMENT and is_pointer(term.type))
+        for text in [*([own] if own else []), *(term.text for term in terms)][:MOST_SIZES]:
+            yield from (f"*{text}", text)
 
     def _more(self, node: Node, statement: Node) -> Iterator[tuple[str, int]]:
         """A whole number with a term more, and with what the file reckons with at its end elsewhere."""
