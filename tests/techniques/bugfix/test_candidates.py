@@ -357,3 +357,31 @@ void copy(matrix to, const struct node *from)
 )
 def test_a_size_is_that_of_what_the_statement_speaks_of(place: str, new: str) -> None:
     assert is_made(SIZES, place, new)
+
+
+RECKONED = """\
+int rest(int all, int used, int most, int *log)
+{
+    while (used + most < all)
+        used += most * 2;
+    log[used] = all - used;
+    int left = used < all ? used : 0;
+    return put(most) + left;
+}
+int other(int n, int used) { return used % n; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "new", "can_be"),
+    [
+        ("log[used] =", "log[used + most] =", True),
+        ("log[used] =", "log[all - used] =", True),
+        ("log[used] =", "log[used % n] =", False),  # of which there is no n
+        ("? used : 0", "? used + most : 0", True),
+        ("put(most)", "put(most * 2)", True),
+        ("used % n", "used + most", False),
+    ],
+)
+def test_a_term_becomes_what_is_reckoned_from_it_elsewhere(place: str, new: str, can_be: bool) -> None:
+    assert is_made(RECKONED, place, new) == can_be

@@ -6,7 +6,7 @@ Which terms can stand for each other is decided by their types, as far as the so
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MOST_TERMS, MOST_ADDED, MOST_WRAPPED, MOST_CALLS, MOST_CHOSEN, MOST_TAILS, MOST_SIZES = 14, 8, 6, 8, 8, 6, 4
+MOST_RECKONED = 6
 _TERMS = frozenset(("identifier", "field_expression", "subscript_expression", "pointer_expression", "call_expression"))
+
+
+_RECKONING = frozenset(("+", "-", "*", "/", "%", "<<", ">>"))
 
 
 class TermChanges:
@@ -56,7 +60,7 @@ class TermChanges:
             for splice in self._chosen(right, statement) if right is not None else ():
                 before = self._source.text[node.start_byte : splice.start]
                 yield (before + splice.text).decode("latin-1"), splice.tier
-        if is_whole(node) and node.is_named:
+        if node.is_named and (is_whole(node) or _is_branch(node)):
             yield from self._more(node, statement)
 
     # ---- Terms -------------------------------------------------------------------------------------------------------
@@ -122,7 +126,7 @@ class TermChanges:
             yield from (f"*{text}", text)
 
     def _more(self, node: Node, statement: Node) -> Iterator[tuple[str, int]]:
-        """A whole number with a term more, and with what the file reckons with at its end elsewhere."""
+        """A whole number as a part of what is reckoned from it elsewhere, with a term or an operator more."""
         type_ = self._terms.types.of(node)
         if not is_number(type_) or (node.parent is not None and node.parent.type == "binary_expression"):
             return
@@ -134,8 +138,34 @@ class TermChanges:
         for term in terms[:MOST_ADDED]:
             yield from ((f"{outer} + {term.text}", 2), (f"{outer} - {term.text}", 2))
         known = self._scope.variables(node).keys() | self._scope.constant_names
+        yield from ((larger, 1) for larger in self._reckoned(node, known))
         fitting = [tail for tail, names in self._tails.items() if names <= known]
         yield from ((f"{whole} {tail}", 2) for tail in fitting[:MOST_TAILS])
+
+    def _reckoned(self, node: Node, known: Set[str]) -> list[str]:
+        """What is reckoned from a term elsewhere, such as ``done + made`` from ``made``, in this function first."""
+        function = self._source.function_at(node.start_byte)
+        own = function.start_byte if function is not None else -1
+        fitting = [(at != own, text) for at, text, names in self._larger[self._source.name(node)] if names <= known]
+        return list(dict.fromkeys(text for _, text in sorted(fitting, key=lambda one: one[0])))[:MOST_RECKONED]
+
+    @cached_property
+    def _larger(self) -> dict[str, list[tuple[int, str, frozenset[str]]]]:
+        """By each term what is reckoned from it: the function (by where it begins), the expression, and its names."""
+        found: dict[str, list[tuple[int, str, frozenset[str]]]] = defaultdict(list)
+        for function in self._source.functions:
+            for node in walk(function):
+                operator = node.child_by_field_name("operator")
+                if node.type != "binary_expression" or operator is None or operator.type not in _RECKONING:
+                    continue
+                text = self._source.name(node)
+                names = frozenset(self._source.name(n) for n in walk(node) if n.type == "identifier")
+                if "\n" in text or any(n.type in ("call_expression", "update_expression") for n in walk(node)):
+                    continue
+                for side in (node.child_by_field_name("left"), node.child_by_field_name("right")):
+                    if side is not None and side.type in _TERMS:
+                        found[self._source.name(side)].append((function.start_byte, text, names))
+        return found
 
     @cached_property
     def _tails(self) -> dict[str, frozenset[str]]:
@@ -194,3 +224,11 @@ class TermChanges:
 
     def _splice(self, node: Node, text: str, tier: int) -> Splice:
         return Splice(node.start_byte, node.end_byte, text.encode("latin-1"), tier)
+
+
+def _is_branch(node: Node) -> bool:
+    """Whether a node is one of the two values of a ``?:``."""
+    parent = node.parent
+    if parent is None or parent.type != "conditional_expression":
+        return False
+    return node in (parent.child_by_field_name("consequence"), parent.child_by_field_name("alternative"))
