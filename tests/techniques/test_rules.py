@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rule_programs import BRANCH, GUARDED, PROGRAMS, STORE, VALUE, Program, first_lines
 
-from whence.alter.changes import EVENT, RESULT, Observed
+from whence.alter.changes import EVENT, RESULT, Observed, Verdict, Way
 from whence.alter.describe import Describer
 from whence.alter.work import Work
 from whence.errors import SubjectError
@@ -239,7 +239,12 @@ def test_costs_are_equal_up_to_what_it_takes_to_begin_and_double_then():
     record = np.zeros((), RESULT)
     record["length"] = 10 * CHEAP
     events = np.array([(10 * CHEAP - length, 0, site, 0) for site, length in enumerate(lengths)], EVENT)
-    assert _costs(Observed(events, record, False), len(lengths) + 1).tolist() == [0, 0, 0, 1, 1, 2, 4, 0]
+    seen = Observed(events, record, False)
+    assert _costs(seen, len(lengths) + 1).tolist() == [0, 0, 0, 1, 1, 2, 4, 0]
+    record["way"] = Way.RESTART
+    assert not _costs(seen, len(lengths)).any(), "each run begins anew"
+    record["way"], record["verdict"] = Way.SNAPSHOT, Verdict.TIMEOUT
+    assert not _costs(seen, len(lengths)).any(), "none goes on to the end"
 
 
 @given(st.dictionaries(st.tuples(st.floats(0, 1), st.integers(0, 6)), st.integers(1, 90), max_size=12))

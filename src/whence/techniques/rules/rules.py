@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import Observed
+from whence.alter.changes import Observed, Verdict, Way
 from whence.alter.describe import Describer
 from whence.alter.profile import Profile
 from whence.findings import Entry, Findings, Statement, rank
@@ -91,8 +91,10 @@ def rules_to_try(
 def _costs(observed: Observed, sites: int) -> Integers:
     """For each site what a run costs that is altered from its first instance on: the logarithm of its length (int64).
 
-    Up to CHEAP ticks all cost the same.
+    Up to CHEAP ticks all cost the same, and so they do where all begin anew, or the unaltered run does not end.
     """
+    if observed.result["way"] == Way.RESTART or observed.result["verdict"] == Verdict.TIMEOUT:
+        return np.zeros(sites, np.int64)
     lengths = observed.length - observed.first_clocks(sites)
     return np.asarray(np.maximum(np.frexp(lengths / CHEAP)[1], 0), np.int64)
 
