@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from whence.program.source_edits import SourceEdit
 from whence.run.ahead import made_ahead
 from whence.techniques.bugfix.candidates import FileCandidates, ordered
-from whence.techniques.bugfix.observed_conditions import At, alternately, observed_conditions
+from whence.techniques.bugfix.observed_conditions import At, observed_conditions
 
 if TYPE_CHECKING:
     from whence.subject.runs import Runs
@@ -48,6 +49,13 @@ def likely_edits(
         observed = observed_conditions(subject, runs, files, statements, rows, deadline, made)
         places = {edit: place for place, edit in enumerate(observed.edits)}
         yield LikelyEdits(alternately(observed.edits, _placed(ready, places)), places, observed.conditions)
+
+
+def alternately(told: Sequence[SourceEdit], others: Iterable[SourceEdit]) -> Iterator[SourceEdit]:
+    """The edits that were told and others in turn, each once."""
+    known = set(told)
+    rest = (edit for edit in others if edit not in known)
+    return (edit for both in zip_longest(told, rest) for edit in both if edit is not None)
 
 
 def _placed(edits: Iterable[SourceEdit], places: dict[SourceEdit, int]) -> Iterator[SourceEdit]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from cli_tool import subject_folder
 
+from whence.diagnosis.likely_edits import alternately
 from whence.program.source_edits import Kind, Part, SourceEdit, edited
 from whence.run.cases import Case
 from whence.run.outcome import Expected
@@ -15,7 +16,7 @@ from whence.subject.runs import Runs, run_all
 from whence.subject.subject import Subject, subject_from_sources
 from whence.techniques.bugfix import observed_conditions as observed_conditions_module
 from whence.techniques.bugfix.candidates import FileCandidates, file_candidates
-from whence.techniques.bugfix.observed_conditions import Observed, alternately, observed_conditions
+from whence.techniques.bugfix.observed_conditions import Observed, observed_conditions
 
 # Parcels are taken until one is too heavy for what is left; one without weight is not counted, nor what is left out.
 PARCELS = """\

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from whence.errors import WhenceError
@@ -87,13 +87,6 @@ def _places(
         if not is_late and name in files and len(files[name].source.text) <= LARGEST:
             found[name] |= {(one.spot.start, one.spot.end, one.spot.behind): one for one in files[name].lacking(line)}
     return {name: list(places.values()) for name, places in found.items() if places}
-
-
-def alternately(told: Sequence[SourceEdit], others: Iterable[SourceEdit]) -> Iterator[SourceEdit]:
-    """The edits that were told and others in turn, each once."""
-    known = set(told)
-    rest = (edit for edit in others if edit not in known)
-    return (edit for both in zip_longest(told, rest) for edit in both if edit is not None)
 
 
 def _of_file(
