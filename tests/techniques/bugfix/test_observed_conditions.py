@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 from cli_tool import subject_folder
 
-from whence.diagnosis.likely_edits import alternately
-from whence.program.source_edits import Kind, Part, SourceEdit, edited
+from whence.program.source_edits import Kind, SourceEdit, edited
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.runs import Runs, run_all
@@ -151,10 +150,3 @@ def test_a_file_that_is_long_in_building_is_left_out(monkeypatch: pytest.MonkeyP
     assert observed("or")[0].edits
     monkeypatch.setattr(observed_conditions_module, "LARGEST", 100)
     assert observed("or")[0] == Observed()
-
-
-def test_edits_are_told_and_others_in_turn_each_once() -> None:
-    edits = [SourceEdit("a.c", n, (Part(Kind.DELETE, n, n + 1),)) for n in range(6)]
-    found = list(alternately(edits[:2], iter(edits[1:])))
-    assert found == [edits[0], edits[2], edits[1], edits[3], edits[4], edits[5]]
-    assert list(alternately([], iter(edits))) == edits
