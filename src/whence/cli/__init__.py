@@ -109,7 +109,8 @@ def whence() -> None:
 
 def main() -> None:
     """The console script ``whence``, which ends with the exit status of ``run``."""
-    sys.exit(supervise(run))
+    asks = sys.argv[1:2] in ([], ["-h"], ["--help"])  # for help alone, which needs no process of its own
+    sys.exit(run() if asks else supervise(run))
 
 
 def run() -> int:

@@ -4,6 +4,8 @@ The parent waits. Through a pipe the child tells when its time is up, what it is
 Nearly always the child ends by itself, having shown its result. Where it does not - code that nothing interrupts runs
 on, memory is used up, a library crashes, the command is stopped and the child does not react - the parent ends it with
 all that it started, and shows the best findings.
+
+``whence --help`` loads this module, too: what only a supervised command needs is imported where it is used.
 """
 
 from __future__ import annotations
@@ -17,14 +19,10 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from whence.build.scratch import remove_scratch
 from whence.errors import DEBUG
 from whence.investigation.clock import Clock
-from whence.run.parent import end_with_parent
-from whence.trace.compiling import Waiting
 
 if TYPE_CHECKING:
     from whence.findings import Findings
@@ -130,7 +128,7 @@ def supervise(command: Callable[[], int]) -> int:
         os.close(readable)
         _become_child(parent, mask)
         line.open(writable)
-        Waiting.told = line.compiling
+        _tell_when_compiling()
         _leave(command())
     os.close(writable)
     with contextlib.suppress(OSError):  # both set it, so that it is set whoever comes first
@@ -145,6 +143,8 @@ def start_clock(budget: float | None) -> None:
 
 def _age() -> float:
     """For how many seconds this process has been there."""
+    from pathlib import Path
+
     ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[STARTED])
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
@@ -154,6 +154,8 @@ def _become_child(parent: int, mask: Iterable[int]) -> None:
 
     What a command makes mostly stays until it ends: looking for garbage as often as by default takes a tenth of it.
     """
+    from whence.run.parent import end_with_parent
+
     gc.set_threshold(*SELDOM)
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # in a background job it is ignored
@@ -165,6 +167,12 @@ def _become_child(parent: int, mask: Iterable[int]) -> None:
         os._exit(INTERRUPTED)
     if os.getppid() != parent:
         os._exit(INTERRUPTED)
+
+
+def _tell_when_compiling() -> None:
+    from whence.trace.compiling import Waiting
+
+    Waiting.told = line.compiling
 
 
 def _leave(status: int) -> NoReturn:
@@ -192,6 +200,8 @@ class _Watch:
 
     def status(self, mask: Iterable[int]) -> int:
         """Wait for the child and end it when it is time; the command's exit status. ``mask``: signals to be blocked."""
+        from whence.build.scratch import remove_scratch
+
         with self._signals():
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             while self._receive():
