@@ -8,7 +8,8 @@ it by the executed instructions that both hold: *coverage* is the share of the i
 share of it that the ideal chain has, and the *edit distance* that of Levenshtein. Cases are parted into a best and a
 worst half by coverage. Each fault's first failing cases are taken, by default four. ``default`` is the reference run
 that Whence takes by itself; ``hierarchical`` is the same by Algorithm 1. With ``switch`` it is told how many cases have
-a critical predicate (table 2), and how many other patches bring. A run that is ended goes on with the same ``--kept``.
+a critical predicate (table 2), and how many other patches bring. With ``--workers 1`` each chain has all processors,
+as for a user; with more, one each. A run that is ended goes on with the same ``--kept``.
 """
 
 from __future__ import annotations
@@ -80,12 +81,15 @@ class Rows:
     error: str = ""
 
 
-def measure(program: str, number: int, references: Sequence[str], cases: int) -> Rows:
-    """The chains of a fault's first failing cases."""
+def measure(program: str, number: int, references: Sequence[str], cases: int, processes: int | None) -> Rows:
+    """The chains of a fault's first failing cases, each by so many processes (None: one a processor, as by default)."""
     fault = corpus.faults(program)[number]
     with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
         folder, good = prepared(fault, Path(name))
-        rows = [_measured(fault, folder, good, case, references) for case in first_failing(folder, cases)]
+        rows = [
+            _measured(fault, folder, good, whence.Setup(case=case, workers=processes), references)
+            for case in first_failing(folder, cases)
+        ]
     return Rows(program, fault.id, rows)
 
 
@@ -105,10 +109,11 @@ def first_failing(folder: Path, cases: int) -> list[str]:
         return [runs.tested[row].case.name for row in runs.failing[:cases]]
 
 
-def _measured(fault: corpus.Fault, folder: Path, good: Path, case: str, references: Sequence[str]) -> Row:
+def _measured(fault: corpus.Fault, folder: Path, good: Path, setup: whence.Setup, references: Sequence[str]) -> Row:
     """All chains of one case."""
+    case = setup.case or ""
     row = Row(fault.program, fault.id, case)
-    with whence.open(folder, whence.Setup(case=case, workers=1)) as project:
+    with whence.open(folder, setup) as project:
         row.chains[IDEAL] = ideal = chain_of(project, fault, whence.FailureInducingChain(reference=good))
         if not ideal.steps:
             row.error = f"{case}: no ideal chain: {ideal.error or 'it is empty'}"
@@ -195,7 +200,8 @@ def main() -> int:
     options = parser.parse_args()
     references = options.references.split(",")
     rows: list[Row] = []
-    for found in each_fault(options, measure, references, options.cases):
+    processes = None if options.workers == 1 else 1
+    for found in each_fault(options, measure, references, options.cases, processes):
         rows += [row for row in found.rows if was_measured(row, _detail if options.details else None)]
     for name in (IDEAL, *references):
         print(f"\n{name}:\n" + markdown(TITLES, list(table(rows, name))))

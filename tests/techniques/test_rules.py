@@ -164,7 +164,7 @@ def test_of_equally_good_repairs_the_wanted_one_is_taken_and_none_that_was_refut
     monkeypatch.setattr(RepairSearch, "_serving", lambda *_: alike)
 
     def words(**options):
-        (repair,) = search.best(**options)
+        repair = search.best(**options)[0]
         return repair.statement, repair.words
 
     first = words()
@@ -172,6 +172,8 @@ def test_of_equally_good_repairs_the_wanted_one_is_taken_and_none_that_was_refut
     worse = words(without=[first, second])
     assert first != second and words(preferred=second) == second and words(preferred=first) == first
     assert words(preferred=worse) == first, "it is not as good"
+    every = [(repair.statement, repair.words) for repair in search.best()]
+    assert len(every) == scores.count(twice) and worse not in every
 
 
 def test_a_search_for_repairs_tries_its_own_case_however_long_that_is(monkeypatch):

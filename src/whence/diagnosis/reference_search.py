@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from whence.investigation.investigation import Investigation
     from whence.subject.recorder import Recording
 
-COMPARED = 6  # equally good rules, switches or edits, at most, of which the run that they patch is looked at
+COMPARED = 6  # equally good switches or edits, at most, of which the run that they patch is looked at
+RULES = 32  # ... and rules, of which several can stand in one statement, as far as there is time
 MANY = 1 << 20  # events of a failing run from which on it is not recorded with several patches
 REPAIRS = 0.9  # score from which on a rule is taken for a repair
 SEARCHING = 0.6  # of the time, at most, for finding a run to compare with: the rest is for comparing
@@ -265,7 +266,7 @@ class _Rules(Finder):
                 repair.changes,
                 repair.statement,
             )
-            for repair in first or repairs[:COMPARED]
+            for repair in first[:1] or repairs[:RULES]
         ]
 
     def _why_none(self) -> str:

@@ -26,6 +26,7 @@ from whence.techniques.rules.members import Members
 from whence.techniques.rules.operands import Number, Operands, constant, from_bits, to_bits
 from whence.techniques.rules.operations import LEFT_NEUTRAL, OPPOSITE, RIGHT_NEUTRAL, SUMS, others
 from whence.techniques.rules.scope import Scopes
+from whence.techniques.rules.thresholds import Compared, thresholds
 
 if TYPE_CHECKING:
     from whence.program.model import Instruction, Location
@@ -136,6 +137,7 @@ class Candidates:
         self._scopes = Scopes(subject)
         self._members = Members(subject)
         self._logic = Logic(subject)
+        self._compared = Compared(subject, profile)
 
     def of(self, number: int) -> list[Rule]:
         """The rules of one site, without repetition."""
@@ -160,18 +162,20 @@ class Candidates:
         ref = program.functions[int(row["function"])]
         if ref.id not in self._operands:
             self._operands[ref.id] = Operands(ref.function)
-        instruction = program.instruction(int(row["instruction"]))
+        instruction, operands = program.instruction(int(row["instruction"])), self._operands[ref.id]
+        role = Role(int(row["role"]))
         return _Site(
             number=number,
-            role=Role(int(row["role"])),
+            role=role,
             form=Form(int(row["form"])),
             width=int(row["width"]),
             operation=int(row["operation"]),
             argument=int(row["operand"]),
             instruction=instruction,
-            operands=self._operands[ref.id],
+            operands=operands,
             values=self._profile.values(number).tolist(),
             variables=self._alternatives(row, instruction.location),
+            compared=self._compared.with_constant(ref, operands, instruction) if role is Role.COMPARE else [],
             members=[other.distance for other in self._members.beside(ref, instruction)],
             exchange=self._logic.exchange(number),
             swaps=self._swaps(row, ref, instruction),
@@ -230,6 +234,7 @@ class _Site:
     operands: Operands
     values: list[int]
     variables: list[int]  # that can stand in its place
+    compared: list[Number]  # what was compared with a constant, in ascending order
     members: list[int]  # of the same structure, by their distance in bytes
     exchange: Exchange | None  # of a branch on the left operand of && or ||
     swaps: list[tuple[int, int, int]]  # of an argument: another's variable, the site that loads it, its own variable
@@ -349,7 +354,8 @@ class _Site:
     def _instead(self, number: Number) -> list[Number]:
         """What may stand in a constant's place: neighbours, doubled, halved, negated, and other constants around.
 
-        In a comparison also the neighbours of the nearest of these: the end of one range is right before the next one.
+        In a comparison also the neighbours of the nearest of these: the end of one range is right before the next one;
+        and what it was compared with.
         """
         steps = [number + step for step in FRACTIONS] if isinstance(number, float) else []
         half = number / 2 if isinstance(number, float) else number // 2
@@ -357,7 +363,8 @@ class _Site:
         others = around[: CONSTANTS + 1]
         bounds = [c for c in others if c != number][:BOUNDS] if self.role is Role.COMPARE else []
         ends = [bound + step for bound in bounds for step in (-1, 1)]
-        return [number + 1, number - 1, *SMALL, 2 * number, half, -number, *steps, *others, *ends]
+        limits = thresholds(number, self.compared)
+        return [number + 1, number - 1, *SMALL, 2 * number, half, -number, *steps, *others, *ends, *limits]
 
     def _extremes(self) -> list[Number]:
         """The least and the greatest value that the site had."""

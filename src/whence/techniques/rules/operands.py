@@ -62,6 +62,11 @@ class Operands:
             return self.maker(found.operands[0])
         return found if found is not None and found.opcode in _MAKERS else None
 
+    def is_zero_extended(self, operand: Operand) -> bool:
+        """Whether an operand is a narrower number whose highest bit is no sign."""
+        found = self._makers.get(operand.text)
+        return found is not None and found.opcode == "zext"
+
 
 def constant(operand: Operand) -> Number | None:
     """The number that an operand is; None for registers, addresses and null."""

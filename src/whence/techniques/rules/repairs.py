@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -98,25 +99,26 @@ class RepairSearch:
         return statement is not None and statement.file in self.without
 
     def best(self, least: float = 0.0, without: Collection[Told] = (), preferred: Told | None = None) -> list[Repair]:
-        """The best rule of each statement with which the case passes, of those tried so far that are equally good.
+        """The rules with which the case passes, of those tried so far that are equally good.
 
-        With ``least`` only rules of that score or a better one, that nothing speaks against; ``without`` some, told by
-        statement and words. The ``preferred`` one is taken before others of its statement that are as good.
+        The best one of each statement comes first, behind these come the others. With ``least`` only rules of that
+        score or a better one, that nothing speaks against; ``without`` some, told by statement and words. The
+        ``preferred`` one is taken before others of its statement that are as good.
         """
         suggestions, sites = Suggestions(self._describer), self._describer.sites
-        found: dict[Statement | None, Repair] = {}
+        found: dict[Statement | None, list[Repair]] = {}
         score = 0.0
         for trial in self._serving(least):
             if found and trial.score < score:
                 break
             statement = self._describer.statement(trial.rule.site)
-            if statement in found and (preferred is None or statement != preferred[0]):
-                continue
             told = statement, suggestions.of(trial.rule).words
-            if told not in without and (statement not in found or told == preferred):
-                found[statement] = Repair(batch_of([trial.rule], sites).changes, told[1], statement)
-                score = trial.score
-        return list(found.values())
+            if told in without:
+                continue
+            repairs, score = found.setdefault(statement, []), trial.score
+            repair = Repair(batch_of([trial.rule], sites).changes, told[1], statement)
+            repairs.insert(0 if told == preferred else len(repairs), repair)
+        return [repair for repairs in zip_longest(*found.values()) for repair in repairs if repair is not None]
 
     def _serving(self, least: float) -> list[Trial]:
         """The trials of rules that serve, the best first."""
