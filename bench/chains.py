@@ -1,15 +1,15 @@
 """Failure-inducing chains on the corpus against the ideal ones, as table 3 of the paper has it.
 
     python -m bench.chains [--references KIND,...] [--cases N] [--every N] [--offset K] [--workers N] [--details]
-                           [--kept FILE] [--minutes M] [PROGRAM ...]
+                           [--budget S] [--kept FILE] [--minutes M] [PROGRAM ...]
 
 The ideal chain of a failing case is that against the program without the fault. An approximate chain is compared with
 it by the executed instructions that both hold: *coverage* is the share of the ideal chain that it has, *relevance* the
 share of it that the ideal chain has, and the *edit distance* that of Levenshtein. Cases are parted into a best and a
 worst half by coverage. Each fault's first failing cases are taken, by default four. ``default`` is the reference run
 that Whence takes by itself; ``hierarchical`` is the same by Algorithm 1. With ``switch`` it is told how many cases have
-a critical predicate (table 2), and how many other patches bring. With ``--workers 1`` each chain has all processors,
-as for a user; with more, one each. A run that is ended goes on with the same ``--kept``.
+a critical predicate (table 2), and how many other patches bring. By default a chain has the time that ``whence chain``
+has; with ``--workers 1`` all processors as well, otherwise one. A run that is ended goes on with the same ``--kept``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, median
-from typing import Any
+from typing import Any, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
@@ -29,8 +29,8 @@ from bench.common import markdown
 from bench.faults import each_fault, fault_options, was_measured
 from corpus import corpus
 from whence.errors import WhenceError
+from whence.investigation.clock import BUDGET
 
-BUDGET = 30.0
 LARGE = 2000  # aligned points
 IDEAL, DEFAULT, HIERARCHICAL, SWITCH = "ideal", "default", "hierarchical", "switch"
 PATCHED = ("program", "cases", "switch", "only rule", "only pair", "only case", "switched", "patched")
@@ -81,15 +81,21 @@ class Rows:
     error: str = ""
 
 
-def measure(program: str, number: int, references: Sequence[str], cases: int, processes: int | None) -> Rows:
-    """The chains of a fault's first failing cases, each by so many processes (None: one a processor, as by default)."""
+class Choice(NamedTuple):
+    """What is measured of each fault, and with what."""
+
+    references: tuple[str, ...]
+    cases: int  # failing ones, the first
+    processes: int | None  # of each chain (None: one a processor)
+    budget: float  # seconds of a chain
+
+
+def measure(program: str, number: int, choice: Choice) -> Rows:
+    """The chains of a fault's first failing cases."""
     fault = corpus.faults(program)[number]
     with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
         folder, good = prepared(fault, Path(name))
-        rows = [
-            _measured(fault, folder, good, whence.Setup(case=case, workers=processes), references)
-            for case in first_failing(folder, cases)
-        ]
+        rows = [_measured(fault, folder, good, case, choice) for case in first_failing(folder, choice.cases)]
     return Rows(program, fault.id, rows)
 
 
@@ -109,26 +115,27 @@ def first_failing(folder: Path, cases: int) -> list[str]:
         return [runs.tested[row].case.name for row in runs.failing[:cases]]
 
 
-def _measured(fault: corpus.Fault, folder: Path, good: Path, setup: whence.Setup, references: Sequence[str]) -> Row:
+def _measured(fault: corpus.Fault, folder: Path, good: Path, case: str, choice: Choice) -> Row:
     """All chains of one case."""
-    case = setup.case or ""
     row = Row(fault.program, fault.id, case)
-    with whence.open(folder, setup) as project:
-        row.chains[IDEAL] = ideal = chain_of(project, fault, whence.FailureInducingChain(reference=good))
+    with whence.open(folder, whence.Setup(case=case, workers=choice.processes)) as project:
+
+        def chain(reference: Path | str | None, algorithm: str = "dependence") -> Chain:
+            technique = whence.FailureInducingChain(algorithm=algorithm, reference=reference)
+            return chain_of(project, fault, technique, choice.budget)
+
+        row.chains[IDEAL] = ideal = chain(good)
         if not ideal.steps:
             row.error = f"{case}: no ideal chain: {ideal.error or 'it is empty'}"
             return row
-        for name in references:
-            algorithm = HIERARCHICAL if name == HIERARCHICAL else "dependence"
+        for name in choice.references:
             reference = None if name in (DEFAULT, HIERARCHICAL) else name
-            row.chains[name] = chain_of(
-                project, fault, whence.FailureInducingChain(algorithm=algorithm, reference=reference)
-            )
+            row.chains[name] = chain(reference, HIERARCHICAL if name == HIERARCHICAL else "dependence")
     return row
 
 
 def chain_of(
-    project: whence.Project, fault: corpus.Fault, technique: whence.FailureInducingChain, budget: float = BUDGET
+    project: whence.Project, fault: corpus.Fault, technique: whence.FailureInducingChain, budget: float
 ) -> Chain:
     """The chain of a project's case, measured."""
     began = time.perf_counter()
@@ -196,16 +203,17 @@ def main() -> int:
     """Print the tables."""
     parser = fault_options(__doc__)
     parser.add_argument("--references", default=f"{DEFAULT},{HIERARCHICAL}", help="kinds of reference runs")
+    parser.add_argument("--budget", type=float, default=BUDGET, help="seconds of a chain (those of `whence chain`)")
     parser.add_argument("--cases", type=int, default=4, help="failing cases of a fault")
     options = parser.parse_args()
-    references = options.references.split(",")
+    references = tuple(options.references.split(","))
+    choice = Choice(references, options.cases, None if options.workers == 1 else 1, options.budget)
     rows: list[Row] = []
-    processes = None if options.workers == 1 else 1
-    for found in each_fault(options, measure, references, options.cases, processes):
+    for found in each_fault(options, measure, choice):
         rows += [row for row in found.rows if was_measured(row, _detail if options.details else None)]
     for name in (IDEAL, *references):
         print(f"\n{name}:\n" + markdown(TITLES, list(table(rows, name))))
-        print(_totals(rows, name))
+        print(_totals(rows, name, options.budget))
     if HIERARCHICAL in references:
         print(_compared(rows))
     if {DEFAULT, SWITCH} <= {*references}:
@@ -236,13 +244,13 @@ def _detail(row: Row) -> str:
     return f"{row.program} {row.fault} {row.case}: {told}"
 
 
-def _totals(rows: Sequence[Row], name: str) -> str:
+def _totals(rows: Sequence[Row], name: str, budget: float) -> str:
     chains = [row.chains[name] for row in rows]
     kinds = [chain.kind for chain in chains if chain.steps]
     told = ", ".join(f"{kind} {kinds.count(kind)}" for kind in dict.fromkeys(kinds))
     lost = len(chains) - len(kinds)
     incomplete = sum(chain.incomplete for chain in chains)
-    return f"{len(kinds)} chains ({told}), {lost} cases without, {incomplete} not complete in {BUDGET:.0f} s"
+    return f"{len(kinds)} chains ({told}), {lost} cases without, {incomplete} not complete in {budget:.0f} s"
 
 
 def _compared(rows: Sequence[Row]) -> str:

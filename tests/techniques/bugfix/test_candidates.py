@@ -385,3 +385,31 @@ int other(int n, int used) { return used % n; }
 )
 def test_a_term_becomes_what_is_reckoned_from_it_elsewhere(place: str, new: str, can_be: bool) -> None:
     assert is_made(RECKONED, place, new) == can_be
+
+
+MEASURED = """\
+static int shelves, rooms, floors, readers, clerks, hours, chairs, tables, lamps, doors, today = 1;
+struct loan { int due; int fee; };
+void print(const struct loan *loan) { if (loan->due < today) loan->fee = loan->due - today; }
+void lend(struct loan *loan, int days)
+{
+    loan->due = days > 0 ? days : 0;
+    loan->fee = days;
+    int due = days;
+    loan->fee += due;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "new", "can_be"),
+    [
+        ("? days : 0", "? days + today : 0", True),  # what `due` is compared with in `print`
+        ("int due = days", "int due = days - today", True),
+        ("? days : 0", "? days + doors : 0", False),
+        ("fee = days", "fee = days + today", False),
+        ("days > 0 ?", "days + today > 0 ?", False),
+    ],
+)
+def test_a_value_becomes_a_sum_with_what_its_variable_is_compared_with(place: str, new: str, can_be: bool) -> None:
+    assert is_made(MEASURED, place, new) == can_be

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from whence.program.c_source import Unit, declared_name, walk
+from whence.program.c_source import CSource, Unit, declared_name, walk
 from whence.techniques.bugfix.conditions import Conditions, statement_of
 from whence.techniques.bugfix.expression_types import CHARACTERS, are_alike, is_integer, is_number, is_pointer
 from whence.techniques.bugfix.expressions import Splice, is_degenerate, is_whole
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MOST_TERMS, MOST_ADDED, MOST_WRAPPED, MOST_CALLS, MOST_CHOSEN, MOST_TAILS, MOST_SIZES = 14, 8, 6, 8, 8, 6, 4
-MOST_RECKONED = 6
+MOST_RECKONED, MOST_PARTNERS = 6, 4
 _TERMS = frozenset(("identifier", "field_expression", "subscript_expression", "pointer_expression", "call_expression"))
 
 
 _RECKONING = frozenset(("+", "-", "*", "/", "%", "<<", ">>"))
+_MEASURING = frozenset(("+", "-", "<", "<=", ">", ">=", "==", "!="))
 
 
 class TermChanges:
@@ -138,6 +139,8 @@ class TermChanges:
         for term in terms[:MOST_ADDED]:
             yield from ((f"{outer} + {term.text}", 2), (f"{outer} - {term.text}", 2))
         known = self._scope.variables(node).keys() | self._scope.constant_names
+        for partner in [name for name in self._partners[_assigned_name(self._source, node)] if name in known - own]:
+            yield from ((f"{outer} + {partner}", 1), (f"{outer} - {partner}", 1))
         yield from ((larger, 1) for larger in self._reckoned(node, known))
         fitting = [tail for tail, names in self._tails.items() if names <= known]
         yield from ((f"{whole} {tail}", 2) for tail in fitting[:MOST_TAILS])
@@ -166,6 +169,22 @@ class TermChanges:
                     if side is not None and side.type in _TERMS:
                         found[self._source.name(side)].append((function.start_byte, text, names))
         return found
+
+    @cached_property
+    def _partners(self) -> dict[str, list[str]]:
+        """By the name of a variable or member the variables that it is compared with, or added to, most often."""
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        for function in self._source.functions:
+            for node in walk(function):
+                operator = node.child_by_field_name("operator")
+                if node.type != "binary_expression" or operator is None or operator.type not in _MEASURING:
+                    continue
+                left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+                for own, other in ((left, right), (right, left)):
+                    if own is not None and other is not None and other.type == "identifier":
+                        found[_last_name(self._source, own)][self._source.name(other)] += 1
+        partners = {name: [other for other, _ in others.most_common(MOST_PARTNERS)] for name, others in found.items()}
+        return defaultdict(list, {name: others for name, others in partners.items() if name})
 
     @cached_property
     def _tails(self) -> dict[str, frozenset[str]]:
@@ -232,3 +251,27 @@ def _is_branch(node: Node) -> bool:
     if parent is None or parent.type != "conditional_expression":
         return False
     return node in (parent.child_by_field_name("consequence"), parent.child_by_field_name("alternative"))
+
+
+def _last_name(source: CSource, node: Node) -> str:
+    """What tells a variable or member wherever it stands: ``expires`` of ``item->expires``; empty: it is neither."""
+    if node.type == "field_expression":
+        field = node.child_by_field_name("field")
+        return source.name(field) if field is not None else ""
+    return source.name(node) if node.type == "identifier" else ""
+
+
+def _assigned_name(source: CSource, node: Node) -> str:
+    """The name of what an expression is the value of, as a whole or as a branch of ``?:``; empty: there is none."""
+    parent = node.parent
+    while parent is not None and parent.type in ("conditional_expression", "parenthesized_expression"):
+        if parent.child_by_field_name("condition") == node:
+            return ""
+        node, parent = parent, parent.parent
+    if parent is None:
+        return ""
+    if parent.type == "assignment_expression" and parent.child_by_field_name("right") == node:
+        left = parent.child_by_field_name("left")
+        return _last_name(source, left) if left is not None else ""
+    is_first = parent.type == "init_declarator" and parent.child_by_field_name("value") == node
+    return (declared_name(source, parent) or "") if is_first else ""
