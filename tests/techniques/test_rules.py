@@ -284,3 +284,44 @@ def test_rules_that_there_was_no_time_for_are_not_said_to_repair_nothing() -> No
     assert told(((), 0)) == "tried 1 rule on 2 failing cases: none repairs any"
     start = "tried 1 rule on 2 failing cases (there was no time for others): 1 r"
     assert told(((1,), 1), ((), 2)).startswith(start) and told(((1,), 1), is_all=False).startswith(start)
+
+
+LIMIT = Program(
+    "value",
+    """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static void print(int n)
+{
+    if (n < 4800) { /* FAULT: 1000 */
+        printf("%d\\n", n);
+        return;
+    }
+    char digits[20];
+    snprintf(digits, sizeof digits, "%d", n);
+    size_t length = strlen(digits);
+    for (size_t at = 0; at < length; at++) {
+        if (at > 0 && (length - at) % 3 == 0)
+            putchar(',');
+        putchar(digits[at]);
+    }
+    putchar('\\n');
+}
+int main(int argc, char **argv)
+{
+    for (int at = 1; at < argc; at++)
+        print(atoi(argv[at]));
+    return 0;
+}
+""",
+    {"1000": "1,000\n", "7 2500 30000": "7\n2,500\n30,000\n"},
+    ["5 30", "700 999", "123 4800 6", "9876"],
+)
+
+
+def test_of_equally_good_rules_that_is_first_which_alters_passing_runs_least():
+    best, *others = found(LIMIT).parts["rules"]
+    assert best["rule"] == "`1000` instead of `4800` in `n < 4800`"  # 1000 is told by the runs, and stands nowhere
+    clean = [row["rule"] for row in others if row["score"] == 1]
+    assert "the condition `n < 4800` is always false" in clean  # what comes behind it prints small numbers, too

@@ -64,6 +64,18 @@ def test_damaged_kernels_are_compiled_again(
     assert run(compiled, cache) == "45 45 2"
 
 
+def test_a_kept_kernel_is_loaded_without_what_compiling_needs(compiled: Path, tmp_path: Path) -> None:
+    """Numba's library of implementations takes longer to load than the kernels of a command."""
+    look = "import sys, module; print('numba.cpython.listobj' in sys.modules)"
+
+    def loads_it(cache: Path) -> bool:
+        command = [sys.executable, "-c", look, str(cache)]
+        return "True" in subprocess.run(command, cwd=compiled, capture_output=True, text=True, check=True).stdout
+
+    assert not loads_it(compiled / "cache")
+    assert loads_it(tmp_path / "empty")
+
+
 @lean
 def _item(numbers: Any, place: Any, more: Any) -> Any:
     return numbers[place] + more

@@ -154,6 +154,22 @@ def _names_in(bitcode: bytes) -> bytes:
     return bytes(binding.parse_assembly("\n".join([*functions, *variables])).as_bitcode())
 
 
+_FunctionCache: Any = caching.FunctionCache  # has no types
+
+
+class _Ready(_FunctionCache):  # type: ignore[misc]
+    """The compiled code of one function, which is loaded without what compiling needs.
+
+    Numba would load how it compiles all that it knows first, which takes a quarter of a second; its compiler does that
+    itself where it is called.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What is kept for some types; None where nothing is."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
 _Dispatcher: Any = Dispatcher  # has no types
 
 
@@ -187,6 +203,6 @@ def called(function: Callable[..., Any]) -> Any:
     """What Python calls, kept in the cache."""
     compiled: Any = njit(cache=True, _nrt=False, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
     kept, own = compiled._cache, compiled._cache._impl
-    own.__class__ = _Kept
+    kept.__class__, own.__class__ = _Ready, _Kept
     kept._cache_file = _Sealed(kept.cache_path, own.filename_base, own.locator.get_source_stamp())
     return compiled

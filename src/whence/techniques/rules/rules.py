@@ -81,6 +81,7 @@ def rules_to_try(
     """
     subject = describer.subject
     observed = dict(zip(suite.observed, work.observe(suite.cases(suite.observed), OBSERVED), strict=True))
+    suite.lengths = {row: run.length for row, run in observed.items()}
     suite.leave_out(work.unusable)
     sites = subject.alter_plan.sites
     profile = Profile.of(sites, [run.events for run in observed.values()])
@@ -162,8 +163,12 @@ def _fill(
 
 
 def best_first(trials: Iterable[Trial], sites: NDArray[np.void]) -> list[Trial]:
-    """The trials that repaired a case, the best first; of equally good ones that which nothing speaks against."""
-    return sorted((trial for trial in trials if trial.repaired), key=lambda t: (-t.score, bool(doubt(t, sites))))
+    """The trials that repaired a case, the best first.
+
+    Of equally good ones that comes first which nothing speaks against, and then that which alters passing runs least.
+    """
+    found = (trial for trial in trials if trial.repaired)
+    return sorted(found, key=lambda trial: (-trial.score, bool(doubt(trial, sites)), trial.astray))
 
 
 def doubt(trial: Trial, sites: NDArray[np.void]) -> str:

@@ -55,7 +55,8 @@ class Trial:
     """What came of a rule: rows of ``Runs`` of the failing cases that pass with it, and of passing ones that fail.
 
     It was to be tried on ``failing`` failing cases, with the further ones that it was run on, and was tried on
-    ``checked`` passing ones; ``unknown`` of all the runs were not made.
+    ``checked`` passing ones; ``unknown`` of all the runs were not made. ``astray``: how many blocks more, or fewer, the
+    passing runs execute with the rule: what tells a right limit from a condition that never holds.
     """
 
     rule: Rule
@@ -64,6 +65,7 @@ class Trial:
     failing: int
     checked: int = 0
     unknown: int = 0
+    astray: int = 0
 
     @property
     def is_untried(self) -> bool:
@@ -115,6 +117,7 @@ class Suite:
         executed = self._executed[self.failing]
         distance = {row: int((executed != self._executed[row]).sum(axis=1).min()) for row in passing}
         self.passing = sorted(passing, key=lambda row: (distance[row], row))
+        self.lengths: dict[int, int] = {}  # of unaltered runs, in clock ticks, as far as they were observed
 
     def leave_out(self, unusable: Mapping[str, str]) -> None:
         """Try nothing on these cases (by name, with the reason). Raises SubjectError where no failing case is left."""
@@ -209,7 +212,8 @@ class Search:
             first = np.where(chosen, self._verdicts(failing, rules, chosen), first)
         repaired = first == Verdict.PASS
         checked = self._suite.checks(records["block"].astype(np.int64)) & repaired.any(axis=0)
-        second = self._verdicts(passing, rules, checked)
+        astray = np.zeros(len(rules), np.int64)
+        second = self._verdicts(passing, rules, checked, astray)
         checked[[self._suite.runs.tested[row].case.name in self._work.unusable for row in passing]] = False
         broken = checked & ~np.isin(second, UNAFFECTED)
         unknown = (first == Verdict.NOT_RUN).sum(axis=0) + (checked & (second == Verdict.NOT_RUN)).sum(axis=0)
@@ -221,6 +225,7 @@ class Search:
                 len(failing),
                 int((checked[:, at] & (second[:, at] != Verdict.NOT_RUN)).sum()),
                 int(unknown[at]),
+                int(astray[at]),
             )
             for at, rule in enumerate(rules)
         ]
@@ -241,8 +246,13 @@ class Search:
         }
         return [known.get(trial.rule, trial) for trial in trials]
 
-    def _verdicts(self, rows: list[int], rules: Sequence[Rule], chosen: Bools) -> NDArray[np.uint8]:
-        """The verdicts (cases by rules) of the chosen runs; the others are NOT_RUN."""
+    def _verdicts(
+        self, rows: list[int], rules: Sequence[Rule], chosen: Bools, astray: Integers | None = None
+    ) -> NDArray[np.uint8]:
+        """The verdicts (cases by rules) of the chosen runs; the others are NOT_RUN.
+
+        To ``astray`` is added by how many blocks the runs that pass differ from the unaltered ones.
+        """
         cases = self._suite.cases(rows)
         wanted = [n for n in range(len(rows)) if chosen[n].any()]
         verdicts = np.full(chosen.shape, Verdict.NOT_RUN, np.uint8)
@@ -250,4 +260,8 @@ class Search:
         requests = [Request(cases[n], batch_of(mine[n], self._sites)) for n in wanted]
         for n, results in zip(wanted, self._work.run(requests) if requests else [], strict=True):
             verdicts[n, chosen[n]] = results.records["verdict"]
+            length = self._suite.lengths.get(rows[n])
+            if astray is not None and length is not None:
+                apart = np.abs(results.records["length"].astype(np.int64) - length)
+                astray[chosen[n]] += np.where(results.passed, apart, 0)
         return verdicts
