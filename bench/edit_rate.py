@@ -21,9 +21,10 @@ from whence.investigation.investigation import Investigation
 from whence.run.ahead import made_ahead
 from whence.subject.candidate_edits import CandidateRuns
 from whence.subject.suspiciousness import rank_by_coverage
-from whence.techniques.bugfix.candidates import file_candidates, ordered
+from whence.techniques.bugfix.candidates import file_candidates
 from whence.techniques.bugfix.knowledge import known
 from whence.techniques.bugfix.likelihood import fixes_made
+from whence.techniques.bugfix.suspects import Suspects
 
 STATEMENTS = 120  # of the ranking, the first ones
 HEAD = ("fault", "statements", "made by", "tried", "with which all cases pass")
@@ -45,12 +46,12 @@ def _tried(investigation: Investigation, seconds: float, is_apart: bool) -> tupl
     subject, runs = investigation.subject, investigation.runs
     ranked = [entry.statement for entry in rank_by_coverage(investigation.coverage, "op2")[:STATEMENTS]]
     files = file_candidates(subject, [at.file for at in ranked])
-    sources = {name: file.source for name, file in files.items()}
-    edits = ordered(files, [(at.file, at.line) for at in ranked], fixes_made(known(subject.folder, None)))
+    suspects = Suspects(files, [(at.file, at.line) for at in ranked], fixes_made(known(subject.folder, None)))
+    edits = suspects.edits()
     deadline = time.monotonic() + seconds
     making = made_ahead(edits, deadline) if is_apart else nullcontext(edits)
     with making as ready, CandidateRuns(subject, runs, deadline) as candidates:
-        sieved = [one for batch in candidates.sieve(sources, ready, runs.failing) for one in batch]
+        sieved = [one for batch in candidates.sieve(suspects.sources, ready, runs.failing) for one in batch]
         passing = sum(one.passes(len(runs.failing)) for one in sieved)
         return len(ranked), candidates.count.tried, passing
 

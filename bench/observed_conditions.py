@@ -29,6 +29,7 @@ from whence.program.source_edits import edited  # noqa: E402
 from whence.subject.candidate_edits import CandidateRuns  # noqa: E402
 from whence.techniques.bugfix.candidates import file_candidates  # noqa: E402
 from whence.techniques.bugfix.observed_conditions import FAILING, observed_conditions  # noqa: E402
+from whence.techniques.bugfix.suspects import Suspects  # noqa: E402
 
 NEAR = 1  # lines around a faulty one that count as it: what is missing has no line
 PATIENCE = 120.0  # seconds for observing, and for trying
@@ -57,12 +58,11 @@ def seen(fault: corpus.Fault, seed: int = 1) -> Seen:
         statements = [(one.file, one.line) for one in subject.places.statements]
         statements.sort(key=lambda at: min(abs(at[1] - line) for line in fault.lines))  # as a good ranking has them
         files = file_candidates(subject, [f"{fault.program}.c"])
-        began = time.monotonic()
-        edits = observed_conditions(subject, runs, files, statements, rows, began + PATIENCE, {}).edits
+        suspects, began = Suspects(files, statements, {}), time.monotonic()
+        edits = observed_conditions(subject, runs, suspects, rows, began + PATIENCE).edits
         observed = time.monotonic()
-        sources = {name: file.source for name, file in files.items()}
         with CandidateRuns(subject, runs, observed + PATIENCE) as candidates:
-            sieved = [one for batch in candidates.sieve(sources, edits, rows) for one in batch]
+            sieved = [one for batch in candidates.sieve(suspects.sources, edits, rows) for one in batch]
         tried = time.monotonic()
     good = b"".join(corpus.source_path(fault.program).read_bytes().split())
     passing = Counter(one.edit.line for one in sieved if one.passes(len(rows)) and one.ran)
@@ -73,7 +73,7 @@ def seen(fault: corpus.Fault, seed: int = 1) -> Seen:
         sum(edit.line in own for edit in edits),
         passing,
         sum(count for line, count in passing.items() if line in own),
-        any(b"".join(edited(sources[edit.file], edit).split()) == good for edit in edits),
+        any(b"".join(edited(files[edit.file].source, edit).split()) == good for edit in edits),
         observed - began,
         tried - observed,
     )

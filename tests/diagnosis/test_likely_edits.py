@@ -12,6 +12,7 @@ from whence.diagnosis import likely_edits as module
 from whence.diagnosis.likely_edits import alternately, likely_edits
 from whence.program.source_edits import Kind, Part, SourceEdit
 from whence.techniques.bugfix.observed_conditions import Observed
+from whence.techniques.bugfix.suspects import Suspects
 
 EDITS = [SourceEdit("a.c", n, (Part(Kind.DELETE, n, n + 1),)) for n in range(6)]
 
@@ -25,9 +26,9 @@ def test_edits_are_told_and_others_in_turn_each_once() -> None:
 def test_places_count_those_that_were_told_and_the_others_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     at = "a.c", 0, 1, False
     monkeypatch.setattr(module, "observed_conditions", lambda *_: Observed([EDITS[4], EDITS[1]], {at: ["n > 0"]}))
-    monkeypatch.setattr(module, "ordered", lambda *_: iter(EDITS[:4]))
+    monkeypatch.setattr(Suspects, "edits", lambda _: iter(EDITS[:4]))
     nothing: Any = SimpleNamespace()
-    with likely_edits(nothing, nothing, {}, [], [], time.monotonic() + 60, {}) as likely:
+    with likely_edits(nothing, nothing, Suspects({}, [], {}), [], time.monotonic() + 60) as likely:
         assert likely.conditions == {at: ["n > 0"]} and likely.places == {EDITS[4]: 0, EDITS[1]: 1}
         assert list(likely.edits) == [EDITS[4], EDITS[0], EDITS[1], EDITS[2], EDITS[3]]
     assert likely.places == {EDITS[4]: 0, EDITS[1]: 1, EDITS[0]: 0, EDITS[2]: 2, EDITS[3]: 3}

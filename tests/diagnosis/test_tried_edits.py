@@ -22,9 +22,10 @@ from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.runs import run_all
 from whence.subject.subject import Subject, subject_from_sources
-from whence.techniques.bugfix.candidates import FileCandidates, alone_ordered, ordered, wider_types
+from whence.techniques.bugfix.candidates import FileCandidates
 from whence.techniques.bugfix.knowledge import SHIPPED, load
 from whence.techniques.bugfix.likelihood import fixes_made
+from whence.techniques.bugfix.suspects import Suspects
 
 # The count of equal characters is not begun anew with another one.
 RUNS = """\
@@ -149,7 +150,7 @@ def counts() -> Subject:
 def edits_of(text: str) -> tuple[CSource, list[SourceEdit]]:
     source = CSource(text.encode())
     lines = [("g.c", line) for line in range(1, text.count("\n") + 1)]
-    return source, list(ordered({"g.c": FileCandidates(source, "g.c")}, lines, {}))
+    return source, list(Suspects({"g.c": FileCandidates(source, "g.c")}, lines, {}).edits())
 
 
 def replaced(text: str, number: int, line: bytes) -> bytes:
@@ -298,9 +299,9 @@ def test_wider_types_come_before_other_edits_that_need_a_build() -> None:
     source = CSource(QUOTA.encode())
     lines = [("q.c", line) for line in range(1, QUOTA.count("\n") + 1)]
     files = {"q.c": FileCandidates(source, "q.c")}
-    wider = [edited(source, edit) for edit in wider_types(files, lines, {})]
+    wider = [edited(source, edit) for edit in Suspects(files, lines, {}).wider_types()]
     assert set(wider) == {QUOTA.replace(old, "int").encode() for old in ("signed char", "short")}
-    every = list(alone_ordered(files, lines, {}))
+    every = list(Suspects(files, lines, {}).alone())
     assert [edited(source, edit) for edit in every[:2]] == wider and len(every) > 10
     assert len({edit.parts for edit in every}) == len(every)
 

@@ -22,7 +22,8 @@ from whence.subject import candidate_edits
 from whence.subject.candidate_edits import CandidateRuns, choosing
 from whence.subject.runs import run_all
 from whence.subject.subject import Subject, subject_from_sources
-from whence.techniques.bugfix.candidates import FileCandidates, ordered
+from whence.techniques.bugfix.candidates import FileCandidates
+from whence.techniques.bugfix.suspects import Suspects
 
 # All places of an edit: conditions, a for's steps, initialisers of several types, a switch, bodies without braces.
 PLACES = """\
@@ -123,7 +124,7 @@ def subject_of(name: str, text: str, fails: dict[str, str], passes: list[str]) -
 def candidates(text: str) -> tuple[CSource, list[SourceEdit]]:
     source = CSource(text.encode())
     lines = [("p.c", line) for line in range(1, text.count("\n") + 1)]
-    return source, list(ordered({"p.c": FileCandidates(source, "p.c")}, lines, {}))
+    return source, list(Suspects({"p.c": FileCandidates(source, "p.c")}, lines, {}).edits())
 
 
 def divides_by_zero(edit: SourceEdit) -> bool:
@@ -167,7 +168,7 @@ def check_the_same(subject: Subject, source: CSource, edits: list[SourceEdit], f
 def test_edits_that_are_long_in_making_keep_none_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     source = CSource(b"int main(int argc, char **argv)\n{\n    int n = argc;\n    n += 2;\n    return n;\n}\n")
     files = {"p.c": FileCandidates(source, "p.c")}
-    edits = list(ordered(files, [("p.c", 4)], {}))[:6]
+    edits = list(Suspects(files, [("p.c", 4)], {}).edits())[:6]
     assert len(edits) == 6
     given = list[SourceEdit]()
 

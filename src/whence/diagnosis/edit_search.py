@@ -27,10 +27,11 @@ from whence.run.outcome import Kind
 from whence.subject.candidate_edits import CandidateRuns, Count, Sieved
 from whence.subject.edited import Checks, Editing, Tried
 from whence.subject.edited_memory import EditedMemory
-from whence.techniques.bugfix.candidates import FileCandidates, alone_ordered, file_candidates
+from whence.techniques.bugfix.candidates import FileCandidates, file_candidates
 from whence.techniques.bugfix.descriptions import describe
 from whence.techniques.bugfix.novelty import cost, new_literals
 from whence.techniques.bugfix.right_values import RightValues
+from whence.techniques.bugfix.suspects import Suspects
 
 if TYPE_CHECKING:
     from whence.subject.runs import Runs
@@ -104,11 +105,10 @@ class EditSearch:
         self._favoured = favoured or {}
         statements = [(entry.statement.file, entry.statement.line) for entry in ranking]
         files = self._files([file for file, _ in statements])
-        alone = alone_ordered(files, statements, self._made)
-        began, given = time.monotonic(), (files, statements, self._failing, self.deadline, self._made)
-        with likely_edits(self._subject, self._runs, *given) as likely:
+        suspects, began = Suspects(files, statements, self._made), time.monotonic()
+        with likely_edits(self._subject, self._runs, suspects, self._failing, self.deadline) as likely:
             self.found.seconds += time.monotonic() - began
-            self._try(likely.edits, self.deadline, files, islice(alone, ALONE), likely.conditions)
+            self._try(likely.edits, self.deadline, files, islice(suspects.alone(), ALONE), likely.conditions)
         return self.found
 
     def with_values(self, right: Mapping[Statement, RightValues], deadline: float) -> None:
@@ -244,7 +244,7 @@ class EditSearch:
         """The edits of declarations where a cast lets all cases pass: a type is wrong, and may be so from the start."""
         casts = [m.edit for m in self.passing if any("cast" in text.split() for text in m.descriptions)]
         statements = list(dict.fromkeys((edit.file, edit.line) for edit in casts))
-        return list(islice(alone_ordered(files, statements, self._made), ALONE))
+        return list(islice(Suspects(files, statements, self._made).alone(), ALONE))
 
     def _by_themselves(self, editing: Editing, edits: Sequence[SourceEdit], order: Mapping[SourceEdit, int]) -> None:
         """Edits that no sieve has seen, compiled and counted."""

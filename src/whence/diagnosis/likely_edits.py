@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from whence.program.source_edits import SourceEdit
 from whence.run.ahead import made_ahead
-from whence.techniques.bugfix.candidates import FileCandidates, ordered
 from whence.techniques.bugfix.observed_conditions import At, observed_conditions
+from whence.techniques.bugfix.suspects import Suspects
 
 if TYPE_CHECKING:
     from whence.subject.runs import Runs
@@ -34,19 +34,16 @@ class LikelyEdits:
 def likely_edits(
     subject: Subject,
     runs: Runs,
-    files: Mapping[str, FileCandidates],
-    statements: Sequence[tuple[str, int]],
+    suspects: Suspects,
     rows: Sequence[int],
     deadline: float,
-    made: Mapping[str, int],
 ) -> Iterator[LikelyEdits]:
-    """The edits of ``statements``, the first ones before the others, with what tells the failing cases ``rows`` apart.
+    """The edits of ``suspects``, the first ones before the others, with what tells the failing cases ``rows`` apart.
 
     Another process makes them until ``deadline`` (of ``time.monotonic``), while what conditions compare is observed.
-    ``made``: how often fixes of each kind were made.
     """
-    with made_ahead(ordered(files, statements, made), deadline) as ready:
-        observed = observed_conditions(subject, runs, files, statements, rows, deadline, made)
+    with made_ahead(suspects.edits(), deadline) as ready:
+        observed = observed_conditions(subject, runs, suspects, rows, deadline)
         places = {edit: place for place, edit in enumerate(observed.edits)}
         yield LikelyEdits(alternately(observed.edits, _placed(ready, places)), places, observed.conditions)
 

@@ -39,7 +39,8 @@ from whence.subject.runs import counters
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.subject.symptoms import symptom_of
 from whence.subject.trace_reader import TraceReader
-from whence.techniques.bugfix.candidates import FileCandidates, alone_ordered, file_candidates, wider_types
+from whence.techniques.bugfix.candidates import file_candidates
+from whence.techniques.bugfix.suspects import Suspects
 from whence.techniques.chains.reference import Kind, Reference, critical
 from whence.techniques.chains.technique import nearest
 from whence.techniques.rules.repairs import RepairSearch
@@ -381,21 +382,21 @@ class _Edits(Finder):
         files = file_candidates(subject, [at.file for at in ranking if at.file not in skipped])
         statements = [(at.file, at.line) for at in ranking if at.file in files]
         deadline = work.deadline if work.deadline is not None else time.monotonic() + investigation.clock.left
-        made, sources = known_fixes(subject.folder), {name: file.source for name, file in files.items()}
-        wider = list(islice(wider_types(files, statements, made), AT_ONCE))
-        others = list(islice(alone_ordered(files, statements, made), len(wider), ALONE))
-        alone = EditsAlone(subject, investigation.runs, sources)
+        suspects = Suspects(files, statements, known_fixes(subject.folder))
+        wider = list(islice(suspects.wider_types(), AT_ONCE))
+        others = list(islice(suspects.alone(), len(wider), ALONE))
+        alone = EditsAlone(subject, investigation.runs, suspects.sources)
         found = next(alone.passing(wider, end_of_first(deadline)), None)
         if found is None:
             now = time.monotonic()
-            likely = self._joint(files, statements, made, now + JOINT * (deadline - now))
+            likely = self._joint(suspects, now + JOINT * (deadline - now))
             found = next((edit for edit in likely if any(alone.passing([edit], deadline))), None)
         if found is None:
             found = next(alone.passing(others, deadline), None)
         self._tried += alone.tried
         self.is_over &= not alone.is_late
         if found is not None:
-            self._found(sources[found.file], found)
+            self._found(files[found.file].source, found)
 
     def _ranking(self) -> list[Statement]:
         """Where another patch mends the run, and then as ``whence locate`` ranks statements before it alters runs."""
@@ -406,22 +407,16 @@ class _Edits(Finder):
         ranked = [entry.statement for entry in spectrum_and_slice(evidence, subject.name).ranking]
         return list(dict.fromkeys((*patched, *ranked)))
 
-    def _joint(
-        self,
-        files: Mapping[str, FileCandidates],
-        statements: Sequence[tuple[str, int]],
-        made: Mapping[str, int],
-        deadline: float,
-    ) -> list[SourceEdit]:
+    def _joint(self, suspects: Suspects, deadline: float) -> list[SourceEdit]:
         """The likeliest edits that pass, of those that one build holds many of."""
         subject, runs = self._investigation.subject, self._investigation.runs
         trials = EditTrials(runs.failing, deadline, counts=lambda one: one.ran > 0)
-        sources = {name: file.source for name, file in files.items()}
+        sources = suspects.sources
         with (
-            likely_edits(subject, runs, files, statements, runs.failing, deadline, made) as likely,
+            likely_edits(subject, runs, suspects, runs.failing, deadline) as likely,
             CandidateRuns(subject, runs, deadline) as candidates,
         ):
-            trials.run(candidates, sources, likely.edits, files, likely.conditions)
+            trials.run(candidates, sources, likely.edits, suspects.files, likely.conditions)
             self._tried, self.is_over = candidates.count.tried, trials.all_made
         passing = likeliest_first(trials, likely.places, sources)
         edits = (one.edit for _, one in passing if one.ran and len(one.edit.parts) == 1)

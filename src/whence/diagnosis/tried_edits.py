@@ -29,11 +29,12 @@ from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, SourceEdit, edited_line
 from whence.subject.alike import others_alike
 from whence.subject.candidate_edits import CandidateRuns, Sieved
-from whence.techniques.bugfix.candidates import FileCandidates, file_candidates, wider_types
+from whence.techniques.bugfix.candidates import FileCandidates, file_candidates
 from whence.techniques.bugfix.knowledge import known
 from whence.techniques.bugfix.likelihood import fixes_made
 from whence.techniques.bugfix.novelty import size
 from whence.techniques.bugfix.right_values import right_assignments
+from whence.techniques.bugfix.suspects import Suspects
 from whence.techniques.rules.trials import FURTHER
 
 if TYPE_CHECKING:
@@ -94,12 +95,12 @@ def tried_edits(
     files = file_candidates(subject, [name for name in named if name not in changed])
     all_statements = dict.fromkeys(subject.places.statements)
     statements = [(e.statement.file, e.statement.line) for e in ranking[:STATEMENTS] if e.statement.file in files]
-    sources = {name: file.source for name, file in files.items()}
-    fitted = dict(_assignments(files, right))
+    suspects = Suspects(files, statements, made)
+    sources, fitted = suspects.sources, dict(_assignments(files, right))
     alone = EditsAlone(subject, runs, sources)
     wider = [
         (float(size(sources[edit.file], edit)), Sieved(edit, tuple(rows), ran=len(runs.passing)))
-        for edit in alone.passing(list(islice(wider_types(files, statements, made), AT_ONCE)), end_of_first(deadline))
+        for edit in alone.passing(list(islice(suspects.wider_types(), AT_ONCE)), end_of_first(deadline))
     ]
     further = others_alike(runs, rows, FURTHER)
     trials = EditTrials(
@@ -109,7 +110,7 @@ def tried_edits(
         doubts=lambda one: one.unrepaired > 0,
     )
     with (
-        likely_edits(subject, runs, files, statements, rows, deadline, made) as likely,
+        likely_edits(subject, runs, suspects, rows, deadline) as likely,
         CandidateRuns(subject, runs, deadline, further) as candidates,
     ):
         others = (edit for edit in likely.edits if edit not in fitted)

@@ -6,7 +6,8 @@ import pytest
 
 from whence.program.c_source import CSource
 from whence.program.source_edits import edited
-from whence.techniques.bugfix.candidates import FileCandidates, ordered
+from whence.techniques.bugfix.candidates import FileCandidates
+from whence.techniques.bugfix.suspects import Suspects
 
 TEXT = """\
 static int declared(int n);
@@ -40,7 +41,7 @@ def test_no_variable_is_used_in_its_own_first_value() -> None:
 
 def test_edits_come_once_and_the_first_statement_comes_first() -> None:
     source = CSource(TEXT.encode())
-    edits = list(ordered({"a.c": FileCandidates(source, "a.c")}, [("a.c", 5), ("a.c", 6), ("b.c", 1)], {}))
+    edits = list(Suspects({"a.c": FileCandidates(source, "a.c")}, [("a.c", 5), ("a.c", 6), ("b.c", 1)], {}).edits())
     assert len({(edit.file, edit.parts) for edit in edits}) == len(edits) > 20
     assert edits[0].line == 5 and {edit.line for edit in edits} == {5, 6}
 

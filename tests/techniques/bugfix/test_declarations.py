@@ -6,7 +6,8 @@ import pytest
 
 from whence.program.c_source import CSource
 from whence.program.source_edits import edited
-from whence.techniques.bugfix.candidates import FileCandidates, ordered
+from whence.techniques.bugfix.candidates import FileCandidates
+from whence.techniques.bugfix.suspects import Suspects
 
 COUNT = """\
 typedef unsigned char byte;
@@ -70,7 +71,7 @@ def test_what_a_pointer_leads_to_becomes_no_number_of_another_size() -> None:
 def test_no_running_program_can_choose_them_and_each_comes_once() -> None:
     source = CSource(COUNT.encode())
     files = {"c.c": FileCandidates(source, "c.c")}
-    edits = list(ordered(files, [("c.c", 12), ("c.c", 15)], {}, FileCandidates.alone))
+    edits = list(Suspects(files, [("c.c", 12), ("c.c", 15)], {}).edits(FileCandidates.alone))
     assert edits and not any(edit.is_choice for edit in edits)
     assert len({edit.parts for edit in edits}) == len(edits)
     assert all(edit.is_choice for line in range(1, 17) for _, edit in files["c.c"].on(line))

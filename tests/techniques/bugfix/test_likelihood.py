@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.program.source_edits import Kind, Part, SourceEdit
-from whence.techniques.bugfix.candidates import ALIKE, FileCandidates, ordered
+from whence.techniques.bugfix.candidates import FileCandidates
 from whence.techniques.bugfix.knowledge import Scenario
 from whence.techniques.bugfix.likelihood import fixes_made, kinds_of, likeliest_first
+from whence.techniques.bugfix.suspects import ALIKE, Suspects
 
 
 def edit(old: str, new: str, at: int = 0) -> SourceEdit:
@@ -57,6 +58,6 @@ def test_edits_come_by_the_product_of_their_statement_s_place_and_their_own(numb
         ((line + 1) * (number + ALIKE), line, number) for line, count in enumerate(numbers) for number in range(count)
     )
     came: list[Any] = [
-        one.parts[0].start for one in ordered(files, [("a.c", line) for line in range(len(numbers))], {})
+        one.parts[0].start for one in Suspects(files, [("a.c", line) for line in range(len(numbers))], {}).edits()
     ]
     assert came == [1000 * line + number for _, line, number in places]

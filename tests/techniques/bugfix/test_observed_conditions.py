@@ -16,6 +16,7 @@ from whence.subject.subject import Subject, subject_from_sources
 from whence.techniques.bugfix import observed_conditions as observed_conditions_module
 from whence.techniques.bugfix.candidates import FileCandidates, file_candidates
 from whence.techniques.bugfix.observed_conditions import Observed, observed_conditions
+from whence.techniques.bugfix.suspects import Suspects
 
 # Parcels are taken until one is too heavy for what is left; one without weight is not counted, nor what is left out.
 PARCELS = """\
@@ -102,7 +103,7 @@ def observed(name: str, seconds: float = 60.0) -> tuple[Observed, dict[str, File
     files = file_candidates(found, ["parcels.c"])
     statements = [(one.file, one.line) for one in found.places.statements]
     deadline = time.monotonic() + seconds
-    return observed_conditions(found, runs, files, statements, runs.failing, deadline, {}), files
+    return observed_conditions(found, runs, Suspects(files, statements, {}), runs.failing, deadline), files
 
 
 def place_of(name: str, real: str) -> int:
@@ -143,7 +144,9 @@ def test_without_a_passing_case_nothing_is_observed(monkeypatch: pytest.MonkeyPa
     monkeypatch.delattr(observed_conditions_module, "Observations")
     failing = replace(runs, tested=[runs.tested[row] for row in runs.failing])
     for rows, some in (([], runs), ([0], failing)):
-        assert observed_conditions(found, some, files, statements, rows, time.monotonic() + 60, {}) == Observed()
+        assert (
+            observed_conditions(found, some, Suspects(files, statements, {}), rows, time.monotonic() + 60) == Observed()
+        )
 
 
 def test_a_file_that_is_long_in_building_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

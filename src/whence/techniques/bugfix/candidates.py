@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from heapq import heappop, heappush
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,11 +18,10 @@ from whence.program.c_source import CSource, Unit, entries, is_listed, lines_of,
 from whence.program.debug import describe
 from whence.program.source_edits import Kind, Part, SourceEdit
 from whence.techniques.bugfix.conditions import Conditions
-from whence.techniques.bugfix.declarations import LIKELY, POSSIBLE, WIDER, DeclarationChanges
+from whence.techniques.bugfix.declarations import DeclarationChanges
 from whence.techniques.bugfix.entries import EntryChanges
 from whence.techniques.bugfix.expressions import ExpressionChanges, Splice
 from whence.techniques.bugfix.lacking import Lacking, LackingConditions
-from whence.techniques.bugfix.likelihood import likeliest_first
 from whence.techniques.bugfix.right_values import RightValues, splices
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.shared_variables import shared_variables
@@ -243,71 +240,3 @@ def by_line(nodes: Iterable[Node], line_of: Callable[[Node], int]) -> dict[int, 
     for node in nodes:
         found.setdefault(line_of(node), []).append(node)
     return found
-
-
-Waiting = tuple[int, int, int, SourceEdit, Iterator[SourceEdit]]  # its turn, place, number, itself, those behind it
-
-
-def ordered(
-    files: Mapping[str, FileCandidates],
-    statements: Sequence[tuple[str, int]],
-    made: Mapping[str, int],
-    of: Callable[[FileCandidates, int], Iterator[tuple[int, SourceEdit]]] = lambda file, line: file.on(line),
-) -> Iterator[SourceEdit]:
-    """The distinct candidate edits of some statements, the likeliest first; they are made as they are asked for.
-
-    ``of``: the edits of a file on a line. ``made``: how often fixes of each kind were made (``likelihood.py``). How
-    likely an edit is falls with its statement's place among them, and with its own among the edits of the statement:
-    those with the smallest product of the two come first.
-    """
-    waiting: list[Waiting] = []
-    seen = set[tuple[str, tuple[Part, ...]]]()
-    opened = 0
-    while waiting or opened < len(statements):
-        while opened < len(statements) and (not waiting or waiting[0][0] >= _turn(opened, 0)):
-            file, line = statements[opened]
-            if file in files:
-                _wait(waiting, opened, 0, iter(likeliest_first(of(files[file], line), made)))
-            opened += 1
-        if waiting:
-            _, place, number, edit, others = heappop(waiting)
-            _wait(waiting, place, number + 1, others)
-            if (edit.file, edit.parts) not in seen:
-                seen.add((edit.file, edit.parts))
-                yield edit
-
-
-def wider_types(
-    files: Mapping[str, FileCandidates], statements: Sequence[tuple[str, int]], made: Mapping[str, int]
-) -> Iterator[SourceEdit]:
-    """The edits that give what some statements name a wider type than a small one, each of which needs a build.
-
-    A program has few variables of small types, and what is lost in one is lost wherever that is seen.
-    """
-    return _alone(files, statements, made, [WIDER])
-
-
-def alone_ordered(
-    files: Mapping[str, FileCandidates], statements: Sequence[tuple[str, int]], made: Mapping[str, int]
-) -> Iterator[SourceEdit]:
-    """The distinct edits of some statements that need a build each, wider types first, then the likeliest."""
-    return chain(wider_types(files, statements, made), _alone(files, statements, made, [LIKELY, POSSIBLE]))
-
-
-def _alone(
-    files: Mapping[str, FileCandidates],
-    statements: Sequence[tuple[str, int]],
-    made: Mapping[str, int],
-    tiers: Collection[int],
-) -> Iterator[SourceEdit]:
-    return ordered(files, statements, made, lambda file, line: (one for one in file.alone(line) if one[0] in tiers))
-
-
-def _wait(waiting: list[Waiting], place: int, number: int, edits: Iterator[SourceEdit]) -> None:
-    """Let the next edit of a statement wait for its turn."""
-    if (edit := next(edits, None)) is not None:
-        heappush(waiting, (_turn(place, number), place, number, edit, edits))
-
-
-def _turn(place: int, number: int) -> int:
-    return (place + 1) * (number + ALIKE)

@@ -19,8 +19,9 @@ from whence.program.observation import Values
 from whence.program.source_edits import SourceEdit
 from whence.subject.observations import Observations
 from whence.subject.runs import nearest_passing
-from whence.techniques.bugfix.candidates import FileCandidates, ordered
+from whence.techniques.bugfix.candidates import FileCandidates
 from whence.techniques.bugfix.lacking import Lacking
+from whence.techniques.bugfix.suspects import Suspects
 from whence.techniques.bugfix.telling_conditions import Told, told
 
 if TYPE_CHECKING:
@@ -46,34 +47,33 @@ class Observed:
 def observed_conditions(
     subject: Subject,
     runs: Runs,
-    files: Mapping[str, FileCandidates],
-    statements: Sequence[tuple[str, int]],
+    suspects: Suspects,
     rows: Sequence[int],
     deadline: float,
-    made: Mapping[str, int],
 ) -> Observed:
-    """The conditions at the first statements that tell the failing cases ``rows`` from others, and edits with them.
+    """The conditions at the first suspects that tell the failing cases ``rows`` from others, and edits with them.
 
-    The likeliest edits come first; ``made``: how often fixes of each kind were made. A part of the time to ``deadline``
-    (of ``time.monotonic``) is taken, a few statements after the other. What cannot be built with what observes it, or
-    has no runs in time, has no such edits; without a failing or a passing case there is nothing to tell apart.
+    The likeliest edits come first. A part of the time to ``deadline`` (of ``time.monotonic``) is taken, a few
+    statements after the other. What cannot be built with what observes it, or has no runs in time, has no such edits;
+    without a failing or a passing case there is nothing to tell apart.
     """
     if not (rows and runs.passing):
         return Observed()
     now = time.monotonic()
     end = now + OBSERVING * (deadline - now)
+    files = suspects.files
     cases = rows[:FAILING], nearest_passing(runs, rows[0])[:PASSING]
     found, conditions = defaultdict[tuple[str, int], list[tuple[int, SourceEdit]]](list), dict[At, list[str]]()
     with Observations(subject, runs, end) as observations:
         for start, stop in pairwise(PORTIONS):
-            for name, places in _places(files, statements[start:stop], end).items():
+            for name, places in _places(files, suspects.statements[start:stop], end).items():
                 if time.monotonic() >= end:
                     break
                 for place, those in _of_file(observations, files[name], places, *cases):
                     conditions[name, place.spot.start, place.spot.end, place.spot.behind] = those.where
                     for tier, edit in enumerate(files[name].under(place, those)):
                         found[name, edit.line].append((tier, edit))
-    edits = ordered(files, statements, made, lambda file, line: iter(found[file.name, line]))
+    edits = suspects.edits(lambda file, line: iter(found[file.name, line]))
     return Observed(list(edits), conditions)
 
 

@@ -1,0 +1,82 @@
+"""Suspicious statements and their candidate edits, the likeliest of all of them first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import chain
+
+from whence.program.c_source import CSource
+from whence.program.source_edits import Part, SourceEdit
+from whence.techniques.bugfix.candidates import FileCandidates
+from whence.techniques.bugfix.declarations import LIKELY, POSSIBLE, WIDER
+from whence.techniques.bugfix.likelihood import likeliest_first
+
+ALIKE = 20  # edits of a statement whose turns come nearly together
+
+Tiered = Iterator[tuple[int, SourceEdit]]  # edits with their tiers
+Waiting = tuple[int, int, int, SourceEdit, Iterator[SourceEdit]]  # its turn, place, number, itself, those behind it
+
+
+@dataclass(frozen=True, slots=True)
+class Suspects:
+    """``statements`` (file and line), the most suspicious first, with the candidates of their ``files``.
+
+    ``made``: how often fixes of each kind were made (``likelihood.py``). Files that are not given have no edits.
+    """
+
+    files: Mapping[str, FileCandidates]
+    statements: Sequence[tuple[str, int]]
+    made: Mapping[str, int]
+
+    @property
+    def sources(self) -> dict[str, CSource]:
+        """The sources of the files."""
+        return {name: file.source for name, file in self.files.items()}
+
+    def edits(self, of: Callable[[FileCandidates, int], Tiered] = FileCandidates.on) -> Iterator[SourceEdit]:
+        """The distinct candidate edits of the statements, the likeliest first; they are made as they are asked for.
+
+        ``of``: the edits of a file on a line. How likely an edit is falls with its statement's place among them, and
+        with its own among the edits of the statement: those with the smallest product of the two come first.
+        """
+        waiting: list[Waiting] = []
+        seen = set[tuple[str, tuple[Part, ...]]]()
+        opened = 0
+        while waiting or opened < len(self.statements):
+            while opened < len(self.statements) and (not waiting or waiting[0][0] >= _turn(opened, 0)):
+                file, line = self.statements[opened]
+                if file in self.files:
+                    _wait(waiting, opened, 0, iter(likeliest_first(of(self.files[file], line), self.made)))
+                opened += 1
+            if waiting:
+                _, place, number, edit, others = heappop(waiting)
+                _wait(waiting, place, number + 1, others)
+                if (edit.file, edit.parts) not in seen:
+                    seen.add((edit.file, edit.parts))
+                    yield edit
+
+    def wider_types(self) -> Iterator[SourceEdit]:
+        """The edits that give what the statements name a wider type than a small one, each of which needs a build.
+
+        A program has few variables of small types, and what is lost in one is lost wherever that is seen.
+        """
+        return self._alone([WIDER])
+
+    def alone(self) -> Iterator[SourceEdit]:
+        """The distinct edits of the statements that need a build each, wider types first, then the likeliest."""
+        return chain(self.wider_types(), self._alone([LIKELY, POSSIBLE]))
+
+    def _alone(self, tiers: Collection[int]) -> Iterator[SourceEdit]:
+        return self.edits(lambda file, line: (one for one in file.alone(line) if one[0] in tiers))
+
+
+def _wait(waiting: list[Waiting], place: int, number: int, edits: Iterator[SourceEdit]) -> None:
+    """Let the next edit of a statement wait for its turn."""
+    if (edit := next(edits, None)) is not None:
+        heappush(waiting, (_turn(place, number), place, number, edit, edits))
+
+
+def _turn(place: int, number: int) -> int:
+    return (place + 1) * (number + ALIKE)
