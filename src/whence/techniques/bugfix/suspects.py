@@ -35,7 +35,9 @@ class Suspects:
         """The sources of the files."""
         return {name: file.source for name, file in self.files.items()}
 
-    def edits(self, of: Callable[[FileCandidates, int], Tiered] = FileCandidates.on) -> Iterator[SourceEdit]:
+    def edits(
+        self, of: Callable[[FileCandidates, int], Tiered] = lambda file, line: file.on(line)
+    ) -> Iterator[SourceEdit]:
         """The distinct candidate edits of the statements, the likeliest first; they are made as they are asked for.
 
         ``of``: the edits of a file on a line. How likely an edit is falls with its statement's place among them, and
