@@ -270,7 +270,12 @@ def suggested(line: int, **values: Any) -> dict[str, Any]:
 
 def test_suggested_changes() -> None:
     first = suggested(7, confirmed=True)
-    others = [suggested(6, p2f=1), suggested(7, rule="other"), suggested(8, checked=0), suggested(5, clean=False)]
+    others = [
+        suggested(6, p2f=1),
+        suggested(7, rule="other"),
+        suggested(8, checked=0, alike=[10, 2000]),
+        suggested(5, clean=False),
+    ]
     rules = [first, suggested(9, after=None, f2p=1), *others]
     text = printed(Findings("rules", "p", rank({Statement("a.c", 7): 1.0}), parts={"rules": rules}))
     shown = [line.strip() for line in text[text.index("suggested changes") :].splitlines() if line.strip()]
@@ -288,6 +293,7 @@ def test_suggested_changes() -> None:
         "+ i <= n",
         "= in altered runs: repairs 2 of 2 failing cases",
         "= no passing case to check it on",
+        "= no run that was looked at tells which number from 10 to 2,000 is right",
     ]
 
 

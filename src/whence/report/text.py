@@ -114,7 +114,7 @@ def suggested_changes(findings: Findings) -> list[dict[str, Any]]:
 def change_outcome(rule: dict[str, Any]) -> str:
     """What a suggested change did: ``repairs 2 of 2 failing cases, breaks none of 3 passing``.
 
-    Where it was not made in the source it did so in altered runs, which is said.
+    Where it was not made in the source it did so in altered runs, which is said, and so is which other limits would do.
     """
     lead = "" if rule.get("confirmed") else "in altered runs: "
     text = f"{lead}repairs {rule['f2p']} of {plural(rule['failing'], 'failing case')}"
@@ -122,4 +122,7 @@ def change_outcome(rule: dict[str, Any]) -> str:
         text += f", breaks {rule['p2f'] or 'none'} of {rule['checked']:,} passing"
     else:
         text += "; no time to try it on passing cases" if rule.get("unknown") else "; no passing case to check it on"
-    return f"{text}; {rule['confirmation']}" if rule.get("confirmation") else text
+    text += f"; {rule['confirmation']}" if rule.get("confirmation") else ""
+    least, greatest = rule.get("alike") or (0, 0)
+    tells = f"no run that was looked at tells which number from {least:,} to {greatest:,} is right"
+    return f"{text}; {tells}" if least < greatest else text

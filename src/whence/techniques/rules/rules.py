@@ -27,6 +27,7 @@ from whence.subject.runs import coverage
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.techniques.rules.candidates import Candidates, Pair, Rule, guarded
 from whence.techniques.rules.suggestions import Suggestions
+from whence.techniques.rules.thresholds import Compared
 from whence.techniques.rules.trials import Integers, Search, Settings, Suite, Trial
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def rules_to_try(
     suite.leave_out(work.unusable)
     sites = subject.alter_plan.sites
     profile = Profile.of(sites, [run.events for run in observed.values()])
+    suite.profile = None if any(run.cut for run in observed.values()) else profile
     costs = _costs(observed[suite.failing[0]], len(sites))
     return _made(subject, suite, profile, costs, list(guarded(pairs, sites)), describer, suspects)
 
@@ -159,7 +161,10 @@ def _fill(
             by_statement.setdefault(statement, []).append(trial)
     tried = Counter(describer.statement(trial.rule.site) for trial in trials if not trial.is_untried)
     findings.ranking = _ranked(by_statement, suspects, suite, suggestions, sites, tried)
-    findings.parts["rules"] = [_row(trial, suite, suggestions, sites) for trial in repairs[:LISTED]]
+    compared = None if suite.profile is None else Compared(describer.subject, suite.profile)
+    findings.parts["rules"] = [
+        _row(trial, suite, suggestions, sites) | {"alike": _alike(trial.rule, compared)} for trial in repairs[:LISTED]
+    ]
 
 
 def best_first(trials: Iterable[Trial], sites: NDArray[np.void]) -> list[Trial]:
@@ -251,6 +256,11 @@ def _row(trial: Trial, suite: Suite, suggestions: Suggestions, sites: NDArray[np
         "cases": [tested[row].case.name for row in trial.repaired],
         "broken": [tested[row].case.name for row in trial.broken],
     }
+
+
+def _alike(rule: Rule, compared: Compared | None) -> list[int]:
+    """The ends of the range of limits that would do as well as that of a rule; empty: no such range is known."""
+    return compared.alike(rule.site, rule.op, rule.operation, rule.value) if compared is not None else []
 
 
 def _summary(suite: Suite, trials: Sequence[Trial], is_all: bool) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from whence.alter.changes import Verdict
 from whence.alter.faithful import HELP
+from whence.alter.profile import Profile
 from whence.alter.streams import Request
 from whence.errors import SubjectError
 from whence.run.cases import TAKE_APART, Case
@@ -118,6 +119,7 @@ class Suite:
         distance = {row: int((executed != self._executed[row]).sum(axis=1).min()) for row in passing}
         self.passing = sorted(passing, key=lambda row: (distance[row], row))
         self.lengths: dict[int, int] = {}  # of unaltered runs, in clock ticks, as far as they were observed
+        self.profile: Profile | None = None  # of all their values; None: it lacks some
 
     def leave_out(self, unusable: Mapping[str, str]) -> None:
         """Try nothing on these cases (by name, with the reason). Raises SubjectError where no failing case is left."""
