@@ -105,11 +105,16 @@ class SubjectChecks:
         return "none, the cases run the program themselves"
 
     def cases(self) -> str:
-        """How many cases there are, and which of them do not count."""
+        """How many cases there are, and which of them, or of their files, do not count."""
+        from whence.investigation.account import not_compared
+
         runs = self._investigation.runs
         total = len(runs.tested) + len(runs.left_out)
         if runs.left_out:
             raise Weakness(f"{len(runs.left_out)} of {total} are left out", _first(runs.left_out, "; "))
+        if lines := not_compared(runs):
+            what, _, hint = lines[0].partition("; ")
+            raise Weakness(what, hint)
         return f"all {total} count" if total > 1 else "1, which counts"
 
     def failure(self) -> str:

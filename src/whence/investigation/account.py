@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,15 @@ def none_fails(runs: Runs, changed: Sequence[str], has_threads: bool = False) ->
     """
     stale = [f"{changed_files(changed)} since the program was built: build it again"] if changed else []
     orders = [SEARCHED] if has_threads else []
-    hint = [*stale, *runs.pinned, how_to_fail(runs), RUNS_HAVE, *orders, *named("left out: ", runs.left_out)]
+    hint = [
+        *stale,
+        *not_compared(runs),
+        *runs.pinned,
+        how_to_fail(runs),
+        RUNS_HAVE,
+        *orders,
+        *named("left out: ", runs.left_out),
+    ]
     return SubjectError(_none_fails(runs), "\n".join(hint))
 
 
@@ -44,6 +53,17 @@ def _none_fails(runs: Runs) -> str:
     verb = "was" if out == 1 else "were"
     total = len(runs.tested) + out
     return f"no case that counts fails: of {total} cases {out} {verb} left out, and of the others {which}"
+
+
+def not_compared(runs: Runs) -> list[str]:
+    """Which files are not compared, since what is right leaves them otherwise each time, and what helps."""
+    cases = [tested.case for tested in runs.tested]
+    names = Counter(name for case in cases if case.expected is not None for name in case.expected.unsteady)
+    of = {name: f" of {times:,} cases" if times > 1 else "" for name, times in names.items()}
+    why = "is not compared: what is right leaves it otherwise the next time"
+    return [
+        f"file {name}{of[name]} {why}; a `mask` in [compare] for what differs lets the rest count" for name in names
+    ]
 
 
 def how_to_fail(runs: Runs) -> str:
@@ -125,7 +145,12 @@ def summary(subject: Subject, runs: Runs, recording: Recording | None = None, ch
     ]
     if not runs.passing and runs.failing and not subject.others and not checks:
         lines.append(f"{ALONE}: what failing and passing runs have in common tells nothing; add --passes")
-    lines += [*_right_but_for_the_status(runs), *named("left out: ", runs.left_out), *named("", runs.cut_short)]
+    lines += [
+        *not_compared(runs),
+        *_right_but_for_the_status(runs),
+        *named("left out: ", runs.left_out),
+        *named("", runs.cut_short),
+    ]
     if runs.unlike:
         lines.append(
             "no failing case fails in the instrumented program as it does by itself: what it executed there is taken "

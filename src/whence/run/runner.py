@@ -25,6 +25,7 @@ from whence.errors import SubjectError, TraceError, WhenceError
 from whence.run import protocol
 from whence.run.brought_back import State, bring_back, state_of
 from whence.run.cases import Case, Suite
+from whence.run.compare import first_difference
 from whence.run.left_files import changed_files, left_files
 from whence.run.oracle import judge
 from whence.run.outcome import Expected, Rule
@@ -546,18 +547,31 @@ def _observed(result: RunResult, again: RunResult) -> Expected:
             f"case {result.case.name}: its own output is right by definition, but the program was {how}",
             "take the case out of those that pass, or say what it should print",
         )
-    return Expected(result.stdout, result.stderr, result.status, common_files(result, again))
+    files = common_files(result, again)
+    made = (
+        changed_files(result.case.files, result.files) & again.files.keys() if result.case.comparison.files else set()
+    )
+    unsteady = sorted(made - {name for name, _ in files})
+    return Expected(result.stdout, result.stderr, result.status, files, tuple(unsteady))
 
 
 def common_files(
     result: RunResult, again: RunResult, names: Iterable[str] = ()
 ) -> tuple[tuple[str, bytes | None], ...]:
-    """The files that a run has changed, or that have these ``names``, where another run of the case leaves the same."""
+    """The files that a run has changed, or that have these ``names``, where another run of the case leaves the same.
+
+    What the case's comparison takes for the same is the same.
+    """
     if not (result.files and again.files):
         return ()
     chosen = sorted({*names, *changed_files(result.case.files, result.files)})
     mine, theirs = ([run.files[n].content if n in run.files else None for n in chosen] for run in (result, again))
-    return tuple((name, one) for name, one, other in zip(chosen, mine, theirs, strict=True) if one == other)
+    how = result.case.comparison
+
+    def are_same(one: bytes | None, other: bytes | None) -> bool:
+        return one == other or (one is not None and other is not None and not first_difference(one, other, how))
+
+    return tuple((name, one) for name, one, other in zip(chosen, mine, theirs, strict=True) if are_same(one, other))
 
 
 def find_flaky(cases: Sequence[Case], runner: Runner, progress: Progress | None = None) -> list[Case]:
