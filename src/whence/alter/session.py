@@ -25,6 +25,7 @@ from whence.alter.check import check
 from whence.alter.faithful import FailureSignature, Unusable, difference
 from whence.alter.file import Judge, Mode, RunLimits, SessionFile, unjudged
 from whence.alter.oracle import SessionOracle
+from whence.build.system_calls import system_call_name
 from whence.probe.instrument import Variant
 from whence.run.cases import TAKE_APART, Case
 from whence.run.outcome import Kind
@@ -477,7 +478,8 @@ def _refusal(file: SessionFile) -> str:
     if not file.head["refusal"]:
         return ""
     call, clock = int(file.head["refusal"]) - 1, int(file.head["refusal_clock"])
-    what = "it starts a thread or a process" if call in (CLONE, CLONE3) else f"it makes system call {call}"
+    made = f"it makes the system call `{system_call_name(call)}`"
+    what = "it starts a thread or a process" if call in (CLONE, CLONE3) else made
     return f"{what} at clock {clock}"
 
 

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 
@@ -137,6 +138,8 @@ static long handle(const struct whence_call *call)
         return on_descriptor(call);
     case SYS_open:
     case SYS_openat: return whence_open_file(call);
+    case SYS_socket: return call->a == AF_UNIX ? whence_open_socket(call) : do_once(call);
+    case SYS_connect: return whence_is_to_nobody(call) ? -ENOENT : do_once(call);
     case SYS_brk: return whence_move_break(call);
     case SYS_mmap: return whence_map_memory(call);
     case SYS_munmap: return whence_unmap_memory(call);

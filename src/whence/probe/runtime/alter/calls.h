@@ -115,6 +115,8 @@ long whence_on_second(const struct whence_call *call);
 long whence_copy_descriptor(const struct whence_call *call);
 long whence_read_file(const struct whence_call *call);
 long whence_open_file(const struct whence_call *call);
+long whence_open_socket(const struct whence_call *call);
+int whence_is_to_nobody(const struct whence_call *call);
 long whence_close_file(const struct whence_call *call);
 long whence_control_file(const struct whence_call *call);
 

@@ -5,8 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* The kernel's own reading of `parts` needs pages that it may write to. */
@@ -55,6 +58,26 @@ long whence_open_file(const struct whence_call *call)
         return note_opened(call, whence_pass_unless_altered(call));
     long fd = is_mappings(call) ? whence_open_mappings((uintptr_t)STACK_START) : whence_pass(call);
     return note_opened(call, fd);
+}
+
+/* The C library asks for a server that keeps the names of users and machines before it reads their files. */
+long whence_open_socket(const struct whence_call *call)
+{
+    if (whence_streams.is_any_closed)
+        whence_change_way(call->number);
+    return note_opened(call, whence_pass(call));
+}
+
+/* Whether a connection is asked for with a server of this machine that is not there: then nothing happens. */
+int whence_is_to_nobody(const struct whence_call *call)
+{
+    struct sockaddr_un to = {0};
+    size_t length = (size_t)call->c;
+    if (length <= offsetof(struct sockaddr_un, sun_path) || length > sizeof to || whence_copy(&to, (void *)call->b, length) < 0)
+        return 0;
+    if (to.sun_family != AF_UNIX || to.sun_path[0] != '/' || !memchr(to.sun_path, 0, sizeof to.sun_path))
+        return 0;
+    return whence_call(SYS_access, (long)to.sun_path, F_OK, 0, 0, 0, 0) == -ENOENT;
 }
 
 long whence_close_file(const struct whence_call *call)
