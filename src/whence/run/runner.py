@@ -540,38 +540,29 @@ def _again(cases: list[Case], runner: Runner) -> dict[int, RunResult]:
 
 
 def _observed(result: RunResult, again: RunResult) -> Expected:
-    """What a run gave, and of the files that it changed those that the other one has left as well."""
+    """What a run gave that is right by definition. Raises SubjectError where it crashed or did not end."""
     if result.timed_out or result.signal:
         how = judge(result.case, result).text
         raise SubjectError(
             f"case {result.case.name}: its own output is right by definition, but the program was {how}",
             "take the case out of those that pass, or say what it should print",
         )
-    files = common_files(result, again)
-    made = (
-        changed_files(result.case.files, result.files) & again.files.keys() if result.case.comparison.files else set()
-    )
-    unsteady = sorted(made - {name for name, _ in files})
-    return Expected(result.stdout, result.stderr, result.status, files, tuple(unsteady))
+    return right_by(result, again)
 
 
-def common_files(
-    result: RunResult, again: RunResult, names: Iterable[str] = ()
-) -> tuple[tuple[str, bytes | None], ...]:
-    """The files that a run has changed, or that have these ``names``, where another run of the case leaves the same.
+def right_by(result: RunResult, again: RunResult, names: Iterable[str] = ()) -> Expected:
+    """What a run gave, and the files that it has changed, or that have these ``names``, if another run of the case
+    leaves the same.
 
     What the case's comparison takes for the same is the same.
     """
-    if not (result.files and again.files):
-        return ()
-    chosen = sorted({*names, *changed_files(result.case.files, result.files)})
-    mine, theirs = ([run.files[n].content if n in run.files else None for n in chosen] for run in (result, again))
-    how = result.case.comparison
-
-    def are_same(one: bytes | None, other: bytes | None) -> bool:
-        return one == other or (one is not None and other is not None and not first_difference(one, other, how))
-
-    return tuple((name, one) for name, one, other in zip(chosen, mine, theirs, strict=True) if are_same(one, other))
+    chosen = {*names, *changed_files(result.case.files, result.files)} if result.files and again.files else set()
+    mine, theirs = ({n: run.files[n].content for n in chosen & run.files.keys()} for run in (result, again))
+    how, both = result.case.comparison, mine.keys() & theirs.keys()
+    other = {name for name in both if first_difference(mine[name], theirs[name], how)}
+    steady = sorted((both - other) | (chosen - mine.keys() - theirs.keys()))
+    files = tuple((name, mine.get(name)) for name in steady)
+    return Expected(result.stdout, result.stderr, result.status, files, tuple(sorted(other)) if how.files else ())
 
 
 def find_flaky(cases: Sequence[Case], runner: Runner, progress: Progress | None = None) -> list[Case]:

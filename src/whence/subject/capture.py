@@ -25,7 +25,7 @@ from whence.run.invocations import Invocation
 from whence.run.oracle import judge
 from whence.run.outcome import Expected
 from whence.run.result import RunResult
-from whence.run.runner import RunLost, Runner, common_files
+from whence.run.runner import RunLost, Runner, right_by
 from whence.run.taken_apart import Judged, TestRun, take_apart, with_crashes, with_printed_failures
 from whence.run.verdicts import FAILING
 from whence.subject.captured_cases import CapturedCases, Keeper, manifest_of
@@ -337,8 +337,7 @@ class _Capture:
             if result is None or again is None or result.timed_out or result.signal:
                 self._left_out["the reference program does not end by itself there"] += 1
                 continue
-            files = common_files(result, again, [name for name, _ in kept.left])
-            case = replace(kept.case, expected=Expected(result.stdout, result.stderr, result.status, files))
+            case = replace(kept.case, expected=right_by(result, again, [name for name, _ in kept.left]))
             found.append((kept.judged, case, not judge(case, kept.result).passed))
         return found
 
