@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from altering import change, site_at
@@ -52,12 +53,12 @@ int main(int argc, char **argv)
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[str]:
-    """The path of a server's socket."""
-    with socket.socket(socket.AF_UNIX) as one:
-        one.bind(str(tmp_path / "server"))
+def server() -> Iterator[str]:
+    """The path of a server's socket, which has to be short."""
+    with TemporaryDirectory(dir="/tmp") as folder, socket.socket(socket.AF_UNIX) as one:
+        one.bind(f"{folder}/server")
         one.listen()
-        yield str(tmp_path / "server")
+        yield f"{folder}/server"
 
 
 def asked(*more: str) -> tuple[str, list[int], set[int]]:
