@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import tomllib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.run.compare import CHUNK, Comparison, Difference, common_prefix, first_difference
+from whence.run.compare import CHUNK, Comparison, Difference, common_prefix, first_difference, unsteady_place
 
 EXACT = Comparison()
 SPACES = Comparison(white_space=False)
@@ -80,3 +82,22 @@ def test_a_wrong_number_is_reported_as_a_whole():
 def test_all_options_together():
     how = Comparison(white_space=False, mask=(r"<[^>]*>",), tolerance=0.1)
     assert first_difference(b"<a b>  1.05\tx\n", b"<> 1 x", how) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "place"),
+    [
+        (b"a\nday: 12 May\n", b"a\nday: 13 May\n", "from line 2 on; `mask = ['^day: .*$']` in"),
+        (b"(a.b) x1", b"(a.b) x22\n", "from line 1 on; `mask = ['^\\(a\\.b\\) .*$']` in"),
+        (b"12 May\n", b"13 May\n", "from line 1 on; a `mask` for what differs in"),  # all lines would be masked
+        (b"it's 12\n", b"it's 13\n", "from line 1 on; a `mask` for what differs in"),
+        (b"a\n", b"", "from line 1 on; a `mask` for what differs in"),
+    ],
+)
+def test_what_is_unsteady_is_told_with_a_mask_that_covers_it(one: bytes, other: bytes, place: str) -> None:
+    found = unsteady_place(one, other)
+    assert found == f"{place} [compare] lets the rest count"
+    if "= ['" in found:
+        mask = tomllib.loads(found[found.index("mask =") : found.index("`", found.index("mask ="))])["mask"]
+        how = Comparison(mask=tuple(mask), white_space=False)
+        assert first_difference(one, other, how) is None and first_difference(one, b"other", how) is not None

@@ -58,12 +58,11 @@ def _none_fails(runs: Runs) -> str:
 def not_compared(runs: Runs) -> list[str]:
     """Which files are not compared, since what is right leaves them otherwise each time, and what helps."""
     cases = [tested.case for tested in runs.tested]
-    names = Counter(name for case in cases if case.expected is not None for name in case.expected.unsteady)
-    of = {name: f" of {times:,} cases" if times > 1 else "" for name, times in names.items()}
+    unsteady = [one for case in cases if case.expected is not None for one in case.expected.unsteady]
+    where, times = dict(reversed(unsteady)), Counter(name for name, _ in unsteady)
+    of = {name: f" of {number:,} cases" if number > 1 else "" for name, number in times.items()}
     why = "is not compared: what is right leaves it otherwise the next time"
-    return [
-        f"file {name}{of[name]} {why}; a `mask` in [compare] for what differs lets the rest count" for name in names
-    ]
+    return [f"file {name}{of[name]} {why}, {where[name]}" for name in times]
 
 
 def how_to_fail(runs: Runs) -> str:

@@ -8,6 +8,7 @@ a place in both outputs, whatever was masked or skipped before it. The symptom s
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ CHUNK = 4096
 NUMBER = rb"(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 SPACE = rb"(?P<space>\s+)"
 MASKED = b"\0masked"
+NEWLINE = b"\n"
 
 
 @dataclass(slots=True, frozen=True)
@@ -87,6 +89,16 @@ def common_prefix(left: bytes, right: bytes) -> int:
     while start < limit and left[start] == right[start]:
         start += 1
     return min(start, limit)
+
+
+def unsteady_place(one: bytes, other: bytes) -> str:
+    """Where two outputs that are both right first differ, in words, and which mask lets the rest of them count."""
+    same = one[: common_prefix(one, other)]
+    before = same[same.rfind(b"\n") + 1 :].decode(errors="replace").rstrip(string.ascii_letters + string.digits)
+    pattern = re.escape(before).replace("\\ ", " ")
+    can_be_told = before.strip() and before.isprintable() and "'" not in before  # what TOML takes as it is
+    mask = f"`mask = ['^{pattern}.*$']`" if can_be_told else "a `mask` for what differs"
+    return f"from line {same.count(NEWLINE) + 1} on; {mask} in [compare] lets the rest count"
 
 
 def _pattern(how: Comparison) -> re.Pattern[bytes]:

@@ -43,7 +43,7 @@ class Expected:
     shell).
 
     ``files`` are those that it leaves: names within the working folder with contents; None: there is no such file.
-    ``unsteady`` are names of others, which it leaves otherwise the next time, so that they are not compared.
+    ``unsteady`` are others, which it leaves otherwise the next time, so that they are not compared: with where.
     What is compared byte by byte are *streams*: standard output (1), standard error (2), and each of the files, from
     ``FIRST_FILE`` on.
     """
@@ -52,7 +52,7 @@ class Expected:
     stderr: bytes | None = None
     status: int | None = 0
     files: tuple[tuple[str, bytes | None], ...] = ()
-    unsteady: tuple[str, ...] = ()
+    unsteady: tuple[tuple[str, str], ...] = ()
 
     def text(self, stream: int) -> bytes | None:
         """What is right for a stream; None: it is not compared, or a file that is not to be there."""

@@ -25,7 +25,7 @@ from whence.errors import SubjectError, TraceError, WhenceError
 from whence.run import protocol
 from whence.run.brought_back import State, bring_back, state_of
 from whence.run.cases import Case, Suite
-from whence.run.compare import first_difference
+from whence.run.compare import first_difference, unsteady_place
 from whence.run.left_files import changed_files, left_files
 from whence.run.oracle import judge
 from whence.run.outcome import Expected, Rule
@@ -562,7 +562,8 @@ def right_by(result: RunResult, again: RunResult, names: Iterable[str] = ()) -> 
     other = {name for name in both if first_difference(mine[name], theirs[name], how)}
     steady = sorted((both - other) | (chosen - mine.keys() - theirs.keys()))
     files = tuple((name, mine.get(name)) for name in steady)
-    return Expected(result.stdout, result.stderr, result.status, files, tuple(sorted(other)) if how.files else ())
+    unsteady = [(name, unsteady_place(mine[name], theirs[name])) for name in sorted(other)] if how.files else []
+    return Expected(result.stdout, result.stderr, result.status, files, tuple(unsteady))
 
 
 def find_flaky(cases: Sequence[Case], runner: Runner, progress: Progress | None = None) -> list[Case]:

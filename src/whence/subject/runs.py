@@ -14,7 +14,7 @@ from whence.findings import Statement
 from whence.probe.cover import branch_sides, counters_of
 from whence.probe.instrument import Variant
 from whence.run.cases import Case
-from whence.run.compare import EXACT
+from whence.run.compare import EXACT, unsteady_place
 from whence.run.oracle import judge
 from whence.run.outcome import Kind, Outcome
 from whence.run.result import RunResult
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 Results = dict[int, RunResult]  # by the case's number
+Written = tuple[bytes, dict[str, bytes]]  # standard output, and files by name
 
 ENDLESS, ENDLESS_LEAST = 5.0, 2.0  # times the longest run that ends, and seconds, for the coverage of one that does not
 PATTERNS = (0, 0xAA)  # what fresh memory is made to hold, to see whether a verdict depends on it
@@ -384,15 +385,23 @@ def _why_not(
     if outcome.kind is not second.kind:
         return f"{FLAKY}{outcome.kind} in one run, {second.kind} in another"
     if outcome.kind is Kind.WRONG_OUTPUT and case.comparison == EXACT and _written(plain) != _written(again):
-        return f"{FLAKY}two runs print different wrong outputs"
+        return f"{FLAKY}two runs print different wrong outputs, {_where_apart(_written(plain), _written(again))}"
     if outcome.kind is Kind.SKIPPED:
         return f"skipped: {outcome.text}"
     return _depends(_unlike(outcome, covered), filled) if outcome.kind is not instrumented.kind else ""
 
 
-def _written(run: RunResult) -> tuple[bytes, dict[str, bytes]]:
+def _written(run: RunResult) -> Written:
     """Standard output and the compared files."""
     return run.stdout, {name: file.content for name, file in run.files.items()}
+
+
+def _where_apart(one: Written, other: Written) -> str:
+    """Where what two runs wrote first differs, and what lets the rest of it count."""
+    if one[0] != other[0]:
+        return f"in standard output {unsteady_place(one[0], other[0])}"
+    name = next(name for name, content in one[1].items() if other[1].get(name) != content)
+    return f"in file {name} {unsteady_place(one[1][name], other[1].get(name, b''))}"
 
 
 def _unlike(outcome: Outcome, covered: RunResult) -> str:
