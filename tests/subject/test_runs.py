@@ -12,7 +12,7 @@ from whence.run import runner
 from whence.run.outcome import Kind
 from whence.run.runner import Runner
 from whence.run.schedule import DEFAULT
-from whence.subject.runs import blocks_executed, counters, coverage, run_all
+from whence.subject.runs import _where_apart, blocks_executed, counters, coverage, run_all
 from whence.subject.subject import with_cases
 
 PROGRAM = """\
@@ -211,3 +211,9 @@ def test_a_deadlock_counts_though_its_run_is_ended_at_once():
     scheduled = with_cases(subject, [replace(case, schedule=DEFAULT) for case in subject.cases])
     runs = run_all(scheduled)
     assert [tested.outcome.kind for tested in runs.tested] == [Kind.TIMEOUT, Kind.PASS] and not runs.left_out
+
+
+def test_where_two_runs_write_otherwise_is_told_also_of_a_file_that_one_of_them_lacks():
+    assert _where_apart((b"a\nb 1", {}), (b"a\nb 2", {"t": b""})).startswith("in standard output from line 2 on; ")
+    for one, other in (({}, {"t": b"1"}), ({"t": b"1"}, {}), ({"t": b"1", "s": b""}, {"t": b"2", "s": b""})):
+        assert _where_apart((b"a", one), (b"a", other)).startswith("in file t from line 1 on; ")

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 
 @given(st.integers(-50, 50), st.sets(st.integers(-60, 60)))
 def test_they_part_the_nearest_values_otherwise_than_the_number_does(number, compared):
-    found = thresholds(number, sorted(compared))
+    found = thresholds(number, np.array(sorted(compared), np.int64))
     assert len(found) == len(set(found)) <= 2 * len(AWAY) and set(found) <= compared - {number}
     assert found == sorted(found, key=lambda value: abs(value - number))
     for side in ([v for v in compared if v < number], [v for v in compared if v > number]):

@@ -112,9 +112,8 @@ class SubjectChecks:
         total = len(runs.tested) + len(runs.left_out)
         if runs.left_out:
             raise Weakness(f"{len(runs.left_out)} of {total} are left out", _first(runs.left_out, "; "))
-        if lines := not_compared(runs):
-            what, _, hint = lines[0].partition("; ")
-            raise Weakness(what, hint)
+        if files := not_compared(runs):
+            raise Weakness(f"{total} count, but not all of what they leave", "\n".join(files[:NAMED]))
         return f"all {total} count" if total > 1 else "1, which counts"
 
     def failure(self) -> str:

@@ -92,9 +92,9 @@ def common_prefix(left: bytes, right: bytes) -> int:
 
 
 def unsteady_place(one: bytes, other: bytes) -> str:
-    """Where two outputs that are both right first differ, in words, and which mask lets the rest of them count."""
+    """Where the outputs of two runs alike first differ, in words, and which mask lets the rest of them count."""
     same = one[: common_prefix(one, other)]
-    before = same[same.rfind(b"\n") + 1 :].decode(errors="replace").rstrip(string.ascii_letters + string.digits)
+    before = same[same.rfind(NEWLINE) + 1 :].decode(errors="replace").rstrip(string.ascii_letters + string.digits)
     pattern = re.escape(before).replace("\\ ", " ")
     can_be_told = before.strip() and before.isprintable() and "'" not in before  # what TOML takes as it is
     mask = f"`mask = ['^{pattern}.*$']`" if can_be_told else "a `mask` for what differs"

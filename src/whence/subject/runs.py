@@ -400,8 +400,8 @@ def _where_apart(one: Written, other: Written) -> str:
     """Where what two runs wrote first differs, and what lets the rest of it count."""
     if one[0] != other[0]:
         return f"in standard output {unsteady_place(one[0], other[0])}"
-    name = next(name for name, content in one[1].items() if other[1].get(name) != content)
-    return f"in file {name} {unsteady_place(one[1][name], other[1].get(name, b''))}"
+    name = min(name for name in {*one[1], *other[1]} if one[1].get(name) != other[1].get(name))
+    return f"in file {name} {unsteady_place(one[1].get(name, b''), other[1].get(name, b''))}"
 
 
 def _unlike(outcome: Outcome, covered: RunResult) -> str:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 SYSTEM = "/usr"  # whose headers are not read
-ALIKE = 20  # edits of a statement whose turns come nearly together
 LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by hand
 LONGEST_TABLE = 8_000  # ... of an initialiser, which each change of it repeats
 _SET = re.compile(r"([^=!<>+*/%&|^-]+) = ([^=;]+);")

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from whence.techniques.rules.members import Members
 from whence.techniques.rules.operands import Number, Operands, constant, from_bits, to_bits
 from whence.techniques.rules.operations import LEFT_NEUTRAL, OPPOSITE, RIGHT_NEUTRAL, SUMS, others
 from whence.techniques.rules.scope import Scopes
-from whence.techniques.rules.thresholds import Compared, thresholds
+from whence.techniques.rules.thresholds import NOTHING, Compared, thresholds
 
 if TYPE_CHECKING:
     from whence.program.model import Instruction, Location
@@ -175,7 +175,7 @@ class Candidates:
             operands=operands,
             values=self._profile.values(number).tolist(),
             variables=self._alternatives(row, instruction.location),
-            compared=self._compared.with_constant(ref, operands, instruction) if role is Role.COMPARE else [],
+            compared=self._compared.with_constant(ref, operands, instruction) if role is Role.COMPARE else NOTHING,
             members=[other.distance for other in self._members.beside(ref, instruction)],
             exchange=self._logic.exchange(number),
             swaps=self._swaps(row, ref, instruction),
@@ -234,7 +234,7 @@ class _Site:
     operands: Operands
     values: list[int]
     variables: list[int]  # that can stand in its place
-    compared: list[Number]  # what was compared with a constant, in ascending order
+    compared: NDArray[Any]  # with a constant, in ascending order
     members: list[int]  # of the same structure, by their distance in bytes
     exchange: Exchange | None  # of a branch on the left operand of && or ||
     swaps: list[tuple[int, int, int]]  # of an argument: another's variable, the site that loads it, its own variable

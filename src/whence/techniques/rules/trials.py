@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.alter.changes import Verdict
+from whence.alter.changes import Results, Verdict
 from whence.alter.faithful import HELP
 from whence.alter.profile import Profile
 from whence.alter.streams import Request
@@ -214,8 +214,10 @@ class Search:
             first = np.where(chosen, self._verdicts(failing, rules, chosen), first)
         repaired = first == Verdict.PASS
         checked = self._suite.checks(records["block"].astype(np.int64)) & repaired.any(axis=0)
-        astray = np.zeros(len(rules), np.int64)
-        second = self._verdicts(passing, rules, checked, astray)
+        second, astray = np.full(checked.shape, Verdict.NOT_RUN, np.uint8), np.zeros(len(rules), np.int64)
+        for n, results in self._results(passing, rules, checked):
+            second[n, checked[n]] = results.records["verdict"]
+            astray[checked[n]] += self._astray(passing[n], results)
         checked[[self._suite.runs.tested[row].case.name in self._work.unusable for row in passing]] = False
         broken = checked & ~np.isin(second, UNAFFECTED)
         unknown = (first == Verdict.NOT_RUN).sum(axis=0) + (checked & (second == Verdict.NOT_RUN)).sum(axis=0)
@@ -248,22 +250,22 @@ class Search:
         }
         return [known.get(trial.rule, trial) for trial in trials]
 
-    def _verdicts(
-        self, rows: list[int], rules: Sequence[Rule], chosen: Bools, astray: Integers | None = None
-    ) -> NDArray[np.uint8]:
-        """The verdicts (cases by rules) of the chosen runs; the others are NOT_RUN.
+    def _verdicts(self, rows: list[int], rules: Sequence[Rule], chosen: Bools) -> NDArray[np.uint8]:
+        """The verdicts (cases by rules) of the chosen runs; the others are NOT_RUN."""
+        verdicts = np.full(chosen.shape, Verdict.NOT_RUN, np.uint8)
+        for n, results in self._results(rows, rules, chosen):
+            verdicts[n, chosen[n]] = results.records["verdict"]
+        return verdicts
 
-        To ``astray`` is added by how many blocks the runs that pass differ from the unaltered ones.
-        """
+    def _results(self, rows: list[int], rules: Sequence[Rule], chosen: Bools) -> Iterator[tuple[int, Results]]:
+        """What came of the chosen runs (cases by rules), case by case, each with its place among the rows."""
         cases = self._suite.cases(rows)
         wanted = [n for n in range(len(rows)) if chosen[n].any()]
-        verdicts = np.full(chosen.shape, Verdict.NOT_RUN, np.uint8)
         mine = {n: [rules[at] for at in np.flatnonzero(chosen[n]).tolist()] for n in wanted}
         requests = [Request(cases[n], batch_of(mine[n], self._sites)) for n in wanted]
-        for n, results in zip(wanted, self._work.run(requests) if requests else [], strict=True):
-            verdicts[n, chosen[n]] = results.records["verdict"]
-            length = self._suite.lengths.get(rows[n])
-            if astray is not None and length is not None:
-                apart = np.abs(results.records["length"].astype(np.int64) - length)
-                astray[chosen[n]] += np.where(results.passed, apart, 0)
-        return verdicts
+        yield from zip(wanted, self._work.run(requests) if requests else [], strict=True)
+
+    def _astray(self, row: int, results: Results) -> Integers:
+        """By how many blocks the runs of a case that pass differ from its unaltered one (int64); 0: it is not known."""
+        lengths = results.records["length"].astype(np.int64)
+        return np.where(results.passed, np.abs(lengths - self._suite.lengths.get(row, lengths)), 0)
