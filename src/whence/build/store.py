@@ -125,12 +125,22 @@ def seal(path: str) -> None:
         file.write(_SEAL + digest.encode())
 
 
+_found_sealed: dict[str, tuple[int, int, int, int]] = {}  # a process asks for the runtime's objects at each variant
+
+
 def is_sealed(path: str) -> bool:
-    """Whether a file is there and is what was sealed."""
+    """Whether a file is there and is what was sealed; one that is as this process has found it is not read again."""
     try:
-        return unsealed(read(path)) is not None
+        state = os.stat(path)
+        key = state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
+        if _found_sealed.get(path) == key:
+            return True
+        is_what_was_sealed = unsealed(read(path)) is not None
     except OSError:
         return False
+    if is_what_was_sealed:
+        _found_sealed[path] = key
+    return is_what_was_sealed
 
 
 # ---- Contents --------------------------------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ _OLD_C = tuple(
 )
 _OLD_C_BUNDLED = ("-Wno-error=return-mismatch",)  # older clangs warn of a name they do not know
 _GCC_TRIPLES = ("linux-gnu", "redhat-linux", "suse-linux", "pc-linux-gnu", "unknown-linux-gnu")
+_versions: dict[tuple[str, ...], str] = {}  # of the commands of compilers
 _OLDEST, _NEWEST = 15, 22  # typed pointers before; newer than llvmlite after
 
 
@@ -57,12 +58,11 @@ class Toolchain:
     it.
     """
 
-    __slots__ = ("_version", "command", "kind")
+    __slots__ = ("command", "kind")
 
     def __init__(self, kind: str, command: tuple[str, ...]) -> None:
         self.kind = kind
         self.command = command
-        self._version = ""
 
     def __repr__(self) -> str:
         return f"Toolchain({self.kind!r}, {self.command!r})"
@@ -92,12 +92,12 @@ class Toolchain:
 
     @property
     def version(self) -> str:
-        """The version of clang, such as ``22.1.8``; asks the compiler once. Raises ``BuildError`` if it does
-        not run.
+        """The version of clang, such as ``22.1.8``; a process asks each compiler once. Raises ``BuildError`` if it
+        does not run.
         """
-        if not self._version:
-            self._version = _ask_version(self)
-        return self._version
+        if self.command not in _versions:
+            _versions[self.command] = _ask_version(self)
+        return _versions[self.command]
 
     def check(self) -> None:
         """Raise ``BuildError`` unless LLVM can read what this clang writes."""
