@@ -151,6 +151,7 @@ def test_a_reference_program_tells_which_files_are_right() -> None:
     expected = captured.cases[0].expected
     assert expected is not None and [name for name, _ in expected.unsteady] == ["log"]
     assert replace(expected, unsteady=()) == Expected(b"", b"", 0, (("out", b"2\n"),))
+    assert captured_cases(subject, config).cases == captured.cases  # as they were kept
 
 
 def test_outputs_are_compared_wherever_a_test_puts_them() -> None:

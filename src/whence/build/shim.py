@@ -9,12 +9,9 @@ import os
 import struct
 from pathlib import Path
 
-from whence.build.compilers import run
-from whence.build.store import Store, is_sealed, seal, sha256
-from whence.build.toolchain import find_toolchain
-from whence.build.variant import compile_c
+from whence.build.own_programs import PROBE, own_program
 
-SOURCES = Path(__file__).parent.parent / "probe" / "capture"
+SOURCES = PROBE / "capture"
 MARK = b"##WHENCE-CAPTURE-SHIM##"
 MARK_FIELD, TEXT_FIELD = 32, 4096  # bytes of the fields in ``struct settings`` (touched.h)
 LIMITS = struct.Struct("<QQ")
@@ -22,16 +19,7 @@ LIMITS = struct.Struct("<QQ")
 
 def shim() -> bytes:
     """The executable, without its settings. Raises BuildError with clang's first message where it cannot be made."""
-    toolchain = find_toolchain("bundled")
-    objects = [compile_c(toolchain, path, ("-O2", "-g0", "-std=gnu17")) for path in sorted(SOURCES.glob("*.c"))]
-    store = Store()
-    path = Path(store.path("objects", sha256(b"\0".join(map(os.fsencode, objects))), ".shim"))
-    if not is_sealed(str(path)):
-        target = store.temporary(".shim")
-        run(toolchain, [*map(str, objects), "-o", target], Path.cwd(), "link the shim")
-        seal(target)
-        store.adopt(target, str(path))
-    return path.read_bytes()
+    return own_program("shim", sorted(SOURCES.glob("*.c"))).read_bytes()
 
 
 def place_shim(place: Path, program: Path, kept: Path, work: Path, most: int, together: int) -> None:

@@ -7,7 +7,7 @@ leaves no half-written file, and a file that a disk or a careless hand has damag
 
 This module is imported by ``whence-cc`` on every compiler call, hence strings for paths and late imports.
 """
-# ruff: noqa: PTH103, PTH105, PTH108, PTH113, PTH118, PTH120, PTH123, PTH202
+# ruff: noqa: PTH103, PTH105, PTH108, PTH113, PTH116, PTH118, PTH120, PTH123, PTH202
 
 from __future__ import annotations
 

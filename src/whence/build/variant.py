@@ -20,7 +20,7 @@ from whence.build.ir import verify
 from whence.build.relink import link_arguments
 from whence.build.scratch import scratch
 from whence.build.store import Store, is_sealed, seal, sha256
-from whence.build.toolchain import Toolchain, find_toolchain
+from whence.build.toolchain import Toolchain, find_toolchain, whence_home
 from whence.errors import ProgramError
 
 Progress = Callable[[int, int], None]
@@ -42,6 +42,7 @@ _WITHOUT_DEBUG = {"clang": ("-Wl,--strip-debug",), "zig": ()}
 # What the runtime's wrappers of library functions call, whether or not the program links it.
 _RUNTIME_LIBRARIES = ("-lm", "-lpthread", "-ldl")
 RUNTIME = Path(__file__).parent.parent / "probe" / "runtime"
+_kept_objects: dict[tuple[str, tuple[str, ...], bool], list[Path]] = {}  # of the runtime, by home, compiler and main
 
 
 def build_variant(
@@ -142,11 +143,19 @@ def runtime_sources(*, with_main: bool = True) -> list[Path]:
 
 
 def runtime_objects(toolchain: Toolchain | None = None, *, with_main: bool = True) -> list[Path]:
-    """The objects of ``runtime_sources``, in their order.
+    """The objects of ``runtime_sources``, in their order; a process looks them up by their contents once.
 
     Raises ``BuildError`` with clang's first message if one does not compile.
     """
     chosen = toolchain or find_toolchain("bundled")
+    key = whence_home(), chosen.command, with_main
+    kept = _kept_objects.get(key, [])
+    if not kept or not all(is_sealed(str(path)) for path in kept):
+        kept = _kept_objects[key] = _compiled_objects(chosen, with_main)
+    return list(kept)
+
+
+def _compiled_objects(chosen: Toolchain, with_main: bool) -> list[Path]:
     headers = _headers(RUNTIME)
 
     def compiled(source: Path) -> Path:

@@ -1,9 +1,8 @@
-"""How jobs travel to a fork server: the messages that ``server.py`` sends and both servers answer.
+"""How jobs travel to a fork server: the messages that ``server.py`` sends and a server answers.
 
-There are two servers with one protocol: ``probe/runtime/server/server.c``, linked into instrumented programs, where
-a job is a fork, and ``launcher.py``, for everything else, where a job is a fork and an exec. The parent
-writes jobs ahead (pipelining); the server runs them one at a time, in order, and answers each. All numbers
-are little endian.
+The server is ``probe/runtime/server/server.c``: linked into instrumented programs, where a job is a fork, and into the
+launcher (``probe/launcher``) for everything else, where a job is a fork and an exec. The parent writes jobs ahead
+(pipelining); the server runs them one at a time, in order, and answers each. All numbers are little endian.
 
     hello    8 bytes magic ``WHNCSRV1``, u32 version, u32 0, u64 number of coverage counters
     job      u32 length of the message, u32 id, u32 wall limit in ms, u32 CPU limit in s, u64 address space,
@@ -12,12 +11,10 @@ are little endian.
              ended by a NUL: the ten paths of ``Job`` in their order, the arguments, the variables
              (``NAME=value``)
     reply    u32 id, u32 flags, i32 exit status, i32 signal, i32 errno, u32 stage, u64 wall time in µs, u64
-    largest
-             resident size in KiB
+             largest resident size in KiB
 
 A limit of 0 is none. The working folder exists and is empty between jobs; with ``PREPARED`` the spare folder
-is moved there for the run. What a run leaves in it is moved to the spare folder (``SPARE_USED``). This module
-is imported by the launcher, so it must stay light.
+is moved there for the run. What a run leaves in it is moved to the spare folder (``SPARE_USED``).
 """
 
 from __future__ import annotations
@@ -34,7 +31,7 @@ VERSION = 4
 MESSAGE_MAX = 4 << 20  # as in server/server.c
 STRINGS_MAX = (1 << 16) - 16
 
-# Flags of a job. END_AT_LIMIT: when the trace is full, the run ends; CONFINED: see ``confinement.py``.
+# Flags of a job. END_AT_LIMIT: when the trace is full, the run ends; CONFINED: see ``server/confine.c``.
 PREPARED, RING, END_AT_LIMIT, CONFINED = 1, 2, 4, 8
 TIMED_OUT, SPARE_USED, TOO_MANY_PROCESSES, DEADLOCKED = 1, 2, 4, 8  # flags of a reply
 START_FAILED = 125  # exit status of a child that could not be set up, as in server.h
@@ -137,29 +134,6 @@ class Job:
         return header + body
 
 
-def decode(message: bytes) -> Job:
-    """Return the job of a whole message, the inverse of ``Job.encode``."""
-    _, id_, wall, cpu, memory, output, processes, flags, trace_limit, row, arguments, variables = HEADER.unpack_from(
-        message
-    )
-    texts = message[HEADER.size : -1].split(b"\0")
-    count = len(PATH_FIELDS)
-    return Job(
-        Paths(*texts[:count]),
-        texts[count : count + arguments],
-        texts[count + arguments : count + arguments + variables],
-        id_,
-        wall,
-        cpu,
-        memory,
-        output,
-        processes,
-        flags,
-        trace_limit,
-        row,
-    )
-
-
 @dataclass(slots=True)
 class Reply:
     """How a run ended: an exit status or a signal; ``error`` and ``stage`` tell of a set-up that failed."""
@@ -172,16 +146,3 @@ class Reply:
     stage: int = 0
     wall_us: int = 0
     max_rss_kb: int = 0
-
-    def encode(self) -> bytes:
-        """Return the 40 bytes of the message."""
-        return REPLY.pack(
-            self.id,
-            self.flags,
-            self.status,
-            self.signal,
-            self.error,
-            self.stage,
-            self.wall_us,
-            self.max_rss_kb,
-        )

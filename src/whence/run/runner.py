@@ -33,7 +33,7 @@ from whence.run.protocol import Job, Paths, Reply
 from whence.run.result import LeftFile, RunResult
 from whence.run.sandbox import DEFAULT_LIMITS, Limits, Sandbox, Slot, copy_files, remove_tree
 from whence.run.schedule import Followed
-from whence.run.server import Server, has_server, interpreter_environment
+from whence.run.server import Server, has_server
 from whence.run.suite_copy import SuiteCopy
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ class Runner:
     def _server(self, is_command: bool) -> Server:
         if is_command not in self._servers:
             native = self.native and not is_command
-            environment = self.sandbox.environment({}) if native else interpreter_environment()
+            environment = self.sandbox.environment({}) if native else []
             if native and self.coverage:
                 environment.append(b"WHENCE_COVERAGE=" + bytes(self.sandbox.new_path("counters")))
             executable = SHELL if is_command else self.executable

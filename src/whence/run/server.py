@@ -10,15 +10,14 @@ import contextlib
 import ctypes
 import math
 import mmap
-import os
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from whence.build.own_programs import launcher
 from whence.errors import SubjectError
 from whence.run import protocol
 from whence.run.protocol import Job, Reply
@@ -28,8 +27,6 @@ ADDR_NO_RANDOMIZE = 0x0040000
 PERSONALITY_QUERY = 0xFFFFFFFF
 HELLO_SECONDS = 30.0
 END_SECONDS = 5.0
-
-LAUNCHER = "import sys; sys.path.insert(0, sys.argv.pop()); from whence.run.launcher import main; main()"
 
 
 def has_server(executable: Path) -> bool:
@@ -65,7 +62,8 @@ class Server:
 
     With ``native`` the executable is its own server, else the launcher runs it. ``environment``
     (``NAME=value``) is that of the server; jobs bring their own. Its addresses may be ``random``. ``sites`` is the
-    number of coverage counters (0: none). Raises SubjectError when the program does not start.
+    number of coverage counters (0: none). Raises SubjectError when the program does not start, BuildError where there
+    is no launcher.
 
     One thread uses and closes a server; another one may ``abort`` it.
     """
@@ -91,25 +89,15 @@ class Server:
         self, executable: Path, native: bool, name: str, environment: list[bytes], control: int, errors: int
     ) -> subprocess.Popen[bytes]:
         variables = dict(variable.split(b"=", 1) for variable in environment)
+        command, served = [name], executable
         if native:
-            command = [name]
             variables |= {b"WHENCE_CONTROL": b"%d" % control, b"LD_BIND_NOW": b"1"}
         else:
-            package_folder = str(Path(__file__).parents[2])
-            command = [
-                sys.executable,
-                "-I",
-                "-S",
-                "-c",
-                LAUNCHER,
-                str(control),
-                str(executable),
-                package_folder,
-            ]
+            command, served = ["launcher", str(control), str(executable)], launcher()
         try:
             return subprocess.Popen(
                 command,
-                executable=executable if native else sys.executable,
+                executable=served,
                 env=variables,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -194,8 +182,3 @@ def addresses_can_be_fixed() -> bool:
     """Whether this system lets address randomisation be switched off."""
     with fixed_addresses() as allowed:
         return allowed
-
-
-def interpreter_environment() -> list[bytes]:
-    """Return the environment for a launcher: nothing but a search path."""
-    return [b"PATH=" + os.fsencode(os.defpath)]

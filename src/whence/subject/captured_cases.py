@@ -86,27 +86,34 @@ class Keeper:
             "environment": dict(case.environment),
             "stdin": None if case.stdin is None else Path(str(case.stdin)).name,
             "files": [(name, path.name) for name, path in case.files],
-            "expected": expected
-            and [*map(_text, (expected.stdout, expected.stderr)), expected.status, self._kept(expected)],
+            "expected": expected and self._item_of(expected),
             "mask": case.comparison.mask,
             "failing_output": case.failing_output,
             "passed": case.passed,
         }
 
     def _case(self, item: dict[str, Any], comparison: Comparison) -> Case:
-        expected = item["expected"]
         return Case(
             item["name"],
             tuple(item["arguments"]),
             None if item["stdin"] is None else self._files / item["stdin"],
             tuple((name, self._files / path) for name, path in item["files"]),
             item["environment"],
-            expected and Expected(_bytes(expected[0]), _bytes(expected[1]), expected[2], self._contents(expected[3])),
+            item["expected"] and self._expected(item["expected"]),
             replace(comparison, mask=tuple(item["mask"])),
             failing_output=item["failing_output"],
             place=Place(*item["place"]),
             passed=item["passed"],
         )
+
+    def _item_of(self, expected: Expected) -> list[Any]:
+        texts = _text(expected.stdout), _text(expected.stderr)
+        return [*texts, expected.status, self._kept(expected), expected.unsteady]
+
+    def _expected(self, item: list[Any]) -> Expected:
+        stdout, stderr, status, files, unsteady = item
+        told = tuple((name, where) for name, where in unsteady)
+        return Expected(_bytes(stdout), _bytes(stderr), status, self._contents(files), told)
 
     def _kept(self, expected: Expected) -> list[tuple[str, str | None]]:
         """The names of files that are expected, each with that of the kept file."""

@@ -1,5 +1,5 @@
 /* What runs that nobody asked for by themselves must not do to others, for the kernel to refuse: altered runs, edited programs,
-   inputs that were made. The twin of run/confinement.py, for programs that hold no server. */
+   inputs that were made. */
 #define _GNU_SOURCE
 #include "server/job.h"
 

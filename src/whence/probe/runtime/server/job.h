@@ -1,5 +1,5 @@
-/* Jobs of the fork server as run/protocol.py packs them, and what its files share: child.c runs a job, processes.c waits for
-   its end, server.c speaks with the other side. */
+/* Jobs of the fork server as run/protocol.py packs them, and what its files share: set_up.c and child.c run a job,
+   processes.c waits for its end, server.c speaks with the other side. */
 #ifndef WHENCE_JOB_H
 #define WHENCE_JOB_H
 
@@ -55,6 +55,20 @@ struct whence_server {
     char **pointers; /* the job's strings: TEXTS paths, arguments, null, variables, null */
     volatile struct failure *failure;
 };
+
+/* Address space for the server and the recorder, beside what the program may use. */
+#define OWN_MEMORY (UINT64_C(128) << 20)
+
+/* set_up.c, in the process that is to run the program */
+
+/* What cannot be done is told, and the process ends. */
+void whence_fail(const struct whence_server *server, enum stage stage) __attribute__((noreturn));
+/* A session of its own, its folder and its streams. */
+void whence_set_up(const struct whence_server *server);
+/* The job's limits; beside them it needs `own_memory` of address space, and may write a file of `own_file` bytes. */
+void whence_set_limits(const struct whence_server *server, uint64_t own_memory, uint64_t own_file);
+/* Signals are as they were before there was a server. */
+void whence_restore_signals(const struct whence_server *server);
 
 /* child.c: runs the program as the job says, in a process that has been forked for it. Does not return. */
 void whence_run_child(const struct whence_server *server) __attribute__((noreturn));

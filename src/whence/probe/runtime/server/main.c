@@ -1,5 +1,4 @@
 /* The main of a program whose own main was captured (and renamed): serve jobs, or run it once. */
-#include <signal.h>
 #include <string.h>
 
 #include "record/trace.h"
@@ -17,12 +16,10 @@ extern char **environ;
 static void default_signals(int argc, char **argv, char **variables)
 {
     static const char served[] = "WHENCE_CONTROL=";
-    struct sigaction now;
     while (*variables && strncmp(*variables, served, sizeof served - 1))
         variables++;
-    for (int number = 1; *variables && number < NSIG; number++)
-        if (!sigaction(number, NULL, &now) && now.sa_handler == SIG_IGN)
-            signal(number, SIG_DFL);
+    if (*variables)
+        whence_default_signals();
     (void)argc, (void)argv;
 }
 

@@ -2,7 +2,7 @@
 
    A program started with WHENCE_CONTROL=fd serves jobs from that socket: each job is one run of the program, made by
    a fork of this process, which has loaded and linked everything but has not run the program's own main. The protocol is
-   described in run/protocol.py, and run/launcher.py is the twin for programs that hold no server.
+   described in run/protocol.py. In the launcher for programs that hold none (probe/launcher) a run is an exec of them.
 
    The server allocates nothing and uses no stream of the C library: what a child inherits is the state in which the
    program would have started by itself. */

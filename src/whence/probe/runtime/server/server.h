@@ -11,6 +11,10 @@ int whence_start(void);
 /* Serves jobs from the socket until it is closed, each as a call of `entry` in a child process. Does not return. */
 int whence_serve(int control, whence_entry entry);
 
+/* A program under diagnosis starts as from a shell, whatever Whence was told to ignore (under nohup, or in the background of
+   a script). */
+void whence_default_signals(void);
+
 /* Ends the program: it cannot do `what` to `path`, as errno says. */
 void whence_stop(const char *what, const char *path);
 

@@ -33,12 +33,6 @@ static char *take_setting(const char *name)
     return value;
 }
 
-void whence_stop(const char *what, const char *path)
-{
-    dprintf(STDERR_FILENO, "whence: cannot %s %s: %s\n", what, path, strerror(errno));
-    _exit(WHENCE_START_FAILED);
-}
-
 static void start_recording(const char *path, const char *limit, const char *ring)
 {
     size_t length = strlen(path);
