@@ -19,6 +19,7 @@ from whence.run.oracle import judge
 from whence.run.outcome import Expected, Kind, Rule
 from whence.run.result import RunResult
 from whence.run.runner import (
+    MANY_FILES,
     Cancelled,
     Interrupted,
     RunLost,
@@ -104,6 +105,19 @@ def test_files_are_private_copies(runner, tmp_path):
     assert run(runner, "write", "sub/data", files=files).stdout == b"ok\n"
     assert source.read_text() == "mine"
     assert run(runner, "list", files=files).stdout == b"sub\n"
+
+
+def test_a_folder_with_many_files_is_used_again_as_long_as_runs_leave_it_as_it_was(runner, tmp_path):
+    sources = [tmp_path / f"{number:02}" for number in range(MANY_FILES)]
+    for source in sources:
+        source.write_text(source.name)
+    files = tuple((source.name, source) for source in sources)
+    steps = [("read", "07"), ("write", "07"), ("read", "07"), ("write", "new"), ("list",), ("read", "07")]
+    results = runner.run_cases([Case("case", step, files=files) for step in steps * 20])
+    right = [b"07\n", b"ok\n", b"07\n", b"ok\n", b"".join(b"%02d\n" % n for n in range(MANY_FILES)), b"07\n"]
+    assert [b"".join(sorted(result.stdout.splitlines(keepends=True))) for result in results] == right * 20
+    sources[7].write_text("another")
+    assert run(runner, "read", "07", files=(*files[:7], ("07", sources[8]), *files[8:])).stdout == b"08\n"
 
 
 def test_what_is_tidied_up_after_the_end_leaves_no_folder():

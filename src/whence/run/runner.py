@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 AHEAD = 16  # jobs in flight
 PATIENCE = 15.0  # seconds beyond a run's limit after which a server that does not answer counts as lost
 SHADOW = 0x3000000000 + 0x100000000000 + 0x100000000  # address space of a suppressed run, as in suppress/suppress.c
+MANY_FILES = 20  # of a case, from which on a folder that a run has left as it was is used again
 AHEAD_SUITE = 2  # each of them takes a copy of a whole folder
 SHELL = Path("/bin/sh")
 OF_THE_SANDBOX = (protocol.AT_FOLDER, protocol.AT_INPUT, protocol.AT_OUTPUT, protocol.AT_ERRORS, protocol.AT_MATRIX)
@@ -147,7 +148,7 @@ class Runner:
         self.sandbox = Sandbox()
         self._servers: dict[bool, Server] = {}  # by whether they run the shell
         self._copies: dict[Path, SuiteCopy] = {}
-        self._filled: dict[Path, tuple[tuple[Suite, Path], State]] = {}  # copies of suites' folders, as they were made
+        self._filled: dict[Path, tuple[Hashable, State]] = {}  # folders that can be used again, as they were made
         self._changing = threading.Lock()  # of `_servers` and `_is_cancelled`
         self._is_cancelled = False
 
@@ -393,15 +394,37 @@ class Runner:
             os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     def _remember(self, case: Case, slot: Slot) -> None:
-        """Know what is in a copy of a suite's folder, so that it can be used again."""
-        if case.suite is not None and case.suite.folder is not None and not case.files and not _goes_on(case):
-            self._filled[slot.spare] = (case.suite, self.executable), state_of(slot.spare)
+        """Know what is in a folder that was filled for a case, so that it can be used again."""
+        if (content := self._content_of(case)) is not None:
+            self._filled[slot.spare] = content, state_of(slot.spare)
+
+    def _content_of(self, case: Case) -> Hashable | None:
+        """What a folder that is used again is filled with: a suite's folder, or many files; None where it is not."""
+        if _goes_on(case):
+            return None
+        if case.suite is None:
+            return case.files if len(case.files) >= MANY_FILES else None
+        return (case.suite, self.executable) if case.suite.folder is not None and not case.files else None
 
     def _is_brought_back(self, case: Case, slot: Slot) -> bool:
-        """Whether the copy that an earlier test was run in is there, and is as it was before."""
-        suite, (key, before) = case.suite, self._filled.pop(slot.spare, (None, State()))
-        if suite is None or suite.folder is None or case.files or key != (suite, self.executable):
+        """Whether the folder that an earlier run had is there, and is as it was before."""
+        content, (key, before) = self._content_of(case), self._filled.pop(slot.spare, (None, State()))
+        if content is None or key != content:
             return False
+        try:
+            if case.suite is None:  # after a change all is copied anew, lest a folder lists its files in another order
+                after = state_of(slot.spare)
+                if after != before:
+                    return False
+            else:
+                after = self._suite_brought_back(case.suite, slot, before)
+        except OSError:
+            return False
+        self._filled[slot.spare] = key, after
+        return True
+
+    def _suite_brought_back(self, suite: Suite, slot: Slot, before: State) -> State:
+        assert suite.folder is not None
         folder, program, copy = suite.folder, suite.program, self._copy_of(suite.folder)
 
         def put(name: str) -> None:
@@ -410,11 +433,7 @@ class Runner:
             if name == program:
                 self._place_program(slot.spare / name)
 
-        try:
-            self._filled[slot.spare] = key, bring_back(slot.spare, before, put)
-        except OSError:
-            return False
-        return True
+        return bring_back(slot.spare, before, put)
 
     # ---- A result ----------------------------------------------------------------------------------------------------
 

@@ -384,9 +384,12 @@ def copy_files(files: Iterable[tuple[str, Path]], target: Path) -> None:
 
     A link that leads nowhere here, as one into the folder that a case was captured in, is copied as a link.
     """
+    made = {target}
     for name, source in files:
         place = target / name
-        place.parent.mkdir(parents=True, exist_ok=True)
+        if place.parent not in made:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            made.add(place.parent)
         if source.is_dir():
             shutil.copytree(source, place, symlinks=True, dirs_exist_ok=True)
         else:
