@@ -228,6 +228,21 @@ def test_what_a_statement_sets_true_is_set_false_elsewhere() -> None:
     assert not any("seen[n]=true=false" in new for new in made_of(text, "use(i);"))
 
 
+@pytest.mark.parametrize(
+    ("done", "undone"),
+    [
+        ("*flags |= bit;", "*flags &= ~bit;"),
+        ("*flags |= bit | 1;", "*flags &= ~(bit | 1);"),
+        ("*flags &= ~bit;", "*flags |= bit;"),
+        ("*flags &= ~(bit | 1);", "*flags |= (bit | 1);"),
+        ("*flags += bit;", "*flags -= bit;"),
+    ],
+)
+def test_what_a_statement_does_is_undone_elsewhere(done: str, undone: str) -> None:
+    text = f"void f(int *flags, int bit, int c)\n{{\n    if (c == 1)\n        use(c);\n    else\n        {done}\n}}\n"
+    assert is_made(text, "        use(c);", f"{{ {undone} use(c); }}")
+
+
 def test_a_pointer_to_a_function_is_called_only_where_it_is_known() -> None:
     text = "static void each(void (*visit)(int), int n)\n{\n    visit(n);\n    puts(name);\n}\n"
     text += "static int other(int n)\n{\n    n++;\n    return n;\n}\n"

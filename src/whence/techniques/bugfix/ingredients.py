@@ -26,6 +26,8 @@ MOST_COPIES, MOST_RENAMED, MOST_LIMITS, MOST_LENGTHS = 60, 40, 30, 5
 RENAMINGS, SAME_TYPE = 4, 2  # of a statement, and variables that one can become
 _TURNED = re.compile(r"(?<= = )(?:true|false)(?=;$)|(?<= )[+-](?==)")  # what a statement that undoes another has
 _OPPOSITES = {"true": "false", "false": "true", "+": "-", "-": "+"}
+_BITS_SET, _BITS_CLEARED = re.compile(r"(.+?)\s*\|=\s*(.+);"), re.compile(r"(.+?)\s*&=\s*~\s*(.+);")
+_SIMPLE = re.compile(r"\w+|\([^()]*\)")  # what an operator can stand before
 _UNEQUAL = frozenset(("<", "<=", ">", ">=", "!="))
 _PLACES = frozenset(("identifier", "field_expression", "subscript_expression", "pointer_expression"))
 _CHANGING = frozenset(("+", "-", "*", "/", "%", "&", "|", "^"))
@@ -58,7 +60,7 @@ class Ingredients:
         for text, tier in (*self._copies(statement), *self._simple(statement), *self._renamed(statement)):
             found[text] = min(tier, found.get(text, tier))
         for text, tier in list(found.items()):
-            found.setdefault(_TURNED.sub(lambda turned: _OPPOSITES[turned[0]], text, count=1), max(tier, 1))
+            found.setdefault(_undoing(text), max(tier, 1))
         return sorted(found.items(), key=lambda item: item[1])
 
     def calls_at(self, statement: Node) -> list[str]:
@@ -261,3 +263,13 @@ class Ingredients:
             text = f"{self._source.name(left)} {operator.type}= {self._source.name(right)};"
             if operator.type in _CHANGING and self._source.name(left) in places and self.names(right) <= usable:
                 yield text, 1
+
+
+def _undoing(text: str) -> str:
+    """The statement that undoes what another one did; that one itself, where there is none."""
+    if (bits := _BITS_SET.fullmatch(text)) is not None:
+        mask = bits[2] if _SIMPLE.fullmatch(bits[2]) else f"({bits[2]})"
+        return f"{bits[1]} &= ~{mask};"
+    if (bits := _BITS_CLEARED.fullmatch(text)) is not None:
+        return f"{bits[1]} |= {bits[2]};"
+    return _TURNED.sub(lambda turned: _OPPOSITES[turned[0]], text, count=1)
