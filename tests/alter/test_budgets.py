@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 from altering import WAYS, change, instances, session, site_at, sites_at
+from hypothesis import given
+from hypothesis import strategies as st
 from snippets import Snippet, snippet
 
 from whence.alter.changes import Batch, Op, Verdict, Way
@@ -15,8 +18,8 @@ from whence.alter.streams import Request
 from whence.alter.work import Work
 from whence.probe.sites import Role
 from whence.run.cases import Case
-from whence.run.outcome import Expected, Kind
-from whence.subject.runs import run_all
+from whence.run.outcome import Expected, Kind, Outcome
+from whence.subject.runs import Runs, Tested, like_in_coverage, run_all
 from whence.subject.subject import with_cases
 
 EARLY = r"""
@@ -79,6 +82,61 @@ def test_the_lengths_of_passing_runs_are_learned_from_their_coverage(early: Snip
         with Work(subject, runs, workers=1, fresh=True) as work:
             (found,) = work.run([Request(cases[0], batch)])
         assert found.records["verdict"].tolist() == [verdict]
+
+
+KINDS = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int table(int rows)
+{
+    int sum = 0;
+    for (int i = 0; i < rows * 20000; i++)
+        sum += i & 3;
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    int last = atoi(argv[2]), i = 0;
+    if (!strcmp(argv[1], "table"))
+        printf("%d\n", table(last));
+    else {
+        while (i != last)
+            i++; // counted
+        printf("%d\n", i + (i > 5)); // wrong
+    }
+    return 0;
+}
+"""
+
+
+def test_long_runs_of_another_kind_give_no_altered_run_their_time() -> None:
+    made = snippet(KINDS)
+    failing = Case("fails", ("count", "7"), expected=Expected(b"7\n"))
+    counts = [Case(f"count {n}", ("count", str(n)), expected=Expected(b"%d\n" % n)) for n in range(6)]
+    table = Case("table", ("table", "50"), expected=Expected(b"1500000\n"))
+    subject = with_cases(made.subject, [failing, *counts, table])
+    line = KINDS[: KINDS.index("// counted")].count("\n") + 1
+    batch = Batch.single(change(subject, site_at(made, line, Role.STORE), Op.SET, 0))  # goes round for ever
+    with Work(subject, run_all(subject), workers=1, fresh=True) as work:
+        for case in (failing, counts[3]):
+            (found,) = work.run([Request(case, batch)])
+            assert found.records["verdict"].tolist() == [Verdict.TIMEOUT]
+            assert found.records["length"][0] < 20_000
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.lists(st.integers(0, 2), min_size=6, max_size=6)), min_size=1, max_size=12),
+    st.integers(1, 4),
+)
+def test_like_in_coverage_are_those_that_lack_least_of_it(rows: list[tuple[bool, list[int]]], least: int) -> None:
+    verdicts = [Outcome(Kind.PASS if passed else Kind.WRONG_OUTPUT) for passed, _ in rows]
+    tested = [Tested(Case("one"), None, verdict) for verdict in verdicts]  # type: ignore[arg-type]
+    runs = Runs(tested, np.array([counts for _, counts in rows], np.uint32))
+    executed = [{n for n, count in enumerate(counts) if count} for _, counts in rows]
+    lacking = {row: len(executed[0] - executed[row]) for row in runs.passing}
+    found = like_in_coverage(runs, 0, least)
+    assert found == [row for row in runs.passing if sum(lacking[o] < lacking[row] for o in runs.passing) < least]
 
 
 @pytest.mark.parametrize("way", WAYS)

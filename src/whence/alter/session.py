@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 EVENTS = 1 << 22
 PATIENCE = 2000  # ms that one continuation may take at least, however few hooks it meets
 MEMORY = 16 << 20  # bytes that count as the memory of the unaltered run, at least
-BUDGET = 10.0  # how many times the longer of the unaltered run and the longest passing one an altered run may take
+BUDGET = 10.0  # how many times the longer of the unaltered run and a right one an altered run may take
 LEAST_BUDGET = 10_000  # clock ticks, so that very short runs may grow
 ENDLESS = 1 << 20  # clock ticks of a run that does not end that are looked at, at least
 # Clock ticks that count as the length of such a run, at least; without a passing one ENDLESS / BUDGET.
@@ -63,7 +63,7 @@ class Session:
     """Altered runs of one case; use it in a ``with`` statement.
 
     With ``plain``, how the program itself ends, the unaltered run has to end so as well before anything is run.
-    ``reach`` is the length in clock ticks of the longest passing run: altered runs may take as long as those.
+    ``reach`` is the length in clock ticks that a right run may have, as passing ones do: altered runs may take as long.
     ``variant`` REPLAY: its runs have the addresses of those that ``trace`` records.
 
     A session belongs to one thread; others may ``cancel`` it. Raises Unusable for a case that is a command of a test
@@ -242,7 +242,7 @@ class Session:
     ) -> Results:
         """Run the continuations of a batch; each verdict is the case's oracle's.
 
-        ``budget``: how many times the longer of the unaltered run and the longest passing one a continuation may take.
+        ``budget``: how many times the longer of the unaltered run and a right one a continuation may take.
         After ``seconds``, or when the session is cancelled, the rest is left NOT_RUN. With ``outputs`` what each wrote
         is kept, and none is cut at its first wrong byte. Raises UsageError where a change does not suit its site,
         Unusable where the unaltered run does not end as the program's own does.

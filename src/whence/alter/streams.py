@@ -30,7 +30,7 @@ Rows = NDArray[np.int64]
 @dataclass(slots=True)
 class Request:
     """Continuations of one case that are to be run, with a clock budget: a multiple of the length of its unaltered run,
-    or of the longest passing run where that is longer.
+    or of a right one where that is longer.
     """
 
     case: Case

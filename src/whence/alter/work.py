@@ -20,6 +20,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whence.alter.changes import EVENT, RESULT, Observed, Results, Way
 from whence.alter.executors import Workers, cluster_workers, gone, local_workers
@@ -32,9 +33,10 @@ from whence.probe.instrument import Variant
 from whence.run.case_key import case_key
 from whence.run.cases import Case
 from whence.run.runner import Cancelled
-from whence.subject.runs import Runs, blocks_executed
+from whence.subject.runs import Runs, blocks_executed, like_in_coverage
 from whence.subject.subject import Subject
 
+ALIKE = 5  # passing cases that say how long a right run of a failing one may be, at least
 TICK = 0.1  # seconds between two looks at the clock
 GRACE = 0.4  # seconds that parts may take to end after a stop, before they are cancelled; and after that
 BUDGET, INTERRUPT = "budget", "interrupt"  # why a search was stopped
@@ -60,7 +62,8 @@ class Work:
     """Altered runs of a subject's cases; use it in a ``with`` statement.
 
     ``runs`` are those of the program itself: a case is altered only where its unaltered run ends in the same way, and
-    altered runs may take as long as the longest passing one. What ``runs`` do not hold is run when it is asked for.
+    altered runs may take as long as passing ones that are like it. What ``runs`` do not hold is run when it is asked
+    for.
     ``workers`` is the number of cores to use (all), ``cluster`` the address of a Dask scheduler, ``deadline`` when to
     stop (of ``time.monotonic``). ``progress`` is called with the continuations done and asked for so far. With
     ``fresh`` what earlier searches kept is thrown away.
@@ -95,6 +98,7 @@ class Work:
         self._begun = time.monotonic()
         self._is_open = False
         self._asked = 0
+        self._reaches: dict[int, int] = {}  # by row
         self._keys: dict[int, tuple[Case, str]] = {}  # by identity; the case is held so that it stays the same
         self._caches: dict[str, RunCache] = {}
         self._rates: dict[str, Rate] = {}
@@ -364,7 +368,7 @@ class Work:
         return self._keys[id(case)][1]
 
     def _seat(self, case: Case) -> Seat:
-        return Seat(self._place, case, self._key(case), self._way, self._signatures.get(id(case)), self._reach)
+        return Seat(self._place, case, self._key(case), self._way, self._signatures.get(id(case)), self._reach(case))
 
     @cached_property
     def _signatures(self) -> dict[int, FailureSignature]:
@@ -376,14 +380,32 @@ class Work:
             if one.case.command is None
         }
 
-    @cached_property
-    def _reach(self) -> int:
-        """The length of the longest passing run, rounded up to a power of two so that it seldom changes; 0: unknown."""
-        if self._runs is None:
+    def _reach(self, case: Case) -> int:
+        """How long a run of a failing case may be where it is right, by the passing ones that are like it; 0: unknown.
+
+        A passing case's own run is what is right. Of a case that is no case of the subject, nothing but a failing one
+        is known. Rounded up to a power of two, so that it seldom changes.
+        """
+        if self._runs is None or not self._runs.failing or not self._runs.passing:
             return 0
-        lengths = blocks_executed(self.subject, self._runs)
-        own = [int(lengths[row]) for row in self._runs.passing if self._runs.tested[row].case.command is None]
-        return 1 << (max(own, default=0) - 1).bit_length() if own else 0
+        row = self._rows.get(id(case), self._runs.failing[0])
+        if self._runs.tested[row].outcome.passed:
+            return 0
+        if row not in self._reaches:
+            near = like_in_coverage(self._runs, row, ALIKE)
+            self._reaches[row] = 1 << (int(max(self._lengths[near])) - 1).bit_length()
+        return self._reaches[row]
+
+    @cached_property
+    def _rows(self) -> dict[int, int]:
+        """The rows of the program's own runs, by the identity of their cases."""
+        assert self._runs is not None
+        return {id(one.case): row for row, one in enumerate(self._runs.tested)}
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.int64]:
+        assert self._runs is not None
+        return blocks_executed(self.subject, self._runs)
 
     def _why(self, case: Case) -> str:
         return self._why_not.get(self._key(case), "")

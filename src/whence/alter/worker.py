@@ -65,8 +65,8 @@ class Place:
 class Seat:
     """One case to run: ``key`` is the hash of its content.
 
-    ``plain`` is how the program itself ends (None: not known yet), ``reach`` the length in clock ticks of the longest
-    passing run.
+    ``plain`` is how the program itself ends (None: not known yet), ``reach`` the length in clock ticks that a
+    right run may have.
     """
 
     place: Place

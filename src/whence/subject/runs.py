@@ -470,6 +470,20 @@ def nearest_passing(runs: Runs, row: int) -> list[int]:
     return sorted(runs.passing, key=lambda other: (int(distance[other]), other))
 
 
+def like_in_coverage(runs: Runs, row: int, least: int) -> list[int]:
+    """Rows of the passing cases whose runs executed most of what that of the case in ``row`` did: at least so many, and
+    all that executed as much of it as the last of those.
+
+    What a run executed beside it does not count: of one that ended early, the whole runs are like it.
+    """
+    import numpy as np
+
+    executed = runs.counts != 0
+    lacking = np.count_nonzero(executed[row] & ~executed[runs.passing], axis=1)
+    most = np.sort(lacking)[:least][-1:]
+    return [passing for passing, number in zip(runs.passing, lacking, strict=True) if number <= most]
+
+
 def blocks_executed(subject: Subject, runs: Runs) -> NDArray[np.int64]:
     """For each row, how many blocks its run executed: the run's length."""
     import numpy as np
