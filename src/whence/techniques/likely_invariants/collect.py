@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_PASSING = 100  # of the user's passing cases that are recorded, evenly spread over all
 MOST_HELD = 1 << 25  # events of the failing runs whose traces are kept, all together
+SHORT = 0.3  # seconds of a failing run that is recorded again though the time is over: a long good run took it
 NO_DISTANCE = -1
 
 T = TypeVar("T")
@@ -76,17 +77,15 @@ def collect(
         hint = "give passing cases with --passes, or let close inputs be made (--generate)"
         raise SubjectError("no good run to compare the failing one with", "\n".join([hint, *found.left_out[:5]]))
     outcome = next(outcome for case, outcome, _ in failing if case is found.failing[0].case)
-    found.left_out += _without_unsteady(observer, found, outcome, deadline)
+    if deadline is not None and watch.first > SHORT and time.monotonic() > deadline:
+        found.left_out.append("not looked at, since the time was over: whether values differ from run to run")
+    else:
+        found.left_out += _without_unsteady(observer, found, outcome)
     return found
 
 
-def _without_unsteady(
-    observer: Observer, found: Collection, outcome: Outcome | None, deadline: float | None
-) -> Iterator[str]:
+def _without_unsteady(observer: Observer, found: Collection, outcome: Outcome | None) -> Iterator[str]:
     """Leave out the values that differ when the failing case is recorded again; what is to be said."""
-    if deadline is not None and time.monotonic() > deadline:
-        yield "not looked at, since the time was over: whether values differ from run to run"
-        return
     try:
         again = observer.failing(found.failing[0].case, outcome)
     except (SubjectError, TraceError) as error:
