@@ -12,9 +12,9 @@ from cli_tool import subject_folder
 import whence
 from whence.diagnosis.edit_search import EditSearch
 from whence.diagnosis.edits_alone import EditsAlone
-from whence.diagnosis.locate_steps import alternated
+from whence.diagnosis.locate_steps import CALLERS, FIRST, alternated, with_callers
 from whence.diagnosis.tried_edits import best_edits, has_clean, tried_edits
-from whence.findings import Entry, Findings, Statement
+from whence.findings import Entry, Findings, Statement, Symptom
 from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, Part, SourceEdit, edited, edited_line
 from whence.program.token_changes import c_tokens
@@ -342,6 +342,17 @@ def test_edits_can_be_left_out(without: tuple[str, ...]) -> None:
 def test_rankings_take_turns() -> None:
     one, other, third = (Entry(Statement("a.c", line), 1.0, 1, 1) for line in (1, 2, 3))
     assert alternated([one, other], [third, one, other]) == [one, third, other]
+
+
+def test_open_calls_at_the_symptom_come_behind_the_first_statements() -> None:
+    order = [Entry(Statement("a.c", line), 1.0, 1, 1) for line in range(1, 41)]
+    calls = [{"function": "f", "file": "a.c", "line": line} for line in (2, 30, 3, 20, 40, 39)]
+    calls.insert(2, {"function": "g", "file": None, "line": None})
+    symptom = Symptom("crash", "crashed", details={"stack": {"first": calls, "left_out": 0, "last": []}})
+    lines = [entry.statement.line for entry in with_callers(order, symptom)]
+    called = [line for line in (30, 3, 20)[:CALLERS] if line > FIRST]
+    assert lines == [*range(1, FIRST + 1), *called, *(n for n in range(FIRST + 1, 41) if n not in called)]
+    assert with_callers(order, None) == with_callers(order, Symptom("timeout", "ran on")) == order
 
 
 def test_that_there_was_no_time_for_an_edit_is_told() -> None:

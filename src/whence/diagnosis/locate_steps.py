@@ -73,6 +73,7 @@ SOLVING_MOST = 15.0  # seconds for formulas
 NOT_ASKED = "formulas were not asked, since a rule repairs all failing cases and breaks no passing one: whence formula"
 FEW_VALUES = 0.3  # of it, for pairs of values, and then for formulas, where no rule is clean and edits come next
 EDITING, EDITING_MOST = 0.6, 25.0  # of what is left then, and seconds, for edits of the source
+FIRST, CALLERS = 10, 4  # statements that edits are tried at before those of so many open calls
 CONFIRMING = 0.5  # of what is left then, for compiling changes
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
 TELLING, TELLING_MOST = 0.85, 12.0  # of it, and seconds, for the chain
@@ -440,7 +441,7 @@ class Diagnosis:
         """Try edits of the source, where it is known what is right, and no rule repairs all and breaks nothing."""
         if not (mended := self.mended_by_edits()):
             return
-        order = alternated(self.joined().ranking, self.base.ranking)
+        order = with_callers(alternated(self.joined().ranking, self.base.ranking), self.base.symptom)
         seconds = min(EDITING * self.left, EDITING_MOST)
         end = time.monotonic() + seconds
         pairs = [row for one in self.found for row in one.parts.get("pairs", [])]
@@ -522,3 +523,18 @@ def alternated(*rankings: Sequence[Entry]) -> list[Entry]:
             if entry is not None:
                 found.setdefault(entry.statement, entry)
     return list(found.values())
+
+
+def with_callers(order: Sequence[Entry], symptom: Symptom | None) -> list[Entry]:
+    """The entries with the innermost open calls at the symptom behind the first ones.
+
+    What should have kept the program from being there, or is missing before, stands beside these calls; but other runs
+    come there as well, and so they are late in the ranking.
+    """
+    stack = symptom.details.get("stack") if symptom is not None else None
+    calls = stack["first"][1 : 1 + CALLERS] if stack else []
+    wanted = [Statement(call["file"], call["line"]) for call in calls if call["file"] is not None]
+    first = list(order[:FIRST])
+    later = {entry.statement: entry for entry in order[FIRST:]}
+    forward = [later.pop(statement) for statement in wanted if statement in later]
+    return [*first, *forward, *later.values()]

@@ -1,14 +1,15 @@
 """How likely each of a statement's candidate edits is to be its fix.
 
-Key idea: fixes of a kind are made so often, and that is shared by all candidates of the kind that a statement has. One
-of three comparison operators is a likelier fix than one of three hundred sums, also where sums are mended as often.
+Key idea: fixes of a kind are made so often, and that is shared by all candidates of the kind that a statement has,
+those of each tier half as much as those of the one before. One of three comparison operators is a likelier fix than one
+of three hundred sums, also where sums are mended as often, and a copy of the statement above than a sum made up.
 An edit is of two kinds, by its most general description ("change an operator") and by its most special one ("change <
 into <="), of which there are few fixes to know; the chances by both are multiplied.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
@@ -16,6 +17,7 @@ from whence.program.source_edits import SourceEdit
 from whence.techniques.bugfix.descriptions import describe
 from whence.techniques.bugfix.knowledge import Scenario
 
+TIER = 0.5  # how likely an edit is, to one of the tier before
 UNSEEN = 1.0  # times that a fix counts as made beside those that are known: there are kinds that nobody has told of
 
 
@@ -25,11 +27,18 @@ def fixes_made(scenarios: Iterable[Scenario]) -> Counter[str]:
 
 
 def likeliest_first(edits: Iterable[tuple[int, SourceEdit]], made: Mapping[str, int]) -> list[SourceEdit]:
-    """The edits of a statement, given with their tiers; equally likely ones by tier, then by size."""
+    """The edits of a statement, given with their tiers; equally likely ones by tier, then by size.
+
+    Of the corpus' 212 fixes 46 are among the first three of their statement and 76 among the first ten (``bench.fixes
+    --held``); where a tier counts for a quarter or nothing there are 43, for an eighth 39.
+    """
     known = [(kinds_of(edit), tier, edit) for tier, edit in edits]
-    candidates = Counter(kind for kinds, _, _ in known for kind in set(kinds))
-    chance = {kind: (made.get(kind, 0) + UNSEEN) / number for kind, number in candidates.items()}
-    known.sort(key=lambda one: (-chance[one[0][0]] * chance[one[0][1]], one[1], one[2].size))
+    shares = defaultdict[str, float](float)
+    for kinds, tier, _ in known:
+        for kind in set(kinds):
+            shares[kind] += TIER**tier
+    chance = {kind: (made.get(kind, 0) + UNSEEN) / share for kind, share in shares.items()}
+    known.sort(key=lambda one: (-chance[one[0][0]] * chance[one[0][1]] * TIER ** (2 * one[1]), one[1], one[2].size))
     return [edit for _, _, edit in known]
 
 
