@@ -393,7 +393,8 @@ class Work:
             return 0
         if row not in self._reaches:
             near = like_in_coverage(self._runs, row, ALIKE)
-            self._reaches[row] = 1 << (int(max(self._lengths[near])) - 1).bit_length()
+            own = [int(self._lengths[at]) for at in near if self._runs.tested[at].case.command is None]
+            self._reaches[row] = 1 << (max(own) - 1).bit_length() if own else 0
         return self._reaches[row]
 
     @cached_property
