@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.real.programs import HERE, chosen_recipes, ensure_built
 from whence.run.cases import Case
-from whence.run.runner import learn_expected
+from whence.run.expectations import learn_expected
 from whence.subject.subject import Subject, with_cases
 
 PROGRAMS = ("gzip", "grep", "sed", "bc", "diffutils")

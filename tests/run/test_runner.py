@@ -10,41 +10,23 @@ from pathlib import Path
 
 import pytest
 from processes import as_from_a_shell
-from run_programs import PLAIN, SERVED, STARTED, subject
+from run_programs import LIMITS, PATIENCE, PLAIN, SERVED, STARTED, subject, suite_case
 
 from whence.errors import SubjectError, TraceError
 from whence.run import sandbox
-from whence.run.cases import Case, Suite
+from whence.run.cases import Case
 from whence.run.oracle import judge
-from whence.run.outcome import Expected, Kind, Rule
+from whence.run.outcome import Kind
 from whence.run.result import RunResult
 from whence.run.runner import (
-    MANY_FILES,
     Cancelled,
     Interrupted,
     RunLost,
     Runner,
     ServerLost,
     TraceRequest,
-    find_flaky,
-    learn_expected,
 )
 from whence.run.sandbox import Limits
-
-PATIENCE = 60.0  # seconds for something to come, on a machine that does something else
-LIMITS = Limits(time=PATIENCE, memory=1 << 28, output=1 << 20, processes=40)
-
-
-@pytest.fixture(scope="module", params=[SERVED, PLAIN, STARTED])
-def runner(request):
-    with Runner(subject(request.param), LIMITS, name="./subject", coverage=request.param != PLAIN) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def served():
-    with Runner(subject(SERVED), LIMITS, name="./subject") as made:
-        yield made
 
 
 def run(runner: Runner, *arguments: str, **more: object) -> RunResult:
@@ -105,19 +87,6 @@ def test_files_are_private_copies(runner, tmp_path):
     assert run(runner, "write", "sub/data", files=files).stdout == b"ok\n"
     assert source.read_text() == "mine"
     assert run(runner, "list", files=files).stdout == b"sub\n"
-
-
-def test_a_folder_with_many_files_is_used_again_as_long_as_runs_leave_it_as_it_was(runner, tmp_path):
-    sources = [tmp_path / f"{number:02}" for number in range(MANY_FILES)]
-    for source in sources:
-        source.write_text(source.name)
-    files = tuple((source.name, source) for source in sources)
-    steps = [("read", "07"), ("write", "07"), ("read", "07"), ("write", "new"), ("list",), ("read", "07")]
-    results = runner.run_cases([Case("case", step, files=files) for step in steps * 20])
-    right = [b"07\n", b"ok\n", b"07\n", b"ok\n", b"".join(b"%02d\n" % n for n in range(MANY_FILES)), b"07\n"]
-    assert [b"".join(sorted(result.stdout.splitlines(keepends=True))) for result in results] == right * 20
-    sources[7].write_text("another")
-    assert run(runner, "read", "07", files=(*files[:7], ("07", sources[8]), *files[8:])).stdout == b"08\n"
 
 
 def test_what_is_tidied_up_after_the_end_leaves_no_folder():
@@ -263,46 +232,6 @@ def test_trace_is_requested(kind, tmp_path):
 # ---- Test suites -----------------------------------------------------------------------------------------------------
 
 
-def suite_case(folder: Path, command: str, fresh: bool = True, **more: object) -> Case:
-    suite = Suite(folder, "bin/prog", fresh)
-    return Case("s", command=command, suite=suite, rule=Rule.STATUS, expected=Expected(), **more)  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def suite_folder(tmp_path):
-    folder = tmp_path / "suite"
-    (folder / "bin").mkdir(parents=True)
-    (folder / "bin/prog").write_text("#!/bin/sh\necho the user's own\n")
-    os.utime(folder / "bin/prog", (1000, 1000))
-    return folder
-
-
-def test_suite_runs_our_program_in_a_copy(runner, suite_folder):
-    result = runner.run_case(suite_case(suite_folder, "bin/prog echo x && echo y > new && stat -c %Y bin/prog"))
-    assert result.stdout == b"bin/prog\necho\nx\n1000\n"
-    assert [path.name for path in suite_folder.iterdir()] == ["bin"]
-    assert (suite_folder / "bin/prog").read_text().startswith("#!/bin/sh")
-
-
-def test_suite_copies_are_fresh_unless_said_otherwise(served, suite_folder):
-    count = "echo x >> log; wc -l < log"
-    fresh = served.run_cases([suite_case(suite_folder, count) for _ in range(3)])
-    assert [result.stdout for result in fresh] == [b"1\n"] * 3
-    for _ in range(2):
-        once = served.run_cases([suite_case(suite_folder, count, fresh=False) for _ in range(3)])
-        assert [result.stdout for result in once] == [b"1\n", b"2\n", b"3\n"]
-
-
-def test_a_case_that_leaves_files_may_follow_a_suite(served, suite_folder):
-    """What the suite's test ran in is kept, to be used again; the next case's files need the same place."""
-    for _ in range(3):
-        assert served.run_case(suite_case(suite_folder, "echo x > log; cat log")).stdout == b"x\n"
-        plain = Case("p", command="echo y > new; ls", rule=Rule.STATUS, expected=Expected())
-        assert served.run_case(plain).stdout == b"new\n"
-        left = served.run_case(Case("f", ("write", "file"), expected=Expected(status=None)))
-        assert left.status is not None
-
-
 def test_suite_accumulates_coverage_and_traces(suite_folder, tmp_path):
     with Runner(subject(SERVED), LIMITS, coverage=True) as runner:
         case = suite_case(suite_folder, "bin/prog echo; bin/prog crash; bin/prog exit 3")
@@ -320,35 +249,6 @@ def test_skipped_test_is_no_failure(served, suite_folder):
     assert outcome.kind is Kind.SKIPPED
     assert not outcome.failed
     assert not outcome.passed
-
-
-# ---- What runs tell about cases --------------------------------------------------------------------------------------
-
-
-def test_flaky_cases_are_named(runner):
-    cases = [Case("steady", ("echo",), expected=Expected()), Case("flaky", ("pid",), expected=Expected())]
-    assert [case.name for case in find_flaky(cases, runner)] == ["flaky"]
-
-
-def test_files_that_are_left_are_learned_and_compared(runner, tmp_path):
-    given = (("same", tmp_path / "same"), ("data", tmp_path / "data"))
-    for _, path in given:
-        path.write_text("mine")
-    (learned,) = learn_expected([Case("open", ("write", "data"), files=given)], runner)
-    assert learned.expected.files == (("data", b"written"),)
-    assert judge(learned, runner.run_case(learned)).passed
-    other = Case("other", ("write", "same"), files=given, expected=learned.expected)
-    outcome = judge(other, runner.run_case(other))
-    assert outcome.text == "file data differs from byte 1 on (line 1)"
-
-
-def test_expectations_are_learned_where_missing(served):
-    given = Case("given", ("echo",), expected=Expected(b"other"))
-    learned = learn_expected([given, Case("open", ("exit", "3"))], served)
-    assert learned[0] is given
-    assert learned[1].expected == Expected(b"", b"", 3)
-    with pytest.raises(SubjectError, match=r"case bad: .* right by definition.* SIGSEGV"):
-        learn_expected([Case("bad", ("crash",))], served)
 
 
 # ---- What goes wrong -------------------------------------------------------------------------------------------------

@@ -12,7 +12,12 @@ import tempfile
 from pathlib import Path
 
 from whence.build.toolchain import find_toolchain, whence_home
+from whence.run.cases import Case, Suite
+from whence.run.outcome import Expected, Rule
+from whence.run.sandbox import Limits
 
+PATIENCE = 60.0  # seconds for something to come, on a machine that does something else
+LIMITS = Limits(time=PATIENCE, memory=1 << 28, output=1 << 20, processes=40)
 RUNTIME = Path(__file__).parents[2] / "src/whence/probe/runtime"
 
 STAND_IN = r"""
@@ -243,3 +248,9 @@ def _compile(sources: dict[str, str], flags: list[str], target: Path) -> None:
         command = toolchain.call([*flags, *(name for name in sources if name.endswith(".c"))])
         subprocess.run(command, cwd=folder, env=toolchain.environment(), check=True)
         Path(folder, "program").rename(target)
+
+
+def suite_case(folder: Path, command: str, fresh: bool = True, **more: object) -> Case:
+    """A test of a suite in the folder, whose program is ``bin/prog``."""
+    suite = Suite(folder, "bin/prog", fresh)
+    return Case("s", command=command, suite=suite, rule=Rule.STATUS, expected=Expected(), **more)  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 Cases come from a configuration (``load_cases``) or from the command line (``cases_from_options``). A case
 whose right output only a program can tell (a reference program, or the subject itself for cases that pass by
-definition) has no expectation yet; ``runner.learn_expected`` fills it in.
+definition) has no expectation yet; ``expectations.learn_expected`` fills it in.
 """
 
 from __future__ import annotations

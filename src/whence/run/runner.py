@@ -9,32 +9,26 @@ from __future__ import annotations
 import errno
 import math
 import os
-import shutil
 import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whence.errors import SubjectError, TraceError, WhenceError
 from whence.run import protocol
-from whence.run.brought_back import State, bring_back, state_of
-from whence.run.cases import Case, Suite
-from whence.run.compare import first_difference, unsteady_place
-from whence.run.left_files import changed_files, left_files
-from whence.run.oracle import judge
-from whence.run.outcome import Expected, Rule
+from whence.run.case_folders import CaseFolders, goes_on
+from whence.run.cases import Case
+from whence.run.left_files import left_files
 from whence.run.protocol import Job, Paths, Reply
 from whence.run.result import LeftFile, RunResult
-from whence.run.sandbox import DEFAULT_LIMITS, Limits, Sandbox, Slot, copy_files, remove_tree
+from whence.run.sandbox import DEFAULT_LIMITS, Limits, Sandbox, Slot, remove_tree
 from whence.run.schedule import Followed
 from whence.run.server import Server, has_server
-from whence.run.suite_copy import SuiteCopy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +39,6 @@ if TYPE_CHECKING:
 AHEAD = 16  # jobs in flight
 PATIENCE = 15.0  # seconds beyond a run's limit after which a server that does not answer counts as lost
 SHADOW = 0x3000000000 + 0x100000000000 + 0x100000000  # address space of a suppressed run, as in suppress/suppress.c
-MANY_FILES = 20  # of a case, from which on a folder that a run has left as it was is used again
 AHEAD_SUITE = 2  # each of them takes a copy of a whole folder
 SHELL = Path("/bin/sh")
 OF_THE_SANDBOX = (protocol.AT_FOLDER, protocol.AT_INPUT, protocol.AT_OUTPUT, protocol.AT_ERRORS, protocol.AT_MATRIX)
@@ -147,8 +140,7 @@ class Runner:
         self.native = has_server(self.executable)
         self.sandbox = Sandbox()
         self._servers: dict[bool, Server] = {}  # by whether they run the shell
-        self._copies: dict[Path, SuiteCopy] = {}
-        self._filled: dict[Path, tuple[Hashable, State]] = {}  # folders that can be used again, as they were made
+        self._folders = CaseFolders(self.sandbox, self.executable)
         self._changing = threading.Lock()  # of `_servers` and `_is_cancelled`
         self._is_cancelled = False
 
@@ -231,7 +223,7 @@ class Runner:
                 self._send(batch, request, row)
             while batch.flights:
                 yield self._land(batch, deadline)
-            if batch.slots[0].spare not in self._filled:
+            if not self._folders.is_known(batch.slots[0]):
                 remove_tree(batch.slots[0].spare)
         except TimeoutError:
             return  # what is in flight is ended below
@@ -258,7 +250,7 @@ class Runner:
     def _new_batch(self, requests: list[_Request], is_command: bool) -> _Batch:
         ahead = AHEAD
         if is_command:
-            ahead = 1 if any(_goes_on(request.case) for request in requests) else AHEAD_SUITE
+            ahead = 1 if any(goes_on(request.case) for request in requests) else AHEAD_SUITE
         batch = _Batch(self._server(is_command), self.sandbox.slots(ahead), self.native and not is_command)
         if self.coverage and batch.native and batch.server.sites:
             batch.matrix_path = self.sandbox.new_path("matrix")
@@ -299,14 +291,8 @@ class Runner:
         except UnicodeEncodeError as error:
             raise SubjectError(f"case {case.name}: an argument or variable cannot be passed on: {error}") from error
         job.row = row if batch.matrix is not None else -1
-        if fill := self._folder_of(case):
-            goes_on = _goes_on(case) and slot.spare.exists() and slot.spare not in self._filled
-            if not goes_on and not self._is_brought_back(case, slot):
-                self.sandbox.prepare(slot, fill)
-                self._remember(case, slot)
+        if self._folders.make_ready(case, slot):
             job.flags |= protocol.PREPARED
-        elif self._filled.pop(slot.spare, None):
-            remove_tree(slot.spare)  # where the server puts what this case leaves
         try:
             batch.server.send(job)
         except ValueError as error:
@@ -368,73 +354,6 @@ class Runner:
             settings["WHENCE_RING"] = str(int(trace.ring))
         return settings
 
-    def _folder_of(self, case: Case) -> Callable[[Path], None] | None:
-        """What fills the case's working folder, or None when it starts empty."""
-        if case.suite is not None:
-            return partial(self._copy_suite, case)
-        return partial(copy_files, case.files) if case.files else None
-
-    def _copy_suite(self, case: Case, target: Path) -> None:
-        suite = case.suite
-        assert suite is not None
-        if suite.folder is not None:
-            self._copy_of(suite.folder).make(target, self.sandbox.work)
-        if suite.program is not None:
-            self._place_program(target / suite.program)
-        copy_files(case.files, target)
-
-    def _copy_of(self, folder: Path) -> SuiteCopy:
-        return self._copies.setdefault(folder, SuiteCopy(folder))
-
-    def _place_program(self, place: Path) -> None:
-        times = place.stat() if place.exists() else None
-        place.unlink(missing_ok=True)
-        shutil.copy2(self.executable, place)
-        if times:  # make must not think that anything has changed
-            os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
-
-    def _remember(self, case: Case, slot: Slot) -> None:
-        """Know what is in a folder that was filled for a case, so that it can be used again."""
-        if (content := self._content_of(case)) is not None:
-            self._filled[slot.spare] = content, state_of(slot.spare)
-
-    def _content_of(self, case: Case) -> Hashable | None:
-        """What a folder that is used again is filled with: a suite's folder, or many files; None where it is not."""
-        if _goes_on(case):
-            return None
-        if case.suite is None:
-            return case.files if len(case.files) >= MANY_FILES else None
-        return (case.suite, self.executable) if case.suite.folder is not None and not case.files else None
-
-    def _is_brought_back(self, case: Case, slot: Slot) -> bool:
-        """Whether the folder that an earlier run had is there, and is as it was before."""
-        content, (key, before) = self._content_of(case), self._filled.pop(slot.spare, (None, State()))
-        if content is None or key != content:
-            return False
-        try:
-            if case.suite is None:  # after a change all is copied anew, lest a folder lists its files in another order
-                after = state_of(slot.spare)
-                if after != before:
-                    return False
-            else:
-                after = self._suite_brought_back(case.suite, slot, before)
-        except OSError:
-            return False
-        self._filled[slot.spare] = key, after
-        return True
-
-    def _suite_brought_back(self, suite: Suite, slot: Slot, before: State) -> State:
-        assert suite.folder is not None
-        folder, program, copy = suite.folder, suite.program, self._copy_of(suite.folder)
-
-        def put(name: str) -> None:
-            if os.path.lexists(folder / name):
-                copy.make_one(name, slot.spare, self.sandbox.work)
-            if name == program:
-                self._place_program(slot.spare / name)
-
-        return bring_back(slot.spare, before, put)
-
     # ---- A result ----------------------------------------------------------------------------------------------------
 
     def _land(self, batch: _Batch, deadline: float) -> RunResult:
@@ -463,7 +382,7 @@ class Runner:
         )
         if result.status == protocol.START_FAILED and stderr.startswith(b"whence: cannot "):
             raise TraceError(f"case {flight.case.name}: {stderr.decode(errors='replace').splitlines()[0][8:]}")
-        is_used_again = _goes_on(flight.case) or flight.slot.spare in self._filled
+        is_used_again = goes_on(flight.case) or self._folders.is_known(flight.slot)
         if reply.flags & protocol.SPARE_USED and not is_used_again:
             remove_tree(flight.slot.spare)
         batch.flights.popleft()
@@ -516,11 +435,6 @@ def _kept(trace: TraceRequest) -> int:
     return (protocol.RING if trace.ring else 0) | (protocol.END_AT_LIMIT if trace.end_at_limit else 0)
 
 
-def _goes_on(case: Case) -> bool:
-    """Whether the case runs in the folder that the case before it has left."""
-    return case.suite is not None and not case.suite.fresh
-
-
 def _counters_of(slot: Slot) -> Path:
     """The file that an instrumented program without a server counts into."""
     return slot.stdout.with_suffix(".counters")
@@ -535,67 +449,3 @@ def _map_matrix(path: Path, rows: int, sites: int) -> Counters:
     import numpy as np
 
     return np.memmap(path, np.uint32, "w+", shape=(rows, sites))
-
-
-# ---- What runs tell about cases --------------------------------------------------------------------------------------
-
-
-def learn_expected(cases: Sequence[Case], runner: Runner, progress: Progress | None = None) -> list[Case]:
-    """Return the cases with the expectations that are missing taken from runs of a program that is right.
-
-    That is a reference program, or the subject itself for cases that pass by definition. Raises SubjectError
-    when it crashes or does not end.
-    """
-    open_cases = [case for case in cases if case.expected is None]
-    results = runner.run_cases(open_cases, progress=progress)
-    again = _again([result.case for result in results if result.files], runner)
-    learned = iter([_observed(result, again.get(id(result.case), result)) for result in results])
-    return [replace(case, expected=next(learned)) if case.expected is None else case for case in cases]
-
-
-def _again(cases: list[Case], runner: Runner) -> dict[int, RunResult]:
-    """Another run of each case, by its identity."""
-    return {id(case): result for case, result in zip(cases, runner.run_cases(cases), strict=True)}
-
-
-def _observed(result: RunResult, again: RunResult) -> Expected:
-    """What a run gave that is right by definition. Raises SubjectError where it crashed or did not end."""
-    if result.timed_out or result.signal:
-        how = judge(result.case, result).text
-        raise SubjectError(
-            f"case {result.case.name}: its own output is right by definition, but the program was {how}",
-            "take the case out of those that pass, or say what it should print",
-        )
-    return right_by(result, again)
-
-
-def right_by(result: RunResult, again: RunResult, names: Iterable[str] = ()) -> Expected:
-    """What a run gave, and the files that it has changed, or that have these ``names``, if another run of the case
-    leaves the same.
-
-    What the case's comparison takes for the same is the same.
-    """
-    chosen = {*names, *changed_files(result.case.files, result.files)} if result.files and again.files else set()
-    mine, theirs = ({n: run.files[n].content for n in chosen & run.files.keys()} for run in (result, again))
-    how, both = result.case.comparison, mine.keys() & theirs.keys()
-    other = {name for name in both if first_difference(mine[name], theirs[name], how)}
-    steady = sorted((both - other) | (chosen - mine.keys() - theirs.keys()))
-    files = tuple((name, mine.get(name)) for name in steady)
-    unsteady = [(name, unsteady_place(mine[name], theirs[name])) for name in sorted(other)] if how.files else []
-    return Expected(result.stdout, result.stderr, result.status, files, tuple(unsteady))
-
-
-def find_flaky(cases: Sequence[Case], runner: Runner, progress: Progress | None = None) -> list[Case]:
-    """Run the cases twice and return those whose two runs differ in outcome, status or output.
-
-    Cases whose output is not what is judged (test suites) are compared by outcome alone.
-    """
-    results = runner.run_cases([*cases, *cases], progress=progress)
-    count = len(cases)
-    return [case for i, case in enumerate(cases) if _differ(results[i], results[count + i])]
-
-
-def _differ(first: RunResult, second: RunResult) -> bool:
-    if judge(first.case, first).kind is not judge(second.case, second).kind:
-        return True
-    return first.case.rule is Rule.OUTPUT and first.observed != second.observed

@@ -21,11 +21,12 @@ from whence.build.toolchain import whence_home
 from whence.errors import WhenceError
 from whence.run.cases import Case, Place
 from whence.run.config import FILE_NAME, SubjectConfig
+from whence.run.expectations import right_by
 from whence.run.invocations import Invocation
 from whence.run.oracle import judge
 from whence.run.outcome import Expected
 from whence.run.result import RunResult
-from whence.run.runner import RunLost, Runner, right_by
+from whence.run.runner import RunLost, Runner
 from whence.run.taken_apart import Judged, TestRun, take_apart, with_crashes, with_printed_failures
 from whence.run.verdicts import FAILING
 from whence.subject.captured_cases import CapturedCases, Keeper, manifest_of

@@ -39,7 +39,8 @@ from whence.program.expression import Expressions, explain
 from whence.program.program import Program
 from whence.run.cases import Case, following_children, load_cases
 from whence.run.config import SubjectConfig
-from whence.run.runner import RunLost, Runner, learn_expected
+from whence.run.expectations import learn_expected
+from whence.run.runner import RunLost, Runner
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
 from whence.run.schedule import DEFAULT, read_schedule
 from whence.subject.own_build import built_program, quick_folder
