@@ -12,6 +12,7 @@ from whence.techniques.bugfix.suspects import Suspects
 COUNT = """\
 typedef unsigned char byte;
 struct record { char name[16]; byte total; };
+static uint8_t few(unsigned short int most) { return most; }
 static char line[80];
 static int spare;
 static int sum_of(struct record *record, short start, const char *words)
@@ -45,6 +46,7 @@ def alone(place: str) -> set[str]:
         ("sum = start", "long sum, c;"),  # of what it names, wherever that is declared
         ("sum = start", "static int sum_of(struct record *record, int start, const char *words)"),
         ("record->total", "struct record { char name[16]; int total; };"),
+        ("return most", "static uint8_t few(int most) { return most; }"),
         ("line[start]", "static char line[81];"),
         ("line[start]", "static char line[160];"),
         ("line[start]", "static int sum_of(struct record *record, short start, const unsigned char *words)"),

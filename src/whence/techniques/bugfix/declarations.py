@@ -24,14 +24,12 @@ _OF_SMALL = ("int", "unsigned", "long", "size_t")
 _OTHERS = {  # what a type is mended into most; those that are not listed are small
     **dict.fromkeys(("char", "signed char"), ("int", "unsigned char", "long", "size_t")),
     "int": ("long", "unsigned", "double", "size_t"),
-    **dict.fromkeys(
-        ("unsigned", "unsigned int", "size_t", "unsigned long"), ("int", "long", "unsigned long", "size_t")
-    ),
-    **dict.fromkeys(("long", "long int", "double"), ("int", "long", "double", "unsigned long")),
+    **dict.fromkeys(("unsigned", "size_t", "unsigned long"), ("int", "long", "unsigned long", "size_t")),
+    **dict.fromkeys(("long", "double"), ("int", "long", "double", "unsigned long")),
     "float": ("double",),
     **dict.fromkeys(BOOLS, ("int", "long", "double")),
 }
-_SMALL = CHARACTERS | BOOLS | {"float", "short", "unsigned short"}
+_SMALL = CHARACTERS | BOOLS | {"float", "short", "unsigned short", "int8_t", "uint8_t", "int16_t", "uint16_t"}
 WIDER, LIKELY, POSSIBLE = 0, 1, 2  # tiers
 
 

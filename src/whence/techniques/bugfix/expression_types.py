@@ -24,10 +24,11 @@ CHARACTERS = frozenset(("char", "signed char", "unsigned char"))
 TRUTHS = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
 _INTEGERS = frozenset(
     [
-        *("short", "int", "long", "long long", "unsigned", "unsigned int", "unsigned short", "unsigned long"),
-        *("unsigned long long", "size_t", "ssize_t", "ptrdiff_t", "long int", "time_t", "off_t"),
+        *("short", "int", "long", "long long", "unsigned", "unsigned short", "unsigned long"),
+        *("unsigned long long", "size_t", "ssize_t", "ptrdiff_t", "time_t", "off_t"),
     ]
 )
+_SPECIFIERS = frozenset(("signed", "unsigned", "short", "long", "int"))  # which stand in any order
 _FIXED = re.compile(r"u?int(?:\d+|_fast\d+|_least\d+|max|ptr)_t")
 _LIBRARY = {
     **dict.fromkeys(("strlen", "strspn", "strcspn"), "size_t"),
@@ -42,6 +43,15 @@ _LIBRARY = {
 def is_integer(type_: str) -> bool:
     """Whether a type is one of whole numbers, characters among them."""
     return type_ in _INTEGERS or type_ in CHARACTERS or bool(_FIXED.fullmatch(type_))
+
+
+def plainly(type_: str) -> str:
+    """One name of a type of whole numbers for the many that C has: ``unsigned`` for ``int unsigned``; others stay."""
+    words = type_.split()
+    if not words or not _SPECIFIERS.issuperset(words):
+        return type_
+    sizes = sorted(word for word in words if word in ("short", "long"))
+    return " ".join(["unsigned", *sizes] if "unsigned" in words else sizes or ["int"])
 
 
 def is_number(type_: str) -> bool:
@@ -87,7 +97,7 @@ class ExpressionTypes:
             if known is None or known == base:
                 break
             base, stars = known.rstrip("* "), stars + known.count("*")
-        return f"{base} {'*' * stars}".strip()
+        return f"{plainly(base)} {'*' * stars}".strip()
 
     def enumerators(self, type_: str) -> list[str]:
         """The constants of an enumeration."""
