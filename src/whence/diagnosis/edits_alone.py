@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
 ALONE, AT_ONCE = 48, 8  # edits that are tried, and at a time
-FIRST = 0.3  # of the time for edits, for those that are tried before joint builds: wider types
+FIRST, FIRST_ALONE = 0.3, 24  # of the time for edits, and how many, are tried before joint builds: wider types
 
 
 def end_of_first(deadline: float) -> float:

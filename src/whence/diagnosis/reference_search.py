@@ -21,7 +21,7 @@ from whence.dependence.predicate_switching import Failing
 from whence.dependence.slices import symptom_start
 from whence.diagnosis.edit_trials import EditTrials
 from whence.diagnosis.edited_program import edited_program
-from whence.diagnosis.edits_alone import ALONE, AT_ONCE, EditsAlone, end_of_first
+from whence.diagnosis.edits_alone import ALONE, FIRST_ALONE, EditsAlone, end_of_first
 from whence.diagnosis.likely_edits import likely_edits
 from whence.diagnosis.own_verdict import files_of_tests
 from whence.diagnosis.spectrum_and_slice import Evidence
@@ -383,7 +383,7 @@ class _Edits(Finder):
         statements = [(at.file, at.line) for at in ranking if at.file in files]
         deadline = work.deadline if work.deadline is not None else time.monotonic() + investigation.clock.left
         suspects = Suspects(files, statements, known_fixes(subject.folder))
-        wider = list(islice(suspects.wider_types(), AT_ONCE))
+        wider = list(islice(suspects.wider_types(), FIRST_ALONE))
         others = list(islice(suspects.alone(), len(wider), ALONE))
         alone = EditsAlone(subject, investigation.runs, suspects.sources)
         found = next(alone.passing(wider, end_of_first(deadline)), None)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whence.diagnosis.edit_trials import EditTrials
-from whence.diagnosis.edits_alone import AT_ONCE, EditsAlone, end_of_first
+from whence.diagnosis.edits_alone import FIRST_ALONE, EditsAlone, end_of_first
 from whence.diagnosis.likely_edits import likely_edits
 from whence.findings import Entry, Statement, plural
 from whence.program.c_source import CSource
@@ -100,7 +100,7 @@ def tried_edits(
     alone = EditsAlone(subject, runs, sources)
     wider = [
         (float(size(sources[edit.file], edit)), Sieved(edit, tuple(rows), ran=len(runs.passing)))
-        for edit in alone.passing(list(islice(suspects.wider_types(), AT_ONCE)), end_of_first(deadline))
+        for edit in alone.passing(list(islice(suspects.wider_types(), FIRST_ALONE)), end_of_first(deadline))
     ]
     further = others_alike(runs, rows, FURTHER)
     trials = EditTrials(

@@ -76,7 +76,7 @@ class FileCandidates:
         self._entries = EntryChanges(scope)
         self._declarations = DeclarationChanges(scope, terms.types)
 
-    def on(self, line: int) -> Iterator[tuple[int, SourceEdit]]:
+    def on(self, line: int) -> Iterator[tuple[float, SourceEdit]]:
         """The edits of what stands on a line, each with its tier; the same text may be made by two of them."""
         for unit in self._units_on(line):
             for splice in (*self._expressions.of(unit), *self._terms.of(unit)):
@@ -92,7 +92,7 @@ class FileCandidates:
             for splice in self._entries.of(table, entry):
                 yield splice.tier, self._in_unit(table, splice, line)
 
-    def alone(self, line: int) -> Iterator[tuple[int, SourceEdit]]:
+    def alone(self, line: int) -> Iterator[tuple[float, SourceEdit]]:
         """The edits that no running program can choose, each with its tier: of the declarations on a line.
 
         And of those of what stands there names, wherever they are.

@@ -63,7 +63,9 @@ class DeclarationChanges:
         kind = node.child_by_field_name("type")
         if kind is None or not declarators:
             return
-        points = all(any(n.type == "pointer_declarator" for n in walk(one)) for one in declarators)
+        texts = ["array_declarator"] if self._resolved(self._source.name(kind)) in CHARACTERS else []
+        indirect = ("pointer_declarator", *texts)
+        points = all(any(n.type in indirect for n in walk(one)) for one in declarators)
         yield from ((_text(kind, new), tier) for new, tier in self._types(self._source.name(kind), points))
         for declarator in declarators:
             if declarator.type in ("identifier", "pointer_declarator") and self._has_no_value(node):
@@ -82,16 +84,17 @@ class DeclarationChanges:
     def _types(self, written: str, points: bool) -> Iterator[tuple[str, int]]:
         """Other types than one, as it is written, each with its tier.
 
-        What pointers lead to becomes another kind of character alone.
+        What pointers lead to, and a text, becomes another kind of character alone.
         """
         old = self._resolved(" ".join(written.split()))
         if not is_number(old) and old not in BOOLS:
             return
-        first = WIDER if old in _SMALL and not points else LIKELY
+        signs = old in CHARACTERS  # which they may have been given by mistake, too
+        wider = 1 + signs if old in _SMALL and not points else 0
         for new in _OTHERS.get(old, _OF_SMALL):
             if new not in (old, written) and (not points or {old, new} <= CHARACTERS):
-                yield new, first
-                first = LIKELY
+                yield new, WIDER if wider > 0 else LIKELY
+                wider -= 1
 
     def _larger(self, size: str) -> tuple[str, ...]:
         """Larger sizes of an array."""

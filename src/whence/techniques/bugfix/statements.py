@@ -10,6 +10,7 @@ from whence.program.c_source import declared_name, is_leaf, is_listed, is_statem
 from whence.program.source_edits import Kind, Part
 from whence.techniques.bugfix.conditions import Conditions, decides
 from whence.techniques.bugfix.expression_types import BOOLS, is_integer, is_pointer
+from whence.techniques.bugfix.fitting import Fitting
 from whence.techniques.bugfix.ingredients import Ingredients
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.terms import Terms
@@ -21,7 +22,7 @@ MOST_CHECKS, MOST_LEAVES, MOST_CALLS, MOST_MOVES = 70, 5, 12, 6
 _LOOPS = frozenset(("for_statement", "while_statement", "do_statement"))
 _ENDING = frozenset(("return_statement", "break_statement", "continue_statement"))
 
-Change = tuple[tuple[Part, ...], int]  # the parts of an edit, and its tier
+Change = tuple[tuple[Part, ...], float]  # the parts of an edit, and its tier
 
 
 class StatementChanges:
@@ -30,7 +31,7 @@ class StatementChanges:
     def __init__(self, scope: Scope, terms: Terms, conditions: Conditions) -> None:
         self._scope, self._source = scope, scope.source
         self._terms, self._conditions = terms, conditions
-        self._ingredients = Ingredients(scope, terms)
+        self._ingredients, self._fitting = Ingredients(scope, terms), Fitting(scope.source)
 
     def of(self, node: Node) -> Iterator[Change]:
         """The changes of a statement."""
@@ -42,7 +43,8 @@ class StatementChanges:
         yield (part(Kind.DELETE),), 0
         conditions = self._conditions.near(node)
         yield from (((part(Kind.GUARD, condition),), tier) for condition, tier in conditions)
-        yield from (((part(Kind.BEFORE, text),), tier) for text, tier in self._ingredients.at(node))
+        fitting = self._fitting.tiers(node, False, self._ingredients.at(node))
+        yield from (((part(Kind.BEFORE, text),), tier) for text, tier in fitting)
         if is_last(node):
             yield from self.behind(node)
         ways = self.leaving(node)
@@ -58,7 +60,8 @@ class StatementChanges:
     def behind(self, node: Node) -> Iterator[Change]:
         """What can be put behind a statement, the last one of its block."""
         ways = self.leaving(node) if not leaves(node) else []
-        for text, tier in (*self._ingredients.at(node), *((leave, 1) for leave in ways)):
+        fitting = self._fitting.tiers(node, True, self._ingredients.at(node))
+        for text, tier in (*fitting, *((leave, 1) for leave in ways)):
             part = Part(Kind.BEHIND, node.start_byte, node.end_byte, text.encode("latin-1"), listed=is_listed(node))
             yield (part,), tier
 

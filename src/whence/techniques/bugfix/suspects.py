@@ -15,7 +15,7 @@ from whence.techniques.bugfix.likelihood import likeliest_first
 
 ALIKE = 20  # edits of a statement whose turns come nearly together
 
-Tiered = Iterator[tuple[int, SourceEdit]]  # edits with their tiers
+Tiered = Iterator[tuple[float, SourceEdit]]  # edits with their tiers
 Waiting = tuple[int, int, int, SourceEdit, Iterator[SourceEdit]]  # its turn, place, number, itself, those behind it
 
 
