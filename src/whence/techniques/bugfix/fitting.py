@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 WEIGHTS = {
-    "copied": 2.1,  # the file has it, up to three times (a third each)
-    "of a known shape": 1.5,  # ... or has it with other variables
-    "follows the like": 2.9,  # such a statement comes behind such a one as is in front, elsewhere in the file
+    "copied": 2.9,  # the file has it, up to three times (a third each)
+    "of a known shape": 2.5,  # ... or has it with other variables
+    "follows the like": 3.0,  # such a statement comes behind such a one as is in front, elsewhere in the file
     "precedes the like": 2.9,  # ... in front of such a one as is behind
-    "set before": -2.0,  # the statement in front sets the same place
-    "set behind": -2.1,  # the one behind does, so that it would be lost
-    "read later": 0.4,  # what it sets, in its function
-    "names nearby": 0.55,  # the share of its names that both neighbours have
-    "value nearby": 0.8,  # what it sets something to is a part of the statement in front
-    "new names": -0.8,  # the number of those that its function does not have
+    "set before": -1.7,  # the statement in front sets the same place
+    "set behind": -2.2,  # the one behind does, so that it would be lost
+    "read later": 0.3,  # what it sets, in its function
+    "names nearby": 0.7,  # the share of its names that both neighbours have
+    "value nearby": 0.6,  # what it sets something to is a part of the statement in front
+    "new names": -0.9,  # the number of those that its function does not have
 }
 COPIES = 3
 HALF = 0.5  # by the fit, and by the tier
