@@ -285,6 +285,19 @@ def test_a_part_that_kills_its_workers_is_lost(subject: Subject) -> None:
     assert not {Verdict.LOST, Verdict.NOT_RUN} & {*fine.records["verdict"], *other.records["verdict"]}
 
 
+def test_a_worker_that_does_not_answer_keeps_nobody_waiting(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whence.alter.executors.ANSWERING", 0.5)
+    with local_cluster(1) as own:
+        (pid,) = [worker.pid for worker in own.workers.values()]
+        with Work(subject, cluster=own.scheduler_address, fresh=True) as work:
+            work.observe(CASES[:1])
+            os.kill(pid, signal.SIGSTOP)
+            began = time.monotonic()
+        took = time.monotonic() - began
+        os.kill(pid, signal.SIGCONT)
+    assert took < 10
+
+
 def test_a_cluster_that_goes_away_is_an_error(subject: Subject, pids: Path) -> None:
     own = local_cluster()
     with (

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,6 +21,7 @@ ADDRESS = re.compile(r"tcp://(?:[\w.-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}", re.ASCII)
 MOST_LOCAL = 48  # with idle sessions that makes 80 sandboxes, of the 100 that a user can have
 CONNECTING = 10.0  # seconds
 CLOSING = 2.0  # seconds
+ANSWERING = 10.0  # seconds that workers have for closing what was opened; one that hangs keeps nobody waiting
 
 
 @dataclass(slots=True)
@@ -76,10 +78,15 @@ def cluster_workers(address: str, count: int | None = None) -> Workers:
         raise UsageError(f"the cluster at {address} has no worker", f"start some: dask worker {address}")
     count = min(count or threads, threads)
 
+    def ask_all(function: Callable[[str], None], token: str) -> None:
+        with suppress(OSError, TimeoutError, RuntimeError, CancelledError):  # also of a client that is closed meanwhile
+            client.run(function, token, on_error="ignore")
+
     def on_all(function: Callable[[str], None], token: str) -> None:
         if client.status == "running":  # else the scheduler has gone, and its workers with it
-            with suppress(OSError, TimeoutError):
-                client.run(function, token, on_error="ignore")
+            asking = Thread(target=ask_all, args=(function, token), daemon=True)
+            asking.start()
+            asking.join(ANSWERING)
 
     def abort(token: str) -> None:
         on_all(cancel_room, token)

@@ -25,11 +25,11 @@ def goes_on(case: Case) -> bool:
 
 
 class CaseFolders:
-    """The spare folders of a sandbox's slots, in which cases of one program run."""
+    """The spare folders of a sandbox's slots, in which cases run; ``program`` is put into those of suites."""
 
-    def __init__(self, sandbox: Sandbox, executable: Path) -> None:
+    def __init__(self, sandbox: Sandbox, program: Path) -> None:
+        self.program = program
         self._sandbox = sandbox
-        self._executable = executable
         self._copies: dict[Path, SuiteCopy] = {}
         self._known: dict[Path, tuple[Hashable, State]] = {}  # what each that can be used again was filled with
 
@@ -73,7 +73,7 @@ class CaseFolders:
     def _place_program(self, place: Path) -> None:
         times = place.stat() if place.exists() else None
         place.unlink(missing_ok=True)
-        shutil.copy2(self._executable, place)
+        shutil.copy2(self.program, place)
         if times:  # make must not think that anything has changed
             os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
 
@@ -85,7 +85,7 @@ class CaseFolders:
             return None
         if case.suite is None:
             return case.files if len(case.files) >= MANY_FILES else None
-        return (case.suite, self._executable) if case.suite.folder is not None and not case.files else None
+        return (case.suite, self.program) if case.suite.folder is not None and not case.files else None
 
     def _is_brought_back(self, case: Case, slot: Slot) -> bool:
         """Whether the folder that an earlier run had is there, and is as it was before."""

@@ -155,6 +155,10 @@ class Runner:
         self._stop_servers()
         self.sandbox.close()
 
+    def stand_in(self, program: Path) -> None:
+        """From now on put this program, not the executable, into folders of suites."""
+        self._folders.program = program
+
     def cancel(self) -> None:
         """From any thread: let what is being run end at once; the owner's call raises Cancelled."""
         with self._changing:

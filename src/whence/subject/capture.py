@@ -40,7 +40,7 @@ from whence.subject.suite_runner import SuiteRunner
 from whence.subject.told import with_what_they_want
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 30  # of what is kept, and of how it was chosen
+VERSION = 31  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]

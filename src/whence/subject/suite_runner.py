@@ -33,7 +33,7 @@ class SuiteRunner:
                 self._place(self._root / "judges" / judge_name, Path(program), "judged")
         shim_place = self._root / "shim" / executable.name
         self._place(shim_place, executable.resolve(), "kept")
-        self._runner.executable = shim_place
+        self._runner.stand_in(shim_place)
 
     def __enter__(self) -> SuiteRunner:
         return self
