@@ -30,7 +30,7 @@ def likeliest_first(edits: Iterable[tuple[float, SourceEdit]], made: Mapping[str
     """The edits of a statement, given with their tiers; equally likely ones by tier, then by size.
 
     Of the corpus' 212 fixes 43 are among the first three of their statement and 76 among the first ten (``bench.fixes
-    --held``). Before statements had tiers by how well they fit there were 46, and 43 or 39 where a tier counted for less.
+    --held``). Before statements had tiers by how well they fit there were 46, where a tier counted for less 43 or 39.
     """
     known = [(kinds_of(edit), tier, edit) for tier, edit in edits]
     shares = defaultdict[str, float](float)
