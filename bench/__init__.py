@@ -22,6 +22,7 @@ INSIDE = {
     "observed_conditions": "bugfix",  # what it observes, and what that leaves to be tried
     "edit_rate": "bugfix",  # its candidates, made here or by a process of its own
     "fixes": "bugfix",  # what its database holds
+    "insertions": "bugfix",  # the statements that it would put in, and in which order
     "formula_paths": "formula_based",  # its ways to make formulas, case by case
     "solver_ways": "formula_based",  # its ways to enumerate sets
     "solvers": "formula_based",

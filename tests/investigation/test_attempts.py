@@ -110,7 +110,7 @@ def test_a_step_that_waited_for_the_compiler_says_so(tmp_path: Path) -> None:
 def test_once_a_step_has_to_wait_the_rest_is_compiled_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Waiting, "rest", lambda: os.open(tmp_path / "begun", os.O_CREAT | os.O_EXCL))
     kernel = SimpleNamespace(
-        stats=SimpleNamespace(cache_path=str(tmp_path)), py_func=with_time, compile=lambda given: time.sleep(0.5)
+        stats=SimpleNamespace(cache_path=str(tmp_path)), py_func=with_time, compile=lambda given: time.sleep(5)
     )
     attempts = with_time()
     for name in ("no trace", "invariants"):
