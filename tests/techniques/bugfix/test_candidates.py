@@ -56,6 +56,16 @@ def test_the_nearest_numbers_of_the_same_function_come_first() -> None:
     assert text.replace(b"% 30", b"% 36") in found
 
 
+def test_a_pointer_is_assigned_and_stepped_but_not_multiplied() -> None:
+    source = CSource(b"static char *end(char *at, int by)\n{\n    at = at + by;\n    by = 2;\n    return at;\n}\n")
+    made = {edited(source, edit) for line in (3, 4) for _, edit in FileCandidates(source, "a.c").on(line)}
+    signs = (b"+=", b"-=", b"*=", b"|=")
+    at, by = (
+        {sign for sign in signs if any(b"    %b %b" % (name, sign) in text for text in made)} for name in (b"at", b"by")
+    )
+    assert at == {b"+=", b"-="} and by == set(signs)
+
+
 # ---- What a fix can be made of ---------------------------------------------------------------------------------------
 
 QUEUE = """\

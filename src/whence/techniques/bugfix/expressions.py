@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from whence.program.c_source import CSource, Place, Unit, walk
 from whence.techniques.bugfix.conditions import Conditions
-from whence.techniques.bugfix.expression_types import BOOLS, TRUTHS
+from whence.techniques.bugfix.expression_types import BOOLS, TRUTHS, is_pointer
 from whence.techniques.bugfix.scope import NUMBER, Scope, kind_of
 from whence.techniques.bugfix.terms import Terms
 
@@ -41,7 +41,8 @@ _ODD = frozenset(
         *(frozenset(pair) for pair in product(("+", "-"), ("*", "/", "%"))),
     )
 )
-_ASSIGNING = ("=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=")
+_STEPS = ("=", "+=", "-=")
+_ASSIGNING = (*_STEPS, "*=", "/=", "%=", "|=", "&=", "^=")
 _SAME_IN_VAIN = TRUTHS | {"=", "-", "/", "%", "&", "|", "^"}
 _NEUTRAL = {"+": "0", "-": "0", "|": "0", "^": "0", "<<": "0", ">>": "0", "*": "1", "/": "1"}  # as right operands
 _SAME_TRUTH = {"||": "!=", "&&": "=="}
@@ -142,9 +143,10 @@ class ExpressionChanges:
         yield node, f"{text}{sign}" if is_prefix else f"{sign}{text}", 1
 
     def _assignment(self, node: Node) -> Iterator[tuple[Node, str, int]]:
-        operator = node.child_by_field_name("operator")
-        if operator is not None:
-            for new in _ASSIGNING:
+        operator, left = node.child_by_field_name("operator"), node.child_by_field_name("left")
+        if operator is not None and left is not None:
+            steps = is_pointer(self._terms.types.of(left))  # which a pointer takes alone
+            for new in _STEPS if steps else _ASSIGNING:
                 if new != self._text(operator):
                     yield operator, new, 0 if "=" in (new, self._text(operator)) or new[0] in "+-" else 1
 
