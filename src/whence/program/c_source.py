@@ -199,6 +199,14 @@ def is_listed(node: Node) -> bool:
     return node.parent is not None and node.parent.type in _LISTS
 
 
+def beside(node: Node, step: int) -> Node | None:
+    """What stands behind a statement in its list (``step`` 1), or in front of it (-1), comments left out."""
+    found = node.next_named_sibling if step > 0 else node.prev_named_sibling
+    while found is not None and found.type == "comment":
+        found = found.next_named_sibling if step > 0 else found.prev_named_sibling
+    return found
+
+
 def _is_missing(node: Node) -> bool:
     """Whether the reader has made up a part of a node: ``FOREACH(i, list) {`` looks like a call without semicolon."""
     return any(child.is_missing for child in node.children)

@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from math import exp, log
 from typing import TYPE_CHECKING
 
-from whence.program.c_source import CSource
+from whence.program.c_source import CSource, beside
 from whence.program.token_changes import c_tokens
 from whence.techniques.bugfix.likelihood import TIER
 
@@ -104,7 +104,7 @@ class Fitting:
         }
 
     def _gap(self, node: Node, behind: bool) -> _Gap:
-        first, second = (node, _beside(node, 1)) if behind else (_beside(node, -1), node)
+        first, second = (node, beside(node, 1)) if behind else (beside(node, -1), node)
         function, at = self._source.function_at(node.start_byte), node.end_byte if behind else node.start_byte
         words = self._words(function) if function is not None else []
         names = frozenset(name for _, name in words)
@@ -143,20 +143,12 @@ class Fitting:
     @cached_property
     def _pairs(self) -> frozenset[tuple[str, str]]:
         """The shapes of statements that stand one behind the other."""
-        both = ((self._head(_beside(node, -1)), self._head(node)) for node in self._source.statements)
+        both = ((self._head(beside(node, -1)), self._head(node)) for node in self._source.statements)
         return frozenset((before.shape, read.shape) for before, read in both if before is not None and read is not None)
 
 
 def _weighed(features: Mapping[str, float]) -> float:
     return sum(WEIGHTS[name] * value for name, value in features.items())
-
-
-def _beside(node: Node, step: int) -> Node | None:
-    """What stands behind a statement in its list, or in front of it."""
-    found = node.next_named_sibling if step > 0 else node.prev_named_sibling
-    while found is not None and found.type == "comment":
-        found = found.next_named_sibling if step > 0 else found.prev_named_sibling
-    return found
 
 
 @lru_cache(maxsize=1 << 15)  # the same statement could stand at many places

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from whence.program.c_source import declared_name, is_leaf, is_listed, is_statement, walk
+from whence.program.c_source import beside, declared_name, is_leaf, is_listed, is_statement, walk
 from whence.program.source_edits import Kind, Part
 from whence.techniques.bugfix.conditions import Conditions, decides
 from whence.techniques.bugfix.expression_types import BOOLS, is_integer, is_pointer
@@ -145,13 +145,6 @@ def _sets(node: Node) -> bool:
     return node.type in ("assignment_expression", "update_expression")
 
 
-def _next(node: Node) -> Node | None:
-    found = node.next_named_sibling
-    while found is not None and found.type == "comment":
-        found = found.next_named_sibling
-    return found
-
-
 def leaves(node: Node) -> bool:
     """Whether nothing comes behind a statement when it was done."""
     return node.type in _ENDING
@@ -159,4 +152,4 @@ def leaves(node: Node) -> bool:
 
 def is_last(node: Node) -> bool:
     """Whether nothing stands behind a statement in its list, or it is alone."""
-    return not is_listed(node) or _next(node) is None
+    return not is_listed(node) or beside(node, 1) is None
