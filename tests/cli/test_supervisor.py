@@ -163,6 +163,19 @@ def test_a_signal_that_comes_before_there_are_handlers_waits_for_them(tmp_path):
     assert "interrupted (SIGINT) while it was solving" in flat(output)
 
 
+@pytest.mark.parametrize("moment", ["_tell_when_compiling", "command", "_leave"])
+def test_a_signal_before_in_and_behind_a_command_is_told_without_a_traceback(tmp_path, moment):
+    body = "    return 0\nfrom whence.cli import supervisor\n"
+    body += "def wait(*_):\n    say('begun')\n    time.sleep(600)\n"
+    body += f"{moment} = supervisor.{moment} = wait\n"
+    with started(tmp_path, body) as process:
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, output) == (130, "")
+    assert errors == "whence: nothing was found: interrupted (SIGINT)\n"
+
+
 def test_the_second_signal_ends_it_at_once(tmp_path):
     body = "    found(600)\n    try:\n        say('begun')\n        stubborn(600)\n"
     with started(tmp_path, body + "    except KeyboardInterrupt:\n        stubborn(600)") as process:

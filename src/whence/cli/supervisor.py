@@ -129,7 +129,7 @@ def supervise(command: Callable[[], int]) -> int:
         _become_child(parent, mask)
         line.open(writable)
         _tell_when_compiling()
-        _leave(command())
+        _leave(_interruptible(command))
     os.close(writable)
     with contextlib.suppress(OSError):  # both set it, so that it is set whoever comes first
         os.setpgid(child, child)
@@ -158,15 +158,26 @@ def _become_child(parent: int, mask: Iterable[int]) -> None:
 
     gc.set_threshold(*SELDOM)
     os.setpgid(0, 0)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # in a background job it is ignored
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # in a background job it is ignored
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # progress is shown from a group in the background
     end_with_parent()
-    try:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-    except KeyboardInterrupt:  # it came before anything had begun
-        os._exit(INTERRUPTED)
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     if os.getppid() != parent:
         os._exit(INTERRUPTED)
+
+
+def _interruptible(command: Callable[[], int]) -> int:
+    """The status of a command, to which SIGINT is an exception; before and behind it, and where it does not take that
+    exception, SIGINT ends the process, of which the parent tells."""
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        return command()
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGINT)
+        raise  # it is blocked
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _tell_when_compiling() -> None:
