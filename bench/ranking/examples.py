@@ -13,7 +13,7 @@ from bench.ranking.evidence import Recorded, faulty, read
 from bench.ranking.learn import Example, Floats, learned
 from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse
 from whence.diagnosis.confirmation import SCALE
-from whence.diagnosis.learned_ranking import TINY, is_weighed
+from whence.diagnosis.learned_ranking import TINY, is_weighed, lifted
 from whence.diagnosis.ranking_features import Features
 from whence.diagnosis.tried_edits import FAMILY
 from whence.findings import Entry, Findings, Statement, rank
@@ -28,10 +28,12 @@ EDITS = "edits"  # among the rules: edits of the source
 class Known:
     """A recorded fault: its features by name, and the rank of its line (worst of its tie) by each method.
 
-    ``lines`` are those of the statements, in the order of the features' rows.
+    ``ranked`` is the fixed order; ``lines`` are those of its statements, in the order of the features' rows.
     """
 
     recorded: Recorded
+    ranked: list[Entry]
+    rules: list[dict[str, Any]]
     example: Example
     names: list[str]
     ranks: dict[str, int]
@@ -43,10 +45,10 @@ class Known:
         return self.recorded.program
 
     def rank(self, scores: Floats) -> int:
-        """The rank of the faulty line by these scores; one that is not ranked comes after all others."""
+        """The rank of the faulty line in ``locate`` by these scores; one that is not ranked comes after all others."""
         if not self.example.faulty.any():
             return len(scores) + 1
-        _, worst = tie_ranks(np.round(scores / TINY) * TINY)
+        _, worst = tie_ranks(lifted(self.ranked, np.round(scores / TINY) * TINY, self.rules))
         return int(worst[self.example.faulty].min())
 
 
@@ -58,7 +60,8 @@ def known(recorded: Recorded, without: Sequence[str] = ()) -> Known | None:
     if not is_weighed(recorded.base, recorded.found, recorded.is_open):
         return None
     combined = fuse(recorded.base, found, AROUND if recorded.is_open else SOURCES)
-    features = Features(combined.ranking, recorded.base, found, combined.parts.get("rules", []), recorded.kinds)
+    rules = combined.parts.get("rules", [])
+    features = Features(combined.ranking, recorded.base, found, rules, recorded.kinds)
     is_faulty = np.array([statement.line in recorded.lines for statement in features.statements])
     total = len(features.statements)
 
@@ -72,7 +75,7 @@ def known(recorded: Recorded, without: Sequence[str] = ()) -> Known | None:
     ranks |= {"op2": place(by_op2), "fixed": place(combined.ranking), "first": place(recorded.base.ranking)}
     ranks["quick"] = place(fuse(recorded.base, [one for one in found if one.technique in QUICK]).ranking)
     lines = [statement.line for statement in features.statements]
-    return Known(recorded, Example(features.matrix, is_faulty), features.names, ranks, lines)
+    return Known(recorded, combined.ranking, rules, Example(features.matrix, is_faulty), features.names, ranks, lines)
 
 
 def without_edits(rules: Findings) -> Findings:

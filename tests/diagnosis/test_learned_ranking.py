@@ -92,6 +92,12 @@ def test_a_statement_that_an_edit_mends_comes_first(base):
     assert first(edit(D, 3.0, checked=0)) == first(edit(D, 3.0, doubt="it fits these cases")) == B
 
 
+def test_where_another_rule_is_clean_edits_are_weighed(base):
+    found = [rules(rule(B), edit(D, 3.0))]
+    assert reranked(fuse(base, found), base, found, {}, weights(base, rule=5.0)).ranking[0].statement == B
+    assert reranked(fuse(base, found), base, found, {}, weights(base, edit=5.0)).ranking[0].statement == D
+
+
 def test_edits_count_by_how_likely_they_are_and_whether_passing_cases_come_to_them(base):
     listed = [edit(A, 9.0), edit(C, 4.0), edit(C, 6.0), edit(B, 1.0, checked=0), edit(D, 2.0, doubt="it fits")]
     made = features(base, rules(*listed))

@@ -26,6 +26,7 @@ def test_edits_are_told_and_others_in_turn_each_once() -> None:
 def test_places_count_those_that_were_told_and_the_others_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     at = "a.c", 0, 1, False
     monkeypatch.setattr(module, "observed_conditions", lambda *_: Observed([EDITS[4], EDITS[1]], {at: ["n > 0"]}))
+    monkeypatch.setattr(Suspects, "asked_for", lambda _: iter(EDITS[:1]))
     monkeypatch.setattr(Suspects, "edits", lambda _: iter(EDITS[:4]))
     nothing: Any = SimpleNamespace()
     with likely_edits(nothing, nothing, Suspects({}, [], {}), [], time.monotonic() + 60) as likely:

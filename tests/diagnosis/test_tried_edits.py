@@ -13,7 +13,7 @@ import whence
 from whence.diagnosis.edit_search import EditSearch
 from whence.diagnosis.edits_alone import EditsAlone
 from whence.diagnosis.locate_steps import CALLERS, FIRST, alternated, with_callers
-from whence.diagnosis.tried_edits import best_edits, has_clean, tried_edits
+from whence.diagnosis.tried_edits import best_edits, has_clean, has_sure, tried_edits
 from whence.findings import Entry, Findings, Statement, Symptom
 from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, Part, SourceEdit, edited, edited_line
@@ -252,6 +252,7 @@ int main(int argc, char **argv)
     assert tried.passing == sum(row["score"] == 1 for row in tried.rows) and tried.tried > 300
     clean = {"family": "branch", "score": 1.0, "checked": 2, "doubt": ""}
     assert not has_clean([row]) and best_edits([row]) == [row] and not best_edits([row, clean])
+    assert has_sure([clean | {"takes_away": False}]) and not has_sure([clean | {"takes_away": True}])
 
 
 def test_a_fix_has_the_condition_too() -> None:

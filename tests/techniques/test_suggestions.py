@@ -221,6 +221,27 @@ def test_words(text):
     assert text in words()
 
 
+@pytest.mark.parametrize(
+    ("text", "takes_away"),
+    [
+        ("the condition `x > 4` is always true", True),
+        ("the condition `length > 3` is negated", False),
+        ("leave out `calls = calls + 1;`", True),
+        ("leave out `report(&q);`", True),
+        ("`1` as the result of `pick(argv[2], 4)`", True),
+        ("`5` instead of `4` as an argument of `pick()`", False),
+        ("`11` instead of `10` in `x`", False),
+        ("`<=` instead of `<` in `i < a`", False),
+        ("`x` instead of `a`", False),
+        ("`p->x + 1` instead of `p->x`", False),
+        ("`0` instead of `p->x`", True),
+    ],
+)
+def test_what_leaves_something_out_is_known(text: str, takes_away: bool) -> None:
+    found = {suggestion.takes_away for _, suggestion in suggestions()[0] if suggestion.words == text}
+    assert found == {takes_away}
+
+
 SMALL = """\
 int main(int argc, char **argv)
 {

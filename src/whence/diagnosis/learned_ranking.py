@@ -22,7 +22,7 @@ import numpy as np
 from whence.diagnosis.combined_ranking import in_order
 from whence.diagnosis.ranking_features import Features, Floats
 from whence.diagnosis.statement_kinds import Kinds
-from whence.diagnosis.tried_edits import best_edits
+from whence.diagnosis.tried_edits import FAMILY, best_edits, has_clean
 from whence.findings import Entry, Findings, Statement, rank
 
 MODEL = Path(__file__).with_name("ranking_model.json")
@@ -91,7 +91,7 @@ def reranked(
     ranked, rest = combined.ranking[:MOST], combined.ranking[MOST:]
     rules = combined.parts.get("rules", [])
     scores = model.scores(Features(ranked, base, found, rules, kinds))
-    ranking = _ranked(ranked, _corruption_first(ranked, _edited_first(ranked, scores, rules)), rest)
+    ranking = _ranked(ranked, lifted(ranked, scores, rules), rest)
     chance = model.chance(scores)
     parts: dict[str, Any] = {**combined.parts, "chance": {name: round(value, 3) for name, value in chance.items()}}
     if "rules" in parts:
@@ -108,12 +108,19 @@ def chance_told(chance: Mapping[str, float]) -> str:
     )
 
 
+def lifted(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mapping[str, Any]]) -> Floats:
+    """The scores with what weights from planted faults know little of: edits that mend, and memory errors."""
+    return _corruption_first(ranked, _edited_first(ranked, scores, rules))
+
+
 def _edited_first(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mapping[str, Any]]) -> Floats:
     """The scores, with statements that an edit mends, breaking no case that comes there, above all others.
 
-    Of the faults that the weights were learned from none is ranked otherwise by that; real ones can be.
+    Unless another rule is clean, too: then both are weighed. Hardly any of the faults that the weights were learned
+    from is ranked otherwise by that; real ones can be.
     """
-    mended = {Statement(rule["file"], rule["line"]) for rule in best_edits(rules)}
+    others = (rule for rule in rules if rule["family"] != FAMILY)
+    mended = set() if has_clean(others) else {Statement(rule["file"], rule["line"]) for rule in best_edits(rules)}
     is_mended = np.array([entry.statement in mended for entry in ranked])
     return np.where(is_mended, scores + np.ptp(scores) + TINY, scores) if is_mended.any() else scores
 

@@ -1,11 +1,11 @@
-"""The likeliest edits of some statements: those with conditions that runs have told, and all others, in turn."""
+"""The likeliest edits of some statements: those that runs have told of, and those that the text has, in turn."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from whence.program.source_edits import SourceEdit
@@ -40,9 +40,10 @@ def likely_edits(
 ) -> Iterator[LikelyEdits]:
     """The edits of ``suspects``, the first ones before the others, with what tells the failing cases ``rows`` apart.
 
-    Another process makes them until ``deadline`` (of ``time.monotonic``), while what conditions compare is observed.
+    What the text itself asks for comes before what could stand at any place. Another process makes them until
+    ``deadline`` (of ``time.monotonic``), while what conditions compare is observed.
     """
-    with made_ahead(suspects.edits(), deadline) as ready:
+    with made_ahead(_each_once(chain(suspects.asked_for(), suspects.edits())), deadline) as ready:
         observed = observed_conditions(subject, runs, suspects, rows, deadline)
         places = {edit: place for place, edit in enumerate(observed.edits)}
         yield LikelyEdits(alternately(observed.edits, _placed(ready, places)), places, observed.conditions)
@@ -53,6 +54,14 @@ def alternately(told: Sequence[SourceEdit], others: Iterable[SourceEdit]) -> Ite
     known = set(told)
     rest = (edit for edit in others if edit not in known)
     return (edit for both in zip_longest(told, rest) for edit in both if edit is not None)
+
+
+def _each_once(edits: Iterable[SourceEdit]) -> Iterator[SourceEdit]:
+    seen = set[SourceEdit]()
+    for edit in edits:
+        if edit not in seen:
+            seen.add(edit)
+            yield edit
 
 
 def _placed(edits: Iterable[SourceEdit], places: dict[SourceEdit, int]) -> Iterator[SourceEdit]:

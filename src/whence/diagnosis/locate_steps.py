@@ -6,10 +6,11 @@ Every step makes the ranking better, in a share of the time of its own: what fai
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
+from typing import Any
 
 from whence.alter.work import INTERRUPT, Work
 from whence.diagnosis.chain import patched_chain
@@ -24,7 +25,7 @@ from whence.diagnosis.searches import FAILING, searches
 from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, fill_slice, locate, values_part
 from whence.diagnosis.statement_kinds import Kinds, statement_kinds
 from whence.diagnosis.suggested import Suggested
-from whence.diagnosis.tried_edits import TriedEdits, has_clean, known_fixes, tried_edits
+from whence.diagnosis.tried_edits import TriedEdits, has_clean, has_sure, known_fixes, tried_edits
 from whence.errors import WhenceError
 from whence.findings import Entry, Findings, Statement, Symptom
 from whence.investigation.account import search_summary, summary
@@ -417,7 +418,7 @@ class Diagnosis:
             self.publish()
 
     def mended_by_edits(self) -> list[int]:
-        """The failing cases that edits are to mend; none where a rule is clean, or edits would prove nothing."""
+        """The failing cases that edits are to mend; none where a rule is sure, or edits would prove nothing."""
         tested = self.runs.tested
         mended = [r for r in self.rows if tested[r].case.command is None and tested[r].outcome.kind is not Kind.MEMORY]
         checks, is_one_program = self.investigation.checks, not self.has_threads
@@ -425,7 +426,7 @@ class Diagnosis:
         is_known = not self.is_open or bool(checks)
         if not (self.options.has("edits") and is_checked and is_one_program and is_known):
             return []
-        return [] if self.is_mended else mended
+        return [] if self._is(has_sure) else mended
 
     @property
     def has_threads(self) -> bool:
@@ -435,10 +436,14 @@ class Diagnosis:
     @property
     def is_mended(self) -> bool:
         """Whether a rule was found that is clean."""
-        return any(has_clean(one.parts.get("rules", ())) for one in self.found)
+        return self._is(has_clean)
+
+    def _is(self, found: Callable[[Iterable[Mapping[str, Any]]], bool]) -> bool:
+        """Whether the rules of a step are such."""
+        return any(found(one.parts.get("rules", ())) for one in self.found)
 
     def try_edits(self) -> None:
-        """Try edits of the source, where it is known what is right, and no rule repairs all and breaks nothing."""
+        """Try edits of the source, where it is known what is right, and no sure rule repairs all and breaks nothing."""
         if not (mended := self.mended_by_edits()):
             return
         order = with_callers(alternated(self.joined().ranking, self.base.ranking), self.base.symptom)
@@ -449,7 +454,7 @@ class Diagnosis:
 
         def edit() -> TriedEdits:
             made = known_fixes(subject.folder, self.options.knowledge)
-            return tried_edits(subject, self.runs, order, mended[:FAILING], end, made, pairs)
+            return tried_edits(subject, self.runs, order, mended[:FAILING], end, made, pairs, self.is_mended)
 
         tried = self.attempts.take("edits", "trying edits", edit, seconds + LATE)
         if tried is not None:

@@ -79,6 +79,7 @@ def tried_edits(
     deadline: float,
     made: Mapping[str, int],
     pairs: Iterable[Mapping[str, Any]] = (),
+    found_before: bool = False,
 ) -> TriedEdits:
     """Try edits of the first statements of a ranking on the failing cases ``rows`` and all passing ones.
 
@@ -86,8 +87,8 @@ def tried_edits(
     ``pairs``) to its place, anywhere in the function: they fit the cases, so they do not end the search, and are
     doubtful but for values that are often assigned.
     What passes is run on other failing cases, too, and what does not repair these counts for less.
-    ``made``: how often fixes of each kind were made. Until ``deadline`` (of ``time.monotonic``), or until enough of
-    them have passed.
+    ``made``: how often fixes of each kind were made. ``found_before``: a rule is clean, so it is to end soon.
+    Until ``deadline`` (of ``time.monotonic``), or until enough of them have passed.
     """
     right = right_assignments(pairs)[:RIGHT]
     changed = set(subject.places.changed_files())
@@ -108,6 +109,7 @@ def tried_edits(
         deadline,
         counts=lambda one: one.ran > 0 and one.edit not in fitted and not one.unrepaired,
         doubts=lambda one: one.unrepaired > 0,
+        found_before=found_before,
     )
     with (
         likely_edits(subject, runs, suspects, rows, deadline) as likely,
@@ -157,6 +159,15 @@ def _assignments(files: Mapping[str, FileCandidates], right: Sequence[Right]) ->
 def has_clean(rules: Iterable[Mapping[str, Any]]) -> bool:
     """Whether one of some rules repairs all failing cases, and breaks none of the passing ones that come there."""
     return any(row["score"] >= CLEAN and row["checked"] and not row["doubt"] for row in rules)
+
+
+def has_sure(rules: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether one of some rules is clean and does more than to leave something out.
+
+    Cases that show what is wrong often pass without all of that code: such changes are plausible, and rarely the fix
+    (Qi, Long, Achour, Rinard: An analysis of patch plausibility and correctness, 2015).
+    """
+    return has_clean(row for row in rules if not row.get("takes_away"))
 
 
 def is_checked(rule: Mapping[str, Any]) -> bool:

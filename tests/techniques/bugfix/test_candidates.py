@@ -439,3 +439,33 @@ void lend(struct loan *loan, int days)
 )
 def test_a_value_becomes_a_sum_with_what_its_variable_is_compared_with(place: str, new: str, can_be: bool) -> None:
     assert is_made(MEASURED, place, new) == can_be
+
+
+SIBLINGS = """\
+struct cell { int value, uses, left; };
+static int used(const struct cell *c) { return c->left + c->uses; }
+static void clear(struct cell *c)
+{
+    c->value = 0;
+    c->uses = 0;
+    c->left = 0;
+}
+static void reset(struct cell *c, struct cell *d)
+{
+    int kept = c->left;
+    c->value = 1;
+    d->value = 1;
+    d->uses = 0;
+    c->uses = 1;
+}
+"""
+
+
+def test_what_the_text_asks_for_comes_at_the_first_statements_first() -> None:
+    files = {"a.c": FileCandidates(CSource(SIBLINGS.encode()), "a.c")}
+
+    def lines(*statements: int) -> list[int]:
+        return [edit.line for edit in Suspects(files, [("a.c", line) for line in statements], {}).asked_for()]
+
+    assert lines(13, 12, 14, 15, 13) == [13, 12, 14, 15]  # where `kept` can be given back
+    assert lines(14, 1) == [14] and not lines(5, 6)

@@ -48,6 +48,21 @@ int main(int argc, char **argv)
     return 0;
 }
 """
+# The digits of each word are summed up; a word's sum does not begin with the one of the word before.
+SUMS = """\
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int sum = 0;
+    for (int n = 1; n < argc; n++) {
+        sum = 0;
+        for (const char *at = argv[n]; *at != '\\0'; at++)
+            sum += *at - '0';
+        printf("%d\\n", sum);
+    }
+    return 0;
+}
+"""
 FAULTS = {  # what stands there, what is left of it, a failing case with what it should print, and passing ones
     "and": (
         " && p->weight <= left",
@@ -131,6 +146,20 @@ def test_a_limit_that_is_missing_is_told() -> None:
     found, _ = observed("limit")
     texts = [edit.parts[0].text for edit in found.edits if edit.parts[0].kind is Kind.BEHIND]
     assert b"if (sum > most) sum = most;" in texts  # behind the last statement of the loop
+
+
+def test_what_is_not_set_anew_is_told() -> None:
+    whole = "        sum = 0;\n"
+    folder = subject_folder("observed-sums", sums_c=SUMS.replace(whole, ""))
+    words = ("0", "12", "34", "0 7", "00 0 21")
+    cases = [Case("fails", ("12", "3"), expected=Expected(b"3\n3\n"))]
+    cases += [Case(f"passes {n}", tuple(one.split())) for n, one in enumerate(words)]
+    found = subject_from_sources([folder / "sums.c"], [], cases, replace(Subject.limits, time=5.0))
+    files, statements = file_candidates(found, ["sums.c"]), [(one.file, one.line) for one in found.places.statements]
+    suspects, runs = Suspects(files, statements, {}), run_all(found)
+    edits = observed_conditions(found, runs, suspects, runs.failing, time.monotonic() + 60).edits
+    texts = ["".join(edited(files["sums.c"].source, edit).decode().split()) for edit in edits]
+    assert "".join(SUMS.split()) in texts
 
 
 def test_where_there_is_no_time_nothing_is_told() -> None:

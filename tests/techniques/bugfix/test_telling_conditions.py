@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.program.observation import Values
+from whence.program.observation import Expression, Spot, Values
 from whence.techniques.bugfix import telling_conditions
 from whence.techniques.bugfix.conditions import opposite, split
-from whence.techniques.bugfix.telling_conditions import OFTEN, Told, asked, telling, told
+from whence.techniques.bugfix.telling_conditions import OFTEN, Told, asked, telling, told, usual
 
 OPERATORS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt}
 CONDITIONS = [f"a {word} b" for word in OPERATORS] + [f"a {word} 3" for word in OPERATORS] + ["b", "!b"]
@@ -145,11 +145,37 @@ def test_where_no_passing_run_comes_nothing_is_told() -> None:
 
 def test_of_a_condition_only_the_times_of_an_outcome_count() -> None:
     what = asked(["a > 1"], {})
+    tests, statement = (Spot(0, 1, tuple(what.expressions), tests=tests) for tests in (True, False))
     failing, passing = values((3, 1, 1), (0, 1, 0)), values((0, 1, 1), (3, 1, 0))  # the outcome is the last column
-    assert told(what.comparisons, True, [failing], [passing]).where == ["a > 1"]
-    assert told(what.comparisons, True, [failing], [passing]).where_not == []
-    assert told(what.comparisons, False, [failing], [passing]).where == []
+    assert told(what.comparisons, tests, [failing], [passing]).where == ["a > 1"]
+    assert told(what.comparisons, tests, [failing], [passing]).where_not == []
+    failing, passing = values((3, 1), (0, 1)), values((0, 1), (3, 1))
+    assert told(what.comparisons, statement, [failing], [passing]).where == []
     ended = values((0, 1, 1), (3, 1, 0))
     ended.known[1, 2] = False
     passing = values((0, 1, 1), (0, 1, 0))
-    assert told(what.comparisons, True, [ended], [passing]) == Told(["a > 1"], ["a > 1"])
+    assert told(what.comparisons, tests, [ended], [passing]) == Told(["a > 1"], ["a > 1"])
+
+
+@given(st.lists(rows, max_size=3), st.lists(rows, max_size=4))
+def test_usual_is_the_one_value_of_passing_runs_that_each_failing_one_departs_from(
+    failing: list[list[tuple[int, int]]], passing: list[list[tuple[int, int]]]
+) -> None:
+    def seen(run: list[tuple[int, int]]) -> Values:
+        return values(*run) if run else Values(np.empty((0, 2)), np.empty((0, 2), np.bool_), 0)
+
+    wanted = {}
+    for place, name in enumerate("ab"):
+        all_ = {row[place] for run in passing for row in run}
+        is_enough = len([run for run in passing if run]) > 1 and failing
+        if is_enough and len(all_) == 1 and all(any(row[place] not in all_ for row in run) for run in failing):
+            wanted[name] = float(*all_)
+    expressions = [Expression("a"), Expression("b")]
+    assert usual(expressions, [seen(run) for run in failing], [seen(run) for run in passing]) == wanted
+
+
+def test_what_has_no_value_at_some_time_has_no_usual_one() -> None:
+    expressions = [Expression("a"), Expression("b")]
+    passing = [values((0, 0)), values((0, 0))]
+    assert usual(expressions, [values((1, 1))], passing) == {"a": 0, "b": 0}
+    assert usual(expressions, [values((1, 1), unknown=(0,))], passing) == {"b": 0}

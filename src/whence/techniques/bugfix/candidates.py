@@ -18,6 +18,7 @@ from whence.program.c_source import CSource, Unit, entries, is_listed, lines_of,
 from whence.program.debug import describe
 from whence.program.source_edits import Kind, Part, SourceEdit
 from whence.techniques.bugfix.conditions import Conditions
+from whence.techniques.bugfix.contradictions import Contradictions
 from whence.techniques.bugfix.declarations import DeclarationChanges
 from whence.techniques.bugfix.entries import EntryChanges
 from whence.techniques.bugfix.expressions import ExpressionChanges, Splice
@@ -74,6 +75,7 @@ class FileCandidates:
         self._statements = StatementChanges(*common)
         self._lacking = LackingConditions(*common, self._expressions, self._statements)
         self._entries = EntryChanges(scope)
+        self._contradictions = Contradictions(scope, terms)
         self._declarations = DeclarationChanges(scope, terms.types)
 
     def on(self, line: int) -> Iterator[tuple[float, SourceEdit]]:
@@ -91,6 +93,10 @@ class FileCandidates:
         for table, entry in self._entries_on.get(line, ()):
             for splice in self._entries.of(table, entry):
                 yield splice.tier, self._in_unit(table, splice, line)
+
+    def asked_for(self) -> Iterator[SourceEdit]:
+        """The edits that put in what the text of the file itself asks for, the surest first."""
+        yield from (self._edit(line, (part,)) for line, part in self._contradictions.changes())
 
     def alone(self, line: int) -> Iterator[tuple[float, SourceEdit]]:
         """The edits that no running program can choose, each with its tier: of the declarations on a line.

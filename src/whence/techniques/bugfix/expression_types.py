@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import CSource, declared_name, walk
@@ -62,6 +63,17 @@ def is_number(type_: str) -> bool:
 def is_pointer(type_: str) -> bool:
     """Whether a type is a pointer's or an array's."""
     return type_.endswith("*")
+
+
+def constant(type_: str, value: float) -> str | None:
+    """How the source would write a value of a type; None where it would not write it as a number."""
+    if type_ in BOOLS:
+        return "true" if value else "false"
+    if is_pointer(type_):
+        return None if value else "NULL"
+    if type_ in FLOATS:
+        return repr(value) if isfinite(value) else None
+    return str(int(value)) if is_integer(type_) and type_ not in CHARACTERS else None
 
 
 def are_alike(one: str, other: str) -> bool:

@@ -6,7 +6,7 @@ truth that is returned or kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from whence.program.observation import Spot
 from whence.program.source_edits import Kind, Part
 from whence.techniques.bugfix.conditions import Conditions, opposite, split, statement_of
 from whence.techniques.bugfix.effects import Effects
-from whence.techniques.bugfix.expression_types import FLOATS
+from whence.techniques.bugfix.expression_types import FLOATS, constant
 from whence.techniques.bugfix.expressions import ExpressionChanges, Splice
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.statements import StatementChanges, is_last, leaves
@@ -92,6 +92,7 @@ class LackingConditions:
                 for leave in self._statements.leaving(place.node):
                     yield (self._put_in(place, f"if ({condition}) {leave}"),)
             yield from ((self._put_in(place, text),) for text in self._limits(place, told.where))
+            yield from ((self._put_in(place, text),) for text in self._usual(place, told.usual))
 
     def splices(self, place: Lacking, unit: Unit, told: Told) -> Iterator[Splice]:
         """The conditions of a unit at a place with those joined to them that were told."""
@@ -107,6 +108,13 @@ class LackingConditions:
             for name, value in ((left, right), (right, left)):
                 if name in places and operator in ("<", ">"):
                     yield f"if ({condition}) {name} = {value};"
+
+    def _usual(self, place: Lacking, values: Mapping[str, float]) -> Iterator[str]:
+        """What has other values in failing runs is set to the one that it has in passing ones."""
+        for term in self._terms.at(place.node):
+            text = constant(term.type, values[term.text]) if term.is_place and term.text in values else None
+            if text is not None:
+                yield f"{term.text} = {text};"
 
     def _put_in(self, place: Lacking, text: str) -> Part:
         return self._part(place, Kind.BEHIND if place.spot.behind else Kind.BEFORE, text)

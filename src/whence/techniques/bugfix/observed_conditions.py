@@ -109,4 +109,4 @@ def _of_file(
         return [seen[row][number] for row in rows if row in seen]
 
     for number, place in enumerate(places):
-        yield place, told(place.comparisons, place.spot.tests, of(failing, number), of(passing, number))
+        yield place, told(place.comparisons, place.spot, of(failing, number), of(passing, number))

@@ -13,6 +13,7 @@ from whence.techniques.bugfix.candidates import FileCandidates
 from whence.techniques.bugfix.declarations import LIKELY, POSSIBLE, WIDER
 from whence.techniques.bugfix.likelihood import likeliest_first
 
+ASKED_FOR = 60  # edits that the text asks for
 ALIKE = 20  # edits of a statement whose turns come nearly together
 
 Tiered = Iterator[tuple[float, SourceEdit]]  # edits with their tiers
@@ -58,6 +59,12 @@ class Suspects:
                 if (edit.file, edit.parts) not in seen:
                     seen.add((edit.file, edit.parts))
                     yield edit
+
+    def asked_for(self) -> Iterator[SourceEdit]:
+        """The edits at the statements that the text of the files itself asks for, of the first statements first."""
+        places = {at: place for place, at in reversed(list(enumerate(self.statements)))}
+        found = [edit for file in self.files.values() for edit in file.asked_for() if (edit.file, edit.line) in places]
+        yield from sorted(found, key=lambda edit: places[edit.file, edit.line])[:ASKED_FOR]
 
     def wider_types(self) -> Iterator[SourceEdit]:
         """The edits that give what the statements name a wider type than a small one, each of which needs a build.

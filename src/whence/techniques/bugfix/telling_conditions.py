@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.program.observation import Expression, Values
+from whence.program.observation import Expression, Spot, Values
 from whence.techniques.bugfix.conditions import split
 
 MOST_EXPRESSIONS = 96  # that are observed at a place
@@ -56,11 +56,13 @@ class Asked:
 class Told:
     """Conditions that tell failing runs from passing ones at a place: they held in those.
 
-    Of a condition that is observed: those that do where it held, and those that do ``where_not``.
+    Of a condition that is observed: those that do where it held, and those that do ``where_not``. ``usual``: by
+    expression the one value that it has in passing runs, where failing ones have others.
     """
 
     where: list[str]
     where_not: list[str] = field(default_factory=list)
+    usual: dict[str, float] = field(default_factory=dict)
 
 
 def asked(conditions: Iterable[str], real: Mapping[str, bool]) -> Asked:
@@ -87,10 +89,10 @@ def _is_real(text: str) -> bool:
     return re.fullmatch(r"-?\d*\.\d*(e-?\d+)?", text) is not None
 
 
-def told(place: Sequence[Comparison], tests: bool, failing: Sequence[Values], passing: Sequence[Values]) -> Told:
-    """What was observed at a place tells of the conditions that it could have; with ``tests`` it is one itself."""
-    if not tests:
-        return Told(telling(place, failing, passing))
+def told(place: Sequence[Comparison], spot: Spot, failing: Sequence[Values], passing: Sequence[Values]) -> Told:
+    """What was observed at a place, ``spot``, tells of the conditions that it could have."""
+    if not spot.tests:
+        return Told(telling(place, failing, passing), usual=usual(spot.expressions, failing, passing))
     return Told(telling(place, failing, passing, True), telling(place, failing, passing, False))
 
 
@@ -126,6 +128,26 @@ def telling(
             found.append((share, one.text))
     never = [text for share, text in found if not share][:MOST]
     return never + [text for share, text in sorted(found, key=lambda one: one[0]) if share][:MOST]
+
+
+def usual(expressions: Sequence[Expression], failing: Sequence[Values], passing: Sequence[Values]) -> dict[str, float]:
+    """The expressions that always have one value in passing runs, and at some time another in each failing one.
+
+    What else has that value there was set anew before. With the value, in their order; without what had none at some
+    time, and where fewer than two passing runs come to the place.
+    """
+    came = [one for one in passing if len(one.values)]
+    if len(came) < 2 or not failing or not all(len(one.values) for one in failing):
+        return {}
+    first, others = came[0].values[0], np.ones(len(expressions), np.bool_)
+    for one in (*failing, *came):
+        others &= one.known.all(axis=0)
+    for one in came:
+        others &= (one.values == first).all(axis=0)
+    for one in failing:
+        others &= (one.values != first).any(axis=0)
+    known = zip(expressions, others.tolist(), first.tolist(), strict=True)
+    return {expression.text: value for expression, is_told, value in known if is_told}
 
 
 def _counted(one: Values, outcome: bool | None) -> tuple[NDArray[np.float64], Truths]:

@@ -253,6 +253,7 @@ def _row(trial: Trial, suite: Suite, suggestions: Suggestions, sites: NDArray[np
         "score": round(trial.score, 6),
         "doubt": doubt(trial, sites),
         "family": trial.rule.family.name.lower(),
+        "takes_away": told.takes_away,
         "cases": [tested[row].case.name for row in trial.repaired],
         "broken": [tested[row].case.name for row in trial.broken],
     }

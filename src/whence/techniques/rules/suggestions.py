@@ -32,12 +32,17 @@ _PLACES = {Role.STORE: "in `{}`", Role.RETURN: "as what {} returns", Role.ARGUME
 
 @dataclass(slots=True, frozen=True)
 class Suggestion:
-    """What a rule stands for: words to follow "with", the source line, and the edited line (None: in words only)."""
+    """What a rule stands for: words to follow "with", the source line, and the edited line (None: in words only).
+
+    One that ``takes_away`` does without something: an assignment, a call, what a condition decides, what a number in
+    its place was computed from.
+    """
 
     statement: Statement | None
     words: str
     before: str | None
     after: str | None
+    takes_away: bool
 
 
 class Suggestions:
@@ -54,8 +59,9 @@ class Suggestions:
         text = self._text(location)
         target = self._target(rule, text or "", location.column if location else 0)
         after = None if text is None else self._swapped(rule, target) if rule.swapped else edited(target)
-        shown = [None if line is None else _decoded(line).strip() for line in (text, after)]
-        return Suggestion(self._describer.statement(rule.site), self._words(rule, target), *shown)
+        before, after = (None if line is None else _decoded(line).strip() for line in (text, after))
+        statement = self._describer.statement(rule.site)
+        return Suggestion(statement, self._words(rule, target), before, after, _takes_away(rule, target))
 
     def _swapped(self, rule: Rule, target: Target) -> str | None:
         """The line with two arguments exchanged; None where it does not show both, once each."""
@@ -235,3 +241,12 @@ class Suggestions:
 def _decoded(line: str) -> str:
     """A line that was held one character a byte."""
     return line.encode("latin-1").decode("utf-8", "replace")
+
+
+def _takes_away(rule: Rule, target: Target) -> bool:
+    """Whether a rule leaves something out, or has a number in the place of what is computed."""
+    if rule.op is not Op.SET:
+        return rule.op in (Op.KEEP, Op.SKIP)
+    if target.role in (Role.STORE, Role.ARGUMENT, Role.RETURN):
+        return constant(target.operand) is None
+    return target.role is not Role.SWITCH

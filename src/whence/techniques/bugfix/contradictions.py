@@ -1,0 +1,109 @@
+"""Statements that a file's own text asks for: what it says in one place is not kept to in another.
+
+Source: contradictions within a program as signs of faults, Engler et al.: Bugs as deviant behavior, 2001. A value that
+is kept and never given back, and members that are not set where those beside them are: each may be right, and there are
+few of them. No run is needed for that. (What is counted up and never down, and members that are read and never set,
+were tried as well: programs have hundreds of such.)
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from whence.program.c_source import declared_name, is_leaf, is_listed, lines_of, walk
+from whence.program.source_edits import Kind, Part
+from whence.techniques.bugfix.conditions import statement_of
+from whence.techniques.bugfix.expression_types import constant
+from whence.techniques.bugfix.scope import Scope
+from whence.techniques.bugfix.terms import Terms
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+SIBLINGS = 3  # members that are set in one list of statements, for another one to be missing there
+GIVEN_BACK = 12  # places at which a kept value may be given back
+_PLACES = frozenset(("identifier", "field_expression", "subscript_expression"))
+
+Change = tuple[int, Part]  # the line of a statement, and what is put in beside it
+
+
+class _Access(NamedTuple):
+    """A use of a member: its object as it is written in front of the name, with the arrow or the point."""
+
+    object: str
+    type: str
+    member: str
+    is_set: bool
+    statement: Node
+
+
+class Contradictions:
+    """The statements that one file asks for."""
+
+    def __init__(self, scope: Scope, terms: Terms) -> None:
+        self._scope, self._source, self._types = scope, scope.source, terms.types
+
+    def changes(self) -> Iterator[Change]:
+        """The statements with where they can be put in."""
+        for function in self._source.functions:
+            yield from self._given_back(function)
+        accesses = [(function, list(self._accesses(function))) for function in self._source.functions]
+        read = {(one.type, one.member) for _, found in accesses for one in found if not one.is_set}
+        for _, found in accesses:
+            yield from self._siblings(found, read)
+
+    def _given_back(self, function: Node) -> Iterator[Change]:
+        """A place whose value a variable keeps, which nothing uses, gets it back: first where the function is left."""
+        names = [self._source.name(n) for n in walk(function) if n.type == "identifier"]
+        for node in (n for n in walk(function) if n.type == "init_declarator"):
+            declarator, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+            name = declared_name(self._source, declarator) if declarator is not None else ""
+            if value is None or value.type not in _PLACES or names.count(name) > 1:
+                continue
+            later = (n for n in self._source.statements if node.end_byte < n.start_byte < function.end_byte)
+            inside = [n for n in later if name in self._scope.variables(n)]
+            inside.sort(key=lambda n: n.type != "return_statement")
+            for statement in inside[:GIVEN_BACK]:
+                yield _put_in(Kind.BEFORE, statement, f"{self._source.name(value)} = {name};")
+
+    def _siblings(self, accesses: list[_Access], read: set[tuple[str, str]]) -> Iterator[Change]:
+        """Of an object whose members a function sets one by one, others that the file reads become nothing, too."""
+        known = {(one.object, one.member) for one in accesses}
+        lists: dict[tuple[int, str, str], dict[str, Node]] = defaultdict(dict)
+        for one in accesses:
+            at = one.statement
+            if one.is_set and is_leaf(at) and is_listed(at) and at.parent is not None:
+                lists[at.parent.id, one.object, one.type][one.member] = at
+        for (_, object_, type_), set_ in lists.items():
+            for member, kind in self._types.members(type_).items() if len(set_) >= SIBLINGS else ():
+                nothing = constant(self._types.resolved(kind), 0)
+                if (object_, member) not in known and (type_, member) in read and nothing is not None:
+                    yield _put_in(Kind.BEHIND, list(set_.values())[-1], f"{object_}{member} = {nothing};")
+
+    def _accesses(self, function: Node) -> Iterator[_Access]:
+        """The uses of members in a function, in order of the text."""
+        for node in (n for n in walk(function) if n.type == "field_expression"):
+            argument, field = node.child_by_field_name("argument"), node.child_by_field_name("field")
+            if argument is not None and field is not None:
+                type_ = self._types.resolved(self._types.of(argument)).rstrip("* ")
+                object_ = self._source.text[node.start_byte : field.start_byte].decode("latin-1")
+                yield _Access(object_, type_, self._source.name(field), _is_set(node), statement_of(node))
+
+
+def _is_set(node: Node) -> bool:
+    """Whether a member, or an element of it, is given a value that does not depend on the one before."""
+    parent = node.parent
+    while parent is not None and parent.type == "subscript_expression" and node == parent.named_children[0]:
+        node, parent = parent, parent.parent
+    if parent is None or parent.type != "assignment_expression" or parent.child_by_field_name("left") != node:
+        return False
+    operator = parent.child_by_field_name("operator")
+    return operator is not None and operator.type == "="
+
+
+def _put_in(kind: Kind, statement: Node, text: str) -> Change:
+    start, end = statement.start_byte, statement.end_byte
+    part = Part(kind, start, end, text.encode("latin-1"), listed=is_listed(statement))
+    return lines_of(statement).start, part

@@ -1,0 +1,72 @@
+"""Statements that the text of a file asks for: what is kept and not given back, members beside those that are set."""
+
+from __future__ import annotations
+
+from whence.program.c_source import CSource
+from whence.program.source_edits import edited
+from whence.techniques.bugfix.candidates import FileCandidates
+
+# A board whose squares are tried one after the other, and taken back; squares are made one member after the other.
+BOARD = """\
+struct square { int value, tries; struct square *next; bool done; char name[8]; };
+static bool settle(struct square *at, int value)
+{
+    int before = at->value;
+    at->value = value;
+    if (at->next == NULL || settle(at->next, value + 1))
+        return true;
+    at->value = before;
+    return false;
+}
+static struct square *make(struct square *list, int value)
+{
+    struct square *made = malloc(sizeof *made);
+    made->value = value;
+    made->next = list;
+    made->done = false;
+    made->tries = 0;
+    return made;
+}
+static int tried(const struct square *one)
+{
+    return one->done ? one->tries : -one->tries;
+}
+"""
+
+
+def asked_for(text: str) -> list[str]:
+    file = FileCandidates(CSource(text.encode()), "board.c")
+    return ["".join(edited(file.source, edit).decode().split()) for edit in file.asked_for()]
+
+
+def without(statement: str) -> str:
+    assert BOARD.count(statement) == 1
+    return BOARD.replace(statement, "")
+
+
+def test_a_file_that_keeps_to_what_it_says_is_asked_for_nothing() -> None:
+    assert asked_for(BOARD) == []
+
+
+def test_what_was_kept_is_given_back() -> None:
+    found = asked_for(without("    at->value = before;\n"))
+    assert "".join(BOARD.split()) in found[:2]
+
+
+def test_a_member_is_set_beside_its_siblings() -> None:
+    assert asked_for(without("    made->tries = 0;\n")) == ["".join(BOARD.split())]
+    (found,) = asked_for(without("    made->done = false;\n"))
+    assert "made->tries=0;made->done=false;returnmade;" in found
+
+
+def test_a_member_that_is_set_or_used_elsewhere_in_the_function_is_not_asked_for() -> None:
+    assert asked_for(BOARD.replace("    made->tries = 0;\n", "    if (value > 0)\n        made->tries++;\n")) == []
+
+
+def test_a_member_that_nothing_reads_is_not_asked_for() -> None:
+    assert asked_for(without("    made->tries = 0;\n").replace("one->tries", "one->value")) == []
+
+
+def test_what_is_kept_and_used_is_not_given_back() -> None:
+    text = without("    at->value = before;\n").replace("return false;", "return before < 0;")
+    assert asked_for(text) == []
