@@ -92,6 +92,22 @@ def test_a_statement_that_an_edit_mends_comes_first(base):
     assert first(edit(D, 3.0, checked=0)) == first(edit(D, 3.0, doubt="it fits these cases")) == B
 
 
+def test_the_one_statement_where_some_cases_are_mended_and_none_is_broken_comes_first(base):
+    partly = {"score": 0.5, "f2p": 1, "failing": 4}
+    model = weights(base, base_place=1.0)
+
+    def first(*listed: dict[str, Any]) -> Statement:
+        found = [rules(*listed)]
+        return reranked(fuse(base, found), base, found, {}, model).ranking[0].statement
+
+    assert first(rule(D, **partly)) == D
+    assert first(rule(D, **partly), rule(D, **partly)) == D
+    assert first(rule(D, **partly), rule(C, **partly)) == A  # one of them fits by chance
+    assert first(rule(D, **partly), rule(C)) == A  # which mends all
+    assert first(rule(D, **partly, p2f=1)) == first(rule(D, **partly, checked=0)) == A
+    assert first(rule(D, **partly, doubt="it fits one value alone")) == A
+
+
 def test_where_another_rule_is_clean_edits_are_weighed(base):
     found = [rules(rule(B), edit(D, 3.0))]
     assert reranked(fuse(base, found), base, found, {}, weights(base, rule=5.0)).ranking[0].statement == B

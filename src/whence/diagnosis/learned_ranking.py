@@ -11,7 +11,7 @@ among the first three or five, where the scores stood out as much as here.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -109,8 +109,20 @@ def chance_told(chance: Mapping[str, float]) -> str:
 
 
 def lifted(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mapping[str, Any]]) -> Floats:
-    """The scores with what weights from planted faults know little of: edits that mend, and memory errors."""
-    return _corruption_first(ranked, _edited_first(ranked, scores, rules))
+    """The scores with what weights from planted faults know little of: what mends, and memory errors."""
+    first = _mending_first if not has_clean(rules) else _edited_first
+    return _corruption_first(ranked, first(ranked, scores, rules))
+
+
+def _mending_first(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mapping[str, Any]]) -> Floats:
+    """The scores, with the one statement above all others where a change mends some failing cases and breaks no case.
+
+    Where several have such a change, these may fit by chance. The faults that the weights were learned from have few
+    failing cases, of which a change mostly mends all or none.
+    """
+    mending = (rule for rule in rules if rule["checked"] and not (rule["doubt"] or rule["p2f"]))
+    mended = {Statement(rule["file"], rule["line"]) for rule in mending}
+    return _above(ranked, scores, mended if len(mended) == 1 else set())
 
 
 def _edited_first(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mapping[str, Any]]) -> Floats:
@@ -121,8 +133,13 @@ def _edited_first(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mappi
     """
     others = (rule for rule in rules if rule["family"] != FAMILY)
     mended = set() if has_clean(others) else {Statement(rule["file"], rule["line"]) for rule in best_edits(rules)}
-    is_mended = np.array([entry.statement in mended for entry in ranked])
-    return np.where(is_mended, scores + np.ptp(scores) + TINY, scores) if is_mended.any() else scores
+    return _above(ranked, scores, mended)
+
+
+def _above(ranked: Sequence[Entry], scores: Floats, chosen: Set[Statement]) -> Floats:
+    """The scores, with those of some statements above all others."""
+    is_chosen = np.array([entry.statement in chosen for entry in ranked])
+    return np.where(is_chosen, scores + np.ptp(scores) + TINY, scores) if is_chosen.any() else scores
 
 
 def _corruption_first(ranked: Sequence[Entry], scores: Floats) -> Floats:

@@ -19,7 +19,7 @@ from whence.techniques.bugfix.effects import Effects
 from whence.techniques.bugfix.expression_types import FLOATS, constant
 from whence.techniques.bugfix.expressions import ExpressionChanges, Splice
 from whence.techniques.bugfix.scope import Scope
-from whence.techniques.bugfix.statements import StatementChanges, is_last, leaves
+from whence.techniques.bugfix.statements import StatementChanges, is_all_of_a_branch, is_last, leaves
 from whence.techniques.bugfix.telling_conditions import Comparison, Told, asked
 from whence.techniques.bugfix.terms import Terms
 
@@ -86,7 +86,7 @@ class LackingConditions:
     def parts(self, place: Lacking, told: Told) -> Iterator[tuple[Part, ...]]:
         """The edits of a statement with conditions that were told: it is guarded, left early, or comes to a limit."""
         if place.unit is None:
-            if not place.spot.behind:
+            if not (place.spot.behind or is_all_of_a_branch(place.node)):
                 yield from ((self._part(place, Kind.GUARD, opposite(condition)),) for condition in told.where)
             for condition in told.where:
                 for leave in self._statements.leaving(place.node):

@@ -42,7 +42,8 @@ class StatementChanges:
 
         yield (part(Kind.DELETE),), 0
         conditions = self._conditions.near(node)
-        yield from (((part(Kind.GUARD, condition),), tier) for condition, tier in conditions)
+        if not is_all_of_a_branch(node):
+            yield from (((part(Kind.GUARD, condition),), tier) for condition, tier in conditions)
         fitting = self._fitting.tiers(node, False, self._ingredients.at(node))
         yield from (((part(Kind.BEFORE, text),), tier) for text, tier in fitting)
         if is_last(node):
@@ -153,3 +154,14 @@ def leaves(node: Node) -> bool:
 def is_last(node: Node) -> bool:
     """Whether nothing stands behind a statement in its list, or it is alone."""
     return not is_listed(node) or beside(node, 1) is None
+
+
+def is_all_of_a_branch(node: Node) -> bool:
+    """Whether a statement is all that an ``if`` without ``else`` does: to guard it is to add to that condition."""
+    body = node.parent
+    if body is not None and body.type == "compound_statement":
+        inner = [child for child in body.named_children if child.type != "comment"]
+        body = body.parent if inner == [node] else None
+    if body is None or body.type != "if_statement" or body.has_error:
+        return False
+    return body.child_by_field_name("alternative") is None

@@ -21,7 +21,8 @@ from whence.techniques.bugfix.conditions import split
 
 MOST_EXPRESSIONS = 96  # that are observed at a place
 OFTEN = 0.5  # of the passing runs that come to a place: a condition that holds in more tells nothing
-ALIKE, MOST = 5, 24  # conditions that held at the same times, and all, that are taken of a place
+ALIKE, OF_ONE = 8, 2  # conditions that held at the same times, and of these such as compare the same expression
+MOST = 24  # ... and all, that are taken of a place
 _OPERATORS = {
     "==": np.equal,
     "!=": np.not_equal,
@@ -113,7 +114,7 @@ def telling(
     values = np.concatenate([values for values, _ in parts])
     known = np.concatenate([mask for _, mask in parts])
     starts = np.cumsum([0, *(len(mine) for mine, _ in parts[:-1])])
-    found, alike = list[tuple[float, str]](), Counter[bytes]()
+    found, alike, of_one = list[tuple[float, str]](), Counter[bytes](), Counter[tuple[bytes, int]]()
     for one in comparisons:
         if not (known[:, one.left].all() and known[:, one.right].all()):
             continue
@@ -123,8 +124,9 @@ def telling(
         if not runs[: len(failing)].all() or share > OFTEN:
             continue
         times = held.tobytes()
-        alike[times] += 1
-        if alike[times] <= ALIKE:
+        if alike[times] < ALIKE and of_one[times, one.left] < OF_ONE:
+            alike[times] += 1
+            of_one[times, one.left] += 1
             found.append((share, one.text))
     never = [text for share, text in found if not share][:MOST]
     return never + [text for share, text in sorted(found, key=lambda one: one[0]) if share][:MOST]
