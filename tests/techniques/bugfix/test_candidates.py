@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from whence.program.c_source import CSource
-from whence.program.source_edits import edited
+from whence.program.source_edits import Kind, edited
 from whence.techniques.bugfix.candidates import FileCandidates
 from whence.techniques.bugfix.suspects import Suspects
 
@@ -469,3 +469,28 @@ def test_what_the_text_asks_for_comes_at_the_first_statements_first() -> None:
 
     assert lines(13, 12, 14, 15, 13) == [13, 12, 14, 15]  # where `kept` can be given back
     assert lines(14, 1) == [14] and not lines(5, 6)
+
+
+GUARDS = """\
+static void count(int n, int *sum)
+{
+    if (n > 3)
+        *sum += n;
+    if (n > 5) {
+        *sum += 2; /* all of it */
+    }
+    if (n > 7)
+        *sum += 3;
+    else
+        *sum = 0;
+    while (n > 9)
+        n--;
+}
+"""
+
+
+@pytest.mark.parametrize(("line", "is_guarded"), [(4, False), (6, False), (9, True), (11, True), (13, True)])
+def test_all_that_an_if_does_is_not_guarded_but_its_condition_gets_another_part(line: int, is_guarded: bool) -> None:
+    file = FileCandidates(CSource(GUARDS.encode()), "a.c")
+    assert any(part.kind is Kind.GUARD for _, edit in file.on(line) for part in edit.parts) is is_guarded
+    assert is_guarded or any(b" && " in new for _, edit in file.on(line - 1) for _, new in edit.changes)

@@ -131,6 +131,16 @@ def test_of_conditions_that_held_at_the_same_times_a_few_are_told(monkeypatch: p
     assert telling(what.comparisons, [run((3, 1))], [run((3, 0))]) == ["b"]
 
 
+def test_of_one_expression_no_more_than_two_that_held_at_the_same_times_are_told() -> None:
+    what = asked(["a > 1", "a > 2", "a == 3", "b == 1", "b"], {})
+    columns = [one.text for one in what.expressions]
+
+    def run(a: int, b: int) -> Values:
+        return values(tuple({"a": a, "b": b}.get(name) or int(name.isdigit() and name) for name in columns))
+
+    assert telling(what.comparisons, [run(3, 1)], [run(0, 0)]) == ["a > 1", "a > 2", "b == 1", "b"]
+
+
 def test_what_has_no_value_at_some_time_is_not_told() -> None:
     what = asked(["a > 1", "b"], {})
     seen = values((3, 1, 1), unknown=(0,))
