@@ -296,6 +296,34 @@ def test_a_wider_type_is_a_rule_of_the_declaration() -> None:
     assert (first["f2p"], first["failing"], first["p2f"], first["score"], first["checked"]) == (3, 3, 0, 1.0, 4)
 
 
+def test_a_wider_type_of_a_member_is_told_though_no_statement_stands_there() -> None:
+    text = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct stock {
+    signed char left;
+};
+int main(int argc, char **argv)
+{
+    struct stock stock = { 0 };
+    for (int i = 1; i < argc; i++)
+        stock.left += atoi(argv[i]);
+    printf("%d\\n", stock.left);
+    return 0;
+}
+"""
+    folder = subject_folder("edits-member", stock_c=text)
+    cases = [Case("fails", ("70", "71"), expected=Expected(b"141\n"))]
+    cases += [Case(f"passes {n}", (str(n), "7")) for n in range(4)]
+    program = subject_from_sources([folder / "stock.c"], [], cases, replace(Subject.limits, time=5.0))
+    runs = run_all(program)
+    assert not [one for one in program.places.statements if one.line == 4]
+    ranking = [Entry(Statement("stock.c", line), 1.0, 1, 1) for line in (11, 10)]
+    tried = tried_edits(program, runs, ranking, runs.failing, time.monotonic() + 200, MADE)
+    found = [(row["line"], row["after"]) for row in tried.rows]
+    assert (4, "int left;") in found and all(line in (4, 10, 11) for line, _ in found)
+
+
 def test_wider_types_come_before_other_edits_that_need_a_build() -> None:
     source = CSource(QUOTA.encode())
     lines = [("q.c", line) for line in range(1, QUOTA.count("\n") + 1)]

@@ -198,7 +198,8 @@ def _rows(
         if (line := edited_line(sources[one.edit.file], one.edit)) is None:
             continue
         statement = Statement(one.edit.file, line[0])
-        if statement not in known or counts.get(statement, 0) >= OF_STATEMENT:
+        is_told = statement in known or not one.edit.is_choice  # a declaration need not be a statement
+        if not is_told or counts.get(statement, 0) >= OF_STATEMENT:
             continue
         counts[statement] = counts.get(statement, 0) + 1
         before, after = (text.decode("utf-8", "replace").strip() for text in line[1:])
