@@ -49,4 +49,6 @@ def test_a_comparison_with_hardly_any_of_many_good_runs_ranks_nothing(
         found = technique.compared_values(investigation, rows, 60.0, InitialValues(subject))
     assert bool(found.ranking) is is_told
     told = f"compared the values of 1 failing and {good} passing runs"
+    lines = {entry.statement.line: entry.evidence for entry in found.ranking}
+    assert all(one["passing_total"] == PASSING for one in lines.values())
     assert found.summary[0] == (told if is_told else f"{told} of {PASSING}, too few for what differs to count")

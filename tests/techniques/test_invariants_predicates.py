@@ -103,6 +103,20 @@ def test_what_tells_failing_runs_from_passing_ones_ranks_high():
     assert found.executed.a11[statements.index(other)] == 3 and found.executed.a10[statements.index(other)] == 5
 
 
+def test_what_passing_runs_executed_that_were_not_recorded_tells_less():
+    """Behind `depth > 20` only failing runs were recorded; others came there and passed."""
+    runs = Runs(LEVELS, ["1", "2"], ["7", "9"])
+    numbers = [statement.line for statement in runs.subject.places.statements]
+    number = numbers.index(line_of(LEVELS, "abort()"))
+    alone = score(runs.observer, runs.bad, runs.good)
+    assert (alone.covered.a10[number], alone.covered.total_passed) == (0, 2)
+    found = score(runs.observer, runs.bad, runs.good, [runs.bad[0].blocks, runs.good[0].blocks])
+    assert (found.covered.a10[number], found.covered.total_passed) == (1, 4)
+    assert (found.executed.a10[number], found.executed.total_passed) == (0, 2)
+    assert found.total[number] < alone.total[number]
+    assert (found.predicate == alone.predicate).all()
+
+
 def test_without_passing_runs_slices_decide():
     runs = Runs(LEVELS, [], ["7", "9"])
     found = score(runs.observer, runs.bad, [])

@@ -484,9 +484,16 @@ def like_in_coverage(runs: Runs, row: int, least: int) -> list[int]:
     return [passing for passing, number in zip(runs.passing, lacking, strict=True) if number <= most]
 
 
+def block_counts(subject: Subject, runs: Runs) -> NDArray[np.uint32]:
+    """For each row how often its run executed each block of the program."""
+    import numpy as np
+
+    is_block = np.array([not counter.side for counter in counters(subject)], np.bool_)
+    return np.asarray(runs.counts[:, : len(is_block)][:, is_block])
+
+
 def blocks_executed(subject: Subject, runs: Runs) -> NDArray[np.int64]:
     """For each row, how many blocks its run executed: the run's length."""
     import numpy as np
 
-    is_block = np.array([not counter.side for counter in counters(subject)], np.bool_)
-    return np.asarray(runs.counts[:, : len(is_block)][:, is_block].sum(axis=1, dtype=np.int64))
+    return np.asarray(block_counts(subject, runs).sum(axis=1, dtype=np.int64))

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whence.findings import Entry, Findings, Statement, rank
 from whence.techniques.likely_invariants.candidates import NAMES, Candidates, Step, candidates
-from whence.techniques.likely_invariants.feedback import Candidate, Feedback
+from whence.techniques.likely_invariants.feedback import WORDS, Candidate, Feedback
 from whence.techniques.likely_invariants.initial_values import Ranked, initial_values
-from whence.techniques.likely_invariants.kinds import Settings, allowed_kinds, learn
+from whence.techniques.likely_invariants.kinds import Kind, Settings, allowed_kinds, learn
 from whence.techniques.likely_invariants.predicates import Form
 from whence.techniques.likely_invariants.ranking import Scores, score
 from whence.techniques.likely_invariants.runs import Failing, Observer, Run
@@ -37,10 +38,17 @@ class Options:
     paper: bool = False
 
 
-def diagnose(observer: Observer, failing: Sequence[Failing], good: Sequence[Run], options: Options) -> Findings:
+def diagnose(
+    observer: Observer,
+    failing: Sequence[Failing],
+    good: Sequence[Run],
+    options: Options,
+    others: Sequence[NDArray[np.int64]] = (),
+) -> Findings:
     """What likely invariants say of the first failing run; ``good`` runs are trained on, and compared with.
 
-    The other failing runs are what the paper's last step intersects, and votes in the default ranking.
+    The other failing runs are what the paper's last step intersects, and votes in the default ranking. ``others``: the
+    blocks that each further passing run executed, which was not recorded; what they executed tells no failing run.
     """
     subject = observer.subject
     training = choose(good, failing[0], options.choice, options.number)
@@ -55,7 +63,7 @@ def diagnose(observer: Observer, failing: Sequence[Failing], good: Sequence[Run]
         findings.ranking = _walked(found_candidates, len(failing))
     else:
         initial = initial_values(observer, failing, good)
-        findings.ranking = _voted(observer, score(observer, failing, good), feedback, found_candidates, initial)
+        findings.ranking = _voted(observer, score(observer, failing, good, others), feedback, found_candidates, initial)
     findings.remarks += _summary(found, training, options, count, [*failing, *good])
     return findings
 
@@ -139,14 +147,17 @@ def _voted(
 
 def _note(scores: Scores, number: int, feedback: Feedback, candidate: Candidate | None) -> dict[str, Any]:
     """The evidence of a statement."""
-    counts = scores.executed
+    counts = scores.covered
     a11, a10, failed, passed = (
         int(counts.a11[number]),
         int(counts.a10[number]),
         counts.total_failed,
         counts.total_passed,
     )
-    parts = [candidate.text] if candidate else []
+    is_refuted = (
+        candidate is not None and candidate.kinds == [WORDS[Kind.EXECUTED]] and a10 > scores.executed.a10[number]
+    )
+    parts = [candidate.text] if candidate and not is_refuted else []
     if scores.predicate[number] > 0 and (sentence := _sentence(scores, number, feedback)):
         parts.append(sentence)
     parts.append(f"executed by {a11} of {failed} failing and {a10 or 'none'} of {passed} passing runs")

@@ -39,11 +39,13 @@ Integers = NDArray[np.int64]
 class Scores:
     """Arrays with one element a statement of the program: the ``total`` (0 to 1), and what it is made of.
 
-    ``site`` is that of the best predicate (-1: none); ``predicates`` has them by site.
+    ``executed`` counts the recorded runs, ``covered`` also passing ones of which only the coverage is known. ``site``
+    is that of the best predicate (-1: none); ``predicates`` has them by site.
     """
 
     total: Floats
     executed: Counts
+    covered: Counts
     sliced: Counts
     predicate: Floats
     first: Floats
@@ -51,12 +53,20 @@ class Scores:
     predicates: Predicates
 
 
-def score(observer: Observer, failing: Sequence[Failing], passing: Sequence[Run]) -> Scores:
-    """The scores of all statements. Raises nothing: without passing runs the slices decide."""
+def score(
+    observer: Observer, failing: Sequence[Failing], passing: Sequence[Run], others: Sequence[Integers] = ()
+) -> Scores:
+    """The scores of all statements. Raises nothing: without passing runs the slices decide.
+
+    ``others``: the blocks that each further passing run executed, which was not recorded.
+    """
     runs: list[Run] = [*failing, *passing]
     failed = np.arange(len(runs)) < len(failing)
     statements = _Statements(observer)
-    executed = _counts([statements.of_blocks(run.blocks) for run in runs], failed)
+    masks = [statements.of_blocks(run.blocks) for run in runs]
+    executed = _counts(masks, failed)
+    further = [statements.of_blocks(blocks) for blocks in others]
+    covered = _counts([*masks, *further], np.pad(failed, (0, len(further))))
     sliced = _counts([statements.of_sites(run.sliced) for run in runs], failed)
     profiles = [run.profile for run in runs]
     predicates = best_predicates(profiles, failed, ALL_FORMS)
@@ -64,11 +74,11 @@ def score(observer: Observer, failing: Sequence[Failing], passing: Sequence[Run]
     bounds = best_predicates(profiles, failed)
     votes = [statements.of_sites(_first_broken(run, bounds)) for run in failing]
     first = np.mean(votes, axis=0)
-    parts = (contrast(executed), ochiai(sliced), best, first)
+    parts = (contrast(covered), ochiai(sliced), best, first)
     weights = (EXECUTED, SLICED, PREDICATE, FIRST)
     total = sum((weight * part for weight, part in zip(weights, parts, strict=True)), np.zeros(statements.count))
     total = total / sum(weights) + NEARNESS * statements.nearness(failing)
-    return Scores(total, executed, sliced, best, first, site, predicates)
+    return Scores(total, executed, covered, sliced, best, first, site, predicates)
 
 
 def contrast(counts: Counts) -> Floats:

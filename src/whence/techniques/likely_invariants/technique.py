@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from whence.errors import SubjectError
 from whence.findings import Findings
 from whence.inputs.close import CloseInputs
@@ -16,10 +19,11 @@ from whence.investigation.close_cases import make_close, what_was_made
 from whence.investigation.investigation import Investigation
 from whence.run.cases import Case
 from whence.subject.initial_values import InitialValues
+from whence.subject.runs import block_counts
 from whence.techniques.likely_invariants.collect import collect
 from whence.techniques.likely_invariants.diagnosis import Options, diagnose
 from whence.techniques.likely_invariants.kinds import PAPER, Kind, Settings
-from whence.techniques.likely_invariants.runs import Observer
+from whence.techniques.likely_invariants.runs import Observer, Run
 from whence.techniques.likely_invariants.training import Choice
 
 MAKING, RECORDING = 0.5, 0.6  # of the time that is left, for making inputs, and then for recording runs
@@ -97,7 +101,7 @@ def compared_values(
     with investigation.watcher.progress("comparing values", 0) as report:
         end = time.monotonic() + seconds / 2
         found = collect(observer, investigation.runs, rows, FAILING, deadline=end, progress=report)
-    findings = diagnose(observer, found.failing, found.good, Options())
+    findings = diagnose(observer, found.failing, found.good, Options(), _not_recorded(investigation, found.good))
     good, passing = len(found.good), len(investigation.runs.passing)
     compared = f"compared the values of {len(found.failing)} failing and {good} passing runs"
     if good < min(FEW, PART * passing):
@@ -106,3 +110,10 @@ def compared_values(
     findings.summary = [compared, *findings.summary]
     findings.remarks += found.left_out
     return findings
+
+
+def _not_recorded(investigation: Investigation, good: Sequence[Run]) -> list[NDArray[np.int64]]:
+    """The blocks that each passing run executed which was not recorded."""
+    runs, recorded = investigation.runs, {run.case.name for run in good}
+    counts = block_counts(investigation.subject, runs)
+    return [np.flatnonzero(counts[row]) for row in runs.passing if runs.tested[row].case.name not in recorded]

@@ -18,7 +18,7 @@ from whence.alter.streams import Request
 from whence.errors import SubjectError
 from whence.run.cases import TAKE_APART, Case
 from whence.subject.alike import others_alike
-from whence.subject.runs import blocks_executed, counters
+from whence.subject.runs import block_counts, blocks_executed
 from whence.techniques.rules.candidates import Family, Rule, batch_of, change_records
 
 if TYPE_CHECKING:
@@ -109,8 +109,7 @@ class Suite:
         )
         if not failing:
             raise SubjectError(*_nothing_to_repair(runs))
-        is_block = np.array([not counter.side for counter in counters(subject)], np.bool_)
-        self._executed: Bools = runs.counts[:, : len(is_block)][:, is_block] > 0
+        self._executed: Bools = block_counts(subject, runs) > 0
         lengths = blocks_executed(subject, runs)
         shortest = sorted(failing, key=lambda row: (row != first, lengths[row] == 0, lengths[row]))
         self.failing = shortest[: settings.failing]
