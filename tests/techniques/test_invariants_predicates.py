@@ -114,7 +114,7 @@ def test_what_passing_runs_executed_that_were_not_recorded_tells_less():
     assert (found.covered.a10[number], found.covered.total_passed) == (1, 4)
     assert (found.executed.a10[number], found.executed.total_passed) == (0, 2)
     assert found.total[number] < alone.total[number]
-    assert (found.predicate == alone.predicate).all()
+    assert alone.predicate.any() and not found.predicate.any()  # of two good runs, where there are more
 
 
 def test_without_passing_runs_slices_decide():

@@ -28,6 +28,7 @@ from whence.techniques.likely_invariants.runs import Failing, Observer, Run
 EXECUTED, SLICED, PREDICATE, FIRST = 2.0, 0.5, 1.0, 0.2  # weights
 FEW = 3  # failing runs from which on passing ones keep their weight
 NEARNESS = 1e-6  # weight of the distance: less than any difference of the others
+RECORDED = 3  # good runs: of fewer, where there are more, values tell nothing, for all else differs, too
 STRONG = 0.7  # of the best score: predicates that count as broken
 ALL_FORMS = (Form.LOW, Form.HIGH, Form.DOWN, Form.UP)
 
@@ -74,6 +75,8 @@ def score(
     bounds = best_predicates(profiles, failed)
     votes = [statements.of_sites(_first_broken(run, bounds)) for run in failing]
     first = np.mean(votes, axis=0)
+    if others and len(passing) < RECORDED:
+        best, first = np.zeros_like(best), np.zeros_like(first)
     parts = (contrast(covered), ochiai(sliced), best, first)
     weights = (EXECUTED, SLICED, PREDICATE, FIRST)
     total = sum((weight * part for weight, part in zip(weights, parts, strict=True)), np.zeros(statements.count))

@@ -28,7 +28,6 @@ from whence.techniques.likely_invariants.training import Choice
 
 MAKING, RECORDING = 0.5, 0.6  # of the time that is left, for making inputs, and then for recording runs
 FAILING = 5  # failing runs whose values are compared with those of passing ones, within a diagnosis
-FEW, PART = 3, 0.1  # good runs, and of those that there are, for a comparison with fewer to tell nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,19 +94,17 @@ def compared_values(
     """The ranking by values and ways that the failing runs of these rows have and passing ones have not.
 
     Half of the ``seconds`` is for recording the runs. The ``initial`` values that they read are added to those known.
-    Where there was time for hardly any good run there is no ranking: in all else a single one differs, too.
+    What passing cases executed counts for all of them, recorded or not.
     """
     observer = Observer(investigation.subject, investigation.recorder, initial)
     with investigation.watcher.progress("comparing values", 0) as report:
         end = time.monotonic() + seconds / 2
         found = collect(observer, investigation.runs, rows, FAILING, deadline=end, progress=report)
     findings = diagnose(observer, found.failing, found.good, Options(), _not_recorded(investigation, found.good))
-    good, passing = len(found.good), len(investigation.runs.passing)
-    compared = f"compared the values of {len(found.failing)} failing and {good} passing runs"
-    if good < min(FEW, PART * passing):
-        findings.ranking = []
-        compared += f" of {passing}, too few for what differs to count"
-    findings.summary = [compared, *findings.summary]
+    findings.summary = [
+        f"compared the values of {len(found.failing)} failing and {len(found.good)} passing runs",
+        *findings.summary,
+    ]
     findings.remarks += found.left_out
     return findings
 
