@@ -114,6 +114,14 @@ def test_where_another_rule_is_clean_edits_are_weighed(base):
     assert reranked(fuse(base, found), base, found, {}, weights(base, edit=5.0)).ranking[0].statement == D
 
 
+def test_an_edit_that_the_text_asks_for_comes_before_clean_rules(base):
+    found = [rules(rule(B), edit(C, 1.0), edit(D, 3.0, asked_for=True))]
+    model = weights(base, rule=5.0)
+    assert reranked(fuse(base, found), base, found, {}, model).ranking[0].statement == D
+    found = [rules(rule(B), edit(C, 1.0), edit(D, 3.0, asked_for=True, score=0.7))]
+    assert reranked(fuse(base, found), base, found, {}, model).ranking[0].statement == B
+
+
 def test_edits_count_by_how_likely_they_are_and_whether_passing_cases_come_to_them(base):
     listed = [edit(A, 9.0), edit(C, 4.0), edit(C, 6.0), edit(B, 1.0, checked=0), edit(D, 2.0, doubt="it fits")]
     made = features(base, rules(*listed))

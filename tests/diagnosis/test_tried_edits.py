@@ -13,7 +13,7 @@ import whence
 from whence.diagnosis.edit_search import EditSearch
 from whence.diagnosis.edits_alone import EditsAlone
 from whence.diagnosis.locate_steps import CALLERS, FIRST, alternated, with_callers
-from whence.diagnosis.tried_edits import best_edits, has_clean, has_sure, tried_edits
+from whence.diagnosis.tried_edits import best_edits, edits_asked_for, has_clean, has_sure, tried_edits
 from whence.findings import Entry, Findings, Statement, Symptom
 from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, Part, SourceEdit, edited, edited_line
@@ -253,6 +253,57 @@ int main(int argc, char **argv)
     clean = {"family": "branch", "score": 1.0, "checked": 2, "doubt": ""}
     assert not has_clean([row]) and best_edits([row]) == [row] and not best_edits([row, clean])
     assert has_sure([clean | {"takes_away": False}]) and not has_sure([clean | {"takes_away": True}])
+
+
+# The refunds of one customer are taken off what the next one pays. A rule can add them where a sale is taken.
+TILL = """\
+#include <stdio.h>
+#include <stdlib.h>
+struct till { int items, sold, refunds; };
+static struct till till;
+static void open_till(void)
+{
+    till.sold = till.items = 0;
+}
+int main(int argc, char **argv)
+{
+    open_till();
+    for (int i = 1; i < argc; i++) {
+        int amount = atoi(argv[i]);
+        if (amount == 0) {
+            printf("%d for %d\\n", till.sold - till.refunds, till.items);
+            open_till();
+        } else if (amount < 0)
+            till.refunds -= amount;
+        else {
+            till.items++;
+            till.sold += amount;
+        }
+    }
+    return 0;
+}
+"""
+
+
+def test_what_the_text_asks_for_is_tried_and_comes_first_though_a_rule_is_sure() -> None:
+    folder = subject_folder("edits-till", till_c=TILL)
+    fails, passes = [("10 -4 0 7 0", "6 for 1\n7 for 1\n")], ["10 0 7 0", "10 -4 0"]
+    with whence.open_sources([folder / "till.c"], fails=fails, passes=passes) as project:
+        found = project.find(whence.Locate(), 120.0)
+    assert has_sure(rule for rule in found.parts["rules"] if rule["family"] != "edit")
+    first = found.ranking[0].statement
+    (told,) = [rule for rule in found.parts["rules"] if rule.get("asked_for")]
+    assert (first.line, told["line"], told["after"]) == (7, 7, "till.sold = till.items = 0; till.refunds = 0;")
+
+    cases = [
+        Case(args, tuple(args.split()), expected=Expected(out.encode())) for args, out in (*fails, ("9 0", "9 for 1\n"))
+    ]
+    program = subject_from_sources([folder / "till.c"], [], cases, replace(Subject.limits, time=5.0))
+    runs, ranking = run_all(program), [Entry(Statement("till.c", 7), 1.0, 1, 1)]
+    tried = edits_asked_for(program, runs, ranking, runs.failing, time.monotonic() + 60, MADE)
+    assert (tried.tried, tried.passing, [row["asked_for"] for row in tried.rows]) == (1, 1, [True])
+    elsewhere = [Entry(Statement("till.c", 13), 1.0, 1, 1)]
+    assert edits_asked_for(program, runs, elsewhere, runs.failing, time.monotonic() + 60, MADE).tried == 0
 
 
 def test_a_fix_has_the_condition_too() -> None:

@@ -11,7 +11,7 @@ among the first three or five, where the scores stood out as much as here.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,7 @@ import numpy as np
 from whence.diagnosis.combined_ranking import in_order
 from whence.diagnosis.ranking_features import Features, Floats
 from whence.diagnosis.statement_kinds import Kinds
-from whence.diagnosis.tried_edits import FAMILY, best_edits, has_clean
+from whence.diagnosis.tried_edits import CLEAN, FAMILY, best_edits, has_clean, is_checked
 from whence.findings import Entry, Findings, Statement, rank
 
 MODEL = Path(__file__).with_name("ranking_model.json")
@@ -109,9 +109,18 @@ def chance_told(chance: Mapping[str, float]) -> str:
 
 
 def lifted(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mapping[str, Any]]) -> Floats:
-    """The scores with what weights from planted faults know little of: what mends, and memory errors."""
+    """The scores with what weights from planted faults know little of: what mends, and memory errors.
+
+    An edit with which all cases pass, and which the text itself asks for, is above all others: few are.
+    """
+    if asked := [rule for rule in rules if rule.get("asked_for") and rule["score"] >= CLEAN and is_checked(rule)]:
+        return _corruption_first(ranked, _above(ranked, scores, _statements(asked)))
     first = _mending_first if not has_clean(rules) else _edited_first
     return _corruption_first(ranked, first(ranked, scores, rules))
+
+
+def _statements(rules: Iterable[Mapping[str, Any]]) -> set[Statement]:
+    return {Statement(rule["file"], rule["line"]) for rule in rules}
 
 
 def _mending_first(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mapping[str, Any]]) -> Floats:
@@ -121,7 +130,7 @@ def _mending_first(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mapp
     failing cases, of which a change mostly mends all or none.
     """
     mending = (rule for rule in rules if rule["checked"] and not (rule["doubt"] or rule["p2f"]))
-    mended = {Statement(rule["file"], rule["line"]) for rule in mending}
+    mended = _statements(mending)
     return _above(ranked, scores, mended if len(mended) == 1 else set())
 
 
@@ -132,7 +141,7 @@ def _edited_first(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mappi
     from is ranked otherwise by that; real ones can be.
     """
     others = (rule for rule in rules if rule["family"] != FAMILY)
-    mended = set() if has_clean(others) else {Statement(rule["file"], rule["line"]) for rule in best_edits(rules)}
+    mended = set() if has_clean(others) else _statements(best_edits(rules))
     return _above(ranked, scores, mended)
 
 

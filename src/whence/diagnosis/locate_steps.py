@@ -25,7 +25,7 @@ from whence.diagnosis.searches import FAILING, searches
 from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, fill_slice, locate, values_part
 from whence.diagnosis.statement_kinds import Kinds, statement_kinds
 from whence.diagnosis.suggested import Suggested
-from whence.diagnosis.tried_edits import TriedEdits, has_clean, has_sure, known_fixes, tried_edits
+from whence.diagnosis.tried_edits import TriedEdits, edits_asked_for, has_clean, has_sure, known_fixes, tried_edits
 from whence.errors import WhenceError
 from whence.findings import Entry, Findings, Statement, Symptom
 from whence.investigation.account import search_summary, summary
@@ -74,6 +74,7 @@ SOLVING_MOST = 15.0  # seconds for formulas
 NOT_ASKED = "formulas were not asked, since a rule repairs all failing cases and breaks no passing one: whence formula"
 FEW_VALUES = 0.3  # of it, for pairs of values, and then for formulas, where no rule is clean and edits come next
 EDITING, EDITING_MOST = 0.6, 25.0  # of what is left then, and seconds, for edits of the source
+ASKING_MOST = 5.0  # seconds for the few that the text asks for, where a rule is sure
 FIRST, CALLERS = 5, 4  # statements that edits are tried at before those of so many open calls
 CONFIRMING = 0.5  # of what is left then, for compiling changes
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
@@ -418,7 +419,11 @@ class Diagnosis:
             self.publish()
 
     def mended_by_edits(self) -> list[int]:
-        """The failing cases that edits are to mend; none where a rule is sure, or edits would prove nothing."""
+        """The failing cases that any edits are to mend; none where a rule is sure, or edits would prove nothing."""
+        return [] if self._is(has_sure) else self.editable()
+
+    def editable(self) -> list[int]:
+        """The failing cases that edits can mend; none where edits would prove nothing."""
         tested = self.runs.tested
         mended = [r for r in self.rows if tested[r].case.command is None and tested[r].outcome.kind is not Kind.MEMORY]
         checks, is_one_program = self.investigation.checks, not self.has_threads
@@ -426,7 +431,7 @@ class Diagnosis:
         is_known = not self.is_open or bool(checks)
         if not (self.options.has("edits") and is_checked and is_one_program and is_known):
             return []
-        return [] if self._is(has_sure) else mended
+        return mended
 
     @property
     def has_threads(self) -> bool:
@@ -443,21 +448,27 @@ class Diagnosis:
         return any(found(one.parts.get("rules", ())) for one in self.found)
 
     def try_edits(self) -> None:
-        """Try edits of the source, where it is known what is right, and no sure rule repairs all and breaks nothing."""
-        if not (mended := self.mended_by_edits()):
+        """Try edits of the source, where it is known what is right.
+
+        Where a sure rule repairs all and breaks nothing, only the few that the text itself asks for.
+        """
+        if not (mended := self.editable()):
             return
+        is_sure = self._is(has_sure)
         order = with_callers(alternated(self.joined().ranking, self.base.ranking), self.base.symptom)
-        seconds = min(EDITING * self.left, EDITING_MOST)
+        seconds = min(EDITING * self.left, ASKING_MOST if is_sure else EDITING_MOST)
         end = time.monotonic() + seconds
         pairs = [row for one in self.found for row in one.parts.get("pairs", [])]
         subject = self.investigation.subject
 
         def edit() -> TriedEdits:
             made = known_fixes(subject.folder, self.options.knowledge)
+            if is_sure:
+                return edits_asked_for(subject, self.runs, order, mended[:FAILING], end, made)
             return tried_edits(subject, self.runs, order, mended[:FAILING], end, made, pairs, self.is_mended)
 
         tried = self.attempts.take("edits", "trying edits", edit, seconds + LATE)
-        if tried is not None:
+        if tried is not None and (tried.tried or not is_sure):
             self.attempts.lines.append(tried.told)
             self.found = with_other_values(self.found, tried.rows, len(self.runs.passing)) if tried.rows else self.found
             self.publish()

@@ -91,13 +91,8 @@ def tried_edits(
     Until ``deadline`` (of ``time.monotonic``), or until enough of them have passed.
     """
     right = right_assignments(pairs)[:RIGHT]
-    changed = set(subject.places.changed_files())
-    named = [*(at.file for at, _, _ in right), *(entry.statement.file for entry in ranking[:STATEMENTS])]
-    files = file_candidates(subject, [name for name in named if name not in changed])
-    all_statements = dict.fromkeys(subject.places.statements)
-    statements = [(e.statement.file, e.statement.line) for e in ranking[:STATEMENTS] if e.statement.file in files]
-    suspects = Suspects(files, statements, made)
-    sources, fitted = suspects.sources, dict(_assignments(files, right))
+    suspects = _suspects(subject, ranking, made, [at.file for at, _, _ in right])
+    sources, fitted = suspects.sources, dict(_assignments(suspects.files, right))
     alone = EditsAlone(subject, runs, sources)
     wider = [
         (float(size(sources[edit.file], edit)), Sieved(edit, tuple(rows), ran=len(runs.passing)))
@@ -116,15 +111,47 @@ def tried_edits(
         CandidateRuns(subject, runs, deadline, further) as candidates,
     ):
         others = (edit for edit in likely.edits if edit not in fitted)
-        trials.run(candidates, sources, chain(fitted, others), files, likely.conditions)
+        trials.run(candidates, sources, chain(fitted, others), suspects.files, likely.conditions)
         tried = alone.tried + candidates.count.tried
     found = wider + likeliest_first(trials, dict.fromkeys(fitted, len(trials.places)) | likely.places, sources)
     doubtful = {
         edit for edit, value in fitted.items() if not (value in PLAIN or value.isidentifier())
     } - likely.places.keys()
-    checked = sum(one.ran > 0 and not one.unrepaired for _, one in found)
-    listed = list(_rows(runs, sources, all_statements, found, doubtful, rows))
-    return TriedEdits(listed, tried, len(statements), checked)
+    return _told(subject, runs, suspects, found, tried, doubtful, rows)
+
+
+def edits_asked_for(
+    subject: Subject,
+    runs: Runs,
+    ranking: Sequence[Entry],
+    rows: Sequence[int],
+    deadline: float,
+    made: Mapping[str, int],
+) -> TriedEdits:
+    """Try only those edits that the text of the files itself asks for (``techniques/bugfix/contradictions.py``).
+
+    There are few, mostly none. Where one lets all cases pass, the cases and the text say the same, which no rule has.
+    """
+    suspects = _suspects(subject, ranking, made)
+    edits = list(suspects.asked_for())
+    if not edits:
+        return TriedEdits(statements=len(suspects.statements))
+    further, trials = others_alike(runs, rows, FURTHER), EditTrials(rows, deadline, found_before=True)
+    with CandidateRuns(subject, runs, deadline, further) as candidates:
+        trials.run(candidates, suspects.sources, edits, suspects.files)
+        tried = candidates.count.tried
+    return _told(subject, runs, suspects, likeliest_first(trials, {}, suspects.sources), tried, (), rows)
+
+
+def _suspects(
+    subject: Subject, ranking: Sequence[Entry], made: Mapping[str, int], further: Sequence[str] = ()
+) -> Suspects:
+    """The first statements of a ranking, with their files and ``further`` ones, but for what was changed since."""
+    changed = set(subject.places.changed_files())
+    named = [*further, *(entry.statement.file for entry in ranking[:STATEMENTS])]
+    files = file_candidates(subject, [name for name in named if name not in changed])
+    statements = [(e.statement.file, e.statement.line) for e in ranking[:STATEMENTS] if e.statement.file in files]
+    return Suspects(files, statements, made)
 
 
 def likeliest_first(
@@ -184,15 +211,31 @@ def best_edits(rules: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 # ---- Rules -----------------------------------------------------------------------------------------------------------
 
 
-def _rows(
+def _told(
+    subject: Subject,
     runs: Runs,
-    sources: Mapping[str, CSource],
-    known: Mapping[Statement, object],
+    suspects: Suspects,
+    found: Sequence[tuple[float, Sieved]],
+    tried: int,
+    doubtful: Collection[SourceEdit],
+    rows: Sequence[int],
+) -> TriedEdits:
+    """What is told of the edits with which all cases pass, each with its cost."""
+    checked = sum(one.ran > 0 and not one.unrepaired for _, one in found)
+    listed = list(_rows(subject, runs, suspects, found, doubtful, rows)) if found else []
+    return TriedEdits(listed, tried, len(suspects.statements), checked)
+
+
+def _rows(
+    subject: Subject,
+    runs: Runs,
+    suspects: Suspects,
     found: Sequence[tuple[float, Sieved]],
     doubtful: Collection[SourceEdit],
     rows: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
     """The edits as rules, the likeliest first: of each statement the first ones that one line shows."""
+    sources, known, asked = suspects.sources, dict.fromkeys(subject.places.statements), set(suspects.asked_for())
     counts: dict[Statement, int] = {}
     for cost, one in found:
         if (line := edited_line(sources[one.edit.file], one.edit)) is None:
@@ -218,6 +261,7 @@ def _rows(
             "doubt": "its value was made to fit these cases" if one.edit in doubtful else "",
             "family": FAMILY,
             "cost": round(cost, 3),
+            "asked_for": one.edit in asked,
             "cases": [runs.tested[row].case.name for row in (*one.repaired, *one.further)],
             "broken": [],
         }

@@ -70,3 +70,24 @@ def test_a_member_that_nothing_reads_is_not_asked_for() -> None:
 def test_what_is_kept_and_used_is_not_given_back() -> None:
     text = without("    at->value = before;\n").replace("return false;", "return before < 0;")
     assert asked_for(text) == []
+
+
+TILL = """\
+struct till { int items, sold, refunds; };
+static struct till till;
+static void open_till(void)
+{
+    till.sold = till.items = 0;
+}
+static int to_pay(void) { return till.sold - till.refunds; }
+"""
+
+
+def test_members_that_one_statement_sets_to_nothing_are_siblings() -> None:
+    (found,) = asked_for(TILL)
+    assert "till.sold=till.items=0;till.refunds=0;}" in found
+
+
+def test_two_of_many_members_or_two_that_are_set_to_something_ask_for_nothing() -> None:
+    assert asked_for(TILL.replace("refunds;", "refunds, a, b;").replace("return ", "return till.a + till.b + ")) == []
+    assert asked_for(TILL.replace("till.items = 0;", "till.items = 1;")) == []

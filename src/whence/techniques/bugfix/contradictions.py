@@ -9,7 +9,7 @@ were tried as well: programs have hundreds of such.)
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from whence.program.c_source import declared_name, is_leaf, is_listed, lines_of, walk
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 SIBLINGS = 3  # members that are set in one list of statements, for another one to be missing there
+NOTHINGS = 2  # ... where they are set to nothing, and most of the structure's
 GIVEN_BACK = 12  # places at which a kept value may be given back
+NOTHING = frozenset(("0", "NULL", "0.0", "false"))
 _PLACES = frozenset(("identifier", "field_expression", "subscript_expression"))
 
 Change = tuple[int, Part]  # the line of a statement, and what is put in beside it
@@ -36,6 +38,7 @@ class _Access(NamedTuple):
     type: str
     member: str
     is_set: bool
+    is_nothing: bool  # what it is set to: 0 or NULL, also by an assignment of several
     statement: Node
 
 
@@ -71,16 +74,20 @@ class Contradictions:
     def _siblings(self, accesses: list[_Access], read: set[tuple[str, str]]) -> Iterator[Change]:
         """Of an object whose members a function sets one by one, others that the file reads become nothing, too."""
         known = {(one.object, one.member) for one in accesses}
-        lists: dict[tuple[int, str, str], dict[str, Node]] = defaultdict(dict)
+        lists: dict[tuple[int, str, str], dict[str, _Access]] = defaultdict(dict)
         for one in accesses:
             at = one.statement
             if one.is_set and is_leaf(at) and is_listed(at) and at.parent is not None:
-                lists[at.parent.id, one.object, one.type][one.member] = at
+                lists[at.parent.id, one.object, one.type][one.member] = one
         for (_, object_, type_), set_ in lists.items():
-            for member, kind in self._types.members(type_).items() if len(set_) >= SIBLINGS else ():
-                nothing = constant(self._types.resolved(kind), 0)
-                if (object_, member) not in known and (type_, member) in read and nothing is not None:
-                    yield _put_in(Kind.BEHIND, list(set_.values())[-1], f"{object_}{member} = {nothing};")
+            members = self._types.members(type_)
+            missing = [name for name in members if (object_, name) not in known and (type_, name) in read]
+            if not _are_siblings(set_.values(), len(missing)):
+                continue
+            for member in missing:
+                nothing = constant(self._types.resolved(members[member]), 0)
+                if nothing is not None:
+                    yield _put_in(Kind.BEHIND, list(set_.values())[-1].statement, f"{object_}{member} = {nothing};")
 
     def _accesses(self, function: Node) -> Iterator[_Access]:
         """The uses of members in a function, in order of the text."""
@@ -89,7 +96,21 @@ class Contradictions:
             if argument is not None and field is not None:
                 type_ = self._types.resolved(self._types.of(argument)).rstrip("* ")
                 object_ = self._source.text[node.start_byte : field.start_byte].decode("latin-1")
-                yield _Access(object_, type_, self._source.name(field), _is_set(node), statement_of(node))
+                name, nothing = self._source.name(field), self._is_nothing(node)
+                yield _Access(object_, type_, name, _is_set(node), nothing, statement_of(node))
+
+    def _is_nothing(self, node: Node) -> bool:
+        """Whether what a member is set to is 0 or NULL."""
+        value = node.parent
+        while value is not None and value.type == "assignment_expression":
+            value = value.child_by_field_name("right")
+        return value is not None and self._source.name(value) in NOTHING
+
+
+def _are_siblings(set_: Collection[_Access], missing: int) -> bool:
+    """Whether members that are set one beside the other let those that are missing be expected there, too."""
+    cleared = sum(one.is_nothing for one in set_)
+    return len(set_) >= SIBLINGS or (cleared >= NOTHINGS and len(set_) > missing)
 
 
 def _is_set(node: Node) -> bool:
