@@ -7,6 +7,7 @@ is not found exactly where its hunk says is an error, since the recorded line nu
 from __future__ import annotations
 
 import re
+import resource
 import shlex
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import ceil
 from pathlib import Path
 from typing import Protocol
 
@@ -225,7 +227,11 @@ def _edited(text: str, edits: list[tuple[int, int, int, list[str]]]) -> list[tup
 
 
 def run(binary: Path, case: Case, seconds: float = 3.0) -> Outcome:
-    """Runs one case in its program's folder; a run that takes longer than ``seconds`` is ended."""
+    """Runs one case in its program's folder; a run that takes longer than ``seconds`` is ended.
+
+    It ends, too, where nobody is left to end it: a planted fault can run for ever.
+    """
+    most = ceil(seconds) + 1
     try:
         done = subprocess.run(
             [str(binary), *case.arguments],
@@ -235,6 +241,7 @@ def run(binary: Path, case: Case, seconds: float = 3.0) -> Outcome:
             cwd=ROOT / case.program,
             timeout=seconds,
             check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (most, most)),
         )
     except subprocess.TimeoutExpired as error:
         return Outcome(error.stdout or b"", None)

@@ -111,7 +111,10 @@ def main() -> None:
     settings = options.number, options.seed, options.only
     with ProcessPoolExecutor(options.jobs) as pool:
         of_programs = pool.map(seeded, programs, *([value] * len(programs) for value in settings))
-        faults = [fault for found in of_programs for fault in found]
+        faults = []
+        for program, found in zip(programs, of_programs, strict=True):
+            print(f"{program}: {len(found)} faults", flush=True)
+            faults += found
     faults.sort(key=lambda fault: (fault.id, fault.program))  # any first part has as many of each program
     write_faults(options.to, faults)
     kinds = Counter(fault.kind for fault in faults)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import pytest
 
 from bench.generated.faults import read_faults, write_faults
@@ -93,6 +98,33 @@ def test_nothing_outside_functions_is_changed_but_entries_of_tables():
 )
 def test_the_faulty_lines(way, body, lines):
     assert lines in made(way, body).values()
+
+
+def has_ended(status):
+    try:
+        return "State:\tZ" in status.read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def test_a_planted_program_that_runs_for_ever_ends_without_who_started_it(tmp_path):
+    source, binary, noted = (
+        "#include <unistd.h>\nint main(void) { for (;;) ; }\n",
+        tmp_path / "endless",
+        tmp_path / "pid",
+    )
+    corpus.compile_program(source, binary)
+    noted.with_suffix(".sh").write_text(f"#!/bin/sh\necho $$ > {noted}\nexec {binary}\n")
+    noted.with_suffix(".sh").chmod(0o700)
+    text = f"from corpus import corpus\ncorpus.run({str(noted.with_suffix('.sh'))!r}, corpus.cases('stats')[0], 1.0)"
+    with subprocess.Popen([sys.executable, "-c", text], cwd=corpus.ROOT.parent) as starter:
+        while not (noted.exists() and noted.read_text()):
+            time.sleep(0.01)
+        starter.kill()
+    status, end = Path(f"/proc/{int(noted.read_text())}/status"), time.monotonic() + 60
+    while not has_ended(status) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert has_ended(status)
 
 
 def test_faults_are_kept_that_some_cases_show(tmp_path):
