@@ -40,10 +40,12 @@ def likely_edits(
 ) -> Iterator[LikelyEdits]:
     """The edits of ``suspects``, the first ones before the others, with what tells the failing cases ``rows`` apart.
 
-    What the text itself asks for comes before what could stand at any place. Another process makes them until
-    ``deadline`` (of ``time.monotonic``), while what conditions compare is observed.
+    What the text itself asks for comes before what could stand at any place, and what names something that nothing else
+    does in turn with it. Another process makes them until ``deadline`` (of ``time.monotonic``), while what conditions
+    compare is observed.
     """
-    with made_ahead(_each_once(chain(suspects.asked_for(), suspects.edits())), deadline) as ready:
+    in_turn = _in_turn(suspects.naming_unused(), suspects.edits())
+    with made_ahead(_each_once(chain(suspects.asked_for(), in_turn)), deadline) as ready:
         observed = observed_conditions(subject, runs, suspects, rows, deadline)
         places = {edit: place for place, edit in enumerate(observed.edits)}
         yield LikelyEdits(alternately(observed.edits, _placed(ready, places)), places, observed.conditions)
@@ -52,8 +54,11 @@ def likely_edits(
 def alternately(told: Sequence[SourceEdit], others: Iterable[SourceEdit]) -> Iterator[SourceEdit]:
     """The edits that were told and others in turn, each once."""
     known = set(told)
-    rest = (edit for edit in others if edit not in known)
-    return (edit for both in zip_longest(told, rest) for edit in both if edit is not None)
+    return _in_turn(told, (edit for edit in others if edit not in known))
+
+
+def _in_turn(one: Iterable[SourceEdit], other: Iterable[SourceEdit]) -> Iterator[SourceEdit]:
+    return (edit for both in zip_longest(one, other) for edit in both if edit is not None)
 
 
 def _each_once(edits: Iterable[SourceEdit]) -> Iterator[SourceEdit]:

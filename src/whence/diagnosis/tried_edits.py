@@ -133,7 +133,8 @@ def edits_asked_for(
     There are few, mostly none. Where one lets all cases pass, the cases and the text say the same, which no rule has.
     """
     suspects = _suspects(subject, ranking, made)
-    edits = list(suspects.asked_for())
+    unused = (edit for edit in suspects.naming_unused() if suspects.files[edit.file].is_asked_for(edit))
+    edits = list(chain(suspects.asked_for(), unused))
     if not edits:
         return TriedEdits(statements=len(suspects.statements))
     further, trials = others_alike(runs, rows, FURTHER), EditTrials(rows, deadline, found_before=True)
@@ -150,8 +151,9 @@ def _suspects(
     changed = set(subject.places.changed_files())
     named = [*further, *(entry.statement.file for entry in ranking[:STATEMENTS])]
     files = file_candidates(subject, [name for name in named if name not in changed])
-    statements = [(e.statement.file, e.statement.line) for e in ranking[:STATEMENTS] if e.statement.file in files]
-    return Suspects(files, statements, made)
+    places = [(entry.statement.file, entry.statement.line) for entry in ranking]
+    first = [at for at in places[:STATEMENTS] if at[0] in files]
+    return Suspects(files, first, made, places[STATEMENTS:])
 
 
 def likeliest_first(
@@ -235,7 +237,7 @@ def _rows(
     rows: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
     """The edits as rules, the likeliest first: of each statement the first ones that one line shows."""
-    sources, known, asked = suspects.sources, dict.fromkeys(subject.places.statements), set(suspects.asked_for())
+    sources, known = suspects.sources, dict.fromkeys(subject.places.statements)
     counts: dict[Statement, int] = {}
     for cost, one in found:
         if (line := edited_line(sources[one.edit.file], one.edit)) is None:
@@ -261,7 +263,7 @@ def _rows(
             "doubt": "its value was made to fit these cases" if one.edit in doubtful else "",
             "family": FAMILY,
             "cost": round(cost, 3),
-            "asked_for": one.edit in asked,
+            "asked_for": suspects.files[one.edit.file].is_asked_for(one.edit),
             "cases": [runs.tested[row].case.name for row in (*one.repaired, *one.further)],
             "broken": [],
         }

@@ -443,14 +443,14 @@ def test_a_value_becomes_a_sum_with_what_its_variable_is_compared_with(place: st
 
 SIBLINGS = """\
 struct cell { int value, uses, left; };
-static int used(const struct cell *c) { return c->left + c->uses; }
-static void clear(struct cell *c)
+int used(const struct cell *c) { return c->left + c->uses; }
+void clear(struct cell *c)
 {
     c->value = 0;
     c->uses = 0;
     c->left = 0;
 }
-static void reset(struct cell *c, struct cell *d)
+void reset(struct cell *c, struct cell *d)
 {
     int kept = c->left;
     c->value = 1;

@@ -36,7 +36,7 @@ static int tried(const struct square *one)
 
 def asked_for(text: str) -> list[str]:
     file = FileCandidates(CSource(text.encode()), "board.c")
-    return ["".join(edited(file.source, edit).decode().split()) for edit in file.asked_for()]
+    return ["".join(edited(file.source, edit).decode().split()) for edit in file.asked_for]
 
 
 def without(statement: str) -> str:

@@ -30,6 +30,7 @@ from whence.techniques.bugfix.statements import StatementChanges, is_last
 from whence.techniques.bugfix.telling_conditions import Told
 from whence.techniques.bugfix.term_changes import TermChanges
 from whence.techniques.bugfix.terms import Terms
+from whence.techniques.bugfix.unused_names import words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -94,9 +95,29 @@ class FileCandidates:
             for splice in self._entries.of(table, entry):
                 yield splice.tier, self._in_unit(table, splice, line)
 
-    def asked_for(self) -> Iterator[SourceEdit]:
+    @cached_property
+    def asked_for(self) -> tuple[SourceEdit, ...]:
         """The edits that put in what the text of the file itself asks for, the surest first."""
-        yield from (self._edit(line, (part,)) for line, part in self._contradictions.changes())
+        return tuple(self._edit(line, (part,)) for line, part in self._contradictions.changes())
+
+    def is_asked_for(self, edit: SourceEdit) -> bool:
+        """Whether the text asks for an edit, or it names what nothing names, and is no parameter."""
+        return edit in self.asked_for or _names(edit, self._shared_terms.unused.but_parameters(self._place_of(edit)))
+
+    def naming_unused(self, line: int) -> Iterator[tuple[float, SourceEdit]]:
+        """The edits of what stands on a line that name what nothing names there, each with its tier."""
+        if unused := self.unused(line):
+            yield from ((tier, edit) for tier, edit in self.on(line) if _names(edit, unused))
+
+    def unused(self, line: int) -> frozenset[str]:
+        """What the statements on a line could name, and nothing does."""
+        here = [unit.node for unit in self._units_on(line)]
+        here += [*self._starting.get(line, ()), *self._closing.get(line, ())]
+        return frozenset[str]().union(*(self._shared_terms.unused.at(node) for node in here))
+
+    def _place_of(self, edit: SourceEdit) -> Node:
+        start = edit.parts[0].start
+        return self.source.root.descendant_for_byte_range(start, start) or self.source.root
 
     def alone(self, line: int) -> Iterator[tuple[float, SourceEdit]]:
         """The edits that no running program can choose, each with its tier: of the declarations on a line.
@@ -232,6 +253,11 @@ class FileCandidates:
             for p in parts
         ]
         return SourceEdit(self.name, line, parts, tuple(changes))
+
+
+def _names(edit: SourceEdit, some: frozenset[str]) -> bool:
+    """Whether an edit puts in one of some names."""
+    return any(not some.isdisjoint(words(new)) for _, new in edit.changes) if some else False
 
 
 def _apart(line: int, other: int) -> tuple[int, bool]:

@@ -52,6 +52,7 @@ BOUND = (6.3, 8.5, 9.0, 9.0)  # a constant that is the bound of something else
 NUMBERS = (5.3, 6.2, 7.9, 9.0)
 POINTERS = (4.8, 5.6, 6.4, 7.0)
 STRINGS = (4.6, 4.6, 6.0, 9.0)
+UNUSED = 4.5  # what names a function or a constant that nothing else does
 STRING_END = (5.0, 5.5, 9.0, 9.0)
 _COMPARED = re.compile(r"(.+?) ?(==|!=|<=|>=|<|>) ?(.+)")
 _NAMED = re.compile(r"\*?[A-Za-z_][\w.\[\]]*(?:->[\w.\[\]]+)*")
@@ -157,6 +158,7 @@ class Conditions:
                 self._of_term[term] = list(self._usual(term))
             yield from self._of_term[term]
         near = [term for term in terms if term.near <= Near.AROUND][:MOST_PAIRED]
+        near += self._terms.unmentioned(statement)
         strings = [term for term in terms if term.type == "char *" and term.near <= Near.FUNCTION][:MOST_STRINGS]
         pointers = [term for term in terms if is_pointer(term.type)]
         own = [term for term in pointers if term.near is Near.STATEMENT][:MOST_PAIRED]
@@ -165,6 +167,7 @@ class Conditions:
             yield from self._pair(one, other)
         yield from self._string_ends(near)
         yield from self._bounds(statement, near)
+        yield from self._unused(statement, near)
 
     def _usual(self, term: Term) -> Iterator[Costing]:
         """Comparisons of a term with the constants that it has elsewhere, or that its type has."""
@@ -207,6 +210,17 @@ class Conditions:
         for string, length in product(strings, lengths):
             text, cost = f"{string.text}[{length.text}]", STRING_END[max(string.near, length.near)]
             yield from ((f"{text} {operator} '\\0'", cost) for operator in ("==", "!="))
+
+    def _unused(self, statement: Node, near: list[Term]) -> Iterator[Costing]:
+        """What functions say that nothing calls, and comparisons with constants that nothing names."""
+        for call in self._terms.uncalled(statement):
+            if is_pointer(call.type):
+                yield from ((f"{call.text} {operator} NULL", UNUSED) for operator in ("==", "!="))
+            elif is_number(call.type) or call.type in BOOLS:
+                yield from ((call.text, UNUSED), (f"!{call.text}", UNUSED))
+        numbers = [term for term in near if is_integer(term.type) and term.type not in CHARACTERS]
+        for constant in sorted(self._scope.constant_names & self._terms.unused.macros):
+            yield from ((f"{one.text} {operator} {constant}", UNUSED) for one in numbers for operator in _ORDERING)
 
     def _pair(self, one: Term, other: Term) -> Iterator[Costing]:
         """Comparisons of two terms."""

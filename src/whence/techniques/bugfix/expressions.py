@@ -169,6 +169,10 @@ class ExpressionChanges:
 
     def _number(self, node: Node) -> Iterator[tuple[Node, str, int]]:
         old = self._text(node)
+        if unused := self._terms.unused.at(node):
+            numbers = (name for name, type_ in self._scope.variables(node).items() if kind_of(type_) == NUMBER)
+            names = unused.intersection(numbers) | self._terms.unused.macros
+            yield from ((node, name, 0) for name in sorted(names))
         for tier, texts in enumerate((near_numbers(old), self._scope.literals(node)[:MOST_LITERALS])):
             yield from ((node, text, tier) for text in texts if text != old)
         yield from ((node, text, 3) for text in (*numbers_around(old), *slips(old)))

@@ -171,7 +171,7 @@ class Ingredients:
 
     def _simple(self, statement: Node) -> Iterator[Tiered]:
         """Terms set, counted, made to what others are, and limited."""
-        yield from ((text, 0) for text in self._remembered(statement))
+        yield from ((text, 0) for text in (*self._remembered(statement), *self._uncalled(statement)))
         terms = self._terms.at(statement)
         places = [term for term in terms if term.is_place and term.near < Near.FILE]
         for term in places:
@@ -181,9 +181,21 @@ class Ingredients:
                 yield f"{term.text} = {other.text};", 1 + max(term.near, other.near)
                 if is_integer(term.type) and term.type not in CHARACTERS:
                     yield f"{term.text} += {other.text};", 2 + max(term.near, other.near)
+        for value, place in product(self._terms.unmentioned(statement), places):
+            if place.type == value.type and place != value:
+                yield f"{place.text} = {value.text};", 1
+                if is_integer(value.type) and value.type not in CHARACTERS:
+                    yield f"{place.text} += {value.text};", 1
         yield from islice(self._limits([term for term in terms if term.near <= Near.AROUND]), MOST_LIMITS)
         yield from self._ended([term for term in terms if term.near < Near.FILE], self._function(statement))
         yield from self._reckoned(statement)
+
+    def _uncalled(self, statement: Node) -> Iterator[str]:
+        """Calls of functions that nothing calls, alone, or giving their result to what has its type."""
+        places = [term for term in self._terms.at(statement) if term.is_place and term.near <= Near.AROUND]
+        for call in self._terms.uncalled(statement):
+            yield f"{call.text};"
+            yield from (f"{place.text} = {call.text};" for place in places if place.type == call.type)
 
     def _remembered(self, statement: Node) -> Iterator[str]:
         """What the conditions around a statement compared, made equal: the largest so far, the last one that differs.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from itertools import chain
+from itertools import chain, islice
 
 from whence.program.c_source import CSource
 from whence.program.source_edits import Part, SourceEdit
@@ -13,7 +13,8 @@ from whence.techniques.bugfix.candidates import FileCandidates
 from whence.techniques.bugfix.declarations import LIKELY, POSSIBLE, WIDER
 from whence.techniques.bugfix.likelihood import likeliest_first
 
-ASKED_FOR = 60  # edits that the text asks for
+ASKED_FOR = 60  # edits that put in what the text asks for
+UNUSED, PLACES = 300, 40  # edits that name what nothing names, at so many statements
 ALIKE = 20  # edits of a statement whose turns come nearly together
 
 Tiered = Iterator[tuple[float, SourceEdit]]  # edits with their tiers
@@ -25,11 +26,13 @@ class Suspects:
     """``statements`` (file and line), the most suspicious first, with the candidates of their ``files``.
 
     ``made``: how often fixes of each kind were made (``likelihood.py``). Files that are not given have no edits.
+    ``others`` come behind them, and have those edits alone that name what nothing names.
     """
 
     files: Mapping[str, FileCandidates]
     statements: Sequence[tuple[str, int]]
     made: Mapping[str, int]
+    others: Sequence[tuple[str, int]] = ()
 
     @property
     def sources(self) -> dict[str, CSource]:
@@ -63,8 +66,17 @@ class Suspects:
     def asked_for(self) -> Iterator[SourceEdit]:
         """The edits at the statements that the text of the files itself asks for, of the first statements first."""
         places = {at: place for place, at in reversed(list(enumerate(self.statements)))}
-        found = [edit for file in self.files.values() for edit in file.asked_for() if (edit.file, edit.line) in places]
+        found = [edit for file in self.files.values() for edit in file.asked_for if (edit.file, edit.line) in places]
         yield from sorted(found, key=lambda edit: places[edit.file, edit.line])[:ASKED_FOR]
+
+    def naming_unused(self) -> Iterator[SourceEdit]:
+        """The edits that name what nothing names, at the first statements that can, the likeliest first."""
+        able = (at for at in (*self.statements, *self.others) if at[0] in self.files and self._unused(*at))
+        first = replace(self, statements=list(islice(able, PLACES)))
+        yield from islice(first.edits(lambda file, line: file.naming_unused(line)), UNUSED)
+
+    def _unused(self, file: str, line: int) -> frozenset[str]:
+        return self.files[file].unused(line)
 
     def wider_types(self) -> Iterator[SourceEdit]:
         """The edits that give what the statements name a wider type than a small one, each of which needs a build.

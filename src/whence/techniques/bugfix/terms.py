@@ -11,17 +11,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import lines_of, walk
 from whence.techniques.bugfix.expression_types import BOOLS, ExpressionTypes, are_alike, is_number, is_pointer
 from whence.techniques.bugfix.scope import Scope
+from whence.techniques.bugfix.unused_names import UnusedNames
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 OWN, AROUND = 4, 4  # lines of a statement that count as its own, and lines around it
 MOST_CONSTANTS = 12
+FITTING, CALLS = 6, 24  # terms that can be one argument, and calls of one function that nothing calls
 _TERMS = frozenset(["identifier", "field_expression", "subscript_expression", "pointer_expression", "call_expression"])
 _CHANGING = frozenset(("assignment_expression", "update_expression"))
 _NAMED_BY = {
@@ -68,7 +71,7 @@ class Terms:
 
     def __init__(self, scope: Scope) -> None:
         self._scope, self._source = scope, scope.source
-        self.types = ExpressionTypes(scope)
+        self.types, self.unused = ExpressionTypes(scope), UnusedNames(scope.source)
         self._found: dict[int, list[Term]] = {}
 
     def at(self, statement: Node) -> list[Term]:
@@ -153,6 +156,20 @@ class Terms:
     def like(self, statement: Node, type_: str) -> list[Term]:
         """The terms at a statement that may stand for one of a type."""
         return [term for term in self.at(statement) if are_alike(term.type, type_)]
+
+    def unmentioned(self, statement: Node) -> list[Term]:
+        """The variables of a statement's function that nothing names."""
+        unused = self.unused.at(statement)
+        return [term for term in self.at(statement) if term.text in unused] if unused else []
+
+    def uncalled(self, statement: Node) -> Iterator[Term]:
+        """Calls of the functions that the file defines for itself and does not call, with the nearest fitting terms."""
+        names = sorted(self.unused.uncalled - self._scope.later(statement.start_byte))
+        for name in names:
+            types = [self.types.resolved(type_) for type_ in self._scope.parameters.get(name, ())]
+            ways = [[term.text for term in self.like(statement, type_)][:FITTING] for type_ in types]
+            for chosen in islice(product(*ways), CALLS):
+                yield Term(f"{name}({', '.join(chosen)})", self.types.result(name), name, False, Near.FUNCTION)
 
     # ---- The file ----------------------------------------------------------------------------------------------------
 
