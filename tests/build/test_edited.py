@@ -91,6 +91,25 @@ def test_what_does_not_compile_says_why(project: Project) -> None:
         Rebuild(capture, scratch).build(project.folder / "twice.c", TWICE.encode(), "edit", time.monotonic() - 1)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "warnings"),
+    [
+        ("* x", "+ x", []),
+        ("return FACTOR * x;", "int y; return y * x;", ["variable 'y' is uninitialized when used here"]),
+        ("return FACTOR * x;", "return x == x;", ["self-comparison always evaluates to true"]),
+        ("* x", "/ 0", ["division by zero is undefined"]),
+        ("return FACTOR * x;", "if (x & 1 == 0 || x > 1 && x < 9) x = 4; return x;", []),  # of how it is written
+        ("return FACTOR * x;", "int unused; if (x = 4) x++; return x;", []),
+    ],
+)
+def test_the_compiler_warns_of_what_is_wrong(project: Project, old: str, new: str, warnings: list[str]) -> None:
+    project.write(main_c=MAIN, twice_c=TWICE, factor_h="#define FACTOR 2\n")
+    project.cc("-Werror main.c twice.c -o prog")
+    rebuild, path = Rebuild(read_executable(project.folder / "prog"), project.folder.parent), project.folder / "twice.c"
+    assert TWICE.count(old) == 1
+    assert list(rebuild.warnings(path, TWICE.replace(old, new).encode(), "edit")) == warnings
+
+
 def test_a_link_ends_with_the_time(project: Project) -> None:
     project.write(main_c=MAIN, twice_c=TWICE, factor_h="#define FACTOR 2\n")
     project.cc("main.c twice.c -o prog")

@@ -91,6 +91,18 @@ def test_what_traps_end_is_told_but_not_what_they_end_without_the_edit(counted):
     assert wrong.found == "`10` fails where arithmetic and bounds are checked"
 
 
+def test_what_the_compiler_warns_of_without_an_edit_as_well_counts_for_nothing(counted):
+    subject, _ = counted
+    doubtful = "int n; if (n == n) n = 0;"
+    old = COUNT.replace("int main(", f"void f(void) {{ {doubtful} }}\nint main(")
+    folder = subject_folder("edited-warned", count_c=old)
+    other = subject_from_sources([folder / "count.c"], [], subject.cases, subject.limits)
+    with Editing(other, run_all(other), time.monotonic() + 60) as editing:
+        assert editing.warned([("count.c", old.replace("+= 2", "+= 3").encode())]) == [""]
+        more = old.replace("int main(", "int g(int n) { return n / 0; }\nint main(")
+        assert editing.warned([("count.c", more.encode())]) == ["division by zero is undefined"]
+
+
 CLEAN, WRONG = Check(4, 4), Check(1, 4, "`one` has a write beyond `name` at a.c:3")
 
 
@@ -118,6 +130,15 @@ def test_what_was_checked_and_what_was_not_is_told_apart(memory: Check, is_clean
     checks = Checks(CLEAN, memory)
     assert checks.is_clean is is_clean and checks.words == words
     assert checks.doubt >= Checks(CLEAN, CLEAN).doubt and Checks(CLEAN, WRONG).doubt >= checks.doubt
+
+
+def test_a_warning_speaks_against_an_edit():
+    checks = Checks(CLEAN, CLEAN, "division by zero is undefined")
+    assert checks.is_clean is False and checks.found == "the compiler warns of it: division by zero is undefined"
+    assert (
+        checks.words == f"but {checks.found}; nothing wrong with arithmetic and bounds in 4 runs and memory in 4 runs"
+    )
+    assert Checks(CLEAN, WRONG, "x").found == WRONG.found and Checks(CLEAN, CLEAN).found == ""
 
 
 def test_texts_that_do_the_same_have_the_same_code(counted):

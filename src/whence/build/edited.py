@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +27,9 @@ from whence.build.variant import choosing_objects, link
 from whence.errors import BuildError
 
 _OPTIMISED = ("-O2", "-g0")
+# What says that code is wrong, and not that it could be written better.
+_WARNED = ("-Wall", "-Wno-parentheses", "-Wno-unused", "-Wno-misleading-indentation", "-Wno-error", "-fsyntax-only")
+_WARNING = re.compile(r": warning: (.+?)(?: \[-W[^\]]*\])?$", re.MULTILINE)
 QUICKLY = ("-O0", "-g0")  # by which a module is compiled in the least time, in place of the user's own level
 WRAPS = tuple(f"-Wl,--wrap={name}" for name in ("main", "signal", "sigaction"))  # by what probe/edits defines
 _GONE = "the program's source is gone"
@@ -116,6 +121,12 @@ class Rebuild:
         self._compile(module, out, deadline, self._overlay({source: text}, name), last=_OPTIMISED)
         return out.read_bytes()
 
+    def warnings(self, source: Path, text: bytes, name: str, deadline: float = float("inf")) -> Counter[str]:
+        """What clang warns of in the file with this text, each message with how often. Raises what ``build`` raises."""
+        module = self._capture.modules[self._made_from(source)[0]]
+        out, overlay = self._scratch / f"{name}.o", self._overlay({source: text}, name)
+        return Counter(_WARNING.findall(self._compile(module, out, deadline, overlay, warns=True)))
+
     def capture(self, source: Path, text: bytes, name: str, deadline: float = float("inf")) -> Capture:
         """The captured program with this text in place of what the file ``source`` holds, as variants are made of it.
 
@@ -187,19 +198,26 @@ class Rebuild:
         flags: Sequence[str] = (),
         last: Sequence[str] = (),
         to_ir: bool = False,
-    ) -> None:
-        """Compile a module by its recorded call, with further flags in front of its own and behind them."""
+        warns: bool = False,
+    ) -> str:
+        """Compile a module by its recorded call, with further flags in front of its own and behind them.
+
+        Returns what the compiler said; it ``warns`` where that is asked for, and then makes nothing.
+        """
         line = CommandLine(module.arguments)
         source = next((i for i in line.sources if i.absolute(module.directory) == module.source), None)
         if source is None or not Path(module.directory).is_dir() or not Path(module.source).is_file():
             raise BuildError(_GONE, "build the program again")
         own = line.ir_arguments(source, str(out)) if to_ir else line.object_arguments(source, str(out))
+        if warns:
+            own = [word for word in own if word != "-w"] + [*_WARNED]
         arguments = [*_seeing(overlay), *flags, *own, *last]
         compilers = Compilers(self._capture.toolchain)
         done = compilers.call(arguments, Path(module.directory), self._capture.link.environment, deadline)
         if done.returncode:
             kind = DoesNotCompile if overlay else BuildError
             raise kind(first_message(done.stderr), done.stderr.strip())
+        return done.stderr
 
 
 def _seeing(overlay: Path | None) -> list[str]:

@@ -128,8 +128,9 @@ class _Confirmation:
             if rule["confirmed"]
         ]
         texts = [(one.rule["file"], one.text) for one in held]
-        for one, check in zip(held, editing.trapped(texts, [one.tried for one in held]), strict=True):
-            one.checks.traps = check
+        trapped = editing.trapped(texts, [one.tried for one in held])
+        for one, check, warning in zip(held, trapped, editing.warned(texts), strict=True):
+            one.checks.traps, one.checks.warning = check, warning
             self._held.append(one)
             self.check(one)
 
@@ -147,7 +148,7 @@ class _Confirmation:
         if self._is_misuse and checks.memory.before:
             rule |= {"clean": False, "doubt": f"with it, too, there is {checks.memory.before}"}
         elif checks.is_clean is False:
-            rule["doubt"] = checks.traps.found or checks.memory.found
+            rule["doubt"] = checks.found
         elif rule["doubt"] == MISUSED:
             rule["doubt"] = ""
 

@@ -280,9 +280,10 @@ class EditSearch:
             while waiting := [m for m in self.found.mendings[:RECORDED] if m not in checked]:
                 texts = [self._text(mending.edit) for mending in waiting]
                 traps = editing.trapped(texts, [mending.tried for mending in waiting])
-                for mending, (file, text), trapped in zip(waiting, texts, traps, strict=True):
+                each = zip(waiting, texts, traps, editing.warned(texts), strict=True)
+                for mending, (file, text), trapped, warning in each:
                     at = Statement(file, mending.edit.line)
-                    mending.checks = Checks(trapped, memory_of(memory, at, text, mending.tried, deadline))
+                    mending.checks = Checks(trapped, memory_of(memory, at, text, mending.tried, deadline), warning)
                 checked += waiting
                 self._order()
 

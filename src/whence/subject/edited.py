@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from os import cpu_count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from whence.build.edited import DoesNotCompile, Rebuild
 from whence.build.scratch import scratch
@@ -37,6 +38,7 @@ TRAPS = (
     "-fsanitize-trap=all",
 )
 NewText = Callable[[], bytes]  # of a file
+_Found = TypeVar("_Found")
 PORTION = 64  # cases that are run at a time; the clock is looked at in between
 
 
@@ -108,15 +110,19 @@ class Check:
 
 @dataclass(slots=True)
 class Checks:
-    """What further checks say of an edited program: ``traps`` on arithmetic and bounds, ``memory`` in recorded runs."""
+    """What further checks say of an edited program: ``traps`` on arithmetic and bounds, ``memory`` in recorded runs.
+
+    ``warning``: what the compiler warns of with the edit, and not without (empty: nothing).
+    """
 
     traps: Check
     memory: Check
+    warning: str = ""
 
     @property
     def is_clean(self) -> bool | None:
-        """Whether both were made and found nothing; False: one found something; None: one was not made."""
-        verdicts = {self.traps.is_clean, self.memory.is_clean}
+        """Whether both were made and found nothing, nor did the compiler; False: one did; None: one was not made."""
+        verdicts = {self.traps.is_clean, self.memory.is_clean, *([False] if self.warning else [])}
         return False if False in verdicts else None if None in verdicts else True
 
     @property
@@ -128,7 +134,7 @@ class Checks:
     def words(self) -> str:
         """What they found, what they did not, and what was not checked."""
         made = (("arithmetic and bounds", self.traps), ("memory", self.memory))
-        found = [check.found for _, check in made if check.found]
+        found = [*(check.found for _, check in made if check.found), *self._warned]
         clean = [f"{what} in {plural(c.runs, 'run')}" for what, c in made if c.is_clean and not c.before]
         missing = [f"{what} ({check.why_not})" for what, check in made if check.is_clean is None]
         before = [
@@ -141,8 +147,17 @@ class Checks:
         parts += [f"not checked: {' and '.join(missing)}"] if missing else []
         return "; ".join([*parts, *before])
 
+    @property
+    def found(self) -> str:
+        """What the first of them found wrong; empty: nothing."""
+        return next(filter(None, [self.traps.found, self.memory.found, *self._warned]), "")
+
+    @property
+    def _warned(self) -> list[str]:
+        return [f"the compiler warns of it: {self.warning}"] if self.warning else []
+
     def json(self) -> dict[str, Any]:
-        """Both, as results hold them (docs/json.md)."""
+        """All, as results hold them (docs/json.md)."""
         return {"clean": self.is_clean, "checks": asdict(self)}
 
 
@@ -194,6 +209,20 @@ class Editing:
         found = tried[len(files) :]
         return [self._trap(*row) for row in zip((self._trapping[file] for file, _ in texts), plain, found, strict=True)]
 
+    def warned(self, texts: Sequence[tuple[str, bytes]]) -> list[str]:
+        """The first thing that the compiler warns of in each new text of a file, and not in the file as it is."""
+        files = list(dict.fromkeys(file for file, _ in texts))
+        unedited = [(file, (self._subject.folder / file).read_bytes()) for file in files]
+        found = self._in_parallel(self._warnings, [*unedited, *texts], "warned")
+        before = dict(zip(files, found, strict=False))
+        return [_new(before[file], after) for (file, _), after in zip(texts, found[len(files) :], strict=True)]
+
+    def _warnings(self, file: str, text: bytes, name: str) -> Counter[str] | None:
+        try:
+            return self._rebuild.warnings(self._subject.folder / file, text, name, self._deadline)
+        except (WhenceError, OSError, TimeoutError):
+            return None
+
     def _trap(self, unedited: Tried, plain: Tried, tried: Tried) -> Check:
         cases = plain.ran - len(unedited.broken)
         if trouble := unedited.trouble or tried.trouble:
@@ -210,9 +239,15 @@ class Editing:
 
     def codes(self, texts: Sequence[tuple[str, bytes]]) -> list[bytes | None]:
         """What an optimising compiler makes of each new text of a file; None: it did not."""
+        return self._in_parallel(self._code, texts, "code")
+
+    def _in_parallel(
+        self, of: Callable[[str, bytes, str], _Found], texts: Sequence[tuple[str, bytes]], name: str
+    ) -> list[_Found]:
+        """What comes of each new text of a file, each under a name of its own."""
         first, self._numbers = self._numbers, self._numbers + len(texts)
         with ThreadPoolExecutor(cpu_count() or 1) as pool:
-            jobs = [pool.submit(self._code, *text, f"code-{n}") for n, text in enumerate(texts, first)]
+            jobs = [pool.submit(of, *text, f"{name}-{n}") for n, text in enumerate(texts, first)]
             return [job.result() for job in jobs]
 
     def _code(self, file: str, text: bytes, name: str) -> bytes | None:
@@ -305,3 +340,8 @@ class Editing:
     @property
     def _is_late(self) -> bool:
         return self._stop.is_set() or time.monotonic() >= self._deadline
+
+
+def _new(before: Counter[str] | None, after: Counter[str] | None) -> str:
+    """The first message that is new, or more frequent; empty where one of both is not known."""
+    return next(iter(after - before), "") if after is not None and before is not None else ""
