@@ -73,7 +73,9 @@ def test_parameters_and_what_other_files_can_use_are_told_apart() -> None:
     names = UnusedNames(source)
     assert names.at(source.functions[-1]) == {"limit"} and not names.but_parameters(source.functions[-1])
     source = CSource(changed("        tell(shelf);\n", "").replace("static void tell", "void tell").encode())
-    assert not UnusedNames(source).of_file
+    assert not UnusedNames(source).of_file and UnusedNames(source, is_alone=True).of_file == {"tell", "put"}
+    main = CSource(b"static int spare; int rest; extern int far(void); int main(void) { return 0; }")
+    assert UnusedNames(main).of_file == {"spare"} and UnusedNames(main, is_alone=True).of_file == {"spare", "rest"}
 
 
 def test_where_many_are_unused_they_mean_nothing() -> None:

@@ -54,21 +54,27 @@ def file_candidates(subject: Subject, names: Iterable[str]) -> dict[str, FileCan
             source, module = CSource(path.read_bytes()), subject.capture.modules[number]
             folders = [Path(folder) for folder in included_from(module.arguments, module.directory)]
             headers = own_headers(source, path, [folder for folder in folders if not folder.is_relative_to(SYSTEM)])
-            found[name] = FileCandidates(source, name, headers, shared_variables(infos, number, headers))
+            is_alone = len(subject.capture.modules) == 1
+            found[name] = FileCandidates(source, name, headers, shared_variables(infos, number, headers), is_alone)
     return found
 
 
 class FileCandidates:
     """The candidate edits of one file, ``name`` being what statements call it; ``headers`` are those it includes.
 
-    ``shared`` are the variables of other files that it can use, each with its type.
+    ``shared`` are the variables of other files that it can use, each with its type. ``is_alone``: there are none.
     """
 
     def __init__(
-        self, source: CSource, name: str, headers: Sequence[CSource] = (), shared: Mapping[str, str] | None = None
+        self,
+        source: CSource,
+        name: str,
+        headers: Sequence[CSource] = (),
+        shared: Mapping[str, str] | None = None,
+        is_alone: bool = False,
     ) -> None:
         self.source, self.name = source, name
-        self._scope = scope = Scope(source, headers, shared)
+        self._scope = scope = Scope(source, headers, shared, is_alone)
         self._shared_terms = terms = Terms(scope)
         self._conditions = Conditions(scope, terms)
         common = scope, terms, self._conditions

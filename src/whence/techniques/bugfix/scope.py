@@ -66,13 +66,17 @@ def _declaring(node: Node | None) -> Node | None:
 class Scope:
     """The names of one file; members and constants are also those of ``headers``.
 
-    ``shared`` are the variables of other files that it can use, each with its type.
+    ``shared`` are the variables of other files that it can use, each with its type. ``is_alone``: there are none.
     """
 
     def __init__(
-        self, source: CSource, headers: Sequence[CSource] = (), shared: Mapping[str, str] | None = None
+        self,
+        source: CSource,
+        headers: Sequence[CSource] = (),
+        shared: Mapping[str, str] | None = None,
+        is_alone: bool = False,
     ) -> None:
-        self.source = source
+        self.source, self.is_alone = source, is_alone
         self.texts = (source, *headers)
         self._shared = shared or {}
         self._declared: dict[int, list[tuple[str, str, int]]] = {}  # by where a declaration begins

@@ -71,7 +71,7 @@ class Terms:
 
     def __init__(self, scope: Scope) -> None:
         self._scope, self._source = scope, scope.source
-        self.types, self.unused = ExpressionTypes(scope), UnusedNames(scope.source)
+        self.types, self.unused = ExpressionTypes(scope), UnusedNames(scope.source, scope.is_alone)
         self._found: dict[int, list[Term]] = {}
 
     def at(self, statement: Node) -> list[Term]:

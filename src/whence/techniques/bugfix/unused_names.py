@@ -29,10 +29,13 @@ def words(text: bytes) -> list[str]:
 
 
 class UnusedNames:
-    """The names of one file that are declared in it, and mentioned nowhere else in it."""
+    """The names of one file that are declared in it, and mentioned nowhere else in it.
 
-    def __init__(self, source: CSource) -> None:
-        self._source = source
+    Other files can use what is not static, unless it ``is_alone``.
+    """
+
+    def __init__(self, source: CSource, is_alone: bool = False) -> None:
+        self._source, self._is_alone = source, is_alone
         self._of_functions: dict[tuple[int, str], frozenset[str]] = {}  # by where one begins, and kind of declaration
 
     def at(self, node: Node) -> frozenset[str]:
@@ -57,12 +60,12 @@ class UnusedNames:
 
     @cached_property
     def of_file(self) -> frozenset[str]:
-        """Static functions and variables, macros, and members; of an enumeration often not all constants are used."""
+        """Functions, variables, macros, and members; of an enumeration often not all constants are used."""
         return self.uncalled | self.macros | self._few(self._members()) | self._few(self._variables())
 
     @cached_property
     def uncalled(self) -> frozenset[str]:
-        """The static functions among them, which may be declared once more before they are defined."""
+        """The functions among them, which may be declared once more before they are defined."""
         return self._few(self._functions())
 
     @cached_property
@@ -87,17 +90,19 @@ class UnusedNames:
 
     def _variables(self) -> Iterator[str]:
         for node in self._source.root.children:
-            if node.type == "declaration" and self._is_static(node):
+            if node.type == "declaration" and self._is_own(node):
                 yield from (name for name, _ in declared(self._source, node))
 
     def _functions(self) -> Iterator[str]:
         for function in self._source.functions:
             declarator = function.child_by_field_name("declarator")
-            if declarator is not None and self._is_static(function):
-                yield declared_name(self._source, declarator)
+            name = declared_name(self._source, declarator) if declarator is not None else ""
+            if name not in ("", "main") and self._is_own(function):
+                yield name
 
-    def _is_static(self, declaration: Node) -> bool:
-        return any(self._source.of(one) == b"static" for one in declaration.children)
+    def _is_own(self, declaration: Node) -> bool:
+        """Whether no other file can use what is declared."""
+        return self._is_alone or any(self._source.of(one) == b"static" for one in declaration.children)
 
     def _mentioned(self, node: Node) -> Counter[str]:
         """How often each name stands in a node, but for strings, comments, and declarations of functions."""
