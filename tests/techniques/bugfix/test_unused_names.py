@@ -26,6 +26,10 @@ static bool fits(const struct shelf *shelf, int weight)
 {
     return shelf->weight + weight <= MOST && !shelf->full;
 }
+static int rounded(int weight)
+{
+    return (weight + 4) / 5 * 5;
+}
 int put(struct shelf *shelf, int weight, int limit)
 {
     int heavy = weight > limit;
@@ -33,7 +37,7 @@ int put(struct shelf *shelf, int weight, int limit)
         tell(shelf);
         return -1;
     }
-    shelf->weight += weight;
+    shelf->weight += rounded(weight);
     shelf->heavy += heavy;
     return told;
 }
@@ -60,6 +64,7 @@ def changed(old: str, new: str) -> str:
         (" || !fits(shelf, weight)", "", {"fits"}),  # which is declared twice
         (" <= MOST", " <= 40 /* MOST */", {"MOST"}),
         ("weight > limit", "weight > 9", {"limit"}),
+        ("rounded(weight)", "weight / 5 * 5", {"rounded"}),
         (" && !shelf->full", "", set()),  # which is set
         ("    told++;\n", "", set()),
     ],
@@ -90,6 +95,7 @@ def test_where_many_are_unused_they_mean_nothing() -> None:
         ("    shelf->heavy += heavy;\n", ""),
         ("        tell(shelf);\n", ""),
         (" || !fits(shelf, weight)", ""),
+        ("rounded(weight)", "weight / 5 * 5"),
         (" <= MOST", " <= 40"),
         ("weight > limit", "weight > 9"),
     ],

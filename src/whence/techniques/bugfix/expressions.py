@@ -13,8 +13,8 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import CSource, Place, Unit, walk
-from whence.techniques.bugfix.conditions import Conditions
-from whence.techniques.bugfix.expression_types import BOOLS, TRUTHS, is_pointer
+from whence.techniques.bugfix.conditions import Conditions, statement_of
+from whence.techniques.bugfix.expression_types import BOOLS, TRUTHS, are_alike, is_pointer
 from whence.techniques.bugfix.scope import NUMBER, Scope, kind_of
 from whence.techniques.bugfix.terms import Terms
 
@@ -54,6 +54,7 @@ _EXPONENT = re.compile(r"([\d.]+[eE])([+-]?\d+)(.*)")
 _LOOSE = frozenset(("conditional_expression", "assignment_expression", "comma_expression"))
 _TERMED = frozenset(("identifier", "field_expression", "subscript_expression", "call_expression", "binary_expression"))
 _CASTS = ("long", "double", "unsigned", "unsigned char", "int")
+_VALUES = frozenset(("binary_expression", "call_expression", "field_expression", "identifier", "number_literal"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,8 @@ class ExpressionChanges:
                 if is_degenerate(self._source, at, text):
                     continue
                 yield Splice(at.start_byte, at.end_byte, text.encode("latin-1"), tier)
+            for call in self._uncalled(node):
+                yield Splice(node.start_byte, node.end_byte, call.encode("latin-1"), 0)
             for text, tier in _shifted(node, self._source.name(node)):
                 yield Splice(node.start_byte, node.end_byte, text.encode("latin-1"), tier)
             if _is_truth(node, unit) or self._returns_truth(node):
@@ -274,6 +277,13 @@ class ExpressionChanges:
             within is not None and within.start_byte <= other.start_byte and other.end_byte <= within.end_byte
         )
         return self._text(node) == new or (within is not None and not is_changed_too)
+
+    def _uncalled(self, node: Node) -> Iterator[str]:
+        """What functions give that nothing calls, in place of a value of that type: first of what the value is of."""
+        if node.type in _VALUES and self._terms.unused.uncalled and self._terms.is_value(node):
+            type_, text = self._terms.types.of(node), self._text(node)
+            calls = [one.text for one in self._terms.uncalled(statement_of(node)) if are_alike(one.type, type_)]
+            yield from sorted(calls, key=lambda call: call.partition("(")[2].rstrip(")") not in text)
 
     # ---- Terms and conditions ----------------------------------------------------------------------------------------
 
