@@ -122,6 +122,16 @@ def test_an_edit_that_the_text_asks_for_comes_before_clean_rules(base):
     assert reranked(fuse(base, found), base, found, {}, model).ranking[0].statement == B
 
 
+def test_of_statements_with_edits_the_one_with_the_likelier_edit_comes_first_where_they_are_nearly_equal(base):
+    def first(weight: float, *edits: dict[str, Any]) -> Statement:
+        mine = [rules(rule(A, score=0.5), *edits)]
+        return reranked(fuse(base, mine), base, mine, {}, weights(base, base_place=weight)).ranking[0].statement
+
+    assert first(1.0, edit(B, 1.0), edit(D, 1.0)) == first(1.0, edit(D, 1.0), edit(B, 1.0)) == B  # by the score
+    assert first(1.0, edit(B, 9.0), edit(D, 1.0)) == D and first(1.0, edit(B, 9.0), edit(B, 1.5), edit(D, 1.0)) == B
+    assert first(100.0, edit(B, 9.0), edit(D, 1.0)) == B
+
+
 def test_edits_count_by_how_likely_they_are_and_whether_passing_cases_come_to_them(base):
     listed = [edit(A, 9.0), edit(C, 4.0), edit(C, 6.0), edit(B, 1.0, checked=0), edit(D, 2.0, doubt="it fits")]
     made = features(base, rules(*listed))

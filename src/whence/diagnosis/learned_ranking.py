@@ -32,6 +32,7 @@ NEEDED = "rules"  # the technique whose findings are there wherever runs were al
 FIRST = {"first": 1, "three": 3, "five": 5}  # how many statements a chance is of
 FIRST_ERROR = 1.0  # the strength of a memory error that the failure came of (or may have)
 TINY = 1e-9  # differences of scores below this are none
+COSTING = 0.4  # of the score, for what an edit costs more than another one; chosen on the corpus (docs/ranking.md)
 LIFT = 1e-3  # of the score of the first memory error above what lies behind it, and of that above the others
 
 
@@ -138,11 +139,18 @@ def _edited_first(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mappi
     """The scores, with statements that an edit mends, breaking no case that comes there, above all others.
 
     Unless another rule is clean, too: then both are weighed. Hardly any of the faults that the weights were learned
-    from is ranked otherwise by that; real ones can be.
+    from is ranked otherwise by that; real ones can be. Among these statements what their likeliest edit costs more
+    than the likeliest of all counts against them.
     """
     others = (rule for rule in rules if rule["family"] != FAMILY)
-    mended = set() if has_clean(others) else _statements(best_edits(rules))
-    return _above(ranked, scores, mended)
+    edits = [] if has_clean(others) else best_edits(rules)
+    costs: dict[Statement, float] = {}
+    for edit in edits:
+        at = Statement(edit["file"], edit["line"])
+        costs[at] = min(edit["cost"], costs.get(at, edit["cost"]))
+    least = min(costs.values(), default=0.0)
+    more = np.array([costs.get(entry.statement, least) - least for entry in ranked])
+    return _above(ranked, scores - COSTING * more, costs.keys())
 
 
 def _above(ranked: Sequence[Entry], scores: Floats, chosen: Set[Statement]) -> Floats:

@@ -218,9 +218,9 @@ class Conditions:
                 yield from ((f"{call.text} {operator} NULL", UNUSED) for operator in ("==", "!="))
             elif is_number(call.type) or call.type in BOOLS:
                 yield from ((call.text, UNUSED), (f"!{call.text}", UNUSED))
-        numbers = [term for term in near if is_integer(term.type) and term.type not in CHARACTERS]
+        numbers = [term for term in near if is_integer(term.type) and term.type not in CHARACTERS][:MOST_BOUNDS]
         for constant in sorted(self._scope.constant_names & self._terms.unused.macros):
-            yield from ((f"{one.text} {operator} {constant}", UNUSED) for one in numbers for operator in _ORDERING)
+            yield from ((f"{one.text} {word} {constant}", UNUSED) for one in numbers for word in _SMALLER_LARGER)
 
     def _pair(self, one: Term, other: Term) -> Iterator[Costing]:
         """Comparisons of two terms."""

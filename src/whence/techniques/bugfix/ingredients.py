@@ -181,11 +181,7 @@ class Ingredients:
                 yield f"{term.text} = {other.text};", 1 + max(term.near, other.near)
                 if is_integer(term.type) and term.type not in CHARACTERS:
                     yield f"{term.text} += {other.text};", 2 + max(term.near, other.near)
-        for value, place in product(self._terms.unmentioned(statement), places):
-            if place.type == value.type and place != value:
-                yield f"{place.text} = {value.text};", 1
-                if is_integer(value.type) and value.type not in CHARACTERS:
-                    yield f"{place.text} += {value.text};", 1
+        yield from ((text, 0) for text in self._unmentioned(statement, places))
         yield from islice(self._limits([term for term in terms if term.near <= Near.AROUND]), MOST_LIMITS)
         yield from self._ended([term for term in terms if term.near < Near.FILE], self._function(statement))
         yield from self._reckoned(statement)
@@ -196,6 +192,17 @@ class Ingredients:
         for call in self._terms.uncalled(statement):
             yield f"{call.text};"
             yield from (f"{place.text} = {call.text};" for place in places if place.type == call.type)
+
+    def _unmentioned(self, statement: Node, places: list[Term]) -> Iterator[str]:
+        """What nothing names given to places, and numbers changed by it, or by a macro, whose type is not known."""
+        for value, place in product(self._terms.unmentioned(statement), places):
+            if place.type == value.type and place != value:
+                yield f"{place.text} = {value.text};"
+                if is_integer(value.type) and value.type not in CHARACTERS:
+                    yield f"{place.text} += {value.text};"
+        numbers = [place for place in places if is_integer(place.type) and place.near <= Near.AROUND]
+        for macro, place in product(sorted(self._terms.unused.macros), numbers):
+            yield from (f"{place.text} {operator}= {macro};" for operator in ("", *sorted(_CHANGING)))
 
     def _remembered(self, statement: Node) -> Iterator[str]:
         """What the conditions around a statement compared, made equal: the largest so far, the last one that differs.
