@@ -26,6 +26,7 @@ from whence.diagnosis.spectrum_and_slice import SYMPTOMS, Evidence, fill_slice, 
 from whence.diagnosis.statement_kinds import Kinds, statement_kinds
 from whence.diagnosis.suggested import Suggested
 from whence.diagnosis.tried_edits import TriedEdits, edits_asked_for, has_clean, has_sure, known_fixes, tried_edits
+from whence.diagnosis.whole_slice import whole_slice
 from whence.errors import WhenceError
 from whence.findings import Entry, Findings, Statement, Symptom
 from whence.investigation.account import search_summary, summary
@@ -60,6 +61,7 @@ RECORDING_END = 0.5  # of it, for looking at so much
 NO_TIME_FOR_ALL = "only the end of the failing run is looked at: there was no time for all of it (--budget 5m)"
 CHECKS = 0.1  # of it, for looking for checks of the run that passed
 ALIKE = 0.1  # of it, for finding failing runs that fail in the same way
+READING = 0.4  # of it, for reading a run that is too long for memory in windows
 DEPARTING = 0.1  # of it, for finding where a long one departs from passing ones
 COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
 REASONING = 0.1  # of it, for the cause tree
@@ -96,6 +98,8 @@ class Diagnosis:
     base: Findings = field(init=False)
     recording: Recording | None = None
     reader: TraceReader | None = None
+    is_end: bool = False  # the recording is the end of a run that is too long for memory
+    whole: dict[Statement, int] = field(default_factory=dict)  # the lines of the slice of all of it, and their depths
     passing: list[TraceReader] = field(default_factory=list)
     chain: Findings | None = None
     initial: InitialValues = field(init=False)
@@ -220,6 +224,7 @@ class Diagnosis:
         if self.options.has("memory"):
             compile_ahead(Checker(self.investigation.subject))
         self.slice()
+        self.slice_all()
         self.make_inputs()
         self.keep_alike()
         self.depart()
@@ -262,9 +267,23 @@ class Diagnosis:
             self.take_slice("no trace of the end of the run", RECORDING_END)
             self.attempts.lines.append(why if self.recording is None else NO_TIME_FOR_ALL)
 
+    def slice_all(self) -> None:
+        """Of a run whose end alone fits into memory find what led to the failure in all of it, where there is time."""
+        if self.recording is None or not self.is_end or not self.options.has("slice"):
+            return
+        seconds = READING * self.left
+        look = partial(whole_slice, self.investigation, self.rows[0], self.recording, seconds)
+        found = self.attempts.take("the run before its end", "reading the whole run", look, seconds + LATE)
+        if found is not None:
+            self.whole = found.depths
+            self.attempts.lines.append(found.told)
+            self.rank_anew()
+            self.publish()
+
     def take_slice(self, name: str, share: float) -> None:
         """Record the failing run, and rank by its slice, in a share of the time that is left."""
         investigation = self.investigation
+        window = investigation.setup.window
 
         def sliced() -> tuple[int, Recording, TraceReader, Findings]:
             row, recording = investigation.record_failing_or_end(self.rows)
@@ -278,6 +297,7 @@ class Diagnosis:
         found = self.attempts.take(name, "recording the failing run", sliced, share * self.left)
         if found is not None:
             row, self.recording, self.reader, self.base = found
+            self.is_end = investigation.setup.window != window
             self.rows = [row, *(other for other in self.rows if other != row)]
             self.publish()
             self.take_checks(self.recording)
@@ -295,7 +315,7 @@ class Diagnosis:
         investigation, symptom = self.investigation, self.base.symptom
         subject = investigation.subject
         if self.reader is not None and symptom is not None and self.options.has("slice"):
-            evidence = Evidence(investigation.coverage, self.reader, symptom)
+            evidence = Evidence(investigation.coverage, self.reader, symptom, self.whole)
             self.base = locate(evidence, subject.name, self.options.formula)
         else:
             suspects = spectrum(investigation.coverage, formula=self.options.formula, subject=subject.name)

@@ -12,8 +12,8 @@ their statements get a bonus, too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -47,11 +47,15 @@ SYMPTOMS = {
 
 @dataclass(slots=True)
 class Evidence:
-    """What locate works on: the cases' coverage, and the reader and symptom of the recorded failing run."""
+    """What locate works on: the cases' coverage, and the reader and symptom of the recorded failing run.
+
+    Where that is the end of a run alone: the lines of the ``whole`` run's slice, with their distances from the symptom.
+    """
 
     coverage: Coverage
     reader: TraceReader
     symptom: Symptom
+    whole: Mapping[Statement, int] = field(default_factory=dict)
 
 
 def locate(evidence: Evidence, subject: str, formula: str = "op2") -> Findings:
@@ -61,7 +65,7 @@ def locate(evidence: Evidence, subject: str, formula: str = "op2") -> Findings:
     start = symptom_start(symptom)
     found = compute(reader.trace, start.references)
     lines = by_line(reader, found)
-    depth = dict(zip(lines.statements, lines.depths.tolist(), strict=True))
+    depth = {**evidence.whole, **dict(zip(lines.statements, lines.depths.tolist(), strict=True))}
     skipping = {s: d for s, d in omitted(reader, found).items() if s not in depth}
     result = Findings("locate", subject, _join(suspects.ranking, depth, skipping, recurring(reader)), symptom)
     result.parts["cases"] = suspects.parts["cases"]
