@@ -13,7 +13,7 @@ from whence.run.cases import Case
 from whence.run.compare import Comparison
 from whence.run.outcome import Expected
 from whence.subject import recorder as module
-from whence.subject.recorder import BOLD, MOST_READ, Recorder
+from whence.subject.recorder import AN_EVENT, BOLD, MOST_READ, Recorder
 from whence.subject.subject import Subject
 from whence.trace.long_trace import LongTrace
 from whence.trace.trace import COMPACT
@@ -90,3 +90,30 @@ def test_not_what_is_longer_than_all_that_may_be_read(subject: Subject) -> None:
 def test_a_limit_that_is_asked_for_is_kept_within_what_memory_may_bear(subject: Subject) -> None:
     with Recorder(subject, limit=1 << 40) as recorder, pytest.raises(TooLong, match=f"its limit of {BOLD} MiB"):
         recorder.record(LONGEST)
+
+
+def test_a_compact_one_that_is_far_longer_when_it_is_made_whole(
+    subject: Subject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a loop does follows from a fifth of its recording: of that memory would be enough, for all of it not."""
+    monkeypatch.setattr(module, "affordable", lambda: 9 * FREE)
+    monkeypatch.setattr(module, "SHORT", 1 << 18)
+    loop = Case("loop", ("600000",), expected=Expected())
+    with Recorder(subject) as recorder:
+        with pytest.raises(TooLong, match="MiB when it is made whole, of at most 9 MiB that memory allows"):
+            recorder.record(loop)
+        trace = recorder.record(loop, watch=lambda *_: None).trace
+        shorter = recorder.record(replace(loop, arguments=("300000",)), watch=lambda *_: None).trace
+    assert isinstance(trace, LongTrace) and trace.bytes_used < 3 * FREE
+    assert not isinstance(shorter, LongTrace) and shorter.header.flags & COMPACT
+
+
+def test_one_whose_events_take_more_memory_than_its_recording_says(
+    subject: Subject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Recorder(subject) as recorder:
+        events = recorder.record(SHORT).trace.events
+        monkeypatch.setattr(module, "free_memory", lambda: events * AN_EVENT - 1)
+        with pytest.raises(TooLong, match=f"analysing {events:,} events takes more memory than is free"):
+            recorder.record(SHORT)
+        assert isinstance(recorder.record(SHORT, watch=lambda *_: None).trace, LongTrace)

@@ -80,9 +80,9 @@ def _block_of(reader: TraceReader, site: int) -> int:
 
 def _places_read(reader: TraceReader, found: Slice, places: NamedPlaces) -> dict[Place, int]:
     """The places that loads in the slice read, each with the least depth of such a load."""
-    events = found.events
     least = np.full(len(reader.trace.plan.sites), FAR)
-    np.minimum.at(least, reader.sites(events), found.depth_of(events))
+    for events in found.parts():
+        np.minimum.at(least, reader.sites(events), found.depth_of(events))
     reads: dict[Place, int] = {}
     for site in np.flatnonzero(least < FAR).tolist():
         for place in places.read(site):

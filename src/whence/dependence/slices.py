@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,35 +68,46 @@ def executions_in(reader: TraceReader, at_sites: NDArray[np.int64]) -> NDArray[n
 
 def by_line(reader: TraceReader, found: Slice) -> Lines:
     """Group a slice's events by statement."""
-    events = found.events
-    sites = reader.sites(events)
-    numbers = reader.statement_numbers[sites]
-    at_sites = np.bincount(sites, minlength=len(reader.statement_numbers))
-    counts = executions_in(reader, at_sites)
-    narrow = numbers.astype(np.int16) if len(reader.statements) < 1 << 15 else numbers  # sorted in linear time
-    order = np.argsort(narrow, kind="stable")
-    kept, starts = np.unique(numbers[order], return_index=True)
-    groups = [events[part] for part in np.split(order, starts[1:])][: len(kept)]  # an empty slice has one empty part
-    rows = [_row(found, n, group) for n, group in zip(kept.tolist(), groups, strict=True) if n >= 0]
+    at_sites = np.zeros(len(reader.statement_numbers), np.int64)
+    nearest: dict[int, NDArray[np.int64]] = {}
+    for events in found.parts():
+        sites = reader.sites(events)
+        at_sites += np.bincount(sites, minlength=len(at_sites))
+        for number, group in _groups(reader, events, sites):
+            known = nearest.get(number)
+            nearest[number] = _nearest(found, group if known is None else np.concatenate([known, group]))
+    rows = [(int(found.depth_of(events).min()), number, events) for number, events in nearest.items() if number >= 0]
     rows.sort(key=lambda row: row[:2])
     return Lines(
         [reader.statements[number] for _, number, _ in rows],
         np.array([depth for depth, _, _ in rows], np.int64),
-        counts[[number for _, number, _ in rows]],
-        [nearest for _, _, nearest in rows],
+        executions_in(reader, at_sites)[[number for _, number, _ in rows]],
+        [events for _, _, events in rows],
         at_sites,
     )
 
 
-def _row(found: Slice, number: int, events: NDArray[np.int64]) -> tuple[int, int, NDArray[np.int64]]:
-    """A statement's least depth, its number, and its nearest events."""
-    depths = found.depth_of(events)
+def _groups(
+    reader: TraceReader, events: NDArray[np.int64], sites: NDArray[np.int32]
+) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Events by the number of their statement."""
+    numbers = reader.statement_numbers[sites]
+    narrow = numbers.astype(np.int16) if len(reader.statements) < 1 << 15 else numbers  # sorted in linear time
+    order = np.argsort(narrow, kind="stable")
+    kept, starts = np.unique(numbers[order], return_index=True)
+    return zip(kept.tolist(), (events[part] for part in np.split(order, starts[1:])), strict=True)
+
+
+def _nearest(found: Slice, events: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of a statement's events, in order of time, those that are nearest to the criterion, of equals the earliest."""
     if len(events) <= EVENTS_A_LINE:
-        return int(depths.min()), number, events
+        return events
+    depths = found.depth_of(events)
     limit = np.partition(depths, EVENTS_A_LINE - 1)[EVENTS_A_LINE - 1]
     nearer = np.flatnonzero(depths < limit)
     level = np.flatnonzero(depths == limit)[: EVENTS_A_LINE - len(nearer)]
-    return int(depths.min()), number, events[np.sort(np.concatenate([nearer, level]))]
+    kept: NDArray[np.int64] = events[np.sort(np.concatenate([nearer, level]))]
+    return kept
 
 
 def place_of(reader: TraceReader, event: int, hops: int = HOPS) -> Statement | None:

@@ -75,7 +75,7 @@ def locate(evidence: Evidence, subject: str, formula: str = "op2") -> Findings:
     _explain(result.ranking[:EXPLAINED], reader, found, symptom)
     result.summary.append(
         f"the failing run has {reader.trace.blocks:,} blocks and {reader.trace.events:,} events; "
-        f"{len(found.events):,} events on {len(lines.statements)} lines led to the failure"
+        f"{lines.size:,} events on {len(lines.statements)} lines led to the failure"
     )
     if skipping:
         tests = "1 more test" if len(skipping) == 1 else f"{len(skipping)} more tests"

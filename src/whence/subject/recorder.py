@@ -37,10 +37,11 @@ SLOWER = 10  # a recorded run may take this many times as long as the time limit
 ENDLESS = 16 << 20  # bytes kept of an altered run that may not end
 GROWING = (2 << 20, 16 << 20, 32 << 20, 64 << 20, 128 << 20)  # of a run that does not end, until a loop is seen twice
 WORK = 16  # bytes of memory that analysing takes for each byte of a trace
+AN_EVENT = 28  # bytes of memory that looking at a decoded event takes, where all of them are in a slice
 SHORT = 64 << 20  # bytes of a trace; a run that fills it is recorded compactly where that can be
 BOLD = 2  # times as many bytes as that are allowed where somebody asks for them
 MOST_READ = WORK // 2  # times as many bytes may a trace have that is read in windows
-COMPACT = 3  # a compact trace takes this fraction of the bytes, or less
+COMPACT = 3  # a compact trace takes this fraction of the bytes, or less; a loop often much less
 SHARE = 0.75  # of the memory that is free
 TOGETHER = 8  # altered runs that are asked for at once; their working files have names of one length
 
@@ -372,7 +373,20 @@ class Recorder:
         self._check(header, limit, endless)
         told = path, self.subject.program, self.subject.plan_of(self._variant), self.subject.fingerprint
         whole = self._compact_limit if header.flags & COMPACT_TRACE else self._limit
-        return Trace(*told) if watch is None or header.bytes_used <= whole else LongTrace(*told, watch)
+        if watch is not None and header.bytes_used > whole:
+            return LongTrace(*told, watch)
+        try:
+            trace = Trace(*told, most=COMPACT * self._compact_limit)
+            if trace.events * AN_EVENT > free_memory():
+                raise TooLong(
+                    f"analysing {trace.events:,} events takes more memory than is free",
+                    "give a smaller input (`whence reduce`), or keep only the end of the run with --window 256M",
+                )
+            return trace
+        except TooLong:
+            if watch is None:
+                raise
+            return LongTrace(*told, watch)
 
     def _check(self, header: Header, limit: int, endless: bool) -> None:
         """Refuse a trace that ends before its run."""

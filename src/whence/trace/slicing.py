@@ -38,6 +38,8 @@ from whence.trace.shadow import MAX_CELLS, Int
 FEW = 64  # dependences; most nodes have fewer
 EDGES = tuple(Edge)
 
+AT_ONCE = 1 << 22  # events of a run that are looked at together
+
 
 @dataclass(slots=True)
 class Slice:
@@ -60,6 +62,14 @@ class Slice:
         """Numbers of the events in the slice, ascending."""
         stop = len(self.event_depth) if self.stop < 0 else self.stop
         return np.flatnonzero(self.event_depth[self.first : stop]) + self.first
+
+    def parts(self, size: int = AT_ONCE) -> Iterator[NDArray[np.int64]]:
+        """The same, of so many of the run's events at a time: of a long slice all of them take much memory."""
+        stop = len(self.event_depth) if self.stop < 0 else self.stop
+        for start in range(self.first, stop, size):
+            found = np.flatnonzero(self.event_depth[start : min(start + size, stop)])
+            if len(found):
+                yield found + start
 
     def depth_of(self, events: NDArray[np.int64]) -> NDArray[np.int32]:
         """Depths of events that are in the slice."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.errors import TraceError
+from whence.errors import TooLong, TraceError
 from whence.probe.layout import ACCESSES, ADDRESS_UNITS, CONDITIONAL, NO_SLOT, Kind
 from whence.probe.plan import FIRST, SAME_BLOCK, Plan
 from whence.program.model import Instruction, Location, Operand
@@ -140,14 +140,16 @@ class Trace:
     order of time. A program that went astray before it crashed may have written over its last records: what stands
     before them is decoded, and ``damaged_at`` is the byte at which it ends (-1: nothing is damaged).
     ``return_writers`` refer to what wrote last where the return address lay, if a return led to where no code is.
+    A compact one that is more than ``most`` bytes when it is made whole is not decoded, which raises TooLong: what
+    decoding takes of memory depends on these, and a loop can have a tenth of them in its recording.
     """
 
-    def __init__(self, path: Path, program: Program, plan: Plan, fingerprint: int) -> None:
+    def __init__(self, path: Path, program: Program, plan: Plan, fingerprint: int, most: float = float("inf")) -> None:
         from whence.trace.interrupted import can_be_interrupted
         from whence.trace.shadow import MAX_PAGES, PAGE, writers_at
 
         self.path, self.program, self.plan = path, program, plan
-        self._handles_signals = can_be_interrupted(program)
+        self._handles_signals, self._most = can_be_interrupted(program), most
         self.units = open_units(path, self._handles_signals)
         self.header = read_header(self.units)
         if self.header.fingerprint != fingerprint:
@@ -178,6 +180,12 @@ class Trace:
         if self.header.flags & COMPACT:
             made = made_whole(self.units, self.chunks, self._end_of_run, self.program, self.plan)
             self.units, self.chunks, damaged = made
+            if self.units.nbytes > self._most:
+                raise TooLong(
+                    f"the recording is {self.units.nbytes >> 20:,} MiB when it is made whole, of at most "
+                    f"{int(self._most) >> 20:,} MiB that memory allows",
+                    "give a smaller input (`whence reduce`), or keep only the end of the run with --window 256M",
+                )
         if self._handles_signals:
             put_in_order(self.units, self.chunks, self.plan)
             self.units.flags.writeable = False
