@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -94,18 +96,24 @@ def test_without_a_result_the_time_is_told(tmp_path):
 
 def test_what_the_child_told_before_its_time_was_up_is_heard():
     """It may tell that it shows its result after the parent's last look, and before it is ended."""
-    readable, writable = os.pipe()
+    low, writable = os.pipe()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    high = 1100 if most == resource.RLIM_INFINITY else min(1100, most - 1)  # what opens many files has such descriptors
+    readable = fcntl.fcntl(low, fcntl.F_DUPFD, high)
+    os.close(low)
     with subprocess.Popen(["sleep", "60"]) as child:
-        watch = _Watch(child.pid, readable)
-        watch._end = time.monotonic()
-        assert not watch._is_heard()
-        told = Line()
-        told.open(writable)
-        told.busy("showing it")
-        told.showing()
-        child.send_signal(signal.SIGCONT)
-        assert watch._is_heard()
-        child.kill()
+        try:
+            watch = _Watch(child.pid, readable)
+            watch._end = time.monotonic()
+            assert not watch._is_heard()
+            told = Line()
+            told.open(writable)
+            told.busy("showing it")
+            told.showing()
+            child.send_signal(signal.SIGCONT)
+            assert watch._is_heard()
+        finally:
+            child.kill()  # it stands still, and would be waited for
     os.close(readable)
     os.close(writable)
 

@@ -194,6 +194,13 @@ def _leave(status: int) -> NoReturn:
     os._exit(status)
 
 
+def _is_readable(fd: int, seconds: float) -> bool:
+    """Whether there is something to read, at last after so many seconds; of any descriptor, as ``select`` does not."""
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(1000 * seconds))
+
+
 class _Watch:
     """The parent's side."""
 
@@ -237,7 +244,7 @@ class _Watch:
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(self._child, signal.SIGSTOP)
             os.waitid(os.P_PID, self._child, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-            while select.select([self._fd], [], [], 0)[0] and self._receive():
+            while _is_readable(self._fd, 0) and self._receive():
                 pass
             if not self._is_late():
                 os.kill(self._child, signal.SIGCONT)
@@ -245,8 +252,7 @@ class _Watch:
 
     def _receive(self) -> bool:
         """Take in what the child has told by now, after a short wait; False when it has ended."""
-        ready, _, _ = select.select([self._fd], [], [], LOOK)
-        if ready:
+        if _is_readable(self._fd, LOOK):
             part = os.read(self._fd, 1 << 20)
             self._data += part
             if not part:
