@@ -128,7 +128,7 @@ def edits_asked_for(
     deadline: float,
     made: Mapping[str, int],
 ) -> TriedEdits:
-    """Try only those edits that the text of the files itself asks for (``techniques/bugfix/contradictions.py``).
+    """Try only those edits that the text of the files asks for (``contradictions.py``, ``unused_names.py``).
 
     There are few, mostly none. Where one lets all cases pass, the cases and the text say the same, which no rule has.
     """
