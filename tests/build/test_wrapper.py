@@ -86,6 +86,15 @@ def test_warnings_that_only_clang_has_are_no_errors(project: Project) -> None:
     assert "no errors, since" not in project.cc(f"-Wstrict-prototypes -c {flags}", status=1).stderr  # gcc has this too
 
 
+def test_a_main_that_returns_nothing_is_taken_in_strict_c(project: Project) -> None:
+    project.write(old_c='#include <stdlib.h>\nvoid main(void) {\n#ifdef unix\n#error\n#endif\nint asm = 3; exit(asm); }\n')
+    flags = "-ansi -O1 old.c"
+    assert "strict C as" in project.cc(f"-c {flags}").stderr
+    assert records(project.folder / "old.o") == [("module", "old.c")]
+    assert "strict C as" in project.cc(f"{flags} -o old").stderr
+    project.run([str(project.folder / "old")], status=3)
+
+
 def test_probes_are_refused_as_they_ask_for(project: Project) -> None:
     project.write(conftest_c="int main(void) { return not_declared(); }\n")
     assert "not_declared" in project.cc("-c conftest.c").stderr

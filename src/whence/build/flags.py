@@ -163,6 +163,26 @@ def without_werror(arguments: list[str]) -> list[str]:
     return [*arguments[:position], *back, *arguments[position:]]
 
 
+# The standards whose strict form is GNU's but for words, macros and trigraphs, which the newest ones have not.
+_GNU = {"-ansi": "gnu89", "-std=iso9899:1990": "gnu90", "-std=iso9899:1999": "gnu99", "-std=iso9899:2011": "gnu11"}
+_GNU |= {f"-std=c{year}": f"gnu{year}" for year in ("89", "90", "99", "9x", "11", "1x", "17", "18", "2x", "23")}
+_STRICT = ("-fno-gnu-keywords", "-D__STRICT_ANSI__=1", "-Uunix", "-Ulinux")
+
+
+def as_gnu(arguments: list[str]) -> list[str]:
+    """A compiler call in strict C as one in GNU's C that differs in no word and no macro, or the call as it is.
+
+    There a ``main`` that returns nothing is no error, as it is none to gcc.
+    """
+    standards = [word for word in arguments if word == "-ansi" or word.startswith("-std=")]
+    gnu = _GNU.get(standards[-1]) if standards else None
+    if gnu is None:
+        return arguments
+    trigraphs = [] if gnu in ("gnu2x", "gnu23") else ["-trigraphs"]
+    position = arguments.index("--") if "--" in arguments else len(arguments)
+    return [*arguments[:position], f"-std={gnu}", *_STRICT, *trigraphs, *arguments[position:]]
+
+
 _INCLUDING = ("-iquote", "-I", "-isystem", "-idirafter")  # in the order in which they are looked in
 
 

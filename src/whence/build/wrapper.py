@@ -12,7 +12,8 @@ Key ideas:
   first, and their records go into that object.
 - Capturing can fail, the build cannot: what went wrong is recorded in the object and told by
   ``read_executable``. What the user's own compiler takes is built: under -Werror clang's warnings are no errors
-  then, and what clang does not compile that compiler does, without being captured.
+  then, strict C is GNU's where only that is taken, and what clang does not compile that compiler does, without being
+  captured.
 - C++ is compiled by the user's own compiler, which is said. Called by the name of a C++ compiler (``whence build``
   gives it those) it leaves all to that one, but records links, so that the C parts of a mixed program are captured.
 
@@ -28,7 +29,7 @@ import os
 import signal
 import sys
 
-from whence.build.flags import OPTIMISED, CommandLine, Input, is_optimised, without_werror
+from whence.build.flags import OPTIMISED, CommandLine, Input, as_gnu, is_optimised, without_werror
 from whence.build.linked import keep_files, source_object
 from whence.build.records import Record, append_section, relocatable
 from whence.build.store import Store, encode, read, sha256
@@ -186,15 +187,18 @@ class Call:
         return self._plain([extra, *self.arguments])  # in front, where no -x is in force yet
 
     def _plain(self, arguments: list[str]) -> int:
-        """Run clang as it was asked, and again where it failed of warnings that the user's own compiler has not."""
+        """Run clang as it was asked, and less strictly where it refuses what the user's own compiler takes."""
         if self.own:
             return _wait(self.spawn([self.own, *arguments], None, _environment_of(self.toolchain, self.own)))
         status = _wait(self.spawn(self.toolchain.call(arguments)))
         lenient = without_werror(arguments)
-        if status and lenient != arguments and (compiler := self._taken_by()):
-            status = _wait(self.spawn(self.toolchain.call(lenient), os.memfd_create("whence-cc")))
-            if not status:
-                _note(f"these warnings are no errors, since {compiler} has none")
+        ways = {"these warnings are no errors, since {} has none": lenient, "strict C as {} takes it": as_gnu(lenient)}
+        if not status or all(way == arguments for way in ways.values()) or not (compiler := self._taken_by()):
+            return status
+        for told, way in ways.items():
+            if not _wait(self.spawn(self.toolchain.call(way), os.memfd_create("whence-cc"))):
+                _note(told.format(compiler))
+                return 0
         return status
 
     def _missing(self, source: Input) -> Record:
@@ -299,8 +303,8 @@ class SourceCapture:
         """Wait for clang, move the IR into the store and return the record that names it, or the reason for
         none.
         """
-        if self._refused() and is_optimised(self.line.arguments):
-            self._start_as_optimised()
+        if self._refused():
+            self._try_otherwise()
         if not self.error:
             try:
                 return Record("module", self._store(), self.path)
@@ -317,14 +321,21 @@ class SourceCapture:
             self.error = self._first_error()
         return bool(self.error)
 
-    def _start_as_optimised(self) -> None:
-        """Compile what only compiles where headers see that it is optimised: C libraries include more of them then."""
-        first, self.error = self.error, ""
-        self.discard()
-        self.line = CommandLine([OPTIMISED, *self.line.arguments])
-        self.start()
-        if self._refused():
-            self.error = first
+    def _try_otherwise(self) -> None:
+        """Compile what is refused as the plain compile would take it, with the first way that does.
+
+        C libraries include more headers where these see that it is optimised, and GNU's C takes what strict C does not.
+        """
+        line, first = self.line, self.error
+        optimised = [OPTIMISED, *line.arguments] if is_optimised(line.arguments) else line.arguments
+        for arguments in (optimised, as_gnu(line.arguments)):
+            if arguments != line.arguments:
+                self.discard()
+                self.line, self.error = CommandLine(arguments), ""
+                self.start()
+                if not self._refused():
+                    return
+        self.line, self.error = line, first
 
     def _store(self) -> str:
         store, arguments = self.call.store, self.line.arguments
