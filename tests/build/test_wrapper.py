@@ -87,7 +87,9 @@ def test_warnings_that_only_clang_has_are_no_errors(project: Project) -> None:
 
 
 def test_a_main_that_returns_nothing_is_taken_in_strict_c(project: Project) -> None:
-    project.write(old_c='#include <stdlib.h>\nvoid main(void) {\n#ifdef unix\n#error\n#endif\nint asm = 3; exit(asm); }\n')
+    project.write(
+        old_c="#include <stdlib.h>\nvoid main(void) {\n#ifdef unix\n#error\n#endif\nint asm = 3; exit(asm); }\n"
+    )
     flags = "-ansi -O1 old.c"
     assert "strict C as" in project.cc(f"-c {flags}").stderr
     assert records(project.folder / "old.o") == [("module", "old.c")]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cli_tool import subject_folder, whence
 
-from whence.diagnosis.initial_values import with_initial_values, with_other_values
+from whence.diagnosis.initial_values import of_enough_runs, with_initial_values, with_other_values
 from whence.findings import Findings, Statement, rank
 
 CODE, TABLE, OTHER, REST = (Statement("p.c", line) for line in (10, 3, 4, 20))
@@ -46,6 +46,14 @@ def test_what_was_read_stands_among_what_was_executed():
 def test_without_initial_values_nothing_changes():
     none = Findings("invariants", "p", [entry for entry in compared().ranking if entry.statement == CODE])
     assert with_initial_values(base(), none, "op2") == base()
+
+
+def test_what_few_of_many_passing_runs_read_says_nothing_of_all():
+    few = compared()
+    for entry in few.ranking:
+        entry.evidence["passing_total"] = 2
+    assert [entry.statement for entry in of_enough_runs(few, 4).ranking] == [CODE]
+    assert of_enough_runs(few, 2) == few
 
 
 def test_changes_that_mend_are_rules():

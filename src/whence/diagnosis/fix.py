@@ -15,7 +15,7 @@ from typing import Any
 
 from whence.diagnosis.edit_search import EditSearch, Found, Mending
 from whence.diagnosis.further_edits import FurtherEdits
-from whence.diagnosis.initial_values import suspected, with_tables
+from whence.diagnosis.initial_values import with_tables
 from whence.diagnosis.locate import Locate
 from whence.diagnosis.own_verdict import files_of_tests, told_unchanged
 from whence.diagnosis.situations import Situations
@@ -151,8 +151,7 @@ def _quick(investigation: Investigation) -> _Quick:
     if is_kept(decode):
         diagnosis = QUICK.diagnose(investigation)
         compared = next((one for one in diagnosis.found if one.technique == "invariants"), None)
-        entries_read = suspected(compared, diagnosis.initial.entries) if compared else []
-        return _Quick(diagnosis.findings(), compared, entries_read)
+        return _Quick(diagnosis.findings(), compared, diagnosis.entries)
     row = investigation.failing_rows()[0]
     failing = investigation.runs.tested[row]
     found = spectrum(investigation.coverage, formula=QUICK.formula, subject=investigation.subject.name)

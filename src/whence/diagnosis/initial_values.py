@@ -22,8 +22,16 @@ from whence.subject.suspiciousness import Counts, formula_of
 from whence.techniques.rules.rules import SCALE, sentence
 
 WEIGHT = 1 + SLICE_WEIGHT
+FEWEST = 3  # passing runs of which what they read is said of all cases
 CHANGED = 30  # entries that other values are tried for
 _NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def of_enough_runs(compared: Findings, passing: int) -> Findings:
+    """Findings without their initial values, where too few of all ``passing`` cases tell whether others read them."""
+    is_enough = [entry.evidence.get("passing_total", 0) >= min(FEWEST, passing) for entry in compared.ranking]
+    kept = zip(compared.ranking, is_enough, strict=True)
+    return replace(compared, ranking=[entry for entry, enough in kept if enough or "initial" not in entry.evidence])
 
 
 def with_initial_values(base: Findings, compared: Findings, formula: str) -> Findings:

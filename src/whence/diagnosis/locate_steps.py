@@ -17,7 +17,7 @@ from whence.diagnosis.chain import patched_chain
 from whence.diagnosis.chosen_steps import ChosenSteps
 from whence.diagnosis.combined_ranking import AROUND, SOURCES, fuse, put_last
 from whence.diagnosis.confirmation import confirm
-from whence.diagnosis.initial_values import suspected, with_initial_values, with_other_values
+from whence.diagnosis.initial_values import of_enough_runs, suspected, with_initial_values, with_other_values
 from whence.diagnosis.learned_ranking import chance_told, is_weighed, reranked, shipped
 from whence.diagnosis.own_verdict import files_of_tests, others_first, told_of
 from whence.diagnosis.reasoning import TREE, cause_tree, correction_sets
@@ -36,7 +36,7 @@ from whence.investigation.first_use import compile_ahead
 from whence.investigation.investigation import FEW, Investigation
 from whence.run.cases import TAKE_APART
 from whence.run.outcome import Kind
-from whence.subject.initial_values import InitialValues
+from whence.subject.initial_values import InitialValue, InitialValues
 from whence.subject.memory_check import Checker
 from whence.subject.recorder import Recording
 from whence.subject.runs import Runs, blocks_executed, nearest_passing
@@ -103,6 +103,7 @@ class Diagnosis:
     passing: list[TraceReader] = field(default_factory=list)
     chain: Findings | None = None
     initial: InitialValues = field(init=False)
+    entries: list[InitialValue] = field(default_factory=list)  # of these the suspected ones, the first ones first
     kinds: dict[Statement, Kinds] | None = None  # what statements do, once it was looked up
     tests: set[str] | None = None  # source files of test code, once it was looked up
     confirmed: Findings | None = None  # all of it joined, the changes compiled in the source
@@ -336,7 +337,9 @@ class Diagnosis:
 
     def compare(self, seconds: float) -> Findings:
         """Compare what recorded runs did; initial values that they read are in the first ranking from then on."""
-        found = compared_values(self.investigation, self.rows, seconds, self.initial)
+        compared = compared_values(self.investigation, self.rows, seconds, self.initial)
+        self.entries = suspected(compared, self.initial.entries)
+        found = of_enough_runs(compared, len(self.runs.passing))
         self.base = with_initial_values(self.base, found, self.options.formula)
         return found
 
@@ -426,12 +429,10 @@ class Diagnosis:
 
     def change_initial_values(self) -> None:
         """Try other initial values where the failing runs read some."""
-        compared = next((one for one in self.found if one.technique == "invariants"), None)
-        entries = suspected(compared, self.initial.entries) if compared and self.options.has("rules") else []
-        if not entries:
+        if not self.entries or not self.options.has("rules"):
             return
         subject, seconds = self.investigation.subject, min(CHANGING * self.left, CHANGING_MOST)
-        change = partial(other_initial_values, subject, self.runs, self.rows, entries, time.monotonic() + seconds)
+        change = partial(other_initial_values, subject, self.runs, self.rows, self.entries, time.monotonic() + seconds)
         other = self.attempts.take("initial values", "changing initial values", change, seconds + LATE)
         if other is not None and other.tried:
             self.attempts.lines.append(other.told)
