@@ -6,6 +6,7 @@ is not found exactly where its hunk says is an error, since the recorded line nu
 
 from __future__ import annotations
 
+import contextlib
 import re
 import resource
 import shlex
@@ -232,20 +233,21 @@ def run(binary: Path, case: Case, seconds: float = 3.0) -> Outcome:
     It ends, too, where nobody is left to end it: a planted fault can run for ever.
     """
     most = ceil(seconds) + 1
-    try:
-        done = subprocess.run(
-            [str(binary), *case.arguments],
-            input=case.stdin.read_bytes() if case.stdin else b"",
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=ROOT / case.program,
-            timeout=seconds,
-            check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (most, most)),
-        )
-    except subprocess.TimeoutExpired as error:
-        return Outcome(error.stdout or b"", None)
-    return Outcome(done.stdout, done.returncode)
+    with subprocess.Popen(
+        [str(binary), *case.arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT / case.program,
+    ) as process:
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(process.pid, resource.RLIMIT_CPU, (most, most))
+        try:
+            output, _ = process.communicate(case.stdin.read_bytes() if case.stdin else b"", seconds)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            return Outcome(error.stdout or b"", None)
+    return Outcome(output, process.returncode)
 
 
 def compile_program(source: str, binary: Path, compiler: Sequence[str] = COMPILER) -> None:
