@@ -413,6 +413,35 @@ def test_locate_has_the_gap_first_with_the_statement_that_is_missing_there() -> 
     assert any("edits of the source" in line for line in found.summary)
 
 
+OCTAL = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int number = atoi(argv[argc - 1]), shift = 9;
+    while (shift >= 0) {
+        if (number >> shift) {
+            while (shift >= 0) {
+                putchar('0' + (number >> shift & 7));
+                shift -= 3;
+            }
+        } else {
+        } /* shift -= 3; */
+    }
+    return 0;
+}
+"""
+
+
+def test_what_an_empty_block_lacks_is_put_in_though_runs_without_it_have_no_end() -> None:
+    folder = subject_folder("edits-octal", octal_c=OCTAL)
+    with whence.open_sources([folder / "octal.c"], fails=[("20", "24")], passes=["513", "4095"]) as project:
+        found = project.find(whence.Locate(), 60.0)
+    assert found.ranking[0].statement == Statement("octal.c", 12)
+    first = next(rule for rule in found.parts["rules"] if rule["line"] == 12)
+    assert first["confirmed"] and (first["rule"], first["after"]) == ("`shift -= 3;` put in", "} else { shift -= 3;")
+
+
 @pytest.mark.parametrize("without", [("edits",), ("edits", "weights")])
 def test_edits_can_be_left_out(without: tuple[str, ...]) -> None:
     found = located("-".join(without), without=without)

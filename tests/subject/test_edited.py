@@ -122,7 +122,8 @@ def test_what_is_wrong_without_an_edit_as_well_is_said_and_counts_for_nothing():
         (
             Check(2, 4, "", "no time"),
             None,
-            "nothing wrong with arithmetic and bounds in 4 runs; not checked: memory (2 of 4 runs are clean; no time)",
+            "nothing wrong with arithmetic and bounds in 4 runs; "
+            "not checked: memory (2 of 4 runs are clean, but no time)",
         ),
     ],
 )

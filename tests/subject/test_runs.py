@@ -70,6 +70,14 @@ def test_a_run_that_goes_on_when_the_time_is_over_counts_as_endless():
     assert told.endswith("of the 60 s that [limits] time allows")
 
 
+def test_runs_without_an_end_take_a_share_of_the_time():
+    begin = time.monotonic()
+    found = run_all(subject_of(PROGRAM, "2", "0", "1", time=60.0), deadline=begin + 30)
+    assert [t.outcome.kind for t in found.tested] == [Kind.TIMEOUT, Kind.PASS, Kind.PASS]
+    assert time.monotonic() - begin < 12  # and not half of the time, 15 s
+    assert "of the 60 s that [limits] time allows" in found.cut_short[0]
+
+
 def test_a_run_that_is_alone_counts_as_endless_too():
     found = run_all(subject_of(PROGRAM, "2", time=60.0), deadline=time.monotonic() + 12)
     assert [t.outcome.kind for t in found.tested] == [Kind.TIMEOUT]

@@ -59,7 +59,8 @@ class TriedEdits:
     rows: list[dict[str, Any]] = field(default_factory=list)
     tried: int = 0
     statements: int = 0  # that were to be tried
-    passing: int = 0  # edits with which all cases pass
+    passing: int = 0  # edits with which all cases pass, to which passing ones come
+    apart: int = 0  # ... and those to which none of these comes
 
     @property
     def told(self) -> str:
@@ -68,7 +69,9 @@ class TriedEdits:
             return f"no edit of the source at the first {plural(self.statements, 'statement')} was tried in its time"
         what = f"{plural(self.tried, 'edit')} of the source at the first {plural(self.statements, 'statement')}"
         repairs = f"{self.passing or 'none'} {'repairs' if self.passing < 2 else 'repair'} all failing cases tried"
-        return f"tried {what}: {repairs} without breaking a passing one"
+        does = "does" if self.apart == 1 else "do"
+        apart = f", and {self.apart} {does} where no passing case comes" if self.apart else ""
+        return f"tried {what}: {repairs} without breaking a passing one{apart}"
 
 
 def tried_edits(
@@ -223,9 +226,9 @@ def _told(
     rows: Sequence[int],
 ) -> TriedEdits:
     """What is told of the edits with which all cases pass, each with its cost."""
-    checked = sum(one.ran > 0 and not one.unrepaired for _, one in found)
+    repairing = [one.ran > 0 for _, one in found if not one.unrepaired]
     listed = list(_rows(subject, runs, suspects, found, doubtful, rows)) if found else []
-    return TriedEdits(listed, tried, len(suspects.statements), checked)
+    return TriedEdits(listed, tried, len(suspects.statements), sum(repairing), len(repairing) - sum(repairing))
 
 
 def _rows(
@@ -243,7 +246,8 @@ def _rows(
         if (line := edited_line(sources[one.edit.file], one.edit)) is None:
             continue
         statement = Statement(one.edit.file, line[0])
-        is_told = statement in known or not one.edit.is_choice  # a declaration need not be a statement
+        is_asked = suspects.files[one.edit.file].is_asked_for(one.edit)
+        is_told = statement in known or is_asked or not one.edit.is_choice  # an empty block is no statement
         if not is_told or counts.get(statement, 0) >= OF_STATEMENT:
             continue
         counts[statement] = counts.get(statement, 0) + 1
@@ -263,7 +267,7 @@ def _rows(
             "doubt": "its value was made to fit these cases" if one.edit in doubtful else "",
             "family": FAMILY,
             "cost": round(cost, 3),
-            "asked_for": suspects.files[one.edit.file].is_asked_for(one.edit),
+            "asked_for": is_asked,
             "cases": [runs.tested[row].case.name for row in (*one.repaired, *one.further)],
             "broken": [],
         }

@@ -104,6 +104,13 @@ class CSource:
         return [node for node in found if is_statement(node) and _is_sound(node)]
 
     @cached_property
+    def empty_blocks(self) -> list[Node]:
+        """The blocks inside functions that hold nothing, not even a comment."""
+        found = (node for function in self.functions for node in walk(function) if node.type == "compound_statement")
+        own = (node for node in found if node.parent is not None and node.parent.type != "function_definition")
+        return [node for node in own if not node.named_children and _is_sound(node)]
+
+    @cached_property
     def units(self) -> list[Unit]:
         """All units inside functions, in order of the text."""
         found = (unit for function in self.functions for node in walk(function) for unit in _units(self, node))

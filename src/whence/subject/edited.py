@@ -100,7 +100,7 @@ class Check:
     @property
     def why_not(self) -> str:
         """Why it was not made on all, with how many of the runs are clean."""
-        return f"{self.runs} of {self.cases} runs are clean; {self.trouble}" if self.runs else self.trouble
+        return f"{self.runs} of {self.cases} runs are clean, but {self.trouble}" if self.runs else self.trouble
 
     @property
     def is_clean(self) -> bool | None:

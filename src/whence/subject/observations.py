@@ -25,7 +25,7 @@ from whence.subject.runs import Runs
 from whence.subject.subject import Subject
 
 ROUNDS = 6  # of leaving out what does not compile
-BUSY = 2_000  # milliseconds of processor time that a run may take
+BUSY, ENDLESS = 2.0, 0.1  # seconds of processor time that a run may take, and at least where the case's run has no end
 SLOWER, LEAST = 20.0, 1.0  # times the longest run, and seconds, that a run may take
 
 
@@ -61,7 +61,7 @@ class Observations:
                 with path.open("r+b") as stream:
                     stream.truncate(size)
                     content = mmap(stream.fileno(), size, access=ACCESS_READ)  # most of it stays empty
-                for _ in runner.iterate([_observed(tested[row].case, path)], deadline=self._deadline):
+                for _ in runner.iterate([_observed(tested[row].case, path, self._busy(row))], deadline=self._deadline):
                     yield row, read(spots, content)
                 path.unlink()
 
@@ -69,6 +69,13 @@ class Observations:
         limits = self._subject.limits
         wanted = max(LEAST, SLOWER * max(self._runs.tested[row].result.wall for row in rows))
         return replace(limits, time=min(limits.time, wanted) if limits.time else wanted)
+
+    def _busy(self, row: int) -> float:
+        """Seconds of processor time that a case may take: of a run without an end some times what passing ones do."""
+        tested = self._runs.tested
+        if not tested[row].outcome.endless:
+            return BUSY
+        return min(BUSY, max(ENDLESS, SLOWER * max((tested[n].result.wall for n in self._runs.passing), default=BUSY)))
 
     def _build(self, source: CSource, path: Path, spots: Sequence[Spot]) -> Path:
         """The executable, with those of the expressions that compile."""
@@ -90,6 +97,6 @@ class Observations:
         raise DoesNotCompile(f"what is to be observed in {path.name} does not compile")
 
 
-def _observed(case: Case, path: Path) -> Case:
-    """The case, for a program that keeps what it observes in a file."""
-    return replace(case, environment={**case.environment, CHOSEN: f"0:{BUSY}:{path}"})
+def _observed(case: Case, path: Path, busy: float) -> Case:
+    """The case, for a program that keeps what it observes in a file; it may be ``busy`` for so many seconds."""
+    return replace(case, environment={**case.environment, CHOSEN: f"0:{round(busy * 1000)}:{path}"})

@@ -31,9 +31,10 @@ Progress = Callable[[int, int], None]
 Results = dict[int, RunResult]  # by the case's number
 Written = tuple[bytes, dict[str, bytes]]  # standard output, and files by name
 
-ENDLESS, ENDLESS_LEAST = 5.0, 2.0  # times the longest run that ends, and seconds, for the coverage of one that does not
+ENDLESS, ENDLESS_LEAST = 5.0, 1.0  # times the longest run that ends, and seconds, for the coverage of one that does not
 PATTERNS = (0, 0xAA)  # what fresh memory is made to hold, to see whether a verdict depends on it
 QUICK, GROWTH = 1.0, 3  # seconds that each case is given first, and times as many for those which did not end
+FAR, PATIENCE = 100.0, 0.4  # times the longest run that ended, behind which waiting takes no larger share of the time
 OTHERS = 5  # captured programs that are named where none of the cases runs the one that was
 DEPENDS = "depends on uninitialised memory"
 FLAKY = "flaky: "
@@ -156,7 +157,8 @@ def _plain(cases: Sequence[Case], batches: _Batches, runner: Runner, deadline: f
     """The runs of the program itself, long ones after all others: a few without an end would use up the time.
 
     So the time that a run gets grows until it is what the limits say; one that has not got that far when the time is
-    over counts as endless if it went on for much longer than all that ended. Where none ends in the first turn it is
+    over counts as endless if it went on for much longer than all that ended; where it went on for very much longer, a
+    share of the time is enough. Where none ends in the first turn it is
     the program that takes long (it waits, say): beginning anew would use up the time. Commands take long anyway, and
     are run once.
     """
@@ -171,6 +173,8 @@ def _plain(cases: Sequence[Case], batches: _Batches, runner: Runner, deadline: f
         if seconds >= most:
             break
         seconds = most if len(slow) == len(alone) else min(GROWTH * seconds, most)
+        if _is_enough([found[row] for row in slow], found, seconds, deadline):
+            break
     runner.limits = limits
     found = {row: result for row, result in found.items() if _has_end(result, most) or _is_endless(found, result)}
     found |= batches.run(runner, [row for row, case in enumerate(cases) if case.command is not None], deadline)
@@ -229,6 +233,13 @@ def _is_endless(found: Results, result: RunResult) -> bool:
     """Whether a run that was ended early went on for much longer than all that ended; so does one that is alone."""
     longest = max((other.wall for other in found.values() if not other.timed_out), default=0.0)
     return (longest > 0 or len(found) == 1) and result.wall >= ENDLESS * longest
+
+
+def _is_enough(slow: Sequence[RunResult], found: Results, seconds: float, deadline: float) -> bool:
+    """Whether runs without an end are waited for no longer: they are far from all that ended, and more costs much."""
+    longest = max((other.wall for other in found.values() if not other.timed_out), default=0.0)
+    is_far = longest > 0 and all(result.wall >= FAR * longest for result in slow)
+    return is_far and len(slow) * seconds > PATIENCE * (deadline - time.monotonic())
 
 
 def _cut_short(subject: Subject, results: Sequence[RunResult]) -> list[str]:

@@ -1,10 +1,11 @@
-"""Statements that the text of a file asks for: what is kept and not given back, members beside those that are set."""
+"""Statements that the text of a file asks for: what is kept and not given back, members beside others, empty blocks."""
 
 from __future__ import annotations
 
 from whence.program.c_source import CSource
 from whence.program.source_edits import edited
-from whence.techniques.bugfix.candidates import FileCandidates
+from whence.techniques.bugfix.candidates import FILLINGS, FileCandidates
+from whence.techniques.bugfix.unused_names import FEW
 
 # A board whose squares are tried one after the other, and taken back; squares are made one member after the other.
 BOARD = """\
@@ -91,3 +92,32 @@ def test_members_that_one_statement_sets_to_nothing_are_siblings() -> None:
 def test_two_of_many_members_or_two_that_are_set_to_something_ask_for_nothing() -> None:
     assert asked_for(TILL.replace("refunds;", "refunds, a, b;").replace("return ", "return till.a + till.b + ")) == []
     assert asked_for(TILL.replace("till.items = 0;", "till.items = 1;")) == []
+
+
+DIGITS = """\
+static void digits(unsigned number, int shift)
+{
+    while (shift >= 0) {
+        if (number >> shift) {
+            putchar('0' + (number >> shift & 7));
+            shift -= 3;
+        } else {
+            shift -= 3;
+        }
+    }
+}
+"""
+EMPTY = DIGITS.replace("{\n            shift -= 3;\n        }", "{\n        }")
+
+
+def test_an_empty_block_is_asked_to_hold_something() -> None:
+    assert EMPTY != DIGITS
+    assert asked_for(DIGITS) == []
+    found = asked_for(EMPTY)
+    assert "".join(DIGITS.split()) in found[:5] and len(found) <= FILLINGS
+
+
+def test_a_block_that_says_why_it_is_empty_is_asked_for_nothing_nor_are_many() -> None:
+    assert asked_for(EMPTY.replace("else {", "else { /* a digit too far */")) == []
+    many = "".join(f"static void wait{n}(int c) {{ while (c--) {{ }} }}\n" for n in range(FEW))
+    assert not any("shift-=3;}else{shift-=3;" in text for text in asked_for(EMPTY + many))

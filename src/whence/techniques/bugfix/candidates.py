@@ -17,7 +17,7 @@ from whence.build.flags import included_from
 from whence.program.c_source import CSource, Unit, entries, is_listed, lines_of, own_headers
 from whence.program.debug import describe
 from whence.program.source_edits import Kind, Part, SourceEdit
-from whence.techniques.bugfix.conditions import Conditions
+from whence.techniques.bugfix.conditions import Conditions, statement_of
 from whence.techniques.bugfix.contradictions import Contradictions
 from whence.techniques.bugfix.declarations import DeclarationChanges
 from whence.techniques.bugfix.entries import EntryChanges
@@ -30,7 +30,7 @@ from whence.techniques.bugfix.statements import StatementChanges, is_last
 from whence.techniques.bugfix.telling_conditions import Told
 from whence.techniques.bugfix.term_changes import TermChanges
 from whence.techniques.bugfix.terms import Terms
-from whence.techniques.bugfix.unused_names import words
+from whence.techniques.bugfix.unused_names import FEW, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 SYSTEM = "/usr"  # whose headers are not read
 LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by hand
 LONGEST_TABLE = 8_000  # ... of an initialiser, which each change of it repeats
+FILLINGS = 40  # statements that an empty block may lack
 _SET = re.compile(r"([^=!<>+*/%&|^-]+) = ([^=;]+);")
 _VARIABLE = re.compile(r"(?<![\w.>])[A-Za-z_]\w*")  # no member
 
@@ -104,7 +105,17 @@ class FileCandidates:
     @cached_property
     def asked_for(self) -> tuple[SourceEdit, ...]:
         """The edits that put in what the text of the file itself asks for, the surest first."""
-        return tuple(self._edit(line, (part,)) for line, part in self._contradictions.changes())
+        return (*(self._edit(line, (part,)) for line, part in self._contradictions.changes()), *self._filling())
+
+    def _filling(self) -> Iterator[SourceEdit]:
+        """The edits that put something into an empty block, the likeliest first; none where a file has many of them."""
+        blocks = self.source.empty_blocks
+        for block in blocks if len(blocks) <= FEW else []:
+            line, start, end = lines_of(statement_of(block.parent or block)).start, block.start_byte, block.end_byte
+            for text in (one.encode("latin-1") for one in self._statements.filling(block)[:FILLINGS]):
+                content = b"{ " + text + (self.source.of(block)[1:-1] or b" ") + b"}"
+                part = Part(Kind.REPLACE, start, end, content, listed=is_listed(block))
+                yield SourceEdit(self.name, line, (part,), ((b"", text),))
 
     def is_asked_for(self, edit: SourceEdit) -> bool:
         """Whether the text asks for an edit, or it names what nothing names, and is no parameter."""

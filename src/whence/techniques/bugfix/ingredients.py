@@ -144,6 +144,7 @@ class Ingredients:
             for f in self._source.functions
             for node in walk(f)
             if node.type == "expression_statement" and not node.has_error and b"\n" not in self._source.of(node)
+            if node.named_children  # not a semicolon alone
         ]
 
     def _called(self, node: Node) -> frozenset[str]:

@@ -66,6 +66,12 @@ class StatementChanges:
             part = Part(Kind.BEHIND, node.start_byte, node.end_byte, text.encode("latin-1"), listed=is_listed(node))
             yield (part,), tier
 
+    def filling(self, block: Node) -> list[str]:
+        """What can stand in an empty block, the likeliest first."""
+        fitting = self._fitting.tiers(block, False, self._ingredients.at(block))
+        found = [*fitting, *((leave, 1.0) for leave in self.leaving(block))]
+        return [text for text, _ in sorted(found, key=lambda one: one[1])]
+
     def _branches(self, node: Node, part: Callable[[Kind, str], Part]) -> Iterator[Change]:
         """The body without its condition; another branch that sets or counts what the body changes."""
         body, other = node.child_by_field_name("consequence"), node.child_by_field_name("alternative")
