@@ -204,7 +204,8 @@ class Editing:
         """
         files = [file for file in dict.fromkeys(file for file, _ in texts) if file not in self._trapping]
         unedited = [(file, (self._subject.folder / file).read_bytes()) for file in files]
-        tried = self.texts([*unedited, *texts], TRAPS)
+        changes = [(file, partial(bytes, text)) for file, text in (*unedited, *texts)]
+        tried = self._each(changes, TRAPS, unedited=len(unedited))
         self._trapping |= zip(files, tried, strict=False)
         found = tried[len(files) :]
         return [self._trap(*row) for row in zip((self._trapping[file] for file, _ in texts), plain, found, strict=True)]
@@ -257,12 +258,18 @@ class Editing:
             return None
 
     def _each(
-        self, changes: Sequence[tuple[str, NewText]], flags: Sequence[str] = (), to_the_end: bool = True
+        self,
+        changes: Sequence[tuple[str, NewText]],
+        flags: Sequence[str] = (),
+        to_the_end: bool = True,
+        unedited: int = 0,
     ) -> list[Tried]:
+        """What comes of each; the first ones are ``unedited``, so that failing cases fail with them, some for ever."""
         first, self._numbers = self._numbers, self._numbers + len(changes)
         with ThreadPoolExecutor(cpu_count() or 1) as pool:
-            numbered = enumerate(changes, first)
-            jobs = [pool.submit(self._one, *change, f"edit-{n}", flags, to_the_end) for n, change in numbered]
+            rows = [self._runs.passing] * unedited + [self._rows] * (len(changes) - unedited)
+            numbered = enumerate(zip(changes, rows, strict=True), first)
+            jobs = [pool.submit(self._one, *one, f"edit-{n}", flags, mine, to_the_end) for n, (one, mine) in numbered]
             try:
                 return [job.result() for job in jobs]
             except BaseException:
@@ -270,7 +277,9 @@ class Editing:
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def _one(self, file: str, changed: NewText, name: str, flags: Sequence[str], to_the_end: bool) -> Tried:
+    def _one(
+        self, file: str, changed: NewText, name: str, flags: Sequence[str], rows: Sequence[int], to_the_end: bool
+    ) -> Tried:
         """Compile the program with a changed file, and run it."""
         if any(case.schedule is not None for case in self._subject.cases):
             return Tried(trouble=SCHEDULED)
@@ -283,7 +292,7 @@ class Editing:
             if self._ground.trouble:
                 return Tried(trouble=f"not run: {self._ground.trouble}")
             executable = self._rebuild.build(self._subject.folder / file, text, name, self._deadline, flags)
-            return self._run(executable, to_the_end)
+            return self._run(executable, rows, to_the_end)
         except TimeoutError:
             return Tried(trouble="no time was left to compile")
         except DoesNotCompile as error:
@@ -293,11 +302,16 @@ class Editing:
 
     # ---- Runs --------------------------------------------------------------------------------------------------------
 
-    def _run(self, executable: Path, to_the_end: bool) -> Tried:
-        """Run all cases, the failing ones first, but those that fail by a memory error, which no plain run shows."""
+    @property
+    def _rows(self) -> list[int]:
+        """All cases, the failing ones first, but those that fail by a memory error, which no plain run shows."""
         runs = self._runs
-        failing = [row for row in runs.failing if runs.tested[row].outcome.kind is not Kind.MEMORY]
-        rows = [*failing, *runs.passing]
+        return [*(row for row in runs.failing if runs.tested[row].outcome.kind is not Kind.MEMORY), *runs.passing]
+
+    def _run(self, executable: Path, rows: Sequence[int], to_the_end: bool) -> Tried:
+        """Run those cases."""
+        runs = self._runs
+        failing = [row for row in rows if runs.tested[row].outcome.failed]
         repaired, broken, how = list[int](), list[int](), ""
         with Runner(executable, self._limits, name=self._subject.name, confined=True) as runner, self._ended(runner):
             for start in range(0, len(rows), PORTION):
