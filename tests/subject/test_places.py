@@ -76,3 +76,26 @@ def test_changed_files(subject):
     assert Places(subject.program, subject.folder).changed_files() == []
     write(source_of(subject), PROGRAM + "\n")
     assert Places(subject.program, subject.folder).changed_files() == ["p.c"]
+
+
+DO_LOOP = """\
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int left = argc, turns = 0;
+    do {
+        left--;
+    } while (left > 0 &&
+             ++turns < 8);
+    do
+        turns--;
+    while (turns > 3 || (left < 0 && turns > 9));
+    return left;
+}
+"""
+
+
+def test_the_test_of_a_do_loop_is_where_its_condition_stands() -> None:
+    subject = subject_of(DO_LOOP)
+    lines = {s.line for s in subject.places.statements}
+    assert min(lines) > 0 and {6, 8, 10, 11} <= lines

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from whence.findings import Statement
 from whence.program.locations import checksums, is_as_compiled
-from whence.program.model import Block, Instruction, Location
+from whence.program.model import Block, Function, Instruction, Location
 from whence.program.program import Program
 
 
@@ -50,18 +50,18 @@ class Places:
 
     def _keys(self) -> list[tuple[str, int] | None]:
         return [
-            self._key(block, instruction)
+            self._key(ref.function, block, instruction)
             for ref in self.program.functions
             for block in ref.function.blocks
             for instruction in block.instructions
         ]
 
-    def _key(self, block: Block, instruction: Instruction) -> tuple[str, int] | None:
+    def _key(self, function: Function, block: Block, instruction: Instruction) -> tuple[str, int] | None:
         location = instruction.location
         if location is None or location.line == 0 or not is_statement(block, instruction):
             return None
         if self._is_brace(location):
-            location = _of_condition(block, instruction)
+            location = _of_condition(function, block, instruction)
         return (self.name(location.file), location.line) if location else None
 
     def name(self, file: str) -> str:
@@ -101,12 +101,20 @@ class Places:
         return {file: checksum for file, checksum in found if self.name(file) in used}
 
 
-def _of_condition(block: Block, instruction: Instruction) -> Location | None:
-    """Where the condition of a branch is computed: the compiler puts the test of a ``do`` loop on its closing brace."""
+def _of_condition(function: Function, block: Block, instruction: Instruction) -> Location | None:
+    """Where the condition of a branch is computed: the compiler puts the test of a ``do`` loop on its closing brace.
+
+    What ``&&`` and ``||`` give has no line: the last operand has.
+    """
     if instruction.opcode != "br" or not instruction.operands:
         return None
     condition = instruction.operands[0].text
-    return next((i.location for i in block.instructions if i.result == condition), None)
+    computed = next((i for i in block.instructions if i.result == condition), None)
+    if computed is None or computed.opcode != "phi":
+        return computed.location if computed else None
+    named = {operand.text for operand in computed.operands}
+    places = (i.location for b in function.blocks for i in b.instructions if i.result in named)
+    return next((at for at in reversed(list(places)) if at is not None and at.line > 0), None)
 
 
 def is_statement(block: Block, instruction: Instruction) -> bool:
